@@ -8,10 +8,14 @@ PIP := $(BIN)/python -m pip -qq --disable-pip-version-check
 unexport PYTHONOPTIMIZE
 # Hundreds of tests start Python: without compiled files each would compile the package again.
 unexport PYTHONDONTWRITEBYTECODE
+# Installs the exact versions of requirements/NAME.txt, then the project itself.
+locked = $(PIP) install --require-hashes --requirement requirements/$(1).txt && \
+	$(PIP) install --no-deps --no-build-isolation --editable .
 MANIFEST := setup.cfg pyproject.toml
 TORCH ?= torch==2.13.0+cpu
 
-.PHONY: help demo test lint bench bench-peers docs gallery note backends coverage dist fuzz nightly clean cones browser
+.PHONY: help demo test lint bench bench-peers docs gallery note backends coverage dist fuzz nightly clean cones browser \
+	lock latest lowest
 
 help:
 	@echo "make demo     the main job: optimal acceptance on a real language-model trace"
@@ -27,6 +31,9 @@ help:
 	@echo "make dist     wheel and source archive, each tried in an empty environment"
 	@echo "make fuzz     readers, arguments, numbers and runs under attack, for half an hour"
 	@echo "make nightly  all tests with their long searches, and make fuzz"
+	@echo "make lock     the newest versions of all packages, with hashes, into requirements"
+	@echo "make latest   all tests with the newest versions; says which package broke what"
+	@echo "make lowest   all tests with the lowest versions of setup.cfg; says which broke what"
 	@echo "make browser  Chromium, in which the explorer is tested"
 	@echo "make clean    remove everything that these commands made"
 
@@ -62,13 +69,13 @@ gallery: $(VENV)/develop.stamp
 	$(BIN)/python docs/plots.py
 
 note: $(VENV)/develop.stamp
-	$(PIP) install --editable '.[note]'
+	$(call locked,note)
 	$(BIN)/python -m docs.note --out build/note
 
 # Each archive in an environment of its own, where it has to do the main jobs.
 dist: $(VENV)/runtime.stamp
 	rm -rf build/dist && mkdir -p build
-	$(PIP) install 'build>=1.2' 'twine>=6.1'
+	$(call locked,tools)
 	$(BIN)/python -m build --outdir build/dist . > build/dist.log
 	$(BIN)/python -m twine check --strict build/dist/*
 	$(BIN)/python packaging/archives.py build/dist
@@ -77,7 +84,7 @@ dist: $(VENV)/runtime.stamp
 	done
 
 coverage: $(VENV)/develop.stamp cones
-	$(PIP) install 'pytest-cov>=6'
+	$(call locked,tools)
 	$(BIN)/python -m pytest -n auto --cov=otspec --cov-report=term:skip-covered --cov-fail-under=95
 
 fuzz: $(VENV)/develop.stamp
@@ -87,14 +94,22 @@ nightly: backends cones fuzz
 	OTSPEC_NIGHTLY=1 OTSPEC_HYPOTHESIS=nightly $(BIN)/python -m pytest -n auto --dist loadfile
 
 clean:
-	rm -rf $(VENV) build docs/_build docs/jupyter_execute *.egg-info .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) .venv-latest .venv-lowest build docs/_build docs/jupyter_execute *.egg-info .mypy_cache .pytest_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -prune -exec rm -rf {} +
 
 # The CPU build: a plain "pip install torch" may pull gigabytes of GPU libraries.
 backends: $(VENV)/develop.stamp
-	$(PIP) install '$(TORCH)' || \
-		$(PIP) install --extra-index-url https://download.pytorch.org/whl/cpu '$(TORCH)'
-	$(PIP) install --editable '.[backends,hf,triton]'
+	$(call locked,backends)
+	$(PIP) install --no-deps '$(TORCH)' || $(PIP) install --no-deps \
+		--extra-index-url https://download.pytorch.org/whl/cpu '$(TORCH)'
+
+lock: $(VENV)/pyvenv.cfg
+	$(PIP) install --require-hashes --requirement requirements/tools.txt
+	sh .ci/lock $(BIN)/uv '$(TORCH:+cpu=)'
+
+latest lowest: $(VENV)/pyvenv.cfg
+	$(PIP) install --require-hashes --requirement requirements/tools.txt
+	$(BIN)/python packaging/versions.py $@ --torch '$(TORCH)'
 
 # Not a stamp: the packages that it compiles against may be installed later.
 cones: $(VENV)/develop.stamp
@@ -111,14 +126,14 @@ $(VENV)/pyvenv.cfg:
 	@$(PYTHON) -m venv $(VENV) || \
 		{ echo "install Python's venv module (on Debian: apt install python3-venv)"; exit 1; }
 
-$(VENV)/runtime.stamp: $(MANIFEST) | $(VENV)/pyvenv.cfg
-	$(PIP) install --editable '.[plots,runs]'
+$(VENV)/runtime.stamp: $(MANIFEST) requirements/runtime.txt | $(VENV)/pyvenv.cfg
+	$(call locked,runtime)
 	@touch $@
 
-$(VENV)/develop.stamp: $(MANIFEST) | $(VENV)/pyvenv.cfg
-	$(PIP) install --editable '.[test]'
+$(VENV)/develop.stamp: $(MANIFEST) requirements/test.txt | $(VENV)/pyvenv.cfg
+	$(call locked,test)
 	@touch $@ $(VENV)/runtime.stamp
 
-$(VENV)/docs.stamp: $(MANIFEST) | $(VENV)/pyvenv.cfg
-	$(PIP) install --editable '.[docs]'
+$(VENV)/docs.stamp: $(MANIFEST) requirements/docs.txt | $(VENV)/pyvenv.cfg
+	$(call locked,docs)
 	@touch $@

@@ -5,7 +5,10 @@
 python=$1
 
 installed() { "$python" -c 'import cdd.gmp' 2>/dev/null; }
-install() { "$python" -m pip install --quiet --disable-pip-version-check --editable '.[cones]' >/dev/null 2>&1; }
+install() {
+    "$python" -m pip install --quiet --disable-pip-version-check \
+        --require-hashes --requirement requirements/cones.txt >/dev/null 2>&1
+}
 
 installed && exit 0
 install && installed && exit 0

@@ -1,4 +1,4 @@
-"""Every link of the built site leads somewhere in it, and no page loads anything from elsewhere.
+"""Links of the built site lead somewhere in it, no page loads from elsewhere, no formula is raw.
 
 ``python docs/check_site.py docs/_build``
 """
@@ -19,10 +19,21 @@ NAME = re.compile(r'\s(?:id|name)="([^"]+)"')
 STYLE = re.compile(r"""(?:@import\s+|url\()\s*["']?([^"')\s]+)""")
 
 
+NO_TEXT = re.compile(
+    r"<(script|style|code|pre|svg|title)\b.*?</\1>|<(span|div)[^>]*class=\"math[^>]*>.*?</\2>|<[^>]*>",
+    re.DOTALL,
+)
+RAW = re.compile(r"\$\$?[^\s$](?:[^$\n]*[^\s$])?\$|\\(?:[a-zA-Z]{2,}|[,;|{}])")
+"""Formulas in dollars, and TeX's commands."""
+
+
 def problems(folder: Path) -> Iterator[str]:
     """Yield what is wrong in the pages and the style sheets below a folder."""
     for page in sorted(folder.rglob("*.html")):
-        for tag, attributes in TAG.findall(page.read_text(encoding="utf-8")):
+        written = page.read_text(encoding="utf-8")
+        for formula in sorted(set(RAW.findall(html.unescape(NO_TEXT.sub(" ", written))))):
+            yield f"{page.relative_to(folder)}: {formula}: TeX outside of a formula"
+        for tag, attributes in TAG.findall(written):
             for place in PLACE.findall(attributes):
                 if wrong := _wrong(page, html.unescape(place), followed=tag == "a"):
                     yield f"{page.relative_to(folder)}: {place}: {wrong}"

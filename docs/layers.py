@@ -37,6 +37,7 @@ CONTENT = {
     "cones": "proofs for all",
     "solvers": "floats, rational",
     "closed_forms": "formulas",
+    "chance": "all randomness",
     "coupling": "select, accept",
     "drafts": "draft laws",
     "models": "language models",

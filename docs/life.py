@@ -19,7 +19,7 @@ STATIONS = {
     "selection.laws": (1, 0, "the law b", "wanted of the selected draft"),
     "selection.barriers": (2, 0, "barriers", "which drafts compete"),
     "coupling": (3, 0, "maximal coupling", "of b and the target"),
-    "rules.pooled_rule": (2, 1, "pooled rules", "joint_kernel(x), sample(x, rng)"),
+    "rules.pooled_rule": (2, 1, "pooled rules", "verify(drafts, chance)"),
     "rules": (3, 1, "RULES", "the table, one registration"),
     "cli.audit": (4, 0, "otspec audit NAME", "exactly lossless, or not"),
     "trees.token_rules": (4, 1, "trees", "the rule at every node"),

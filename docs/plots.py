@@ -36,7 +36,7 @@ def draw(folder: Path = ROOT / "docs" / "pictures") -> None:
         for name, source in parts(PAGE_OF_PLOTS.read_text(encoding="utf-8")):
             with contextlib.redirect_stdout(io.StringIO()):
                 exec(compile(source, name, "exec"), known)  # noqa: S102 - the page's own code
-            save(known["axes"], folder / name)
+            save(known["ax"], folder / name)
 
 
 if __name__ == "__main__":

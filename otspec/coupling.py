@@ -9,11 +9,9 @@ from functools import cached_property
 import numpy as np
 
 from otspec.arithmetic import Array, IntArray, Number, as_number, positive_part, sums_by, zeros
+from otspec.chance import Chance
 from otspec.distributions import Distribution, normalised
 from otspec.frozen import Frozen
-
-BLOCK = 256
-"""How many residual tokens are added up before one of them is drawn."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,6 +51,26 @@ class Coupling(Frozen):
         """Σ min(b, q)."""
         return as_number(self.accepted.sum(), like=self.target)
 
+    def verify(self, drafts: Sequence[int], position: int, chance: Chance) -> int | Distribution:
+        """Accept the selected draft, or return the distribution that the output is drawn from.
+
+        Parameters
+        ----------
+        drafts : sequence of int
+        position : int
+            Of the selected draft.
+        chance : Chance
+
+        Returns
+        -------
+        int or ndarray, shape (n,)
+            The position, with probability min(1, q/b) of its token; else the residual.
+        """
+        token = drafts[position]
+        if chance.accept(self.target[token], self.selected[token]):
+            return position
+        return self.residual
+
     def joint_kernel(self, drafts: Sequence[int], weights: Array) -> Array:
         """Return the law of the accepted draft and the output.
 
@@ -86,27 +104,6 @@ class Coupling(Frozen):
         rejected = (weights * (1 - self.chances[list(drafts)])).sum()
         return as_number(rejected * self.residual[sorted(set(drafts))].sum(), like=self.target)
 
-    def sample(self, token: int, rng: np.random.Generator) -> int:
-        """Draw the output for a selected token."""
-        if rng.random() < acceptance_chance(self.target[token], self.selected[token]):
-            return token
-        return self._residual_at(rng.random())
-
-    def _residual_at(self, uniform: float) -> int:
-        """Return the residual token that a uniform number falls on: its block, then the token."""
-        sums = self._residual_sums
-        mass = uniform * sums[-1]
-        block = _reached(sums, mass)
-        masses = self.residual[block * BLOCK : (block + 1) * BLOCK].astype(float, copy=False)
-        within = _reached(np.cumsum(masses), mass - sums[block - 1] if block else mass)
-        return block * BLOCK + within
-
-    @cached_property
-    def _residual_sums(self) -> Array:
-        """Cumulative masses of the blocks: one draw does not have to add up every token."""
-        starts = np.arange(0, len(self.residual), BLOCK)
-        return np.cumsum(np.add.reduceat(self.residual, starts).astype(float, copy=False))
-
 
 def chances_of(selected: Distribution, target: Distribution) -> Array:
     """Return min(1, target/selected), shape (n,), as :func:`acceptance_chance` has it."""
@@ -121,10 +118,40 @@ def residual_of(selected: Distribution, target: Distribution) -> Distribution:
     return normalised(positive_part(target - selected), target)
 
 
-def _reached(sums: Array, mass: float) -> int:
-    """Return the first place where cumulative sums exceed a mass, or where they reach their end."""
-    # By rounding the mass may be as much as all: then it is the last place that adds anything.
-    return int(min(sums.searchsorted(mass, side="right"), sums.searchsorted(sums[-1])))
+def match(output: Distribution, drafts: Sequence[int], chance: Chance) -> int | Distribution:
+    """Draw the output from a distribution, and look for it among the drafts.
+
+    Parameters
+    ----------
+    output : ndarray, shape (n,)
+    drafts : sequence of int
+    chance : Chance
+
+    Returns
+    -------
+    int or ndarray, shape (n,)
+        The position of the first draft that equals the output; or the distribution of the output
+        given that none does.
+    """
+    left = as_number(1, like=output)  # the probability that the output is no draft so far
+    for position, token in enumerate(drafts):
+        if token not in drafts[:position]:
+            if chance.accept(output[token], left):
+                return position
+            left = left - output[token]
+    others = output.copy()
+    others[list(drafts)] *= 0
+    return normalised(others, output)
+
+
+def matches(output: Distribution, drafts: Sequence[int]) -> Array:
+    """Return the joint kernel of :func:`match`: a draft that equals the output is accepted."""
+    joint = zeros((len(drafts) + 1, len(output)), like=output)
+    joint[-1] = output
+    for token in set(drafts):
+        joint[drafts.index(token), token] = output[token]
+        joint[-1, token] *= 0
+    return joint
 
 
 def acceptance_chance(wanted: Number, offered: Number) -> Number:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import contextlib
 import copy
 import importlib.metadata
+import inspect
 import os
+import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -27,6 +29,19 @@ def model_package(name: str) -> Any:
         It is not installed.
     """
     return needed(name, "a language model", "hf")
+
+
+def takes(model: Any, option: str) -> bool:
+    """Return whether a model's ``forward`` has a parameter of this name."""
+    return option in inspect.signature(model.forward).parameters
+
+
+def cache_name(model: Any) -> str:
+    """Return what a model calls its cache of keys and values, as argument and in its output.
+
+    Transformers renamed it in version 5.24.
+    """
+    return "cache" if takes(model, "cache") else "past_key_values"
 
 
 def find_gguf(name: str) -> Path:
@@ -105,6 +120,26 @@ def quiet() -> Iterator[None]:
         contextlib.redirect_stderr(nowhere),
     ):
         yield
+
+
+def layers_of(text: str) -> tuple[int, ...]:
+    """Return the layers that a text lists, counted from 0: numbers and ranges, such as 3,14-17.
+
+    Raises
+    ------
+    ValueError
+        Something else is listed.
+    """
+    layers: list[int] = []
+    for part in text.split(","):
+        ends = re.fullmatch(r"\s*(\d{1,6})\s*(?:-\s*(\d{1,6})\s*)?", part)
+        first, last = (int(ends[1]), int(ends[2] or ends[1])) if ends else (1, 0)
+        if first > last:
+            raise ValueError(
+                f"{text!r} holds {part.strip()!r}: write layers such as 14,17 or 14-17"
+            )
+        layers += range(first, last + 1)
+    return tuple(dict.fromkeys(layers))
 
 
 def without_layers(model: Any, layers: Iterable[int]) -> Any:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import codecs
 import io
+import os
 import sys
 from collections.abc import Sequence
 
@@ -16,7 +17,8 @@ import click
 from rich.console import Console
 from rich.table import Table
 
-_WIDE = 160
+_WIDEST = 100_000
+"""A width at which no table is cut off."""
 _PLAIN = {
     "≈": "~", "…": "...", "×": "x", "·": "*", "−": "-", "–": "-", "—": "-", "≤": "<=", "≥": ">=",
     "→": "->", "τ": "tau", "ρ": "rho", "λ": "lambda", "Σ": "sum", "‘": "'", "’": "'", "“": '"',
@@ -24,6 +26,22 @@ _PLAIN = {
 }  # fmt: skip
 """How our own signs look in ASCII."""
 _IN_ASCII = "otspec-plain"
+
+
+def keep_answers_apart() -> None:
+    """Let nothing but answers reach the standard output of this process.
+
+    Libraries write to descriptor 1, some of them from C. From here on that is standard error, for
+    the processes that this one starts as well; answers go to where descriptor 1 led before. The
+    process has to be ours: nothing is changed where standard output is closed or was replaced.
+    """
+    stream = sys.__stdout__
+    if stream is None or stream is not sys.stdout:
+        return
+    stream.flush()
+    kept = os.dup(1)
+    os.dup2(os.open(os.devnull, os.O_WRONLY) if sys.stderr is None else 2, 1)
+    sys.stdout = os.fdopen(kept, "w", encoding=stream.encoding, errors=stream.errors, closefd=False)
 
 
 def printable(text: str) -> str:
@@ -81,7 +99,11 @@ def say_more(text: str) -> None:
 
 
 def print_table(columns: Sequence[str], rows: Sequence[Sequence[str]], *, text: int = 1) -> None:
-    """Print aligned columns; the first ``text`` of them to the left, numbers to the right."""
+    """Print aligned columns; the first ``text`` of them to the left, numbers to the right.
+
+    Nothing is cut off. On a terminal that is too narrow each row is a list, and a line says so; a
+    pipe or a file has no width.
+    """
     table = Table(box=None, pad_edge=False, header_style="bold")
     for index, column in enumerate(columns):
         table.add_column(
@@ -90,12 +112,26 @@ def print_table(columns: Sequence[str], rows: Sequence[Sequence[str]], *, text: 
     for row in rows:
         table.add_row(*map(printable, row))
     console = Console(highlight=False, markup=False)
-    if not console.is_terminal:  # a pipe or a file has no width at which to cut off
-        console.width = _WIDE
+    there = console.width if console.is_terminal else None
+    console.width = _WIDEST
+    console.width = console.measure(table).maximum
+    if there is not None and there < console.width:
+        _print_lists(columns, rows, f"{console.width} columns do not fit into {there}: as lists")
+        return
     with console.capture() as captured:
         console.print(table)
     for line in captured.get().splitlines():
         _write(line.rstrip())
+
+
+def _print_lists(columns: Sequence[str], rows: Sequence[Sequence[str]], why: str) -> None:
+    """Print each row as a list of its cells that say something, each with its column's name."""
+    say(f"({why})")
+    for row in rows:
+        say()
+        for column, cell in zip(columns, row, strict=True):
+            if cell:
+                say(f"{column}: {cell}" if column else cell)
 
 
 def forgive_encodings() -> None:

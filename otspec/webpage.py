@@ -23,10 +23,12 @@ _STYLE = """
           --good: #3ec79f; --bad: #ff8a3d; } }
 * { box-sizing: border-box; }
 body { font: 16px/1.5 system-ui, sans-serif; color: var(--ink); background: var(--ground);
-       max-width: 84rem; margin: 2rem auto; padding: 0 1.25rem; overflow-wrap: break-word; }
+       max-width: 64rem; margin: 2rem auto; padding: 0 1.25rem; overflow-wrap: break-word; }
 h1, h2, h3 { line-height: 1.2; text-wrap: balance; overflow-wrap: anywhere; }
 h2 { margin-top: 2.5rem; }
-p, li { max-width: 46rem; }
+h1::first-letter, h2::first-letter, h3::first-letter,
+th::first-letter, .key dt::first-letter { text-transform: uppercase; }
+p, li { max-width: 52rem; }
 .lead { font-size: 1.15rem; }
 .key { display: grid; grid-template-columns: repeat(auto-fit, minmax(12rem, 1fr)); gap: .75rem;
        margin: 1.5rem 0; padding: 0; }
@@ -37,10 +39,10 @@ p, li { max-width: 46rem; }
 .pictures { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 34rem), 1fr));
             gap: 1rem 2rem; align-items: start; }
 figure { margin: 1rem 0; overflow-x: auto; }
-figcaption { color: var(--quiet); font-size: .85rem; max-width: 46rem; }
+figcaption { color: var(--quiet); font-size: .85rem; max-width: 52rem; }
 svg { max-width: 100%; height: auto; }
 table { border-collapse: collapse; font-size: .9rem; font-variant-numeric: tabular-nums;
-        margin: .5rem 0; }
+        margin: .5rem 0; width: 100%; }
 th, td { padding: .3rem .8rem; text-align: right; vertical-align: top; }
 th:first-child, td:first-child { padding-left: 0; }
 th { border-bottom: 2px solid var(--ink); font-weight: 600; vertical-align: bottom; }

@@ -1,8 +1,10 @@
 """Options and fixtures of the whole test suite."""
 
 import gc
+import math
 import os
 import signal
+from contextlib import suppress
 from importlib.metadata import distributions
 from pathlib import Path
 
@@ -10,6 +12,7 @@ import pytest
 from _pytest.doctest import DoctestModule
 from hypothesis import settings
 from searching import NIGHTLY
+from skipped import lines
 
 pytest_plugins = (
     "pytester",  # runs of pytest, for the tests of the plugin of the package
@@ -29,12 +32,27 @@ TRACES = {
 }
 """Traces that do not ship: option -> its variable, and what it is."""
 
-# What the tests need of the process that runs them, and of those that they start:
-# they hear Ctrl-C, which is ignored in what a shell starts in the background,
-if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
-    signal.signal(signal.SIGINT, signal.default_int_handler)
-# and print UTF-8, whatever the locale is.
+# What the tests need of the process that runs them, and of those that they start.
+# They hear all signals: a shell ignores Ctrl-C for what it starts in the background, and nohup the
+# end of a terminal. Python itself ignores the other two.
+for _signal in signal.valid_signals():
+    ignored = signal.getsignal(_signal) is signal.SIG_IGN
+    if ignored and getattr(_signal, "name", "") not in ("SIGPIPE", "SIGXFSZ"):
+        heard = signal.default_int_handler if _signal is signal.SIGINT else signal.SIG_DFL
+        signal.signal(_signal, heard)
+# Files have the usual permissions.
+os.umask(0o022)
+# Nothing limits them that need not.
+with suppress(ImportError):
+    import resource
+
+    for _limit in (resource.RLIMIT_NOFILE, resource.RLIMIT_FSIZE, resource.RLIMIT_AS):
+        _, _most = resource.getrlimit(_limit)
+        resource.setrlimit(_limit, (_most, _most))
+# They print UTF-8, whatever the locale is, and as for no terminal, whatever that of the caller is.
 os.environ["PYTHONIOENCODING"] = "utf-8"
+for _name in ("COLUMNS", "LINES", "NO_COLOR", "FORCE_COLOR", "CLICOLOR", "CLICOLOR_FORCE"):
+    os.environ.pop(_name, None)
 # JAX compiles hundreds of functions that run once: machine code as it comes, not polished, and by
 # day of loops that are not fused, in half of the time. XLA ends a process over an option that it
 # does not know: this one is given to releases that were tried with it.
@@ -86,6 +104,14 @@ def pytest_collection_finish(session):
     gc.set_threshold(20_000, 20, 20)
 
 
+def pytest_terminal_summary(terminalreporter):
+    """Say what was skipped, and how to run it."""
+    skipped = [report.longrepr[2] for report in terminalreporter.getreports("skipped")]
+    if skipped:
+        terminalreporter.section(f"{len(skipped)} skipped")
+        terminalreporter.write_line("\n".join(lines(skipped)))
+
+
 @pytest.fixture(scope="session", autouse=True)
 def _one_worker_by_default():
     """Runs that are not told how many workers to start have none: each imports the package again.
@@ -94,6 +120,8 @@ def _one_worker_by_default():
     """
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr("otspec.traces.runs.parallel.cores", lambda: 1)
+        # However slow the machine is, nothing takes so long that a line tells of progress.
+        patched.setattr("otspec.cli.progress._LINE_S", math.inf)
         yield
 
 

@@ -5,9 +5,9 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from instances import EPS
 
-from otspec.coupling import BLOCK, Coupling, acceptance_chance, accepted_weights
+from otspec.chance import Drawn
+from otspec.coupling import Coupling, acceptance_chance, accepted_weights
 from otspec.distributions import as_distribution
 
 TINY = float(np.nextafter(0, 1))
@@ -83,9 +83,10 @@ def test_a_draft_that_is_selected_twice_is_accepted_twice():
 
 @pytest.mark.parametrize("name", PAIRS)
 def test_samples_have_the_law_of_the_kernel(name):
-    coupling, rng, size = in_floats(name), np.random.default_rng(3), 2000
+    coupling, chance, size = in_floats(name), Drawn(np.random.default_rng(3)), 2000
     for token in np.flatnonzero(coupling.selected).tolist():
-        drawn = [coupling.sample(token, rng) for _ in range(size)]
+        found = [coupling.verify([token], 0, chance) for _ in range(size)]
+        drawn = [token if isinstance(each, int) else chance.choose(each) for each in found]
         kernel = coupling.joint_kernel([token], np.ones(1)).sum(axis=0)
         shares = np.bincount(drawn, minlength=len(kernel)) / size
         # Hoeffding's inequality: beyond this once in 10^9 for each share.
@@ -98,18 +99,3 @@ def test_accepted_weights_keep_within_the_target():
     target = as_distribution(["1/4", "3/4", "0"])
     accepted = accepted_weights(weights, np.array([0, 0, 2]), target)
     assert accepted.tolist() == [Fraction(1, 16), Fraction(3, 16), 0]
-
-
-@pytest.mark.parametrize("n", [1, BLOCK - 1, BLOCK, BLOCK + 1, 3 * BLOCK + 7])
-def test_a_residual_token_is_the_one_that_a_uniform_number_falls_on(n):
-    rng = np.random.default_rng(n)
-    target = rng.random(n) * (rng.random(n) < 0.1)
-    target[:BLOCK], target[-1] = 0, 1  # the first block is empty, and the last token is wanted most
-    coupling = Coupling(np.eye(1, n)[0], as_distribution(target, normalize=True))
-    sums = np.cumsum(coupling.residual)
-    for uniform in (0.0, 0.5, *rng.random(50), np.nextafter(1, 0)):
-        token = coupling._residual_at(uniform)
-        assert coupling.residual[token] > 0
-        # Where both add up alike; the sums are off by at most n roundings.
-        assert sums[token] - coupling.residual[token] - n * EPS <= uniform * sums[-1]
-        assert uniform * sums[-1] <= sums[token] + n * EPS

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 
+ENOUGH = 10
+"""Fewer texts are too few to choose by: their intervals are wider than choices differ."""
 LOSSY = "a lossy shortcut"
 """A kind of choices that gains, if any."""
 
@@ -54,6 +56,11 @@ class Advice(Tabular, Carded):
     def best(self) -> Choice:
         """The fastest of the lossless choices."""
         return next(one for one in self.choices if not one.lossy)
+
+    @property
+    def enough(self) -> bool:
+        """Whether it is exact, or rests on at least ten texts."""
+        return not 0 < self.texts < ENOUGH
 
     def _card_title(self) -> str:
         return f"What to draft and how to verify it, from {self.source}"

@@ -22,11 +22,13 @@ if TYPE_CHECKING:
 _CHAINS = {rule.title for rule in CHAIN_RULES}
 _BOTTOM = 0.9
 """Of the tokens per call, which are 1 at least."""
+_CORNER = 0.08
+"""The part of an axis within which a ray has no number."""
 _RAYS = 6
 """About how many lines of equal speed there are."""
 
 
-def draw_pareto(advice: Advice, axes: Axes | None = None) -> Axes:
+def draw_pareto(advice: Advice, ax: Axes | None = None) -> Axes:
     """Draw the tokens per call of each choice against its seconds, as parts of a call without.
 
     The steps join the choices than which none keeps more in no more time. Along a grey line
@@ -36,7 +38,7 @@ def draw_pareto(advice: Advice, axes: Axes | None = None) -> Axes:
     Parameters
     ----------
     advice : Advice
-    axes : matplotlib.axes.Axes, optional
+    ax : matplotlib.axes.Axes, optional
         By default new ones in the package's style.
 
     Returns
@@ -57,7 +59,7 @@ def draw_pareto(advice: Advice, axes: Axes | None = None) -> Axes:
     margin = 0.06 * max(max(times) - min(times), 0.1)
     left, right = max(min(times) - margin, 0.01), max(times) + margin
     top = 0.3 + max(float(one.tokens) for one in advice.choices)
-    with panel_on(axes) as panel:
+    with panel_on(ax) as panel:
         _draw_rays(panel, left, right, top)
         front = advice.pareto()
         panel.step(
@@ -95,14 +97,18 @@ def _words(choice: Choice) -> str:
     )
 
 
-def _draw_rays(axes: Axes, left: float, right: float, top: float) -> None:
+def _draw_rays(ax: Axes, left: float, right: float, top: float) -> None:
     """Draw lines of equal speed, each with its number where it leaves the axes."""
     step = _round((top / left - _BOTTOM / right) / _RAYS)
     for speed in np.arange(step, top / left, step):
         end = min(right, top / speed)
         if speed * end > _BOTTOM and end > left:
-            axes.plot([left, end], [speed * left, speed * end], color="#BBBBBB", lw=0.7, zorder=0)
-            axes.annotate(
+            ax.plot([left, end], [speed * left, speed * end], color="#BBBBBB", lw=0.7, zorder=0)
+            # A number in a corner would lie on the numbers of the axes.
+            beside = (end - left) / (right - left), (speed * end - _BOTTOM) / (top - _BOTTOM)
+            if min(beside) < _CORNER:
+                continue
+            ax.annotate(
                 f"×{speed:g} ", (end, speed * end), color="#777777", fontsize=7, ha="right",
                 va="top",
             )  # fmt: skip

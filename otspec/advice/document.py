@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from otspec.advice.advice import LOSSY, Advice
+from otspec.advice.advice import ENOUGH, LOSSY, Advice
 from otspec.advice.candidates import NO_DRAFT
 from otspec.advice.choices import Choice, Interval
 from otspec.estimate import CONFIDENCE
@@ -19,6 +19,7 @@ def document_of(advice: Advice) -> dict[str, Any]:
     return {
         "source": advice.source,
         "texts": advice.texts,
+        "enough_texts": advice.enough,
         "confidence": CONFIDENCE,
         "held_out": _number(advice.held_out),
         "held_out_interval": interval_document(advice.held_out_interval),
@@ -80,6 +81,19 @@ def interval_words(ends: Interval, digits: int = 3) -> str:
     """Return an interval for a table; nothing where there is none."""
     low, high = ends
     return "" if math.isnan(low) else f"{low:z.{digits}f} to {high:z.{digits}f}"
+
+
+def percent_words(ends: Interval) -> str:
+    """Return an interval of shares for a table, in per cent; nothing where there is none."""
+    low, high = ends
+    return "" if math.isnan(low) else f"{100 * low:z.1f}% to {100 * high:z.1f}%"
+
+
+def too_few(advice: Advice) -> Iterator[str]:
+    """Yield a warning if an advice rests on too few texts to choose by."""
+    if 0 < advice.texts < ENOUGH:
+        texts = "1 text is" if advice.texts == 1 else f"{advice.texts} texts are"
+        yield f"{texts} too few to choose by: log at least {ENOUGH}, better a hundred."
 
 
 def shown_choices(advice: Advice, most: int, own: Sequence[Shape] = ()) -> list[Choice]:

@@ -10,7 +10,7 @@ from otspec.advice.advice import Advice
 from otspec.advice.candidates import NO_DRAFT
 from otspec.advice.charts import pareto_figure
 from otspec.advice.choices import Choice, Loss
-from otspec.advice.document import interval_words, sentences, short
+from otspec.advice.document import interval_words, percent_words, sentences, short, too_few
 from otspec.plots import svg
 from otspec.reports.origin import UNKNOWN, Origin, origin_section
 from otspec.reports.standing import percent
@@ -109,6 +109,7 @@ def _sure(ends: tuple[float, float], otherwise: str) -> str:
 
 def _uncertainties(advice: Advice) -> Iterator[str]:
     """Yield what is not known, and what was assumed."""
+    yield from too_few(advice)
     if not advice.texts:
         yield "Nothing: all numbers are exact for these two models."
     elif math.isnan(advice.best.speed_up_interval[0]):
@@ -152,8 +153,7 @@ def _section(advice: Advice) -> Iterable[str]:
 
 
 def _lost(one: Loss) -> tuple[Cell, ...]:
-    low, high = one.loss_interval
-    ends = "" if math.isnan(low) else f"{percent(low)} to {percent(high)}"
+    ends = percent_words(one.loss_interval)
     speed = f"{one.speed_up:.3f}"
     return one.kind, one.rule, one.drafts, short(one.tree), speed, (percent(one.loss), ends)
 

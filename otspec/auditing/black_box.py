@@ -11,7 +11,7 @@ import numpy as np
 
 from otspec.arithmetic import Array, IntArray
 from otspec.auditing.declared import DisagreementError
-from otspec.auditing.foreign import attempt
+from otspec.auditing.foreign import attempt, takes_token, write_index
 from otspec.auditing.seeding import randomness
 
 Drawn: TypeAlias = tuple[IntArray, IntArray | None]
@@ -88,9 +88,9 @@ def _one_by_one(
     sampler: Callable[..., Any], drafts: IntArray, give: Callable[[], Any] | None
 ) -> Drawn:
     """Call a sampler for each tuple of drafts."""
-    answers = _plain(
-        [_asked(f"drafts {x}: ", sampler, x, give) for x in map(tuple, drafts.tolist())]
-    )
+    tuples = [tuple(x) for x in drafts.tolist()]
+    sampler, first = _first_answer(sampler, tuples[0], give)
+    answers = _plain([first, *(_asked(f"drafts {x}: ", sampler, x, give) for x in tuples[1:])])
     paired = isinstance(answers[0], tuple)
     if any(isinstance(each, tuple) != paired for each in answers):
         raise ValueError("sampler returned a pair for some drafts only: do so for all or none")
@@ -98,6 +98,25 @@ def _one_by_one(
     if len(lengths) > 1:
         raise ValueError(f"sampler returned {min(lengths)} values for some drafts only")
     return _arrays(tuple(zip(*answers, strict=True)) if paired else answers, drafts)
+
+
+def _first_answer(
+    sampler: Callable[..., Any], x: tuple[int, ...], give: Callable[[], Any] | None
+) -> tuple[Callable[..., Any], Any]:
+    """Return a sampler as it is called, of a tuple or of one token, and its first answer."""
+    try:
+        return sampler, _asked(f"drafts {x}: ", sampler, x, give)
+    except DisagreementError as found:
+        if not takes_token(sampler, x, found.crash, *([] if give is None else [give()])):
+            raise
+        if len(x) > 1:
+            reason = found.reason + write_index(x)
+            raise DisagreementError("sampler", reason, found.crash) from found
+
+    def of_token(x: tuple[int, ...], *rng: Any) -> Any:
+        return sampler(x[0], *rng)
+
+    return of_token, _asked(f"drafts {x}: ", of_token, x, give)
 
 
 def _asked(where: str, sampler: Callable[..., Any], x: Any, give: Callable[[], Any] | None) -> Any:

@@ -30,37 +30,39 @@ class BlockAudit(Carded):
 
     Parameters
     ----------
-    lossless : bool
-        Texts are distributed as the target's: exactly, or in floats within ``tolerance``.
+    lossless : bool or None
+        Texts are distributed as the target's: exactly, or in floats within ``tolerance``. None if
+        the rule raised something, so that it could not be audited.
     texts : dict
         The law of the decoded texts.
-    total_variation : float or Fraction
+    total_variation : float, Fraction or None
         Between the decoded texts and the target's.
     tolerance : float
         The error per text that counts as rounding; 0 in exact arithmetic.
     witness : tuple of int or None
         The text whose probability is most wrong, if the rule is not lossless.
-    error : float or Fraction
+    error : float, Fraction or None
         Probability of that text when decoded minus by the target; 0 if it is lossless.
-    expected : float or Fraction
+    expected : float, Fraction or None
         E[τ] of one block.
     optimum : float, Fraction or None
         The most drafted tokens that any coupling of whole blocks with these drafts keeps; None
         if it was not asked for.
     reason : str or None
         What is wrong beside the texts, if it is: what the rule raised, or probabilities of its
-        outcomes that are none. Then the other numbers say nothing.
+        outcomes that are none. Then there are no texts, and each number that follows from them is
+        None.
     traceback : str or None
         Of what the rule raised, if it did.
     """
 
-    lossless: bool
+    lossless: bool | None
     texts: dict[Prefix, Number]
-    total_variation: Number
+    total_variation: Number | None
     tolerance: float
     witness: Prefix | None
-    error: Number
-    expected: Number
+    error: Number | None
+    expected: Number | None
     optimum: Number | None
     reason: str | None = None
     traceback: str | None = field(default=None, repr=False)
@@ -68,9 +70,13 @@ class BlockAudit(Carded):
     @property
     def gap(self) -> Number | None:
         """How far E[τ] is below the optimum."""
-        return None if self.optimum is None else self.optimum - self.expected
+        if self.optimum is None or self.expected is None:
+            return None
+        return self.optimum - self.expected
 
     def _card_title(self) -> str:
+        if self.lossless is None:
+            return "The rule could not be audited"
         within = f"within {self.tolerance:.1g} per text" if self.tolerance else "exactly"
         return f"Texts are the target's, {within}" if self.lossless else "The rule is NOT lossless"
 
@@ -120,7 +126,7 @@ def audit_blocks(
     ------
     ValueError
         Fewer than one token, sizes that are too large to enumerate, models that do not fit, or a
-        tolerance that is none. What else the rule raises is a finding.
+        tolerance that is none. What else the rule raises leaves ``lossless`` None.
 
     Examples
     --------
@@ -145,11 +151,10 @@ def audit_blocks(
         texts = len(wanted if crash is not None else {**wanted, **found.texts})
         tolerance = 0.0 if models[1].exact else rounding(texts, length)
     if crash is not None:
-        reason = f"the rule {crash.what}"
-        return _unfounded(reason, wanted, number, tolerance, crash.traceback)
+        return _without_texts(None, tolerance, f"the rule {crash.what}", crash.traceback)
     if not -tolerance <= found.lowest <= found.total <= 1 + len(wanted) * tolerance:
         reason = f"outcomes have masses from {found.lowest}, and {found.total} in all"
-        return _unfounded(reason, wanted, number, tolerance)
+        return _without_texts(False, tolerance, reason)
     decoded = {text: number(mass) for text, mass in found.texts.items()}
     errors = TextErrors.of(decoded, wanted, number)
     lossless = bool(-tolerance <= errors.largest <= tolerance)
@@ -210,26 +215,11 @@ def _found(rule: BlockRule, length: int, optimum: bool) -> _Found:
     )
 
 
-def _unfounded(
-    reason: str,
-    wanted: dict[Prefix, Number],
-    number: Callable[[Any], Number],
-    tolerance: float,
-    traceback: str | None = None,
+def _without_texts(
+    lossless: bool | None, tolerance: float, reason: str, traceback: str | None = None
 ) -> BlockAudit:
-    likeliest = max(wanted, key=lambda text: wanted[text])
-    return BlockAudit(
-        False,
-        {},
-        number(1),
-        tolerance,
-        likeliest,
-        number(-wanted[likeliest]),
-        number(0),
-        None,
-        reason,
-        traceback,
-    )
+    """Return the report on a rule whose outcomes give no distribution of texts."""
+    return BlockAudit(lossless, {}, None, tolerance, None, None, None, None, reason, traceback)
 
 
 def best_expected(rule: BlockRule) -> Number:

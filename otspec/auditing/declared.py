@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import operator
 from collections.abc import Callable
 from typing import Any, cast
@@ -52,21 +53,58 @@ class DisagreementError(Exception):
         return None if self.crash is None else self.crash.traceback
 
 
+class NoDistributionError(DisagreementError):
+    """A kernel answers masses, one for each token, that are no distribution."""
+
+
 def kernel_of(rule: Any) -> Callable[..., Any]:
     """Return the kernel of a rule, or a callable itself.
 
     Raises
     ------
     DisagreementError
-        It is neither.
+        It is neither, or cannot be called with the drafts alone.
     """
     kernel = _read(rule, "kernel")
     kernel = rule if kernel is None else kernel
-    if not callable(kernel):
+    if callable(kernel):
+        signature, crash = attempt(inspect.signature, kernel)
+        if crash is not None or takes(signature, 1):  # a builtin may not tell
+            return cast(Callable[..., Any], kernel)
+        taken = named_parameters(signature)
         raise DisagreementError(
-            "kernel", f"what is made is neither a rule nor a kernel, but {type(rule).__name__}"
+            "kernel",
+            f"a kernel takes the drafts alone, and this one takes {taken}: write kernel(x) -> "
+            f"distribution; {TEST_SAMPLERS}",
         )
-    return cast(Callable[..., Any], kernel)
+    made = type(rule).__name__
+    if _read(rule, "sample") is not None:
+        raise DisagreementError(
+            "kernel",
+            f"{made} has a sample, and no kernel: write kernel(x) -> distribution; {TEST_SAMPLERS}",
+        )
+    raise DisagreementError(
+        "kernel",
+        f"what is made is neither a rule nor a kernel, but {made}: write kernel(x) -> "
+        f"distribution; {TEST_SAMPLERS}",
+    )
+
+
+TEST_SAMPLERS = "a sampler, which returns a token, is tested with otspec.audit_samples"
+
+
+def takes(signature: inspect.Signature, count: int) -> bool:
+    """Return whether a function can be called with so many positional arguments."""
+    try:
+        signature.bind(*[None] * count)
+    except TypeError:
+        return False
+    return True
+
+
+def named_parameters(signature: inspect.Signature) -> str:
+    """Return the parameters of a function by name, such as ``(x, rng)``."""
+    return f"({', '.join(map(str, signature.parameters))})"
 
 
 def law_name_of(rule: Any, drafts: str | None) -> str:

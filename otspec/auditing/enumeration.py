@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias, cast
 
 import numpy as np
 
 from otspec.arithmetic import Array, as_numbers, is_exact
-from otspec.auditing.declared import DisagreementError
-from otspec.auditing.foreign import attempt
-from otspec.auditing.report import Audit, Problem, improper, measured
+from otspec.auditing.declared import TEST_SAMPLERS, DisagreementError, NoDistributionError
+from otspec.auditing.foreign import attempt, takes_token, write_index
+from otspec.auditing.report import Audit, Problem, measured, unmeasured
 from otspec.digits import plain
 from otspec.distributions import Distribution
 
@@ -41,17 +42,34 @@ def enumerated(
     """
     laws = [problem.masses] if declared is None else [problem.masses, declared]
     try:
-        rows = [_answer(kernel, x, len(problem.target)) for x in problem.drafts]
+        kernel, rows = _answers(kernel, problem)
         exact = all(map(is_exact, [*laws, *rows]))
         tolerance = in_fractions if exact else in_floats
         for x, row in zip(problem.drafts, rows, strict=True):
             _check_distribution(x, row, tolerance)
-        report = measured(problem, rows, exact, tolerance, declared)
-        if report.witness is None:
-            _check_again(kernel, problem.drafts, rows, tolerance)
+        _check_again(kernel, problem.drafts, rows, tolerance)
     except DisagreementError as found:
-        return improper(found, problem, declared)
-    return report
+        return unmeasured(found, problem, declared)
+    return measured(problem, rows, exact, tolerance, declared)
+
+
+def _answers(kernel: Kernel, problem: Problem) -> tuple[Kernel, list[Array]]:
+    """Return a kernel's answers, and the kernel as it is called: of a tuple or of one token."""
+    n, first = len(problem.target), problem.drafts[0]
+    try:
+        return kernel, [_answer(kernel, x, n) for x in problem.drafts]
+    except DisagreementError as found:
+        if found.drafts != (first,) or not takes_token(kernel, first, found.crash):
+            raise
+        if len(first) > 1:
+            raise DisagreementError(
+                "kernel", found.reason + write_index(first), found.crash, found.drafts
+            ) from found
+
+    def of_token(x: tuple[int, ...]) -> Any:
+        return cast(Callable[[int], Any], kernel)(x[0])
+
+    return of_token, [_answer(of_token, x, n) for x in problem.drafts]
 
 
 def _answer(kernel: Kernel, x: tuple[int, ...], n: int) -> Array:
@@ -62,14 +80,25 @@ def _answer(kernel: Kernel, x: tuple[int, ...], n: int) -> Array:
     # A copy: the kernel may keep the array and write to it. Reading may fail as asking may.
     row, crash = attempt(lambda: _as_row(answer, n).copy())
     fix = f"return {n} masses, one for each token of the target, or a dict of its likely tokens"
+    drawn = _is_drawn(answer)
+    if drawn:
+        fix += f"; {TEST_SAMPLERS}"
     if crash is not None:
         how = _no_distribution(x, "answers what cannot be read")
         reason = f"{how}: it {crash.what}: {fix}"
         raise DisagreementError("kernel", reason, crash, (x,))
-    if row.shape != (n,):
-        reason = f"{_no_distribution(x, f'answers {_described(row)}')}: {fix}"
+    if row.shape != (n,) or (drawn and row.sum() != 1):  # (token, index) over two tokens
+        reason = f"{_no_distribution(x, f'answers {_described(row, n)}')}: {fix}"
         raise DisagreementError("kernel", reason, drafts=(x,))
     return cast(Array, row)
+
+
+def _is_drawn(answer: Any) -> bool:
+    """Return whether an answer begins with a token, as those of samplers do."""
+    if type(answer) is tuple and len(answer) == 2:
+        answer = answer[0]
+    _, crash = attempt(operator.index, answer)
+    return crash is None
 
 
 def _as_row(answer: Any, n: int) -> Array:
@@ -96,7 +125,7 @@ def _check_distribution(x: tuple[int, ...], row: Array, tolerance: float) -> Non
     within = bool(((row >= -tolerance) & (row <= 1 + tolerance)).all())
     if not (within and abs(row.sum() - 1) <= len(row) * tolerance):
         reason = _no_distribution(x, f"answers {_listed_masses(row)}")
-        raise DisagreementError(
+        raise NoDistributionError(
             "kernel", f"{reason}: {_why_none(row, tolerance)}", drafts=(x,), tolerance=tolerance
         )
 
@@ -111,9 +140,11 @@ def _why_none(row: Array, tolerance: float) -> str:
     return f"its masses sum to {plain(row.sum())}, and must sum to 1"
 
 
-def _described(row: Array) -> str:
+def _described(row: Array, n: int) -> str:
     if row.ndim == 0:
         return f"{plain(row.item())}, one number"
+    if row.ndim == 1 and len(row) == n:
+        return _listed_masses(row)
     if row.ndim == 1:
         return f"{len(row)} mass{'es' if len(row) != 1 else ''}"
     return f"an array of shape {row.shape}"
@@ -137,7 +168,8 @@ def _check_again(
         if not same:
             changed = (
                 f"for drafts {x} the kernel answers {_listed_masses(row)}, and asked a second time "
-                f"{_listed_masses(again)}: what it does is no function of the drafts"
+                f"{_listed_masses(again)}: the distribution must follow from the drafts alone; "
+                + TEST_SAMPLERS
             )
             raise DisagreementError("kernel", changed, drafts=(x,), tolerance=tolerance)
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any, TypeVar, cast
 
 from otspec.arguments import as_callable, as_real
-from otspec.auditing.declared import as_declared
+from otspec.auditing.declared import DisagreementError, as_declared, kernel_of
 from otspec.auditing.enumeration import Kernel, enumerated
 from otspec.auditing.foreign import attempt, attribute
 from otspec.auditing.report import Audit, Problem, problem_of
@@ -30,13 +30,16 @@ def audit(
 ) -> Audit:
     """Enumerate the drafts and return exactly what a rule does.
 
-    The kernel is asked twice about all drafts, in both directions: an answer that changes, and
-    whatever the kernel raises (``SystemExit`` included), is a finding.
+    The kernel is asked twice about all drafts, in both directions. If its answers change, are
+    no masses of n tokens, or if it raises anything (``SystemExit`` included), it could not be
+    audited: then ``lossless`` is None, and ``witness`` says why.
 
     Parameters
     ----------
     rule : Rule or callable
-        A rule, or any callable from a draft tuple to the distribution of the output.
+        A rule, or any callable from a draft tuple to the distribution of the output. For one draft
+        the callable may also take the bare token in place of the tuple ``(token,)``: it is called
+        so if the tuple makes it raise a ``TypeError`` or ``LookupError`` and the token does not.
     law : DraftLaw, optional
         The law of the drafts; for a rule by default its own.
     target : array_like, optional
@@ -58,8 +61,9 @@ def audit(
     Raises
     ------
     ValueError
-        A callable without ``law`` or ``target``, or a rule that fails to tell its own; a target
-        unlike the law, too many draft tuples to enumerate, or a tolerance that is none.
+        A callable without ``law`` or ``target``, or a rule that fails to tell its own; a sampler,
+        which :func:`otspec.audit_samples` tests; a target unlike the law, too many draft tuples to
+        enumerate, or a tolerance that is none.
 
     Examples
     --------
@@ -82,18 +86,26 @@ def audit(
     if law is None or wanted is None:
         missing = "law" if law is None else "target"
         raise ValueError(f"{missing} is missing: a callable is audited with law=... and target=...")
-    if kernel is None:
+    if kernel is None and asked(rule, "sample") is None:
         as_callable(rule, "rule", "a Rule, or a callable from a draft tuple to a distribution")
+    kernel = _kernel_of(rule if kernel is None else kernel)
     problem = told(_problem, law, wanted)
     declared = told(_declared, asked(rule, "declared_output"), problem)
     accuracy = 0.0 if tolerance is not None else told(_believed, asked(rule, "accuracy"))
     return enumerated(
-        cast(Kernel, rule) if kernel is None else kernel,
+        kernel,
         problem,
         in_fractions=tolerance or 0.0,
         in_floats=max(problem.rounding, accuracy) if tolerance is None else tolerance,
         declared=declared,
     )
+
+
+def _kernel_of(rule: Any) -> Kernel:
+    try:
+        return kernel_of(rule)
+    except DisagreementError as found:
+        raise ValueError(f"rule cannot be audited: {found.reason}") from found
 
 
 def checked_tolerance(tolerance: float | None) -> float | None:

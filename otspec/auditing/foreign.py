@@ -67,6 +67,31 @@ def attempt(function: Callable[..., Any], *arguments: Any) -> tuple[Any, Crash |
     return result, crash
 
 
+def takes_token(
+    function: Callable[..., Any], x: tuple[int, ...], crash: Crash | None, *arguments: Any
+) -> bool:
+    """Return whether a function that fails for a tuple of drafts can be called with one token.
+
+    Parameters
+    ----------
+    function : callable
+    x : tuple of int
+        The drafts for which it failed.
+    crash : Crash or None
+        How: only a ``TypeError`` or a ``LookupError`` comes from a tuple where a token is meant.
+    *arguments
+        What else it is called with.
+    """
+    if crash is None or not isinstance(crash.error, (TypeError, LookupError)):
+        return False
+    return attempt(function, x[0], *arguments)[1] is None
+
+
+def write_index(x: tuple[int, ...]) -> str:
+    """Return what to tell the author of a function that takes a token where drafts are given."""
+    return f": x is a tuple of {len(x)} drafts, and this takes one token: write x[0] for the first"
+
+
 def attribute(thing: Any, name: str) -> Any:
     """Return an attribute, None if there is none; to be called by :func:`attempt`.
 

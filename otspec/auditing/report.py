@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from otspec.arithmetic import Array, Number, as_number, is_exact, positive_part, zeros
-from otspec.auditing.declared import DisagreementError, rounding
+from otspec.auditing.declared import DisagreementError, NoDistributionError, rounding
 from otspec.cards import Carded, Masses, Row
 from otspec.digits import plain
 from otspec.distributions import Distribution, DistributionLike
@@ -22,18 +22,19 @@ from otspec.optimum import optimal_acceptance
 
 @dataclass(frozen=True)
 class Witness(Carded):
-    """Why a rule is not what it should be: lossless, or of the output law that it declares.
+    """Why a rule is not lossless, is not as it declares, or could not be audited.
 
     Parameters
     ----------
     token : int
-        The token whose output probability is most wrong; −1 for an improper kernel.
-    error : float or Fraction
-        Output probability minus target probability, or what the rule declares in its place.
+        The token whose output probability is most wrong; −1 where no output was measured.
+    error : float, Fraction or None
+        Output probability minus target probability, or what the rule declares in its place; None
+        where no output was measured.
     drafts : tuple of tuple of int
         The fewest draft tuples that can account for the error: those that put most mass on the
-        token if it comes out too often, or most elsewhere if too seldom. For an improper kernel,
-        the drafts where it is no distribution, if there are such.
+        token if it comes out too often, or most elsewhere if too seldom. Where no output was
+        measured, the drafts for which the kernel gave none, if it was called.
     reason : str
         In words.
     about : str
@@ -44,7 +45,7 @@ class Witness(Carded):
     """
 
     token: int
-    error: Number
+    error: Number | None
     drafts: tuple[tuple[int, ...], ...]
     reason: str
     about: str = "output"
@@ -55,82 +56,101 @@ class Witness(Carded):
 class Audit(Frozen):
     """What enumerating all drafts says about a rule.
 
+    Where there is no output to measure, each number that follows from it is None: if the rule could
+    not be audited, and if an answer of its kernel is no distribution.
+
     Parameters
     ----------
-    lossless : bool
-        The output is distributed as the target: exactly, or in floats within ``tolerance``.
-    output : ndarray, shape (n,)
-        The law of the output.
+    lossless : bool or None
+        The output is distributed as the target: exactly, or in floats within ``tolerance``. None
+        if the rule could not be audited: ``witness`` says why.
+    output : ndarray, shape (n,), or None
+        The distribution of the output.
     target : ndarray, shape (n,)
-    acceptance : float or Fraction
+    acceptance : float, Fraction or None
         The probability that the output is one of the drafts.
     optimum : float or Fraction
         The most that a lossless rule accepts under this draft law.
-    total_variation : float or Fraction
+    total_variation : float, Fraction or None
         Between the output and the target.
     tolerance : float
         The error per token that counts as rounding; 0 in exact arithmetic.
     witness : Witness or None
-        Why not, if it is not lossless; of a rule that declares another output law why that is
-        wrong, if it is.
+        Why not, if it is not lossless or could not be audited; of a rule that declares another
+        output law why that is wrong, if it is.
     declared : ndarray, shape (n,), or None
         The output law that the rule declares, in the place of the target.
     """
 
-    lossless: bool
-    output: Distribution
+    lossless: bool | None
+    output: Distribution | None
     target: Distribution
-    acceptance: Number
+    acceptance: Number | None
     optimum: Number
-    total_variation: Number
+    total_variation: Number | None
     tolerance: float
     witness: Witness | None
     declared: Distribution | None = None
 
     @property
     def as_declared(self) -> bool | None:
-        """Whether the output has the law that the rule declares; None if it declares none."""
-        return None if self.declared is None else self.witness is None
+        """Whether the output has the law that the rule declares.
+
+        None if it declares none, or could not be audited.
+        """
+        if self.declared is None or self.lossless is None:
+            return None
+        return self.witness is None
 
     @cached_property
-    def kullback_leibler(self) -> float:
+    def kullback_leibler(self) -> float | None:
         """KL(output ‖ target) in nats; infinite if the output has a token that the target lacks."""
-        return kullback_leibler(self.output, self.target)
+        return None if self.output is None else kullback_leibler(self.output, self.target)
 
     @property
-    def gap(self) -> Number:
+    def gap(self) -> Number | None:
         """How far the acceptance is below the optimum; negative only for a rule that is lossy."""
-        return self.optimum - self.acceptance
+        return None if self.acceptance is None else self.optimum - self.acceptance
 
     @property
-    def frontier(self) -> Number:
+    def frontier(self) -> Number | None:
         """The most that any rule accepts with this total variation: min(1, optimum + that)."""
+        if self.total_variation is None:
+            return None
         return min(self.optimum * 0 + 1, self.optimum + self.total_variation)
 
     @property
-    def lossy_gap(self) -> Number:
+    def lossy_gap(self) -> Number | None:
         """How far the acceptance is below the frontier: never negative, but for rounding."""
+        if self.frontier is None or self.acceptance is None:
+            return None
         return self.frontier - self.acceptance
 
     @property
-    def spare_variation(self) -> Number:
+    def spare_variation(self) -> Number | None:
         """How much less total variation some other rule needs for this acceptance: from 0."""
+        if self.total_variation is None or self.acceptance is None:
+            return None
         return self.total_variation - max(self.optimum * 0, self.acceptance - self.optimum)
 
     @property
     def exact(self) -> bool:
         """Whether the audit was in exact arithmetic."""
-        return is_exact(self.output)
+        return is_exact(self.target if self.output is None else self.output)
 
     @property
-    def largest_error(self) -> Number:
+    def largest_error(self) -> Number | None:
         """The largest |output − target| of a token."""
+        if self.output is None:
+            return None
         return as_number(np.abs(self.output - self.target).max(), like=self.output)
 
     def _card_title(self) -> str:
         within = "exactly" if self.exact else f"within {self.tolerance:.1g} per token"
         if self.lossless:
             return f"The rule is lossless, {within}"
+        if self.lossless is None:
+            return "The rule could not be audited"
         lossy = {None: "", True: ", as it declares", False: ", and not as it declares"}
         return f"The rule is NOT lossless{lossy[self.as_declared]}"
 
@@ -184,17 +204,19 @@ def problem_of(law: DraftLaw, target: DistributionLike) -> Problem:
     return Problem(drafts, masses, checked, optimum)
 
 
-def improper(
+def unmeasured(
     found: DisagreementError, problem: Problem, declared: Distribution | None = None
 ) -> Audit:
-    """Return the report on a rule that says nothing about its output."""
-    target = problem.target
-    zero, one = (as_number(value, like=target) for value in (0, 1))
-    witness = Witness(-1, zero, found.drafts, found.reason, found.about, found.traceback)
-    nothing = zeros(len(target), like=target)
+    """Return the report on a rule whose output cannot be measured.
+
+    An answer that is no distribution is wrong for every target. Otherwise nothing is known.
+    """
+    lossless = False if isinstance(found, NoDistributionError) else None
+    witness = Witness(-1, None, found.drafts, found.reason, found.about, found.traceback)
     return Audit(
-        False, nothing, target, zero, problem.optimum, one, found.tolerance, witness, declared
-    )
+        lossless, None, problem.target, None, problem.optimum, None, found.tolerance, witness,
+        declared,
+    )  # fmt: skip
 
 
 def measured(

@@ -34,38 +34,46 @@ from otspec.rules.contract import Rule
 class SampleAudit(Carded):
     """What samples of a black box say.
 
+    If the sampler raised something, nothing was tested: ``consistent`` and each number that follows
+    from the samples is None, and ``reason`` says why.
+
     Parameters
     ----------
-    consistent : bool
+    consistent : bool or None
         Nothing impossible was seen, and the p-value is above ``false_alarm``.
-    p_value : float
+    p_value : float or None
         How often a correct rule deviates at least as much; simulated or bounded, valid at any size.
     false_alarm : float
         The probability that a correct rule is called inconsistent.
-    resolution : float
+    resolution : float or None
         A total-variation distance from the target that is found with probability 0.95.
-    total_variation : float
+    total_variation : float or None
         Between the sample and the target; positive also for a correct rule.
-    token : int
+    token : int or None
         The token that deviates most.
     size : int
     impossible : str or None
-        What was seen that a lossless rule never does, such as raising ``SystemExit``.
+        What was seen that a lossless rule never does, such as a token of probability 0.
+    reason : str or None
+        Why nothing was tested.
     traceback : str or None
         Of what the sampler raised, if it did.
     """
 
-    consistent: bool
-    p_value: float
+    consistent: bool | None
+    p_value: float | None
     false_alarm: float
-    resolution: float
-    total_variation: float
-    token: int
+    resolution: float | None
+    total_variation: float | None
+    token: int | None
     size: int
     impossible: str | None
+    reason: str | None = None
     traceback: str | None = field(default=None, compare=False, repr=False)
 
     def _card_title(self) -> str:
+        if self.consistent is None:
+            return "The sampler could not be tested"
         if self.consistent:
             return f"{self.size:,} samples are as those of a lossless rule"
         return f"The rule is NOT lossless, by {self.size:,} samples"
@@ -94,7 +102,9 @@ def audit_samples(
     sampler : callable
         Called with a draft tuple, and with its random numbers if it takes two arguments: with a
         ``torch.Generator`` if the second is named ``generator``, with an integer, another at each
-        call, if it is named ``seed``, and with a ``numpy.random.Generator`` otherwise. Returns a
+        call, if it is named ``seed``, and with a ``numpy.random.Generator`` otherwise. For one
+        draft it may also take the bare token in place of the tuple, as :func:`otspec.audit` says.
+        Returns a
         token, or a token and either whether it is one of the drafts (bool) or the index of the
         accepted draft (int; −1 for none). NumPy or torch.
     law : DraftLaw
@@ -151,7 +161,9 @@ def audit_samples(
         with seeded(seed):
             answer = drawn(sampler, drafts, rng, batched, chunk)
     except DisagreementError as crash:
-        return SampleAudit(False, 0.0, rate, 1.0, 1.0, -1, size, crash.reason, crash.traceback)
+        return SampleAudit(
+            None, None, rate, None, None, None, size, None, crash.reason, crash.traceback
+        )
     tokens, indices = answer
     if not ((tokens >= 0) & (tokens < law.n)).all():
         raise ValueError(f"sampler returned a token outside 0..{law.n - 1}")

@@ -20,7 +20,7 @@ from otspec.auditing.enumeration import enumerated
 from otspec.auditing.exact import checked_tolerance
 from otspec.auditing.foreign import attempt
 from otspec.auditing.instances import Instance, simpler
-from otspec.auditing.report import Audit, improper, problem_of
+from otspec.auditing.report import Audit, problem_of, unmeasured
 from otspec.cards import Carded, Row
 from otspec.distributions import as_distribution
 from otspec.drafts import IID, LAWS, named_law
@@ -30,7 +30,8 @@ from otspec.drafts import IID, LAWS, named_law
 class SearchReport(Carded):
     """The outcome of auditing many instances.
 
-    It says something only if it is :attr:`conclusive`, since a rule may refuse instances. A rule
+    It says something only if it is :attr:`conclusive`, since a rule may refuse instances, or fail
+    on one, so that it cannot be audited there. A rule
     that declares another output law than the target, and has it on all instances, is lossy as
     declared: then the failure is a shrunk instance on which it is lossy.
 
@@ -41,10 +42,11 @@ class SearchReport(Carded):
     refused : int
         How many the rule refused with a ``ValueError`` (too small a support, say), or have no
         drafts of the law.
-    worst_gap : float or Fraction
-        The largest distance from the optimum among them.
+    worst_gap : float, Fraction or None
+        The largest distance from the optimum among those that passed; None if none did.
     failure : Instance or None
-        The shrunk counterexample, if there is one.
+        The shrunk counterexample, or the shrunk instance on which the rule could not be audited, if
+        there is one.
     report : Audit or None
         Its audit.
     exact : int
@@ -66,7 +68,7 @@ class SearchReport(Carded):
 
     audited: int
     refused: int
-    worst_gap: Number
+    worst_gap: Number | None
     failure: Instance | None
     report: Audit | None
     exact: int = 0
@@ -85,16 +87,22 @@ class SearchReport(Carded):
 
     @property
     def conclusive(self) -> bool:
-        """Whether something failed, or enough was audited: at least one instance of twenty."""
-        total = self.audited + self.refused
-        return self.failure is not None or self.audited >= max(Fraction(1), LEAST_AUDITED * total)
+        """Whether a counterexample was found, or enough audited: one instance of twenty, or more.
+
+        A rule that could not be audited on one of them is neither lossless nor lossy.
+        """
+        if self.report is not None:
+            return self.report.lossless is not None
+        return self.audited >= max(Fraction(1), LEAST_AUDITED * (self.audited + self.refused))
 
     @property
-    def lossless(self) -> bool:
-        """Whether nothing failed, and enough was audited."""
-        return self.failure is None and self.conclusive
+    def lossless(self) -> bool | None:
+        """Whether nothing failed; None if it is not conclusive."""
+        return self.failure is None if self.conclusive else None
 
     def _card_title(self) -> str:
+        if self.report is not None and self.report.lossless is None:
+            return "The rule could not be audited"
         if not self.conclusive:
             return "Too little was audited to say anything"
         if self.lossless:
@@ -132,13 +140,15 @@ def audit_over(
 
     The instance says what is right. The drafts are drawn from a law of this package over the
     draft and k of the instance, and the output is held to its target; if what is made has
-    ``target``, ``law`` or ``k``, they have to agree. Its ``accuracy`` does not count.
+    ``target``, ``law`` or ``k``, they have to agree, or it cannot be audited. Its ``accuracy`` does
+    not count.
 
     Parameters
     ----------
     rule_factory : callable
         (draft, target, k) → a rule, or a kernel. A ``ValueError`` from it means that the rule
-        does not take the instance; whatever else it or the rule raises is a failure.
+        does not take the instance; whatever else it or the rule raises ends the search, since the
+        rule cannot be audited then.
     instances : iterable of Instance
         Such as :func:`random_instances`.
     drafts : str, optional
@@ -158,7 +168,7 @@ def audit_over(
     ValueError
         An unknown law, or a tolerance that is not from 0 to below 1.
     KeyboardInterrupt
-        Ctrl-C; one that the rule raises itself is a failure of the rule.
+        Ctrl-C; one that the rule raises itself is like whatever else it raises.
     """
     tolerance = checked_tolerance(tolerance)
     as_callable(rule_factory, "rule_factory", "a callable from a draft, a target and k to a rule")
@@ -173,19 +183,19 @@ def audit_over(
     ) -> SearchReport:
         off = [each.report for each in passed if not each.report.lossless]
         return SearchReport(
-            len(seen),
+            sum(each.report.lossless is not None for each in seen),
             len(refusals),
-            max((each.report.gap for each in passed), default=Fraction(0)),
+            _largest(each.report.gap for each in passed) if passed else None,
             failure,
             None if last is None else last.report,
             sum(each.report.exact for each in passed),
             max((each.report.tolerance for each in passed), default=0.0),
-            max((each.report.largest_error for each in passed), default=Fraction(0)),
+            _largest(each.report.largest_error for each in passed),
             tuple(dict.fromkeys(each.law for each in seen)),
             refusals[0] if refusals else None,
-            max((report.total_variation for report in off), default=Fraction(0)),
-            max((report.lossy_gap for report in off), default=Fraction(0)),
-            max((report.kullback_leibler for report in off), default=0.0),
+            _largest(report.total_variation for report in off),
+            _largest(report.lossy_gap for report in off),
+            float(_largest(report.kullback_leibler for report in off)),
         )
 
     for given in as_steps(instances, "instances", "instances, such as random_instances(100)"):
@@ -202,6 +212,11 @@ def audit_over(
     if lossy is None:
         return result(passed)
     return result(passed, *_shrunk(rule_factory, *lossy, drafts, tolerance))
+
+
+def _largest(numbers: Iterable[Number | None]) -> Number:
+    """Return the largest of the numbers that were measured, 0 if none was."""
+    return max((number for number in numbers if number is not None), default=Fraction(0))
 
 
 class _Audited(NamedTuple):
@@ -236,7 +251,7 @@ def _audited(
         declared = declared_by(rule, law.n)
         kernel = kernel_of(rule)
     except DisagreementError as found:
-        return _Audited(improper(found, problem), name)
+        return _Audited(unmeasured(found, problem), name)
     limit = problem.rounding if tolerance is None else tolerance
     report = enumerated(kernel, problem, in_fractions=0.0, in_floats=limit, declared=declared)
     return _Audited(report, name)
@@ -265,4 +280,5 @@ def _alike(report: Audit, first: Audit) -> bool:
     """Whether two failures are about the same: one of another kind would hide the one found."""
     if report.witness is None or first.witness is None:
         return report.witness is first.witness and not report.lossless
-    return report.witness.about == first.witness.about
+    same_verdict = report.lossless is first.lossless
+    return same_verdict and report.witness.about == first.witness.about

@@ -25,9 +25,9 @@ where one float32 cumulative sum is off by 2e-5). float16 and bfloat16 rows are
 computed in float32, but do not sum to 1 themselves: the law is off by their rounding, 3e-4 in
 float16. Uniform numbers of float32 are multiples of 2⁻²⁴: each place where the outcome changes is
 moved by as much at most. A draft of which one token leaves next to nothing to the others keeps this
-precision, down to a single subnormal number; JAX takes subnormal numbers for zeros on a CPU. Where
-the device or the library has no float64 (Apple's MPS; JAX unless 64 bits are switched on), sums
-over blocks are added up in float32, and float64 rows do not exist.
+precision, down to a single subnormal number; JAX on a CPU and CuPy in float32 treat subnormal
+numbers as zeros. Where the device or the library has no float64 (Apple's MPS; JAX unless 64 bits
+are switched on), sums over blocks are added up in float32, and float64 rows do not exist.
 """
 
 from otspec.batch import acceptance

@@ -4,13 +4,22 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from functools import partial
 from typing import TYPE_CHECKING
 
 import click
 
 from otspec.advice.advice import Advice
-from otspec.advice.document import document_of, interval_words, sentences, short, shown_choices
+from otspec.advice.document import (
+    document_of,
+    interval_words,
+    percent_words,
+    sentences,
+    short,
+    shown_choices,
+    too_few,
+)
 from otspec.advice.search import DEEPEST, WIDEST, Search
 from otspec.advice.streaming import advice_on, work_on
 from otspec.cli.arguments import Choice
@@ -23,6 +32,7 @@ from otspec.cli.run_places import RunPlace, run_options
 from otspec.cli.trace_runs import FILES, PAIRS, all_failed, complain, source_options, sources_of
 from otspec.cli.trees import read_tree
 from otspec.cli.warpings import warping_options
+from otspec.datasets.english_letters import logged_file
 from otspec.extras import needed
 from otspec.tables import listed, print_table, say
 from otspec.traces.readers import Source, Warping
@@ -32,6 +42,8 @@ from otspec.writing import write_text
 if TYPE_CHECKING:
     import pyarrow as pa
 
+_BUNDLED_CHUNK = 60
+"""Positions of a chunk of the bundled texts: enough chunks for some workers, and for progress."""
 _ROWS = 10
 """Choices that are shown, beside the best of each rule."""
 
@@ -100,10 +112,10 @@ def advise(
     """Say which draft law, rule and tree give most tokens per second, from logs and costs.
 
     FILES are {files}, or {pairs}, DRAFT.npy+TARGET.npy+TOKENS.npy, with the logits of both models
-    and draft_tokens, the drafted blocks, or target_tokens, texts of the target. Without any the
-    drafted blocks of the bundled SmolLM2 trace are read.
+    and draft_tokens, the drafted blocks, or target_tokens, texts of the target. Without any, 40
+    texts of the letters are read, a small pair of models that ships with the package.
 
-    Pooled selection takes the most time: --rule names others.
+    Pooled selection of distinct drafts takes the most time: --rule names others.
 
     Exit status: 0 fine, 1 some chunks were skipped, or a picture, the report or the table
     could not be written after the results, 2 bad input.
@@ -111,10 +123,12 @@ def advise(
     Example: otspec advise --draft-cost 0.05 --target-cost 1:1,64:1.5 --nodes 16 --rule spechub
     """
     place.check()
+    if not files and place.chunk is None:
+        place = place._replace(chunk=_BUNDLED_CHUNK)
     own = [read_tree(tree, "--tree") for tree in trees]
     costs = (as_seconds(draft_cost, "--draft-cost"), as_seconds(target_cost, "--target-cost"))
     search = Search.of(*costs, nodes, widest, rules or None, own, total_variation)
-    with ending_in_order(), sources_of(files, kind, tokens=True) as named:
+    with ending_in_order(), _sources(files, kind) as named:
         sources = drawn.sources(named)
         work = work_on(sources, search, depth, warpings, drawn.how(sources, warpings))
         with place.run(sources, work, workers) as run:
@@ -126,6 +140,10 @@ def advise(
         complete = _kept(advices, place, sources, as_json)
     complain(failures)
     return 0 if complete and not failures else 1
+
+
+def _sources(files: Sequence[str], kind: str | None) -> AbstractContextManager[list[Source]]:
+    return sources_of(files, kind, tokens=True, bundled=logged_file, called="the bundled letters")
 
 
 def _print(advices: Sequence[Advice], own: Sequence[Shape], as_json: bool) -> None:
@@ -140,7 +158,7 @@ def _print(advices: Sequence[Advice], own: Sequence[Shape], as_json: bool) -> No
 
 def _print_one(advice: Advice, own: Sequence[Shape]) -> None:
     texts = f"{advice.texts:,} text{'s' if advice.texts > 1 else ''}"
-    say(f"Tokens per second on {texts} of {advice.source}")
+    say(*too_few(advice), f"Tokens per second on {texts}, {advice.source}")
     print_table(
         ("rule", "drafts", "tree", "nodes", "tokens per call", "95% interval", "time", "speed-up",
          "95% interval"),
@@ -161,7 +179,7 @@ def _print_one(advice: Advice, own: Sequence[Shape]) -> None:
                 one.rule,
                 short(one.tree),
                 percent(one.loss),
-                interval_words(one.loss_interval),
+                percent_words(one.loss_interval),
             )
             for one in advice.simpler
         ],

@@ -13,16 +13,18 @@ from otspec.auditing import Instance, SearchReport, audit_over, random_instances
 from otspec.cli.audit_kernel import (
     audit_kernel,
     finite,
+    if_known,
     law_document,
     print_kernel,
     print_kernel_json,
     what_is_wrong,
+    why_not_audited,
     witness_document,
 )
-from otspec.cli.audited import ANSWERS, MAKES, is_kernel
+from otspec.cli.audited import AUDITED, MAKES, is_kernel
 from otspec.cli.importing import imported
 from otspec.cli.options import Reading, json_option, law_option, reading_options
-from otspec.cli.output import print_json, shown
+from otspec.cli.output import print_json
 from otspec.lossy import RULES as LOSSY_RULES
 from otspec.registry import meant
 from otspec.rules import RULES
@@ -83,11 +85,14 @@ def audit(
     Fraction, with zeros, ties and draft = target among them. If the object has a law, target or k,
     they have to be those of the instance; its attribute drafts may name its draft law, and
     declared_output be the law of its output, where that is not the target: then all instances are
-    audited, to see if it is lossy as it declares. Whatever it raises is a failure, other than a
-    ValueError of NAME, which refuses the instance. A failure is shrunk to a small counterexample.
+    audited, to see if it is lossy as it declares. A ValueError of NAME refuses the instance. If it
+    raises anything else, or does not answer with a distribution, it cannot be audited. A failure is
+    shrunk to a small counterexample.
 
-    NAME may also be a kernel itself, NAME(x), where x is a tuple of drafts. That is audited for one
-    law and target, with --draft, --target and -k, which are numbers or files as for otspec accept.
+    NAME may also be a kernel itself, NAME(x), where x is a tuple of drafts; of one draft it may
+    also be the token. That is audited for one law and target, with --draft, --target and -k, which
+    are numbers or files as for otspec accept. A sampler, which returns a token, is tested in
+    Python, with otspec.audit_samples.
 
     The code runs in this process, and what it prints goes to standard error. Exit status: 0
     lossless, 1 not, 2 it cannot be said.
@@ -110,8 +115,13 @@ def audit(
             )
             report = audit_over(function, instances_found, drafts=drafts, tolerance=tolerance)
     if of_kernel:
+        if found.lossless is None and found.witness is not None:
+            raise ValueError(
+                f"{rule} could not be audited for k = {k} and {law} drafts: "
+                + why_not_audited(found.witness, traceback)
+            )
         show = print_kernel_json if as_json else print_kernel
-        show(rule, found, law, k or 1, traceback)
+        show(rule, found, law, k or 1)
         return 0 if found.lossless else 1
     return _reported(rule, report, traceback, as_json)
 
@@ -143,15 +153,21 @@ def _refuse_options_of_others(rule: str, of_kernel: bool) -> None:
 
 def _reported(rule: str, report: SearchReport, traceback: bool, as_json: bool) -> int:
     """Print what was found of what makes rules, and return the exit status."""
+    found = report.report
+    if found is not None and found.lossless is None and found.witness is not None:
+        raise ValueError(
+            f"{rule} could not be audited for {report.failure}, {report.laws[-1]} drafts: "
+            + why_not_audited(found.witness, traceback)
+        )
     if not report.conclusive:
         raise ValueError(
             f"{rule} refused {_how_many(report)} of {report.audited + report.refused} instances, "
             f"which leaves too little to judge it by; the first: {report.refusal}"
         )
     if as_json:
-        print_json(_document(rule, report, traceback))
+        print_json(_document(rule, report))
     else:
-        _print(rule, report, traceback)
+        _print(rule, report)
     return 0 if report.lossless else 1
 
 
@@ -162,7 +178,7 @@ def _imported(name: str, traceback: bool) -> Callable[..., Any]:
     known = [*RULES, *LOSSY_RULES]
     all_of_them = f", or one of {', '.join(known)}"
     instead = f"my_rules:my_rule{meant(name, known) or all_of_them}"
-    return imported(name, instead, f"{MAKES}; or {ANSWERS}", traceback)
+    return imported(name, instead, f"{MAKES}; or {AUDITED}", traceback)
 
 
 def _with_progress(count: int, **options: Any) -> Any:
@@ -176,10 +192,10 @@ def _with_progress(count: int, **options: Any) -> Any:
     return track(instances, description="instances", total=count, console=console, transient=True)
 
 
-def _print(rule: str, report: SearchReport, traceback: bool) -> None:
+def _print(rule: str, report: SearchReport) -> None:
     if report.failure is None or report.report is None:
         say(f"{rule} is lossless {_scope(report)}{_refusals(report)}.")
-        say(f"At worst it is {shown(report.worst_gap)} below the optimum for its drafts.")
+        say(f"At worst it is {if_known(report.worst_gap)} below the optimum for its drafts.")
         return
     found = report.report
     if report.as_declared:
@@ -193,7 +209,7 @@ def _print(rule: str, report: SearchReport, traceback: bool) -> None:
     else:
         say(f"{rule} is NOT lossless: found on instance {report.audited}, shrunk to")
     say(f"  {report.failure}  {report.laws[-1]} drafts")
-    say(*(f"  {line}" for line in what_is_wrong(found, traceback)))
+    say(*(f"  {line}" for line in what_is_wrong(found)))
 
 
 def _scope(report: SearchReport) -> str:
@@ -218,7 +234,7 @@ def _how_many(report: SearchReport) -> str:
     return str(report.refused) if report.audited else f"all {report.refused}"
 
 
-def _document(rule: str, report: SearchReport, traceback: bool) -> dict[str, Any]:
+def _document(rule: str, report: SearchReport) -> dict[str, Any]:
     return {
         "rule": rule,
         "lossless": report.lossless,
@@ -234,13 +250,11 @@ def _document(rule: str, report: SearchReport, traceback: bool) -> dict[str, Any
         "worst_total_variation": report.worst_total_variation,
         "worst_kullback_leibler": finite(report.worst_kullback_leibler),
         "worst_lossy_gap": report.worst_lossy_gap,
-        "counterexample": _counterexample(report.failure, report, traceback),
+        "counterexample": _counterexample(report.failure, report),
     }
 
 
-def _counterexample(
-    failure: Instance | None, report: SearchReport, traceback: bool
-) -> dict[str, Any] | None:
+def _counterexample(failure: Instance | None, report: SearchReport) -> dict[str, Any] | None:
     found = report.report
     if failure is None or found is None:
         return None
@@ -250,4 +264,4 @@ def _counterexample(
         "k": failure.k,
         "drawn": report.laws[-1],
     }
-    return about | law_document(found) | witness_document(found, traceback)
+    return about | law_document(found) | witness_document(found)

@@ -6,7 +6,8 @@ from collections.abc import Callable, Mapping
 from math import isfinite
 from typing import Any
 
-from otspec.auditing import Audit
+from otspec.arithmetic import Number
+from otspec.auditing import Audit, Witness
 from otspec.auditing import audit as audited
 from otspec.cli.options import Reading
 from otspec.cli.output import print_json, shown
@@ -61,39 +62,51 @@ def audit_kernel(
     return found, law
 
 
-def print_kernel(name: str, found: Audit, law: str, k: int, traceback: bool) -> None:
+def why_not_audited(witness: Witness, traceback: bool) -> str:
+    """Return why code could not be audited, and show its traceback if that is wanted."""
+    if witness.traceback is None:
+        return witness.reason
+    if traceback:
+        say(*witness.traceback.splitlines(), err=True)
+        return witness.reason
+    return f"{witness.reason}; add --traceback to see where"
+
+
+def print_kernel(name: str, found: Audit, law: str, k: int) -> None:
     """Print what was found of a kernel."""
     drafts = f"{k} {law} draft{'s' if k > 1 else ''}"
     if found.lossless:
         how = "exactly" if found.exact else f"to within {found.tolerance:.1e} per token"
         say(f"{name} is lossless for {drafts}, {how}.")
         say(
-            f"It accepts {shown(found.acceptance)}, and the optimum is {shown(found.optimum)}: "
-            f"{shown(found.gap)} more."
+            f"It accepts {if_known(found.acceptance)}, and the optimum is {shown(found.optimum)}: "
+            f"{if_known(found.gap)} more."
         )
         return
     say(f"{name} is NOT lossless for {drafts}.")
-    say(*(f"  {line}" for line in what_is_wrong(found, traceback)))
+    say(*(f"  {line}" for line in what_is_wrong(found)))
 
 
-def what_is_wrong(found: Audit, traceback: bool) -> list[str]:
+def what_is_wrong(found: Audit) -> list[str]:
     """Return lines that say why a rule is not lossless, and how far off it is."""
     witness = found.witness
     lines = [] if witness is None else [f"{witness.reason}."]
-    if witness is None or witness.token >= 0:
-        most = f"acceptance {shown(found.acceptance)}, at most {shown(found.frontier)}"
+    if found.output is not None:
+        variation, divergence = if_known(found.total_variation), found.kullback_leibler
+        accepted = f"acceptance {if_known(found.acceptance)}, at most {if_known(found.frontier)}"
         lines += [
             f"output {_listed(found.output)}, target {_listed(found.target)}",
-            f"total variation {shown(found.total_variation)}, KL {found.kullback_leibler:.4f}, "
-            + most,
+            f"total variation {variation}, KL {divergence:.4f}, {accepted}",
         ]
-    if witness is not None and witness.traceback is not None:
-        whole = witness.traceback.splitlines()
-        lines += whole if traceback else ["add --traceback to see where"]
     return lines
 
 
-def print_kernel_json(name: str, found: Audit, law: str, k: int, traceback: bool) -> None:
+def if_known(value: Number | None) -> str:
+    """Return a number for a sentence, or that it is unknown."""
+    return "unknown" if value is None else shown(value)
+
+
+def print_kernel_json(name: str, found: Audit, law: str, k: int) -> None:
     """Print what was found of a kernel for programs."""
     about = {"rule": name, "lossless": found.lossless, "drafts": [law], "k": k}
     numbers = {
@@ -103,14 +116,14 @@ def print_kernel_json(name: str, found: Audit, law: str, k: int, traceback: bool
         "optimum": found.optimum,
         "gap": found.gap,
     }
-    witness = witness_document(found, traceback) or None
+    witness = witness_document(found) or None
     print_json(about | numbers | law_document(found) | {"witness": witness})
 
 
 def law_document(found: Audit) -> dict[str, Any]:
     """Return the output of a rule, and how far off it is, for JSON."""
     return {
-        "output": list(found.output),
+        "output": None if found.output is None else list(found.output),
         "total_variation": found.total_variation,
         "kullback_leibler": finite(found.kullback_leibler),
         "acceptance": found.acceptance,
@@ -118,23 +131,22 @@ def law_document(found: Audit) -> dict[str, Any]:
     }
 
 
-def witness_document(found: Audit, traceback: bool) -> dict[str, Any]:
+def witness_document(found: Audit) -> dict[str, Any]:
     """Return why a rule is not what it should be, for JSON; nothing if it is."""
     witness = found.witness
     if witness is None:
         return {}
-    told = {
+    return {
         "token": witness.token,
         "error": witness.error,
         "drafts": witness.drafts,
         "reason": witness.reason,
     }
-    return told | ({"traceback": witness.traceback} if traceback else {})
 
 
-def finite(number: float) -> float | None:
+def finite(number: float | None) -> float | None:
     """Return a number as JSON has it: nothing for infinity."""
-    return number if isfinite(number) else None
+    return number if number is not None and isfinite(number) else None
 
 
 def _listed(values: Any) -> str:

@@ -6,10 +6,12 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
+from otspec.auditing.declared import TEST_SAMPLERS, named_parameters, takes
 from otspec.auditing.foreign import attempt
 
 MAKES = "(draft, target, k) and return a rule or a kernel"
 ANSWERS = "x, a tuple of drafts, and return the distribution of the output"
+AUDITED = f"{ANSWERS} ({TEST_SAMPLERS} in Python)"
 
 
 def is_kernel(name: str, function: Callable[..., Any], *, given: bool) -> bool:
@@ -33,20 +35,10 @@ def is_kernel(name: str, function: Callable[..., Any], *, given: bool) -> bool:
     signature, crash = attempt(inspect.signature, function)
     if crash is not None:
         return given  # what does not tell
-    if _takes(signature, 3):
-        return given and _takes(signature, 1)
-    if _takes(signature, 1):
+    if takes(signature, 3):
+        return given and takes(signature, 1)
+    if takes(signature, 1):
         return True
-    raise ValueError(f"{name} takes {_listed(signature)}: it must take {MAKES}; or {ANSWERS}")
-
-
-def _takes(signature: inspect.Signature, count: int) -> bool:
-    try:
-        signature.bind(*[None] * count)
-    except TypeError:
-        return False
-    return True
-
-
-def _listed(signature: inspect.Signature) -> str:
-    return f"({', '.join(map(str, signature.parameters))})"
+    raise ValueError(
+        f"{name} takes {named_parameters(signature)}: it must take {MAKES}; or {AUDITED}"
+    )

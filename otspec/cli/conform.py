@@ -103,7 +103,7 @@ def conform(
     verifiers get wrong, and on each again in a large vocabulary.
 
     The code runs in this process, and what it prints goes to standard error. Exit status: 0 nothing
-    is wrong, 1 something is, 2 it cannot be said, also for want of samples.
+    is wrong, 1 something is, 2 it cannot be said, for want of samples or where FUNCTION raises.
 
     Example: otspec conform my_engine:verify --kind block --report report.html
     """

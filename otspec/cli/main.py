@@ -12,7 +12,7 @@ import click
 from otspec.cli.commands import CommandGroup
 from otspec.cli.ending import Terminated
 from otspec.cli.messages import said_of
-from otspec.tables import forgive_encodings, say
+from otspec.tables import forgive_encodings, keep_answers_apart, say
 from otspec.version import __version__
 
 
@@ -41,7 +41,8 @@ def run(command: click.Command, arguments: Sequence[str] | None, name: str) -> i
     """Run a command and return its exit status.
 
     Bad input is one line on standard error and status 2, never a traceback. From here on the
-    standard streams write in ASCII what their encodings lack.
+    standard streams write in ASCII what their encodings lack. With the arguments of the process,
+    nothing but answers reaches its standard output.
 
     Parameters
     ----------
@@ -51,6 +52,8 @@ def run(command: click.Command, arguments: Sequence[str] | None, name: str) -> i
     name : str
         What the command is called in messages.
     """
+    if arguments is None:
+        keep_answers_apart()
     forgive_encodings()
     try:
         given = sys.argv[1:] if arguments is None else list(arguments)

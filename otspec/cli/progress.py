@@ -1,4 +1,4 @@
-"""Progress bars, if a person is watching."""
+"""Progress on standard error: a bar on a terminal, and elsewhere a line now and then."""
 
 from __future__ import annotations
 
@@ -10,10 +10,14 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from otspec.tables import say
+
 if TYPE_CHECKING:
     from otspec.traces.runs import Run
 
 _PERIOD_S = 0.5
+_LINE_S = 5.0
+"""Seconds between two lines where there is no terminal: what is done sooner prints none."""
 
 
 @contextmanager
@@ -22,8 +26,10 @@ def progress_of(run: Run) -> Iterator[None]:
 
     What is done is seen in the folder of the run, wherever the workers are.
     """
+    total = sum(chunk.positions for chunk in run.chunks)
     if not sys.stderr.isatty():
-        yield
+        with _watching(run, total, _LINE_S, _line):
+            yield
         return
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
@@ -34,30 +40,45 @@ def progress_of(run: Run) -> Iterator[None]:
         MofNCompleteColumn(),
         TextColumn("{task.fields[pace]}"),
     )
-    stop = threading.Event()
-    total = sum(chunk.positions for chunk in run.chunks)
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task("positions", total=total, completed=run.positions_done(), pace="")
 
-        def watch() -> None:
-            begin, start = run.positions_done(), time.monotonic()
-            while not stop.wait(_PERIOD_S):
-                done = run.positions_done()
-                seconds = time.monotonic() - start
-                bar.update(task, completed=done, pace=pace(done - begin, seconds, total - done))
+        def show(done: int, _: int, words: str) -> None:
+            bar.update(task, completed=done, pace=words)
 
-        watcher = threading.Thread(target=watch, daemon=True)
-        watcher.start()
-        try:
+        with _watching(run, total, _PERIOD_S, show):
             yield
-        finally:
-            stop.set()
-            watcher.join()
+
+
+def _line(done: int, total: int, words: str) -> None:
+    say(f"positions: {done:,} of {total:,}{', ' if words else ''}{words}", err=True)
+
+
+@contextmanager
+def _watching(
+    run: Run, total: int, period: float, show: Callable[[int, int, str], None]
+) -> Iterator[None]:
+    """Show what is done of a run again and again while the block runs."""
+    stop = threading.Event()
+
+    def watch() -> None:
+        begin, start = run.positions_done(), time.monotonic()
+        while not stop.wait(min(period, threading.TIMEOUT_MAX)):
+            done = run.positions_done()
+            show(done, total, pace(done - begin, time.monotonic() - start, total - done))
+
+    watcher = threading.Thread(target=watch, daemon=True)
+    watcher.start()
+    try:
+        yield
+    finally:
+        stop.set()
+        watcher.join()
 
 
 @contextmanager
 def working(steps: int, what: str) -> Iterator[Callable[[], None]]:
-    """Show on a terminal how many steps of a computation are done, and for how long it runs.
+    """Show how many steps of a computation are done, and on a terminal for how long it runs.
 
     Yields
     ------
@@ -72,7 +93,7 @@ def working(steps: int, what: str) -> Iterator[Callable[[], None]]:
 
 @contextmanager
 def counting(what: str) -> Iterator[Callable[[int, int], None]]:
-    """Show on a terminal how many steps are done, of a number that the computation tells.
+    """Show how many steps are done, of a number that the computation tells.
 
     Yields
     ------
@@ -80,7 +101,15 @@ def counting(what: str) -> Iterator[Callable[[int, int], None]]:
         Takes how many are done, and how many there are.
     """
     if not sys.stderr.isatty():
-        yield lambda _done, _steps: None
+        shown = time.monotonic()
+
+        def line(done: int, steps: int) -> None:
+            nonlocal shown
+            if time.monotonic() - shown >= _LINE_S:
+                shown = time.monotonic()
+                say(f"{what}: {done:,} of {steps:,}", err=True)
+
+        yield line
         return
     from rich.console import Console
     from rich.progress import (

@@ -59,8 +59,9 @@ def trace(
     """Mean acceptance of the optimum and of all rules over language-model traces.
 
     FILES are {files}, each with draft_logits and target_logits of shape
-    (..., n), or log_probabilities or probabilities instead of logits; or pairs of {pairs},
-    DRAFT.npy+TARGET.npy. Without any the bundled SmolLM2 trace is read.
+    (..., n), or log_probabilities or probabilities instead of logits; FILE:DRAFT+TARGET names two
+    other arrays of one. They may be pairs of {pairs}, DRAFT.npy+TARGET.npy. Without any the bundled
+    SmolLM2 trace is read.
 
     Exit status: 0 fine, 1 some chunks were skipped, or a picture, the report or the table
     could not be written after the results, 2 bad input.

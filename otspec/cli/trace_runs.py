@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -54,15 +54,19 @@ def laws_option(*default: str) -> Callable[[Command], Command]:
 
 @contextmanager
 def sources_of(
-    names: Sequence[str], kind: str | None, *, tokens: bool = False
+    names: Sequence[str],
+    kind: str | None,
+    *,
+    tokens: bool = False,
+    bundled: Callable[[], AbstractContextManager[Path]] = bundled_file,
+    called: str = "bundled SmolLM2 trace",
 ) -> Iterator[list[Source]]:
-    """Find the sources that are named, or the bundled trace, while the block lasts."""
+    """Find the sources that are named, or those of a bundled file, while the block lasts."""
     if names:
         yield [find_source(name, kind, tokens=tokens) for name in names]
         return
-    with bundled_file() as bundled:
-        found = find_source(str(bundled), tokens=tokens)
-        yield [replace(found, name="bundled SmolLM2 trace")]
+    with bundled() as path:
+        yield [replace(find_source(str(path), tokens=tokens), name=called)]
 
 
 def compute(run: Run, out: Path | None, workers: int | None, scheduler: str | None) -> None:

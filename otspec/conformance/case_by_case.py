@@ -11,10 +11,10 @@ from typing import TypeAlias
 import numpy as np
 
 from otspec.auditing.seeding import seeded
+from otspec.chance import CannotFollowError
 from otspec.conformance.acceptance import acceptance_note, accepted, most_accepted
-from otspec.conformance.branches import CannotFollowError
 from otspec.conformance.dependence import FRESH, Pairs
-from otspec.conformance.evidence import LARGEST, Requirement, affordable, requirement_of
+from otspec.conformance.evidence import LARGEST, affordable, requirement_of
 from otspec.conformance.exact_check import exactly_tried
 from otspec.conformance.faults.explanations import explained
 from otspec.conformance.kernel import KernelBatches, Probed, probed
@@ -177,12 +177,13 @@ class Check(Frozen):
             law = joint_law(self.maker, task.kind, task.case)
             laws.append(joint_statistics(task.kind, task.case, law))
         detect = task.wanted(self.detect, self.coarse)
-        return [
-            Tested(each, self._needs(each[-1], detect, alarm / len(laws), most)) for each in laws
+        # Pairs of independent answers agree alike whatever their law, a rounded one, too.
+        rounding = 0.0 if issubclass(task.batches, Pairs) else self.rounding
+        needs = [
+            requirement_of(each[-1].expected, detect, alarm / len(laws), rounding, most)
+            for each in laws
         ]
-
-    def _needs(self, statistic: Statistic, detect: float, alarm: float, most: int) -> Requirement:
-        return requirement_of(statistic.expected, detect, alarm, self.rounding, most)
+        return [Tested(*pair) for pair in zip(laws, needs, strict=True)]
 
     def _tried(
         self, task: Task, alarm: float, numbers: float, rng: np.random.Generator, tells: bool

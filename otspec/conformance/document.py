@@ -44,10 +44,7 @@ def document_of(report: Report) -> dict[str, Any]:
         "verdict": standing_of(report),
         "detectable": report.detectable,
         "missed": MISS,
-        "needed": {
-            "budget": report.budget_needed,
-            "seconds": _finite(report.seconds_needed),
-        },
+        "needed": _needed(report) if any(tried.short for tried in report.cases) else None,
         "false_alarm": report.false_alarm,
         "findings": [_finding(finding) for finding in report.findings],
         "cases": [_case(tried) for tried in report.cases],
@@ -56,15 +53,26 @@ def document_of(report: Report) -> dict[str, Any]:
     }
 
 
+def _needed(report: Report) -> dict[str, float | None]:
+    return {"budget": report.budget_needed, "seconds": _finite(report.seconds_needed)}
+
+
 def standing_of(report: Report) -> str:
     """Return in one sentence whether a verifier is right, and how sure that is."""
     alarm = "a right verifier never fails"
     if report.false_alarm:
         alarm = f"a right verifier fails with probability {report.false_alarm:.3g} at most"
     count = len(report.cases)
+    if report.raises:
+        raised = len({finding.case for finding in report.findings})
+        return f"undecided: the verifier raises on {raised} of {_cases(count)}; {_NOT_JUDGED}"
     if report.outcome == "failed":
-        wrong = len({finding.case for finding in report.findings})
+        judged = [finding for finding in report.findings if finding.judged]
+        wrong = len({finding.case for finding in judged})
+        raised = len({finding.case for finding in report.findings}) - wrong
         found = f"the verifier is wrong on {wrong} of {_cases(count)}"
+        if raised:
+            found += f", and raises on {raised}; {_NOT_JUDGED}"
         return f"failed: {found}{_likeness(report)} ({alarm})"
     found = f"the output was found to differ from the target on none of {_cases(count)}"
     if report.outcome == "passed":
@@ -78,7 +86,7 @@ def standing_of(report: Report) -> str:
 
 def steps_of(report: Report) -> list[str]:
     """Return what to do about a report, a sentence each; nothing about one that passed."""
-    if report.outcome == "failed":
+    if report.findings:
         return list(WHAT_TO_DO)
     if report.outcome == "passed":
         return []
@@ -99,6 +107,9 @@ def _duration(seconds: float) -> str:
         if seconds >= 2 * size:
             return f"{seconds / size:.0f} {unit}"
     return f"{seconds:.0f} seconds" if seconds >= 2 else "2 seconds"
+
+
+_NOT_JUDGED = "where it raises, its output could not be judged"
 
 
 def _likeness(report: Report) -> str:

@@ -12,7 +12,7 @@ from otspec.arguments import as_callable, as_integer, as_real
 from otspec.arithmetic import Number
 from otspec.auditing.black_box import second_argument
 from otspec.auditing.enumeration import row_of
-from otspec.conformance.branches import LEAST, CannotFollowError, Chance, law_of
+from otspec.chance import LEAST, Branch, CannotFollowError, law_of
 from otspec.conformance.interception import intercepted, nothing_escapes
 from otspec.conformance.numpy_draws import FollowedGenerator
 from otspec.conformance.symbols import RandomNumber
@@ -68,7 +68,7 @@ def exact_law(
     as_callable(function, "function", "code that draws random numbers")
     least, most = checked_limits(least, most)
 
-    def run(chance: Chance[Any]) -> Any:
+    def run(chance: Branch) -> Any:
         try:
             with intercepted(chance):
                 return outcome(function(*arguments), chance)
@@ -171,7 +171,7 @@ def _token(result: Any) -> int:
     return first
 
 
-def outcome(value: Any, chance: Chance[Any]) -> Any:
+def outcome(value: Any, chance: Branch) -> Any:
     """Return a result as something hashable; tokens that are not drawn yet are drawn.
 
     Raises

@@ -12,8 +12,8 @@ import numpy as np
 
 from otspec.arithmetic import Array
 from otspec.auditing.foreign import attempt
+from otspec.chance import CannotFollowError
 from otspec.conformance.arrays import plain
-from otspec.conformance.branches import CannotFollowError
 from otspec.conformance.calling import Randomness, Verifier
 from otspec.conformance.cases import Case
 from otspec.conformance.drafting import UNKNOWN, Sample, patterns, siblings_of

@@ -13,7 +13,7 @@ from otspec.auditing.declared import rounding
 from otspec.auditing.exact import checked_tolerance
 from otspec.auditing.foreign import attempt
 from otspec.cards import Carded
-from otspec.conformance.branches import LEAST
+from otspec.chance import LEAST
 from otspec.conformance.exact import MOST_WAYS, checked_limits, exact_law
 from otspec.distributions import as_k
 from otspec.models.callables import as_models
@@ -26,35 +26,38 @@ class TextAudit(Carded):
 
     Parameters
     ----------
-    lossless : bool
-        Texts are distributed as the target's, within ``tolerance``.
+    lossless : bool or None
+        Texts are distributed as the target's, within ``tolerance``. None if that could not be
+        followed: ``reason`` says why.
     texts : dict
         The law of the engine's texts.
-    total_variation : float or Fraction
+    total_variation : float, Fraction or None
         Between the engine's texts and the target's.
     tolerance : float
         The error per text that counts as rounding.
     witness : tuple of int or None
         The text whose probability is most wrong, if the engine is not lossless.
-    error : float or Fraction
+    error : float, Fraction or None
         Probability of that text when the engine says it minus by the target; 0 if it is lossless.
     reason : str or None
-        What is wrong beside the texts, if it is: what the engine raised, what of it cannot be
-        followed, or an answer that is no text. Then the other numbers say nothing.
+        Why there are no texts: what the engine raised, what of it cannot be followed, or an answer
+        that is no text. Then each number that follows from them is None.
     traceback : str or None
         Of what the engine raised, if it did.
     """
 
-    lossless: bool
+    lossless: bool | None
     texts: dict[Prefix, Number]
-    total_variation: Number
+    total_variation: Number | None
     tolerance: float
     witness: Prefix | None
-    error: Number
+    error: Number | None
     reason: str | None = None
     traceback: str | None = field(default=None, repr=False)
 
     def _card_title(self) -> str:
+        if self.lossless is None:
+            return "The engine could not be followed"
         within = f"within {self.tolerance:.1g} per text"
         return (
             f"Texts are the target's, {within}" if self.lossless else "The engine is NOT lossless"
@@ -101,8 +104,8 @@ def exact_texts(
     Raises
     ------
     ValueError
-        Models that do not fit, no such length, or limits that are none. What the engine raises, and
-        what of it cannot be followed, is a finding.
+        Models that do not fit, no such length, or limits that are none. If the engine raises
+        something, or cannot be followed, ``lossless`` is None.
 
     Examples
     --------
@@ -138,11 +141,9 @@ def exact_texts(
     number: Callable[[Any], Number] = models[1].number if exact else float
     allowed = (0.0 if exact else rounding(len(wanted), length)) if tolerance is None else tolerance
     if crash is not None:
-        likeliest = max(wanted, key=lambda text: wanted[text])
         return TextAudit(
-            False, {}, number(1), allowed, likeliest, number(-wanted[likeliest]),
-            f"the engine {crash.what}", crash.traceback,
-        )  # fmt: skip
+            None, {}, None, allowed, None, None, f"the engine {crash.what}", crash.traceback
+        )
     texts = {text: number(mass) for text, mass in law.items()}
     errors = TextErrors.of(texts, {t: number(mass) for t, mass in wanted.items()}, number)
     lossless = bool(-allowed <= errors.largest <= allowed)

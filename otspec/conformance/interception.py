@@ -12,14 +12,14 @@ from typing import Any
 
 import numpy as np
 
-from otspec.conformance.branches import CannotFollowError, Chance
+from otspec.chance import Branch, CannotFollowError
 from otspec.conformance.numpy_draws import numpy_functions
 from otspec.conformance.plain_draws import random_functions
 from otspec.conformance.running import check_nothing_runs, running
 
 
 @contextmanager
-def intercepted(chance: Chance[Any]) -> Iterator[None]:
+def intercepted(chance: Branch) -> Iterator[None]:
     """Let the random calls of PyTorch, NumPy and ``random`` be branches.
 
     The functions of ``numpy.random`` and ``random`` are replaced, for all threads, and put back
@@ -27,7 +27,7 @@ def intercepted(chance: Chance[Any]) -> Iterator[None]:
 
     Parameters
     ----------
-    chance : Chance
+    chance : Branch
         What makes the choices.
 
     Raises

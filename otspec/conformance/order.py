@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from otspec.conformance.branches import Chance
+from otspec.chance import Branch
 from otspec.conformance.races import first
 from otspec.conformance.symbols import RandomNumber
 
@@ -33,12 +33,12 @@ class Pending:
         return self._drawn[0]
 
 
-def chosen(chance: Chance[Any], masses: Sequence[Any]) -> Pending:
+def chosen(chance: Branch, masses: Sequence[Any]) -> Pending:
     """Return a token to be drawn with given masses."""
     return Pending(lambda: chance.choose(masses))
 
 
-def distinct(chance: Chance[Any], masses: Sequence[Any], size: int) -> list[Pending]:
+def distinct(chance: Branch, masses: Sequence[Any], size: int) -> list[Pending]:
     """Return tokens to be drawn one after the other, each among those not drawn before."""
     drawn: list[int] = []
 

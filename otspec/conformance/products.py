@@ -15,7 +15,7 @@ from typing import Any
 from numpy.polynomial import Polynomial
 
 from otspec.arithmetic import Number
-from otspec.conformance.branches import Chance
+from otspec.chance import Branch
 from otspec.conformance.extended_numbers import exponential
 from otspec.conformance.races import Racer
 
@@ -67,13 +67,13 @@ class Products:
 
     Parameters
     ----------
-    chance : Chance
+    chance : Branch
         What makes the choices.
     low, high : number
         What is known of the first of the numbers.
     """
 
-    def __init__(self, chance: Chance[Any], low: Number, high: Number) -> None:
+    def __init__(self, chance: Branch, low: Number, high: Number) -> None:
         self.chance = chance
         self._factors: list[Any] = [None]
         self.bounds = [(_time(high), _time(low))]

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
 
 from otspec.arithmetic import Number
-from otspec.conformance.branches import Chance
+from otspec.chance import Branch
 
 _SAME = 1e-6
 """How far, relative to each other, two factors may be apart that count as the same: float32."""
@@ -21,13 +20,13 @@ class Racer:
 
     Parameters
     ----------
-    chance : Chance
+    chance : Branch
         What makes the choices.
     factor : number
         What the standard exponential number is multiplied by: the rate is one over it.
     """
 
-    def __init__(self, chance: Chance[Any], factor: Number) -> None:
+    def __init__(self, chance: Branch, factor: Number) -> None:
         self._chance, self._factor = chance, factor
         self._rate: Number = 1 / factor
         self._before: Racer | None = None
@@ -54,12 +53,12 @@ class Racer:
         return line[::-1]
 
 
-def first(chance: Chance[Any], racers: Sequence[Racer]) -> int:
+def first(chance: Branch, racers: Sequence[Racer]) -> int:
     """Return which of some racers comes first: one choice if nothing is known of them.
 
     Parameters
     ----------
-    chance : Chance
+    chance : Branch
     racers : sequence of Racer
         All different.
     """
@@ -78,7 +77,7 @@ def first(chance: Chance[Any], racers: Sequence[Racer]) -> int:
     return best
 
 
-def _run(chance: Chance[Any], one: Racer, two: Racer) -> None:
+def _run(chance: Branch, one: Racer, two: Racer) -> None:
     """Let two racers run who come after the same one."""
     rates = one._rate, two._rate  # noqa: SLF001
     first, second = (one, two) if chance.choose(rates) == 0 else (two, one)

@@ -20,7 +20,7 @@ from otspec.writing import write_text
 
 OUTCOMES = ("passed", "failed", "undecided")
 """What comes out of a check: undecided if nothing is wrong as far as was looked, and that was less
-far than was asked for."""
+far than was asked for, or if the verifier raised and no answer of it is wrong."""
 
 
 @dataclass(frozen=True)
@@ -57,6 +57,11 @@ class Finding(Frozen):
     looks_like: tuple[str, ...] = ()
     traceback: str | None = field(default=None, repr=False)
     labels: tuple[str, ...] = field(default=(), repr=False)
+
+    @property
+    def judged(self) -> bool:
+        """Whether this is about what the verifier answers: False where it raised instead."""
+        return self.statistic != "call"
 
     @property
     def total_variation(self) -> float:
@@ -154,7 +159,7 @@ class Report(Carded):
     def outcome(self) -> str:
         """One of :data:`OUTCOMES`."""
         if self.findings:
-            return "failed"
+            return "undecided" if self.raises else "failed"
         return "undecided" if any(tried.short for tried in self.cases) else "passed"
 
     @property
@@ -180,6 +185,11 @@ class Report(Carded):
         )
 
     @property
+    def raises(self) -> bool:
+        """Whether all that the verifier does wrong is to raise, so that nothing could be judged."""
+        return bool(self.findings) and not any(finding.judged for finding in self.findings)
+
+    @property
     def detectable(self) -> float:
         """The total variation that would have been found on each case, with probability 0.999."""
         return max((tried.detectable for tried in self.cases), default=1.0)
@@ -192,7 +202,7 @@ class Report(Carded):
         words = {
             "passed": "nothing is wrong",
             "failed": f"wrong on {many}",
-            "undecided": "not looked at closely enough",
+            "undecided": f"raises on {many}" if self.raises else "not looked at closely enough",
         }
         return f"{self.verifier}: {words[self.outcome]}"
 

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
 
-from otspec.conformance.branches import CannotFollowError, Chance
+from otspec.chance import Branch, CannotFollowError
 
-_RUNNING: list[Chance[Any]] = []
+_RUNNING: list[Branch] = []
 
 
 @contextmanager
-def running(chance: Chance[Any]) -> Iterator[None]:
+def running(chance: Branch) -> Iterator[None]:
     """Let something make the random choices for a while.
 
     Raises
@@ -40,7 +39,7 @@ def check_nothing_runs() -> None:
         raise _RUNNING[0].refused("it follows random choices inside code that is followed itself")
 
 
-def current() -> Chance[Any]:
+def current() -> Branch:
     """Return what makes the random choices.
 
     Raises

@@ -9,7 +9,7 @@ from fractions import Fraction
 from typing import Any
 
 from otspec.arithmetic import Number
-from otspec.conformance.branches import CannotFollowError
+from otspec.chance import CannotFollowError
 from otspec.conformance.extended_numbers import (
     exponential,
     is_number,

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from otspec.conformance.branches import Chance
+from otspec.chance import Branch
 from otspec.conformance.drawn_numbers import exponential_number, uniform_number
 from otspec.conformance.order import Pending, chosen, distinct
 from otspec.conformance.torch_ledger import Ledger, objects
@@ -17,14 +17,14 @@ Draw = Callable[..., Any]
 """(chance, ledger, arguments of the function but for its generator) -> its result."""
 
 
-def _rand(chance: Chance[Any], ledger: Ledger, *size: Any, **options: Any) -> Any:
+def _rand(chance: Branch, ledger: Ledger, *size: Any, **options: Any) -> Any:
     import torch
 
     return _uniforms(chance, ledger, torch.empty(*size, **options))
 
 
 def _rand_like(
-    chance: Chance[Any],
+    chance: Branch,
     ledger: Ledger,
     input: Any,  # noqa: A002 # the name that callers may use
     **options: Any,
@@ -34,12 +34,12 @@ def _rand_like(
     return _uniforms(chance, ledger, torch.empty_like(input, **options))
 
 
-def _uniforms(chance: Chance[Any], ledger: Ledger, tensor: Any) -> Any:
+def _uniforms(chance: Branch, ledger: Ledger, tensor: Any) -> Any:
     return ledger.put(tensor, _filled(tensor, lambda: uniform_number(chance)))
 
 
 def _uniform_(
-    chance: Chance[Any],
+    chance: Branch,
     ledger: Ledger,
     tensor: Any,
     a: float = 0,
@@ -48,7 +48,7 @@ def _uniform_(
     return ledger.put(tensor, _filled(tensor, lambda: uniform_number(chance) * (b - a) + a))
 
 
-def _exponential_(chance: Chance[Any], ledger: Ledger, tensor: Any, lambd: float = 1) -> Any:
+def _exponential_(chance: Branch, ledger: Ledger, tensor: Any, lambd: float = 1) -> Any:
     return ledger.put(tensor, _filled(tensor, lambda: exponential_number(chance) / lambd))
 
 
@@ -57,7 +57,7 @@ def _filled(tensor: Any, make: Callable[[], Any]) -> Any:
 
 
 def _bernoulli(
-    chance: Chance[Any],
+    chance: Branch,
     ledger: Ledger,
     input: Any,  # noqa: A002
     p: Any = None,
@@ -68,7 +68,7 @@ def _bernoulli(
     return _bernoulli_(chance, ledger, like, input if p is None else p)
 
 
-def _bernoulli_(chance: Chance[Any], ledger: Ledger, tensor: Any, p: Any = 0.5) -> Any:
+def _bernoulli_(chance: Branch, ledger: Ledger, tensor: Any, p: Any = 0.5) -> Any:
     chances = _known(chance, ledger, p) if hasattr(p, "tolist") else np.array(p)
     if not ((chances >= 0) & (chances <= 1)).all():
         raise RuntimeError("Expected p_in >= 0 && p_in <= 1 to be true, but got false.")
@@ -78,7 +78,7 @@ def _bernoulli_(chance: Chance[Any], ledger: Ledger, tensor: Any, p: Any = 0.5) 
 
 
 def _multinomial(
-    chance: Chance[Any],
+    chance: Branch,
     ledger: Ledger,
     input: Any,  # noqa: A002
     num_samples: int,
@@ -107,7 +107,7 @@ def _multinomial(
 
 
 def _randint(
-    chance: Chance[Any],
+    chance: Branch,
     ledger: Ledger,
     *bounds_and_size: Any,
     low: int = 0,
@@ -126,14 +126,14 @@ def _randint(
     return ledger.put(tokens, _filled(tokens, one))
 
 
-def _randperm(chance: Chance[Any], ledger: Ledger, n: int, **options: Any) -> Any:
+def _randperm(chance: Branch, ledger: Ledger, n: int, **options: Any) -> Any:
     import torch
 
     places = objects(distinct(chance, [1] * n, n), (n,))
     return ledger.put(torch.empty(n, **{"dtype": torch.int64, **options}), places)
 
 
-def _known(chance: Chance[Any], ledger: Ledger, tensor: Any) -> Any:
+def _known(chance: Branch, ledger: Ledger, tensor: Any) -> Any:
     """Return the chances that a tensor holds, as float64."""
     if not ledger.settle(tensor):
         raise chance.refused("it draws with chances that are random numbers")

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from typing import Any
 
-from otspec.conformance.branches import Chance
+from otspec.chance import Branch
 from otspec.conformance.torch_draws import DRAWS, REFUSED
 from otspec.conformance.torch_ledger import Ledger
 from otspec.conformance.torch_rules import Call
 from otspec.conformance.torch_table import RULES
 
 
-def torch_mode(chance: Chance[Any]) -> Any:
+def torch_mode(chance: Branch) -> Any:
     """Return a context manager in which PyTorch's random numbers are branches.
 
     Parameters
     ----------
-    chance : Chance
+    chance : Branch
         What makes the choices.
     """
     from torch.overrides import TorchFunctionMode
@@ -36,7 +36,7 @@ def torch_mode(chance: Chance[Any]) -> Any:
     return Followed()
 
 
-def called(chance: Chance[Any], ledger: Ledger, call: Call) -> Any:
+def called(chance: Branch, ledger: Ledger, call: Call) -> Any:
     """Do one call of PyTorch, inside a mode that is closed meanwhile."""
     draw = DRAWS.get(call.name)
     if draw is not None:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from otspec.arithmetic import Array
-from otspec.conformance.branches import Chance
+from otspec.chance import Branch
 from otspec.conformance.order import Pending, extreme, place_among, ranked
 from otspec.conformance.torch_ledger import Ledger, objects
 from otspec.conformance.torch_rules import Call, Rule, is_tensor, mapped
@@ -22,7 +22,7 @@ def argument(call: Call, place: int, name: str, default: Any) -> Any:
 def arg_extreme(largest: bool) -> Rule:
     """Return the rule of argmax or argmin: a token that is drawn once it is needed."""
 
-    def rule(chance: Chance[Any], ledger: Ledger, call: Call) -> Any:
+    def rule(chance: Branch, ledger: Ledger, call: Call) -> Any:
         del chance
         tensor = call.args[0]
         dim, keepdim = argument(call, 1, "dim", None), argument(call, 2, "keepdim", False)
@@ -37,7 +37,7 @@ def arg_extreme(largest: bool) -> Rule:
 def extreme_with_place(largest: bool, elementwise: Rule) -> Rule:
     """Return the rule of max or min: of two tensors, of all elements, or along one dimension."""
 
-    def rule(chance: Chance[Any], ledger: Ledger, call: Call) -> Any:
+    def rule(chance: Branch, ledger: Ledger, call: Call) -> Any:
         tensor = call.args[0]
         dim, keepdim = argument(call, 1, "dim", None), argument(call, 2, "keepdim", False)
         if "other" in call.kwargs or is_tensor(dim):
@@ -60,7 +60,7 @@ def ranking(
 ) -> Rule:
     """Return the rule of topk, sort or argsort, along the last dimension."""
 
-    def rule(chance: Chance[Any], ledger: Ledger, call: Call) -> Any:
+    def rule(chance: Branch, ledger: Ledger, call: Call) -> Any:
         tensor = call.args[0]
         if argument(call, dim_place, "dim", -1) not in (-1, tensor.dim() - 1):
             raise chance.refused(f"it ranks random numbers in torch's {call.name} with dim=")
@@ -78,7 +78,7 @@ def ranking(
     return rule
 
 
-def searched(chance: Chance[Any], ledger: Ledger, call: Call) -> Any:
+def searched(chance: Branch, ledger: Ledger, call: Call) -> Any:
     """Places of random numbers among sorted plain ones: searchsorted and bucketize."""
     edges = argument(call, 0, "sorted_sequence", None)
     numbers = argument(call, 1, "input", None)
@@ -101,7 +101,7 @@ def searched(chance: Chance[Any], ledger: Ledger, call: Call) -> Any:
     return ledger.put(edges.new_empty(wanted.shape).long(), objects(places, wanted.shape))
 
 
-def read(chance: Chance[Any], ledger: Ledger, call: Call) -> Any:
+def read(chance: Branch, ledger: Ledger, call: Call) -> Any:
     """Return elements as Python objects: item, tolist and numpy; random ones as they are."""
     if call.settled(ledger):
         return call.function(*call.args, **call.kwargs)
@@ -125,7 +125,7 @@ _READERS: dict[str, Callable[[Any], Any]] = {
 def accumulated(function: Callable[..., Any]) -> Rule:
     """Return the rule of sums and products: of random numbers only some products are known."""
 
-    def rule(chance: Chance[Any], ledger: Ledger, call: Call) -> Any:
+    def rule(chance: Branch, ledger: Ledger, call: Call) -> Any:
         del chance
         if call.settled(ledger):
             return call.function(*call.args, **call.kwargs)
@@ -136,7 +136,7 @@ def accumulated(function: Callable[..., Any]) -> Rule:
     return rule
 
 
-def made(chance: Chance[Any], ledger: Ledger, call: Call) -> Any:
+def made(chance: Branch, ledger: Ledger, call: Call) -> Any:
     """Return a tensor of random numbers in a list: tensor and as_tensor."""
     del chance
     if call.settled(ledger):

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from otspec.arithmetic import Array
-from otspec.conformance.branches import Chance
+from otspec.chance import Branch
 from otspec.conformance.symbols import RandomNumber
 from otspec.conformance.torch_ledger import Ledger, objects
 
@@ -50,10 +50,10 @@ class Call:
         return self.function(*args, **{k: mapped(v, _as_nan) for k, v in self.kwargs.items()})
 
 
-Rule = Callable[[Chance[Any], Ledger, Call], Any]
+Rule = Callable[[Branch, Ledger, Call], Any]
 
 
-def plainly(chance: Chance[Any], ledger: Ledger, call: Call) -> Any:
+def plainly(chance: Branch, ledger: Ledger, call: Call) -> Any:
     """Shapes, types and views: nothing is read."""
     del chance, ledger
     return call.plainly()
@@ -62,7 +62,7 @@ def plainly(chance: Chance[Any], ledger: Ledger, call: Call) -> Any:
 def moved(*data: int) -> Rule:
     """Return the rule of functions that move elements of some of their arguments."""
 
-    def rule(chance: Chance[Any], ledger: Ledger, call: Call) -> Any:
+    def rule(chance: Branch, ledger: Ledger, call: Call) -> Any:
         _settle_others(chance, ledger, call, data)
         moving = [v for place, v in enumerate(call.args) if place in data]
         moving += [v for name, v in call.kwargs.items() if name in _DATA]
@@ -90,7 +90,7 @@ def moved(*data: int) -> Rule:
     return rule
 
 
-def _check_whole(chance: Chance[Any], ledger: Ledger, tensor: Any) -> None:
+def _check_whole(chance: Branch, ledger: Ledger, tensor: Any) -> None:
     if ledger.is_random(tensor):
         raise chance.refused("it stores a random number among integers")
 
@@ -101,7 +101,7 @@ _IN_PLACE = frozenset(
 )
 
 
-def _settle_others(chance: Chance[Any], ledger: Ledger, call: Call, data: tuple[int, ...]) -> None:
+def _settle_others(chance: Branch, ledger: Ledger, call: Call, data: tuple[int, ...]) -> None:
     """Draw tokens that are indices or masks."""
     others = [value for place, value in enumerate(call.args) if place not in data]
     named = [value for name, value in call.kwargs.items() if name not in _DATA]
@@ -114,7 +114,7 @@ def _all_hold(ledger: Ledger, result: Any) -> bool:
     return all(ledger.holds(tensor) for tensor in tensors if tensor.numel())
 
 
-def _same_type(chance: Chance[Any], call: Call, result: Any) -> Any:
+def _same_type(chance: Branch, call: Call, result: Any) -> Any:
     if call.name == "view" and result.dtype != call.args[0].dtype:
         raise chance.refused("it reads the bits of a random number")
     return result
@@ -126,7 +126,7 @@ def _enter(ledger: Ledger, result: Any, numbers: Any) -> None:
             ledger.open(tensor, each)
 
 
-def copied(chance: Chance[Any], ledger: Ledger, call: Call) -> Any:
+def copied(chance: Branch, ledger: Ledger, call: Call) -> Any:
     """Conversions: the elements stay where they are; as integers they are rounded."""
     del chance
     source = call.args[0]
@@ -145,7 +145,7 @@ def copied(chance: Chance[Any], ledger: Ledger, call: Call) -> Any:
 def elementwise(function: Callable[..., Any], *, in_place: bool = False) -> Rule:
     """Return the rule of an operation on each element."""
 
-    def rule(chance: Chance[Any], ledger: Ledger, call: Call) -> Any:
+    def rule(chance: Branch, ledger: Ledger, call: Call) -> Any:
         for name in ("alpha", "rounding_mode", "out"):
             if call.kwargs.get(name) not in (None, 1):
                 raise chance.refused(f"it passes {name}= with a random number")

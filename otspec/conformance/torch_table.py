@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from otspec.conformance.branches import Chance
+from otspec.chance import Branch
 from otspec.conformance.order import clipped
 from otspec.conformance.torch_ledger import Ledger
 from otspec.conformance.torch_ranks import (
@@ -106,7 +106,7 @@ _READ = ("item", "tolist", "numpy", "__array__", "__float__", "__int__", "__bool
 def _either_bound(rule: Rule) -> Rule:
     """Return a rule of clamp, which may be given either bound by name."""
 
-    def named(chance: Chance[Any], ledger: Ledger, call: Call) -> Any:
+    def named(chance: Branch, ledger: Ledger, call: Call) -> Any:
         bounds = argument(call, 1, "min", None), argument(call, 2, "max", None)
         return rule(chance, ledger, Call(call.function, (call.args[0], *bounds), {}))
 

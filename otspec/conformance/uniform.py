@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from otspec.arithmetic import Number
-from otspec.conformance.branches import CannotFollowError, Chance
+from otspec.chance import Branch, CannotFollowError
 from otspec.conformance.products import Product, Products
 from otspec.conformance.races import Racer
 
@@ -19,11 +19,11 @@ class Uniform:
 
     Parameters
     ----------
-    chance : Chance
+    chance : Branch
         What makes the choices.
     """
 
-    def __init__(self, chance: Chance[Any]) -> None:
+    def __init__(self, chance: Branch) -> None:
         self.chance = chance
         self.low: Number = 0
         self.high: Number = 1

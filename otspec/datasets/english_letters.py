@@ -4,11 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from importlib.resources import files
+from importlib.resources import as_file, files
+from pathlib import Path
 
-from otspec.arguments import as_flag, as_tokens
+import numpy as np
+
+from otspec.arguments import as_flag, as_integer, as_seed, as_tokens
+from otspec.arithmetic import Array
+from otspec.chance import Drawn
 from otspec.frozen import Frozen
 from otspec.models import NGramModel, Prefix
 from otspec.raw import shown
@@ -115,6 +121,44 @@ def letters(*, exact: bool = True) -> Letters:
     2.674452364124362
     """
     return Letters(exact)
+
+
+def logged_letters(texts: int = 40, tokens: int = 6, seed: int = 0) -> dict[str, Array]:
+    """Return a log of texts that the target writes, as an engine would keep it.
+
+    Parameters
+    ----------
+    texts, tokens : int
+        At most 10,000 texts, each of at most 1,000 tokens, which begin after "the ".
+    seed : int
+
+    Returns
+    -------
+    dict of str to ndarray
+        ``draft_logits`` and ``target_logits``, (texts, tokens, 27), logarithms of the models'
+        probabilities before each token; ``target_tokens``, (texts, tokens), drawn from the target.
+
+    Raises
+    ------
+    ValueError
+        Numbers that are no counts, or no seed.
+    """
+    texts, tokens = as_integer(texts, "texts", 1, 10_000), as_integer(tokens, "tokens", 1, 1_000)
+    rng, pair = np.random.default_rng(as_seed(seed)), letters(exact=False)
+    shape = texts, tokens, len(ALPHABET)
+    logits = {"draft_logits": np.empty(shape), "target_logits": np.empty(shape)}
+    drawn = np.empty(shape[:2], dtype=np.int32)
+    for place in np.ndindex(shape[:2]):
+        prefix = tuple(drawn[place[0], : place[1]].tolist())
+        logits["draft_logits"][place] = np.log(pair.draft(prefix))
+        logits["target_logits"][place] = np.log(pair.target(prefix))
+        drawn[place] = Drawn(rng).choose(pair.target(prefix))
+    return {**logits, "target_tokens": drawn}
+
+
+def logged_file() -> AbstractContextManager[Path]:
+    """Give the path of :func:`logged_letters`, as long as the block lasts."""
+    return as_file(files("otspec.datasets") / "letters_texts.npz")
 
 
 @lru_cache(maxsize=8)  # all that there are: whoever asks gets the same, which nobody can change

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -12,6 +11,7 @@ from otspec.arithmetic import Array
 from otspec.decoding.reader import Reader, Reading
 from otspec.distributions import Distribution, as_distribution
 from otspec.frozen import Frozen
+from otspec.pretrained import cache_name, takes
 from otspec.traces.readers import Warp
 from otspec.trees import TokenTree
 
@@ -70,9 +70,9 @@ class TransformerReader(Reader):
                 torch.tensor([list(tokens)], device=device),
                 attention_mask=torch.where(seen, hidden * 0, hidden)[None, None],
                 position_ids=torch.from_numpy(positions)[None].to(device),
-                past_key_values=cache,
                 use_cache=True,
-                **({"logits_to_keep": last} if _takes(self.model, "logits_to_keep") else {}),
+                **{cache_name(self.model): cache},
+                **({"logits_to_keep": last} if takes(self.model, "logits_to_keep") else {}),
             )
         logits = output.logits[0, -last:, : self.n].double().cpu().numpy()
         layers = tuple((layer.keys, layer.values) for layer in cache.layers)
@@ -138,7 +138,7 @@ def check_model(model: Any, name: str) -> None:
         )
     if model.training:
         raise ValueError(f"{name} is being trained, with chance in it: call {name}.eval() first")
-    if not _takes(model, "position_ids"):
+    if not takes(model, "position_ids"):
         raise ValueError(
             f"{name} is {type(model).__name__}, which takes no position_ids: the tokens of a tree "
             "need positions of their own, so use a model that takes them, such as Llama"
@@ -176,7 +176,3 @@ def end_tokens(model: Any) -> tuple[int, ...]:
         if named is not None:
             return tuple(named) if isinstance(named, (list, tuple)) else (int(named),)
     return ()
-
-
-def _takes(model: Any, option: str) -> bool:
-    return option in inspect.signature(model.forward).parameters

@@ -16,7 +16,7 @@ from otspec.registry import Registry, instance_of, meant
 Named = dict[str, Any]
 """What a file holds, by name; a format without names uses the empty one."""
 
-_UNREADABLE = (
+UNREADABLE = (
     ValueError,
     OSError,
     EOFError,
@@ -75,7 +75,7 @@ def named_errors(path: Path) -> Iterator[None]:
     """
     try:
         yield
-    except _UNREADABLE as error:
+    except UNREADABLE as error:
         text = str(error.args[0]) if isinstance(error, KeyError) else str(error)
         reason = " ".join(text.split()) or type(error).__name__
         raise ValueError(f"cannot read {path}: {reason[:200]}") from error

@@ -31,7 +31,7 @@ _WANTED = "rows of a comparison, rules, optima, or a dict of names to {k: accept
 
 def acceptance(
     results: Iterable[Row | Rule | Optimum] | Mapping[str, Mapping[int, Number]],
-    axes: Axes | None = None,
+    ax: Axes | None = None,
 ) -> Axes:
     """Draw acceptance against k, one line per rule and draft law, with a legend.
 
@@ -47,7 +47,7 @@ def acceptance(
         rules, whose acceptance is computed here; optima of :func:`otspec.optimal_acceptance`; or
         all of these. A mapping has numbers of your own for i.i.d. drafts, by the title of a rule or
         any other name, such as ``{"optimum": {1: 0.6, 2: 0.85}}``.
-    axes : matplotlib.axes.Axes, optional
+    ax : matplotlib.axes.Axes, optional
         By default new ones in the package's style; ``.figure`` is what they are on.
 
     Returns
@@ -63,7 +63,7 @@ def acceptance(
         A rule that has no formula, and too many tuples.
     """
     lines = _lines(results)
-    with panel_on(axes) as panel:
+    with panel_on(ax) as panel:
         _shade_gap(panel, lines)
         for (rule, drafts), line in lines.items():
             (drawn,) = panel.plot(

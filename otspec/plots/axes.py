@@ -39,23 +39,23 @@ def as_rows(rows: Iterable[Kind], kind: type[Kind], wanted: str = "") -> list[Ki
     return found
 
 
-def against_counts(axes: Axes, ks: Sequence[int], label: str = "number of drafts k") -> Axes:
+def against_counts(ax: Axes, ks: Sequence[int], label: str = "number of drafts k") -> Axes:
     """Let the horizontal axis be numbers of drafts, logarithmic, with a mark at each of ``ks``."""
-    axes.set_xscale("log", base=2)
-    axes.set_xticks(ks, [str(k) for k in ks])
-    axes.minorticks_off()
-    axes.set_xlabel(label)
-    return axes
+    ax.set_xscale("log", base=2)
+    ax.set_xticks(ks, [str(k) for k in ks])
+    ax.minorticks_off()
+    ax.set_xlabel(label)
+    return ax
 
 
 def line_with_bars(
-    axes: Axes, points: Sequence[Point], label: str, places: Sequence[str], **look: Any
+    ax: Axes, points: Sequence[Point], label: str, places: Sequence[str], **look: Any
 ) -> Axes:
     """Draw a line with bars where numbers have errors, or are estimates with an interval.
 
     Parameters
     ----------
-    axes : matplotlib.axes.Axes
+    ax : matplotlib.axes.Axes
     points : sequence of (float, number, float)
         Place, number and standard error, 0 for exact ones and NaN if it is not known.
     label : str
@@ -66,7 +66,7 @@ def line_with_bars(
         Keywords of ``Axes.plot``.
     """
     bars = np.array([_bar(number, error) for _, number, error in points]).reshape(-1, 2).T
-    drawn = axes.errorbar(
+    drawn = ax.errorbar(
         [place for place, _, _ in points], [float(number) for _, number, _ in points],
         yerr=bars if np.any(bars > 0) else None, elinewidth=0.8, label=label, **look,
     )  # fmt: skip
@@ -75,7 +75,7 @@ def line_with_bars(
         for place, (_, number, error) in zip(places, points, strict=True)
     ]
     explain(drawn.lines[0], words)
-    return axes
+    return ax
 
 
 def _bar(number: Number, error: float) -> tuple[float, float]:
@@ -91,17 +91,17 @@ def _error(number: Number, error: float) -> str:
     return f" ± {decimals(error)}" if error > 0 else ""
 
 
-def legend_beside(axes: Axes, **more: Any) -> Axes:
+def legend_beside(ax: Axes, **more: Any) -> Axes:
     """Put a legend to the right of the axes, where it covers no data, if anything has a name."""
-    return _legend(axes, {"loc": "center left", "bbox_to_anchor": (1.0, 0.5)} | more)
+    return _legend(ax, {"loc": "center left", "bbox_to_anchor": (1.0, 0.5)} | more)
 
 
-def legend_below(axes: Axes, **more: Any) -> Axes:
+def legend_below(ax: Axes, **more: Any) -> Axes:
     """Put a legend below the axes, where it covers no data, if anything has a name."""
-    return _legend(axes, {"loc": "upper center", "bbox_to_anchor": (0.5, -0.2)} | more)
+    return _legend(ax, {"loc": "upper center", "bbox_to_anchor": (0.5, -0.2)} | more)
 
 
-def _legend(axes: Axes, more: dict[str, Any]) -> Axes:
-    if axes.get_legend_handles_labels()[0]:
-        axes.legend(**{"frameon": False, "handlelength": 3} | more)
-    return axes
+def _legend(ax: Axes, more: dict[str, Any]) -> Axes:
+    if ax.get_legend_handles_labels()[0]:
+        ax.legend(**{"frameon": False, "handlelength": 3} | more)
+    return ax

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-def blocks(rows: Iterable[BlockComparison], axes: Axes | None = None) -> Axes:
+def blocks(rows: Iterable[BlockComparison], ax: Axes | None = None) -> Axes:
     """Draw the tokens per call of the target against the drafted tokens, one line per rule.
 
     The optimum has the colour of the ink, in open circles. Bars are standard errors, where rows are
@@ -25,7 +25,7 @@ def blocks(rows: Iterable[BlockComparison], axes: Axes | None = None) -> Axes:
     ----------
     rows : iterable of BlockComparison
         As :func:`otspec.blocks.compare_block_rules` returns them.
-    axes : matplotlib.axes.Axes, optional
+    ax : matplotlib.axes.Axes, optional
         By default new ones in the package's style.
 
     Returns
@@ -45,7 +45,7 @@ def blocks(rows: Iterable[BlockComparison], axes: Axes | None = None) -> Axes:
     }
     for row in found:
         points.setdefault(row.rule, []).append((row.length, row.efficiency, row.error))
-    with panel_on(axes) as panel:
+    with panel_on(ax) as panel:
         for rule, line in points.items():
             places = [f"{length:g} drafted tokens" for length, _, _ in line]
             line_with_bars(panel, line, rule, places, **look_of_several(rule))

@@ -25,7 +25,7 @@ _KEPT = "#0072B2"
 
 
 def tree(
-    tree: Any, axes: Axes | None = None, *, chances: Chances | Sequence[Number] | None = None
+    tree: Any, ax: Axes | None = None, *, chances: Chances | Sequence[Number] | None = None
 ) -> Axes:
     """Draw a tree of drafts, the text at the top, each level below the one that it follows.
 
@@ -34,7 +34,7 @@ def tree(
     tree : str, sequence, Shape, TokenTree, BestTree or BestTrees
         What :func:`otspec.trees.as_shape` takes, up to 300 nodes, or a tree that was found; of
         :func:`otspec.trees.best_trees` the best one is drawn, with its chances.
-    axes : matplotlib.axes.Axes, optional
+    ax : matplotlib.axes.Axes, optional
         By default new ones in the package's style.
     chances : Chances or sequence of number, optional
         How likely each node is kept, level by level: the wider its edge and the larger its mark.
@@ -59,7 +59,7 @@ def tree(
         )
     kept = None if chances is None else _chances(shape, chances)
     places, parents = _places(shape), shape.tree().parents
-    with panel_on(axes, WIDE) as panel:
+    with panel_on(ax, WIDE) as panel:
         for node, parent in enumerate(parents):
             start, end = places[parent + 1], places[node + 1]
             width = 1.0 if kept is None else 0.6 + 5.0 * float(kept[node])

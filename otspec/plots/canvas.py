@@ -23,12 +23,12 @@ _ONE_AT_A_TIME = RLock()
 
 
 @contextmanager
-def panel_on(axes: Axes | None, size: tuple[float, float] = WIDE) -> Iterator[Axes]:
+def panel_on(ax: Axes | None, size: tuple[float, float] = WIDE) -> Iterator[Axes]:
     """Give the axes to draw on: those that are given, or new ones, drawn in the package's style.
 
     Parameters
     ----------
-    axes : matplotlib.axes.Axes, optional
+    ax : matplotlib.axes.Axes, optional
         Rectangular ones: plots have two axes with scales of their own.
     size : pair of float
         Inches of a new figure. Nothing of pyplot is touched.
@@ -42,8 +42,8 @@ def panel_on(axes: Axes | None, size: tuple[float, float] = WIDE) -> Iterator[Ax
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    if axes is not None:
-        panel: Axes = as_instance(axes, "axes", Axes, "Matplotlib's axes, or None for new ones")
+    if ax is not None:
+        panel: Axes = as_instance(ax, "ax", Axes, "Matplotlib's axes, or None for new ones")
         if panel.name != "rectilinear":
             raise ValueError(f"axes are {panel.name}: pass rectilinear ones, or None for new ones")
         yield panel

@@ -26,7 +26,7 @@ _SIDE, _DISTANCE = 0.16, 0.025
 """How wide the marginals are, and how far away, as parts of the heat map."""
 
 
-def plan(coupling: Plan, axes: Axes | None = None) -> Axes:
+def plan(coupling: Plan, ax: Axes | None = None) -> Axes:
     """Draw a plan: the probability of each tuple of drafts with each output, and both marginals.
 
     A row is a tuple of drafts, a column an output; the stronger the colour, the likelier both are
@@ -38,7 +38,7 @@ def plan(coupling: Plan, axes: Axes | None = None) -> Axes:
     ----------
     coupling : Plan
         As :func:`otspec.optimal_plan` returns it, with at most 2,000 cells.
-    axes : matplotlib.axes.Axes, optional
+    ax : matplotlib.axes.Axes, optional
         By default new ones in the package's style.
 
     Returns
@@ -63,7 +63,7 @@ def plan(coupling: Plan, axes: Axes | None = None) -> Axes:
     cells: Array = np.array([coupling.kernel(x) for x in tuples.tolist()])
     cells = (cells * masses.astype(cells.dtype)[:, None]).astype(float)
     size = 2.4 + 0.3 * tokens, 1.6 + 0.17 * len(tuples)
-    with panel_on(axes, size) as panel:
+    with panel_on(ax, size) as panel:
         _draw_cells(panel, tuples.tolist(), cells)
         _draw_marginals(panel, tuples.tolist(), cells)
         _legend(panel, float(coupling.acceptance), float(cells.max()))

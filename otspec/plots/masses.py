@@ -33,9 +33,7 @@ class _Column(NamedTuple):
     inside: bool
 
 
-def cut(
-    optimum: Optimum, axes: Axes | None = None, *, order: str = "ratio", most: int = 40
-) -> Axes:
+def cut(optimum: Optimum, ax: Axes | None = None, *, order: str = "ratio", most: int = 40) -> Axes:
     """Draw draft and target, token by token, the cut that proves the optimum, and its two terms.
 
     For the tokens A of the cut, which are on grey, acceptance = q(A) + 1 − P(all drafts inside A):
@@ -46,7 +44,7 @@ def cut(
     ----------
     optimum : Optimum
         As :func:`otspec.optimal_acceptance` returns it.
-    axes : matplotlib.axes.Axes, optional
+    ax : matplotlib.axes.Axes, optional
         By default new ones in the package's style.
     order : str
         ``"ratio"``: by ascending target/draft, so that the cut of i.i.d. and of distinct drafts is
@@ -67,7 +65,7 @@ def cut(
     as_instance(optimum, "optimum", Optimum, "an Optimum, as optimal_acceptance returns it")
     by = as_choice(order, "order", ORDERS)
     columns = _columns(optimum, by, as_integer(most, "most", 1, MOST_TOKENS))
-    with panel_on(axes, WIDE) as panel:
+    with panel_on(ax, WIDE) as panel:
         for place, column in enumerate(columns):
             words = [_words(column)]
             if column.inside:

@@ -111,15 +111,15 @@ def heat_figure(rows: Sequence[Statistic], *, title: str) -> Figure | None:
     lines = -(-len(panels) // columns)
     with titled(title, width=max(5.0, 3.4 * columns), height=4.8 * lines) as figure:
         places = figure.subplots(lines, columns, sharey=True, squeeze=False).flat
-        for place, (axes, ((drafts, k), shown)) in enumerate(
+        for place, (ax, ((drafts, k), shown)) in enumerate(
             zip(places, panels.items(), strict=False)
         ):
-            temperatures(shown, axes)
-            axes.set_title(f"{drafts}, k = {k}")
+            temperatures(shown, ax)
+            ax.set_title(f"{drafts}, k = {k}")
             if place:
-                axes.set_ylabel("")
-        for axes in places[len(panels) :]:
-            axes.remove()
+                ax.set_ylabel("")
+        for ax in places[len(panels) :]:
+            ax.remove()
         return figure
 
 

@@ -26,7 +26,7 @@ _NARROW = 0.02
 _WANTED = "PooledSelection or PooledSelectionWithoutReplacement"
 
 
-def selection(rule: PooledRule, axes: Axes | None = None) -> Axes:
+def selection(rule: PooledRule, ax: Axes | None = None) -> Axes:
     """Draw the law of the selected draft over the draft mass below each knot, between its bounds.
 
     All curves are cumulative: how likely the target (Q), the selected draft (B) and all drafts (G)
@@ -37,7 +37,7 @@ def selection(rule: PooledRule, axes: Axes | None = None) -> Axes:
     Parameters
     ----------
     rule : PooledSelection or PooledSelectionWithoutReplacement
-    axes : matplotlib.axes.Axes, optional
+    ax : matplotlib.axes.Axes, optional
         By default new ones in the package's style.
 
     Returns
@@ -53,7 +53,7 @@ def selection(rule: PooledRule, axes: Axes | None = None) -> Axes:
     knots, target, selected, bound = _curves(rule)
     cut = rule.wanted_law.cut
     few = len(knots) <= _MOST_MARKS
-    with panel_on(axes, WIDE) as panel:
+    with panel_on(ax, WIDE) as panel:
         panel.plot(
             knots, target + (bound[cut] - target[cut]), ":", color=ink(), lw=1.2,
             label="Q lifted to G at the cut",
@@ -86,7 +86,7 @@ def selection(rule: PooledRule, axes: Axes | None = None) -> Axes:
         return legend_beside(panel)
 
 
-def barriers(rule: PooledRule, axes: Axes | None = None, *, uniform: Any = None) -> Axes:
+def barriers(rule: PooledRule, ax: Axes | None = None, *, uniform: Any = None) -> Axes:
     """Draw for how long each knot is a barrier: below which uniform number it parts the drafts.
 
     A knot with an arrow always is one: the cut and both ends. At a given uniform number w, drafts
@@ -95,7 +95,7 @@ def barriers(rule: PooledRule, axes: Axes | None = None, *, uniform: Any = None)
     Parameters
     ----------
     rule : PooledSelection or PooledSelectionWithoutReplacement
-    axes : matplotlib.axes.Axes, optional
+    ax : matplotlib.axes.Axes, optional
         By default new ones in the package's style.
     uniform : number, optional
         From 0 to 1: a uniform number whose groups are shaded.
@@ -114,7 +114,7 @@ def barriers(rule: PooledRule, axes: Axes | None = None, *, uniform: Any = None)
     knots, lifetimes = rule.knots.astype(float), rule.lifetimes
     alive = np.flatnonzero(lifetimes > 0)
     always = np.array([lifetimes[j] == np.inf for j in alive])
-    with panel_on(axes, WIDE) as panel:
+    with panel_on(ax, WIDE) as panel:
         if at is not None:
             chosen = [j for j in alive.tolist() if lifetimes[j] > at]
             _draw_groups(panel, knots[chosen], float(at))

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 _POSITIONS = "lists of Comparison objects, one per position"
 
 
-def gaps(positions: Iterable[Sequence[Row]], axes: Axes | None = None) -> Axes:
+def gaps(positions: Iterable[Sequence[Row]], ax: Axes | None = None) -> Axes:
     """Draw how far each rule is below the optimum of its drafts, position by position.
 
     Rules that attain the optimum everywhere are left out: the legend's title names them.
@@ -31,7 +31,7 @@ def gaps(positions: Iterable[Sequence[Row]], axes: Axes | None = None) -> Axes:
     positions : iterable of sequence of Comparison
         What :func:`otspec.traces.compare` returns for each position of a trace, as for
         :func:`otspec.traces.summarise`.
-    axes : matplotlib.axes.Axes, optional
+    ax : matplotlib.axes.Axes, optional
         By default new ones in the package's style.
 
     Returns
@@ -57,7 +57,7 @@ def gaps(positions: Iterable[Sequence[Row]], axes: Axes | None = None) -> Axes:
         if not all(attains(row.acceptance, row.optimum) for row in rows.values())
     }  # fmt: skip
     one_k = len({k for _, _, k in found}) == 1
-    with panel_on(axes) as panel:
+    with panel_on(ax) as panel:
         for (rule, drafts, k), rows in below.items():
             name = label_of(rule, drafts) + ("" if one_k else f", k = {k}")
             (line,) = panel.plot(
@@ -80,7 +80,7 @@ def gaps(positions: Iterable[Sequence[Row]], axes: Axes | None = None) -> Axes:
         return legend_beside(panel)
 
 
-def gap_quantiles(rows: Iterable[Statistic], axes: Axes | None = None) -> Axes:
+def gap_quantiles(rows: Iterable[Statistic], ax: Axes | None = None) -> Axes:
     """Draw the distribution of the gap over the positions, for each rule and k.
 
     A thin line from the 5% to the 95% quantile, a thick one from 25% to 75%, a mark at the median.
@@ -89,7 +89,7 @@ def gap_quantiles(rows: Iterable[Statistic], axes: Axes | None = None) -> Axes:
     ----------
     rows : iterable of Statistic
         Of a run, at one temperature.
-    axes : matplotlib.axes.Axes, optional
+    ax : matplotlib.axes.Axes, optional
         By default new ones in the package's style.
 
     Returns
@@ -103,7 +103,7 @@ def gap_quantiles(rows: Iterable[Statistic], axes: Axes | None = None) -> Axes:
     """
     found = as_statistics(rows)
     lines = sorted(found, key=lambda row: (row.drafts, row.rule, row.k))
-    with panel_on(axes, (WIDE[0], 0.8 + 0.22 * len(lines))) as panel:
+    with panel_on(ax, (WIDE[0], 0.8 + 0.22 * len(lines))) as panel:
         for place, row in enumerate(lines):
             colour = look_of(row.rule, row.drafts)["color"]
             at = row.gap_quantiles

@@ -25,7 +25,7 @@ _MARKS = ("o", "s", "^", "D", "v", "P", "X", "h")
 _BROKEN = {"linestyle": "--", "markerfacecolor": "none"}
 
 
-def temperatures(rows: Iterable[Statistic], axes: Axes | None = None) -> Axes:
+def temperatures(rows: Iterable[Statistic], ax: Axes | None = None) -> Axes:
     """Draw acceptance against the temperature of the target, with a legend below.
 
     If the draft always has the target's temperature, there is a line for the optimum, and one for
@@ -36,7 +36,7 @@ def temperatures(rows: Iterable[Statistic], axes: Axes | None = None) -> Axes:
     ----------
     rows : iterable of Statistic
         Of one draft law and one k, at several temperatures.
-    axes : matplotlib.axes.Axes, optional
+    ax : matplotlib.axes.Axes, optional
         By default new ones in the package's style.
 
     Returns
@@ -52,7 +52,7 @@ def temperatures(rows: Iterable[Statistic], axes: Axes | None = None) -> Axes:
     if len(largest_counts(found)) > 1 or len({row.k for row in found}) > 1:
         raise ValueError("rows are of several draft laws or k: pass those of one law and one k")
     alike = all(heat_of(row).alike for row in found)
-    with panel_on(axes, (4.6, 4.4)) as panel:
+    with panel_on(ax, (4.6, 4.4)) as panel:
         for label, line, look in _by_rule(found) if alike else _by_draft(found):
             (drawn,) = panel.plot(list(line), list(line.values()), label=label, **look)
             explain(drawn, [f"{label}, T = {heat:g}: {decimals(at)}" for heat, at in line.items()])

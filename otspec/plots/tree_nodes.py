@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-def trees(rows: Iterable[TreeComparison], axes: Axes | None = None) -> Axes:
+def trees(rows: Iterable[TreeComparison], ax: Axes | None = None) -> Axes:
     """Draw the tokens per call of the target against the drafted tokens of trees.
 
     Each rule has its mark, that of a rule for whole trees open. The grey steps are the most that
@@ -27,7 +27,7 @@ def trees(rows: Iterable[TreeComparison], axes: Axes | None = None) -> Axes:
     ----------
     rows : iterable of TreeComparison
         As :func:`otspec.trees.compare_trees` returns them.
-    axes : matplotlib.axes.Axes, optional
+    ax : matplotlib.axes.Axes, optional
         By default new ones in the package's style.
 
     Returns
@@ -44,7 +44,7 @@ def trees(rows: Iterable[TreeComparison], axes: Axes | None = None) -> Axes:
     for row in as_rows(rows, TreeComparison):
         points.setdefault(row.rule, []).append((row.nodes, row.efficiency, row.error))
         places.setdefault(row.rule, []).append(f"{row.tree}, {row.nodes} nodes")
-    with panel_on(axes) as panel:
+    with panel_on(ax) as panel:
         _draw_most(panel, [(nodes, worth) for line in points.values() for nodes, worth, _ in line])
         for rule, marks in points.items():
             look = look_of_several(rule) | {"linestyle": "none"}
@@ -52,7 +52,7 @@ def trees(rows: Iterable[TreeComparison], axes: Axes | None = None) -> Axes:
         return legend_beside(_against_nodes(panel))
 
 
-def best_trees(rows: Iterable[BestTree], rule: str, axes: Axes | None = None) -> Axes:
+def best_trees(rows: Iterable[BestTree], rule: str, ax: Axes | None = None) -> Axes:
     """Draw the tokens per call of the target against the nodes of the best trees of a rule.
 
     Draw those of several rules on the same axes, one after the other.
@@ -63,7 +63,7 @@ def best_trees(rows: Iterable[BestTree], rule: str, axes: Axes | None = None) ->
         Such as ``otspec.trees.best_trees(...).rows[-1]``, the best for each number of nodes.
     rule : str
         Its title, which decides the look.
-    axes : matplotlib.axes.Axes, optional
+    ax : matplotlib.axes.Axes, optional
         By default new ones in the package's style.
 
     Returns
@@ -79,12 +79,12 @@ def best_trees(rows: Iterable[BestTree], rule: str, axes: Axes | None = None) ->
     found.sort(key=lambda row: row.nodes)
     points: list[Point] = [(row.nodes, row.efficiency, row.error) for row in found]
     places = [f"{row.tree.text}, {row.nodes} nodes" for row in found]
-    with panel_on(axes) as panel:
+    with panel_on(ax) as panel:
         line_with_bars(panel, points, title, places, **look_of_several(title))
         return legend_beside(_against_nodes(panel))
 
 
-def sweep(rows: Iterable[Configuration], rule: str, axes: Axes | None = None) -> Axes:
+def sweep(rows: Iterable[Configuration], rule: str, ax: Axes | None = None) -> Axes:
     """Draw the tokens per call of the target tree by tree, the widest at the top first.
 
     Draw those of several rules on the same axes, one after the other.
@@ -95,7 +95,7 @@ def sweep(rows: Iterable[Configuration], rule: str, axes: Axes | None = None) ->
         As :func:`otspec.trees.sweep` returns them.
     rule : str
         Its title, which decides the look.
-    axes : matplotlib.axes.Axes, optional
+    ax : matplotlib.axes.Axes, optional
         By default new ones in the package's style.
 
     Returns
@@ -111,7 +111,7 @@ def sweep(rows: Iterable[Configuration], rule: str, axes: Axes | None = None) ->
     found.sort(key=lambda row: row.branching, reverse=True)
     points: list[Point] = [(place, row.efficiency, 0.0) for place, row in enumerate(found)]
     names = [row.name for row in found]
-    with panel_on(axes) as panel:
+    with panel_on(ax) as panel:
         line_with_bars(panel, points, title, names, **look_of_several(title))
         panel.set_xticks(range(len(names)), names, rotation=45, ha="right", rotation_mode="anchor")
         panel.set_xlabel("children by depth")

@@ -134,7 +134,7 @@ def uncertainties(standing: Standing, units: str, skipped: int) -> Iterator[str]
         "trees of drafts give more; otspec blocks and otspec simulate say how much."
     )
     yield (
-        "Logged numbers are taken as what the models say. Few rules have no formula at large "
+        "Logged numbers are taken as what the models say. A few rules have no formula at large "
         "vocabularies, and are estimated at each position from simulated drafts: recursive "
         "rejection of more than two distinct drafts, and the residual draws of importance sampling."
     )

@@ -17,7 +17,6 @@ from otspec.rules.recursive_rejection_independent import RecursiveRejectionIndep
 from otspec.rules.recursive_rejection_without_replacement import (
     RecursiveRejectionWithoutReplacement,
 )
-from otspec.rules.sequential import SequentialRule
 from otspec.rules.spechub import SpecHub
 from otspec.rules.table import RULES, compared_rules
 from otspec.rules.target_only import TargetOnly
@@ -69,7 +68,6 @@ __all__ = [
     "RecursiveRejectionIndependent",
     "RecursiveRejectionWithoutReplacement",
     "Rule",
-    "SequentialRule",
     "SpecHub",
     "SpecTwoHubs",
     "TargetOnly",

@@ -10,12 +10,12 @@ import numpy as np
 
 from otspec.arguments import as_generator, as_seed, as_size
 from otspec.arithmetic import Array, IntArray, Number, as_number
+from otspec.chance import Chance, Drawn
 from otspec.distributions import Distribution, DistributionLike
 from otspec.drafts import DraftLaw
-from otspec.drafts.contract import as_drafts, draw
+from otspec.drafts.contract import as_drafts
 from otspec.estimate import Estimate
 from otspec.rules.card import RuleCard
-from otspec.rules.checking import checking_all, checking_drafts
 from otspec.rules.tuples import (
     CountedLaw,
     NotExactError,
@@ -23,6 +23,7 @@ from otspec.rules.tuples import (
     all_tuples,
     enumerated_law,
     few_by_draft,
+    joint_kernel_of,
     output_by_draft,
 )
 
@@ -32,10 +33,10 @@ __all__ = ["CountedLaw", "NotExactError", "Rule"]
 class Rule(RuleCard):
     """A rule turns k drafts into one token; all in otspec.rules make it distributed as the target.
 
-    A subclass gives :attr:`law`, :attr:`target`, :attr:`k` and :meth:`joint_kernel`. What is
-    answered here by enumerating the drafts it answers by formula where there is one, and
-    :meth:`sample` without the kernel where that is quicker. The drafts and the generator that a
-    ``joint_kernel`` or ``sample`` of a subclass gets are checked: that is done around it.
+    A subclass gives :attr:`law`, :attr:`target`, :attr:`k` and :meth:`verify`, the rule as a
+    program. The program is run along every branch for the kernel, and with a generator for a
+    sample. What is answered here by enumerating drafts a subclass answers by formula, if there is
+    one.
     """
 
     name: ClassVar[str]
@@ -73,20 +74,32 @@ class Rule(RuleCard):
         """
         raise ValueError(f"{cls.__name__} is not made from a draft, a target and k: call it itself")
 
-    def __init_subclass__(cls, **options: Any) -> None:
-        super().__init_subclass__(**options)
-        for name, checking in (("joint_kernel", checking_drafts), ("sample", checking_all)):
-            if name in vars(cls):
-                setattr(cls, name, checking(vars(cls)[name]))
-
     @property
     @abstractmethod
     def law(self) -> DraftLaw:
         """The law of the drafts that the rule verifies."""
 
     @abstractmethod
+    def verify(self, drafts: Sequence[int], chance: Chance) -> int | Distribution:
+        """Verify drafts: the rule as a program, in the steps of its source.
+
+        Parameters
+        ----------
+        drafts : sequence of int, length k
+            Token ids, which are not checked here.
+        chance : Chance
+            All the randomness of the program. It must make the same choices again when it is run
+            again for the same drafts.
+
+        Returns
+        -------
+        int or ndarray, shape (n,)
+            The position of the draft that is accepted. If none is, the distribution that the output
+            is drawn from instead.
+        """
+
     def joint_kernel(self, x: Sequence[int]) -> Array:
-        """Return the law of the accepted draft and the output, given the drafts.
+        """Return the joint distribution of the accepted draft and the output, given the drafts.
 
         Parameters
         ----------
@@ -103,6 +116,11 @@ class Rule(RuleCard):
         ValueError
             Not k token ids.
         """
+        return self._joint_kernel(as_drafts(x, self.law))
+
+    def _joint_kernel(self, drafts: Sequence[int]) -> Array:
+        """Return the same by the program; array code that is faster is compared with it."""
+        return joint_kernel_of(self, drafts)
 
     def kernel(self, x: Sequence[int]) -> Distribution:
         """Return the law of the output given the drafts, shape (n,).
@@ -138,8 +156,9 @@ class Rule(RuleCard):
         ValueError
             Not k token ids, or no generator.
         """
-        drafts, rng = as_drafts(x, self.law), as_generator(rng)
-        token = int(draw(self.kernel(drafts), 1, rng)[0])
+        drafts, chance = as_drafts(x, self.law), Drawn(as_generator(rng))
+        found = self.verify(drafts, chance)
+        token = drafts[found] if isinstance(found, int) else chance.choose(found)
         return token, token in drafts
 
     def acceptance(self) -> Number:

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar
 
-import numpy as np
-
 from otspec.arithmetic import Array, zeros
+from otspec.chance import Chance
 from otspec.coupling import Coupling
+from otspec.distributions import Distribution
 from otspec.drafts import SingleDraftLaw, TopPlusOne
 from otspec.rules.pair_rule import PairRule
 
@@ -46,16 +46,9 @@ class DrawnDraft(PairRule):
         """How the drawn draft becomes the output."""
         return Coupling(self.law.free(), self.target)
 
-    def joint_kernel(self, x: Sequence[int]) -> Array:
-        """Return the law of the accepted draft and the output, given the drafts: (k + 1, n)."""
-        drawn = zeros(self.k, like=self.target)
-        drawn[-1] += 1 - drawn[-1]
-        return self.coupling.joint_kernel(x, drawn)
-
-    def sample(self, x: Sequence[int], rng: np.random.Generator) -> tuple[int, bool]:
-        """Draw the output for the given drafts, and whether it is one of them."""
-        token = self.coupling.sample(x[-1], rng)
-        return token, token in x
+    def verify(self, drafts: Sequence[int], chance: Chance) -> int | Distribution:
+        """Verify drafts; see :meth:`otspec.rules.Rule.verify`."""
+        return self.coupling.verify(drafts, self.k - 1, chance)
 
     def accepted_law(self) -> Array:
         """Return q on the certain drafts, and off them the less of q and the drawn one's law."""

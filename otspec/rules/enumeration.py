@@ -12,6 +12,10 @@ ENUMERATION_LIMIT = 20_000
 """Most draft tuples that an acceptance in floats is enumerated for, if there is another way."""
 
 
+FEW_IN_FLOATS = 500
+"""Most draft tuples that are enumerated in floats to say which draft is accepted."""
+
+
 def refuse_many_tuples(law: DraftLaw) -> None:
     """Refuse to enumerate for residual hits what takes long, since they can be simulated.
 
@@ -41,10 +45,13 @@ def by_draft_or_estimate(rule: Rule) -> Array:
     NotExactError
         Such a rule in exact arithmetic.
     """
+    exact = is_exact(rule.target)
+    by_enumeration = type(rule).accepted_by_draft is Rule.accepted_by_draft
+    few = exact or not by_enumeration or rule.law.table_rows() <= FEW_IN_FLOATS
     try:
-        return rule.accepted_by_draft()
+        return rule.accepted_by_draft() if few else rule.estimate_by_draft()
     except NotExactError:
-        if is_exact(rule.target):
+        if exact:
             raise
         return rule.estimate_by_draft()
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from otspec.arguments import as_choice, as_integer, as_list
 from otspec.arithmetic import Array, Number, as_number
+from otspec.chance import Chance
 from otspec.distributions import Distribution, DistributionLike, as_distribution, as_k, normalised
 from otspec.drafts import IID, DraftLaw, Independent
 from otspec.estimate import Estimate
@@ -18,6 +19,7 @@ from otspec.ratios import Pair
 from otspec.rules.contract import CountedLaw
 from otspec.rules.importance_laws import VerifiedSelection
 from otspec.rules.importance_stages import Stage, StagedSelection
+from otspec.rules.importance_steps import keeps
 from otspec.rules.pair_rule import PairRule, refuse_many_drafts
 from otspec.solvers import SOLVERS, SolverName
 
@@ -230,10 +232,20 @@ class ImportanceSampling(PairRule):
         known = self.verified.output_by_draft(y).astype(float).tolist()
         return [Estimate.between(chance, chance) for chance in known]
 
-    def joint_kernel(self, x: Sequence[int]) -> Array:
-        """Return the law of the accepted draft and the output, given the drafts: (k + 1, n)."""
+    def verify(self, drafts: Sequence[int], chance: Chance) -> int | Distribution:
+        """Verify drafts; see :meth:`otspec.rules.Rule.verify`."""
+        verified, position = self.verified, 0
+        for other, stage in enumerate(self.stages, start=1):
+            pair = np.array([drafts[position]]), np.array([drafts[other]])
+            if not chance.accept(keeps(stage.rank, stage.kept, *pair)[0]):
+                position = other
+        if not chance.accept(verified.kept):
+            return verified.repair
+        return verified.coupling.verify(drafts, position, chance)
+
+    def _joint_kernel(self, drafts: Sequence[int]) -> Array:
         verified = self.verified
-        weights = verified.selection.weights(np.array([x]))[0]
-        joint = verified.coupling.joint_kernel(x, verified.kept * weights)
+        weights = verified.selection.weights(np.array([drafts]))[0]
+        joint = verified.coupling.joint_kernel(drafts, verified.kept * weights)
         joint[self.k] += (1 - verified.kept) * verified.repair
         return joint

@@ -18,19 +18,18 @@ from otspec.arithmetic import (
     refuse_long_power,
     zeros,
 )
-from otspec.coupling import acceptance_chance
-from otspec.distributions import DistributionLike, normalised
+from otspec.chance import Chance
+from otspec.distributions import Distribution, DistributionLike, normalised
 from otspec.ratios import Pair
 from otspec.rules.contract import CountedLaw
 from otspec.rules.counts import no_counts, over, with_one_more
 from otspec.rules.lossless_rho import accepted_each, as_rho, lossless_from, root_rho
-from otspec.rules.pair_rule import MOST_LISTED, refuse_many_drafts
+from otspec.rules.pair_rule import MOST_LISTED, PairRule, refuse_many_drafts
 from otspec.rules.powers import at_least_once, geometric
-from otspec.rules.sequential import SequentialRule
 
 
 @dataclass(frozen=True, eq=False)
-class KSequential(SequentialRule):
+class KSequential(PairRule):
     """Accept each draft x in turn with probability min(1, q(x) / (ρ p(x))).
 
     With β = Σ min(p, q/ρ) and p_acc = 1 − (1−β)^k, the residual after k rejections is
@@ -187,8 +186,14 @@ class KSequential(SequentialRule):
         residual: Array = positive_part(self.target - kept * geometric(1 - beta, self.k))
         return residual
 
-    def _rounds(self, x: Sequence[int]) -> tuple[list[Number], Array]:
-        chances = [
-            acceptance_chance(self.target[token], self.rho * self.draft[token]) for token in x
-        ]
-        return chances, self._residual()
+    @cached_property
+    def _correction(self) -> Distribution:
+        """The distribution of the output after k rejections, shape (n,)."""
+        return normalised(self._residual(), self.target)
+
+    def verify(self, drafts: Sequence[int], chance: Chance) -> int | Distribution:
+        """Verify drafts; see :meth:`otspec.rules.Rule.verify`."""
+        for position, token in enumerate(drafts):
+            if chance.accept(self.target[token], self.rho * self.draft[token]):
+                return position
+        return self._correction

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar
 
-import numpy as np
-
 from otspec.arithmetic import Array, zeros
+from otspec.chance import Chance
 from otspec.coupling import Coupling
+from otspec.distributions import Distribution
 from otspec.rules.contract import CountedLaw
 from otspec.rules.pair_rule import PairRule
 
@@ -54,11 +54,6 @@ class MaximalCoupling(PairRule):
         """Return the acceptance, shape (1,)."""
         return zeros(1, like=self.draft) + self.acceptance()
 
-    def joint_kernel(self, x: Sequence[int]) -> Array:
-        """Return the law of the accepted draft and the output, given the drafts: (k + 1, n)."""
-        return self._coupling.joint_kernel(x, zeros(1, like=self.draft) + 1)
-
-    def sample(self, x: Sequence[int], rng: np.random.Generator) -> tuple[int, bool]:
-        """Draw the output for the given draft, and whether it is the draft."""
-        token = self._coupling.sample(x[0], rng)
-        return token, token in x
+    def verify(self, drafts: Sequence[int], chance: Chance) -> int | Distribution:
+        """Verify drafts; see :meth:`otspec.rules.Rule.verify`."""
+        return self._coupling.verify(drafts, 0, chance)

@@ -14,6 +14,9 @@ from otspec.arithmetic import (
     refuse_long_power,
     zeros,
 )
+from otspec.chance import Chance
+from otspec.coupling import match, matches
+from otspec.distributions import Distribution
 from otspec.rules.contract import CountedLaw
 from otspec.rules.counts import drafted_counts, over
 from otspec.rules.pair_rule import MOST_LISTED, PairRule, refuse_many_drafts
@@ -69,11 +72,9 @@ class NaiveSampling(PairRule):
             yield first
             first = first * (1 - self.draft)
 
-    def joint_kernel(self, x: Sequence[int]) -> Array:
-        """Return the law of the accepted draft and the output, given the drafts: (k + 1, n)."""
-        joint = zeros((self.k + 1, len(self.target)), like=self.target)
-        joint[self.k] = self.target
-        for token in set(x):
-            joint[self.k, token] *= 0
-            joint[x.index(token), token] = self.target[token]
-        return joint
+    def verify(self, drafts: Sequence[int], chance: Chance) -> int | Distribution:
+        """Verify drafts; see :meth:`otspec.rules.Rule.verify`."""
+        return match(self.target, drafts, chance)
+
+    def _joint_kernel(self, drafts: Sequence[int]) -> Array:
+        return matches(self.target, drafts)

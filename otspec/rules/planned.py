@@ -7,7 +7,9 @@ from dataclasses import dataclass, field
 from typing import ClassVar, Self
 
 from otspec.arguments import as_instance
-from otspec.arithmetic import Array, Number, zeros
+from otspec.arithmetic import Array, Number
+from otspec.chance import Chance
+from otspec.coupling import match, matches
 from otspec.distributions import Distribution, DistributionLike
 from otspec.drafts import IID, DraftLaw
 from otspec.plan import Plan, optimal_plan
@@ -56,11 +58,10 @@ class PlannedRule(Rule):
         """Return the plan's acceptance."""
         return self.plan.acceptance
 
-    def joint_kernel(self, x: Sequence[int]) -> Array:
-        """Return the law of the accepted draft and the output, given the drafts: (k + 1, n)."""
-        joint = zeros((self.k + 1, self.law.n), like=self.plan.accepted)
-        joint[self.k] = self.plan.kernel(x)
-        for token in set(x):
-            joint[x.index(token), token] = joint[self.k, token]
-            joint[self.k, token] *= 0
-        return joint
+    def verify(self, drafts: Sequence[int], chance: Chance) -> int | Distribution:
+        """Verify drafts; see :meth:`otspec.rules.Rule.verify`."""
+        return match(self.plan.kernel(drafts), drafts, chance)
+
+    def _joint_kernel(self, drafts: Sequence[int]) -> Array:
+        # In the plan's arithmetic, which may be floats beside an exact target.
+        return matches(self.plan.kernel(drafts), drafts)

@@ -11,6 +11,8 @@ import numpy as np
 
 from otspec.arguments import as_integer, as_seed, as_size
 from otspec.arithmetic import Array, Number, as_number, is_exact, positive_part, zeros
+from otspec.chance import Chance
+from otspec.distributions import Distribution
 from otspec.drafts import IID
 from otspec.drafts.single import ByRatio
 from otspec.rules.contract import CountedLaw
@@ -169,14 +171,16 @@ class PooledSelection(PooledRule):
                 weights[inside] += chance * span / int(inside.sum())
         return weights
 
-    def sample(self, x: Sequence[int], rng: np.random.Generator) -> tuple[int, bool]:
-        """Draw the output for the given drafts, and whether it is one of them."""
-        pools = self.barriers.pools.placed(x, rng)
-        uniform, choice = rng.random(2).tolist()
-        lowest, _ = self.barriers.group(max(pools), uniform)
-        competing = [token for token, pool in zip(x, pools, strict=True) if pool >= lowest]
-        token = self.coupling.sample(competing[int(choice * len(competing))], rng)
-        return token, token in x
+    def verify(self, drafts: Sequence[int], chance: Chance) -> int | Distribution:
+        """Verify drafts; see :meth:`otspec.rules.Rule.verify`."""
+        pools = self.barriers.pools.placed(drafts, chance)
+        lowest, _ = self.barriers.drawn(max(pools), chance)
+        competing = [position for position, pool in enumerate(pools) if pool >= lowest]
+        return self.coupling.verify(drafts, self._one_of(competing, chance), chance)
+
+    def _one_of(self, competing: Sequence[int], chance: Chance) -> int:
+        """Select one of the drafts that compete, uniformly at random."""
+        return competing[chance.choose([1] * len(competing))]
 
 
 def _by_first(counts: Array) -> Array:

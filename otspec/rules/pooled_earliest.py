@@ -6,9 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-import numpy as np
-
 from otspec.arithmetic import Array, zeros
+from otspec.chance import Chance
 from otspec.rules.pooled import PooledSelection
 
 
@@ -53,12 +52,8 @@ class EarliestPooledSelection(PooledSelection):
                 weights[_first_of(pools, lowest)] += chance * span
         return weights
 
-    def sample(self, x: Sequence[int], rng: np.random.Generator) -> tuple[int, bool]:
-        """Draw the output for the given drafts, and whether it is one of them."""
-        pools = self.barriers.pools.placed(x, rng)
-        lowest, _ = self.barriers.group(max(pools), float(rng.random()))
-        token = self.coupling.sample(x[_first_of(pools, lowest)], rng)
-        return token, token in x
+    def _one_of(self, competing: Sequence[int], chance: Chance) -> int:  # noqa: ARG002
+        return competing[0]
 
 
 def _first_of(pools: Sequence[int], lowest: int) -> int:

@@ -200,9 +200,8 @@ class PooledRule(PairRule):
             return super().accepted_law()
         return self._accepted_selection()
 
-    def joint_kernel(self, x: Sequence[int]) -> Array:
-        """Return the law of the accepted draft and the output, given the drafts: (k + 1, n)."""
-        return self.coupling.joint_kernel(x, self._shares(x))
+    def _joint_kernel(self, drafts: Sequence[int]) -> Array:
+        return self.coupling.joint_kernel(drafts, self._shares(drafts))
 
     @abstractmethod
     def _shares(self, x: Sequence[int]) -> Array:

@@ -12,7 +12,8 @@ import numpy as np
 
 from otspec.arguments import as_seed, as_size
 from otspec.arithmetic import Array, Number, as_number, is_exact, zeros
-from otspec.distributions import DistributionLike
+from otspec.chance import Chance
+from otspec.distributions import Distribution, DistributionLike
 from otspec.drafts import WithoutReplacement
 from otspec.drafts.single import ByRatio
 from otspec.drafts.successive import successive
@@ -134,14 +135,14 @@ class PooledSelectionWithoutReplacement(PooledRule):
             shares += span * self._shares_in(x, lowest, end)
         return shares
 
-    def sample(self, x: Sequence[int], rng: np.random.Generator) -> tuple[int, bool]:
-        """Draw the output for the given drafts, and whether it is one of them."""
-        uniform, choice = rng.random(2).tolist()
-        shares = self._some_shares(x, uniform)
-        chosen = np.searchsorted(np.cumsum(shares), choice * shares.sum(), side="right")
-        selected = x[min(int(chosen), int(np.flatnonzero(shares)[-1]))]
-        token = self.coupling.sample(selected, rng)
-        return token, token in x
+    def verify(self, drafts: Sequence[int], chance: Chance) -> int | Distribution:
+        """Verify drafts; see :meth:`otspec.rules.Rule.verify`."""
+        if self._pools.split:
+            shares = self._shares_by_rings(drafts)
+        else:
+            top = int(self.pool[list(drafts)].max())
+            shares = self._shares_in(drafts, *self.barriers.drawn(top, chance))
+        return self.coupling.verify(drafts, chance.choose(shares), chance)
 
     def _some_shares(self, x: Sequence[int], uniform: float) -> Array:
         """Return how likely each draft is selected, if quicker at one uniform number, (k,)."""

@@ -10,10 +10,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar
 
-import numpy as np
-
 from otspec.arguments import as_integer, as_real
 from otspec.arithmetic import Array, Number
+from otspec.chance import Chance
 from otspec.coupling import Coupling
 from otspec.distributions import Distribution
 from otspec.estimate import Estimate
@@ -141,11 +140,9 @@ class PriorityMixture(LawRule):
             lambda x: self.coupling.hits(x, self.mixture.shares(x)), known, size, seed
         )
 
-    def joint_kernel(self, x: Sequence[int]) -> Array:
-        """Return the law of the accepted draft and the output, given the drafts: (k + 1, n)."""
-        return self.coupling.joint_kernel(x, self.mixture.shares(x))
+    def verify(self, drafts: Sequence[int], chance: Chance) -> int | Distribution:
+        """Verify drafts; see :meth:`otspec.rules.Rule.verify`."""
+        return self.coupling.verify(drafts, self.mixture.select(drafts, chance), chance)
 
-    def sample(self, x: Sequence[int], rng: np.random.Generator) -> tuple[int, bool]:
-        """Draw the output for the given drafts, and whether it is one of them."""
-        token = self.coupling.sample(self.mixture.select(x, rng), rng)
-        return token, token in x
+    def _joint_kernel(self, drafts: Sequence[int]) -> Array:
+        return self.coupling.joint_kernel(drafts, self.mixture.shares(drafts))

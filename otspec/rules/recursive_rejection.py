@@ -14,23 +14,23 @@ from otspec.arithmetic import (
     Number,
     as_number,
     over_one_denominator,
-    positive_part,
     quotient,
     zeros,
 )
-from otspec.coupling import acceptance_chance
+from otspec.chance import Chance
+from otspec.coupling import residual_of
+from otspec.distributions import Distribution
 from otspec.ratios import Pair
 from otspec.rules.contract import CountedLaw
 from otspec.rules.counts import no_counts, over, with_one_more
-from otspec.rules.pair_rule import refuse_many_drafts
-from otspec.rules.sequential import SequentialRule
+from otspec.rules.pair_rule import PairRule, refuse_many_drafts
 
 MOST_ROUNDS, MOST_EXACT_ROUNDS = 100_000, 10_000
 """Most drafts, in floats and in exact arithmetic."""
 
 
 @dataclass(frozen=True, eq=False)
-class RecursiveRejection(SequentialRule):
+class RecursiveRejection(PairRule):
     """Accept draft i with probability min(1, q_{i−1}/p), else go on with q_i ∝ (q_{i−1} − p)₊.
 
     q_0 is the target; after k rejections the output is drawn from q_k.
@@ -114,14 +114,14 @@ class RecursiveRejection(SequentialRule):
         by_draft[:] = [rejections[i] - rejections[i + 1] for i in range(self.k)]
         return by_draft
 
-    def _rounds(self, x: Sequence[int]) -> tuple[list[Number], Array]:
-        chances = []
-        residual, drafted = self.target, as_number(0, like=self.draft)
-        for token, rejected in zip(x, _rejections(self.pair, self.k), strict=False):
-            chances.append(acceptance_chance(residual[token], rejected * self.draft[token]))
-            drafted += rejected
-            residual = positive_part(self.target - drafted * self.draft)
-        return chances, residual
+    def verify(self, drafts: Sequence[int], chance: Chance) -> int | Distribution:
+        """Verify drafts; see :meth:`otspec.rules.Rule.verify`."""
+        wanted = self.target
+        for position, token in enumerate(drafts):
+            if chance.accept(wanted[token], self.draft[token]):
+                return position
+            wanted = residual_of(self.draft, wanted)
+        return wanted
 
 
 def _rejections(pair: Pair, k: int) -> list[Number]:

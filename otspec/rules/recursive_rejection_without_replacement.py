@@ -13,19 +13,19 @@ from otspec.arithmetic import (
     Array,
     Number,
     as_number,
-    positive_part,
     prefix_sums,
     suffix_sums,
     zeros,
 )
-from otspec.coupling import acceptance_chance
+from otspec.chance import Chance
+from otspec.coupling import residual_of
 from otspec.distributions import Distribution, normalised
 from otspec.drafts import SingleDraftLaw, WithoutReplacement
 from otspec.estimate import Estimate
 from otspec.ratios import Pair, ascending, target_to_draft
 from otspec.rules.contract import NotExactError
 from otspec.rules.distinct_paths import DistinctPaths
-from otspec.rules.sequential import SequentialRule
+from otspec.rules.pair_rule import PairRule
 
 SUM_LIMIT = 4_000
 """Most tuples of earlier drafts over which :meth:`acceptance` sums exactly."""
@@ -34,7 +34,7 @@ _SIZE = 2_000
 
 
 @dataclass(frozen=True, eq=False)
-class RecursiveRejectionWithoutReplacement(SequentialRule):
+class RecursiveRejectionWithoutReplacement(PairRule):
     """Recursive rejection in which draft i is drawn from p̄_i, p renormalised off earlier drafts.
 
     Accept x_i with probability min(1, q_{i−1}/p̄_i), else q_i ∝ (q_{i−1} − p̄_i)₊; only then x_i is
@@ -196,22 +196,15 @@ class RecursiveRejectionWithoutReplacement(SequentialRule):
         """
         return _paths(self.pair, self.k, size, seed)
 
-    def _rounds(self, x: Sequence[int]) -> tuple[list[Number], Array]:
-        chances = []
-        left, residual = self.draft.copy(), self.target
-        rejected = as_number(1, like=self.draft)
-        for token in x:
-            rest = left.sum()
-            if rest == 0:  # such drafts cannot happen
-                chances.append(as_number(0, like=self.draft))
-                continue
-            # Divided first, so that next to nothing left overflows nothing.
-            offered = rejected * (left / rest)
-            chances.append(acceptance_chance(residual[token], offered[token]))
-            residual = positive_part(residual - offered)
-            rejected = as_number(residual.sum(), like=self.draft)
-            left[token] *= 0
-        return chances, residual
+    def verify(self, drafts: Sequence[int], chance: Chance) -> int | Distribution:
+        """Verify drafts; see :meth:`otspec.rules.Rule.verify`."""
+        wanted, left = self.target, self.draft
+        for position, token in enumerate(drafts):
+            offered = normalised(left, left)
+            if chance.accept(wanted[token], offered[token]):
+                return position
+            wanted, left = residual_of(offered, wanted), _without(left, token)
+        return wanted
 
 
 def _paths(pair: Pair, k: int, size: int = _SIZE, seed: int = 0) -> DistinctPaths:

@@ -9,8 +9,10 @@ from typing import ClassVar
 
 import numpy as np
 
-from otspec.arithmetic import Array, Number, as_number, positive_part, zeros
-from otspec.distributions import normalised
+from otspec.arithmetic import Array, Number, as_number, zeros
+from otspec.chance import Chance
+from otspec.coupling import residual_of
+from otspec.distributions import Distribution
 from otspec.drafts import Hub, SingleDraftLaw
 from otspec.rules.pair_rule import PairRule
 
@@ -94,23 +96,18 @@ class SpecHub(PairRule):
             "a of (x, a)": a_second,
         }
 
-    def joint_kernel(self, x: Sequence[int]) -> Array:
-        """Return the law of the accepted draft and the output, given the drafts: (k + 1, n)."""
+    def verify(self, drafts: Sequence[int], chance: Chance) -> int | Distribution:
+        """Verify drafts; see :meth:`otspec.rules.Rule.verify`."""
         law, plan = Hub(self.draft), self._plan
-        residual = self.target - plan["x of (x, a)"] - plan["x of (a, x)"]
-        residual[law.hub] -= plan["a of (a, x)"].sum() + plan["a of (x, a)"].sum()
-        joint = zeros((3, len(self.target)), like=self.target)
-        hub_is_last = x[1] == law.hub
-        token = x[0] if hub_is_last else x[1]
-        mass = law.pair_masses()[0 if hub_is_last else 1][token]
-        if mass > 0:
-            pair, place = ("(x, a)", 0) if hub_is_last else ("(a, x)", 1)
-            joint[place, token] = plan[f"x of {pair}"][token] / mass
-            place = 0 if token == law.hub else 1 - place
-            joint[place, law.hub] += plan[f"a of {pair}"][token] / mass
-        rest = 1 - joint[:2].sum()
-        joint[2] = max(rest, rest * 0) * normalised(positive_part(residual), self.target)
-        return joint
+        place = 0 if drafts[1] == law.hub else 1  # of the token beside the hub
+        pair, token = ("(x, a)", "(a, x)")[place], drafts[place]
+        mass = law.pair_masses()[place][token]
+        token_takes, hub_takes = plan[f"x of {pair}"][token], plan[f"a of {pair}"][token]
+        if chance.accept(token_takes, mass):
+            return place
+        if chance.accept(hub_takes, mass - token_takes):
+            return 0 if token == law.hub else 1 - place
+        return residual_of(self.accepted_law(), self.target)
 
 
 def _served(left: Array, wanted: Number) -> tuple[Array, Number]:

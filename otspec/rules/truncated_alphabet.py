@@ -11,9 +11,9 @@ import numpy as np
 
 from otspec.arguments import as_callable, as_instance, as_tokens, plain_integer
 from otspec.arithmetic import Array, IntArray, Number, as_number, over_one_denominator, zeros
+from otspec.chance import Chance
 from otspec.closed_forms import iid_acceptance
 from otspec.distributions import Distribution, as_k
-from otspec.drafts.contract import draw
 from otspec.drafts.single import likeliest
 from otspec.raw import shown
 from otspec.rules.contract import CountedLaw, Rule
@@ -119,9 +119,18 @@ class TruncatedAlphabet(PairRule):
             chances = with_one_more(chances, inside, self.draft[self._dropped].sum())
         return chances
 
-    def joint_kernel(self, x: Sequence[int]) -> Array:
-        """Return the law of the accepted draft and the output, given the drafts: (k + 1, n)."""
-        kept, places = self._left(x)
+    def verify(self, drafts: Sequence[int], chance: Chance) -> int | Distribution:
+        """Verify drafts; see :meth:`otspec.rules.Rule.verify`."""
+        if not chance.accept(self.share):
+            return self._on_all(self._dropped, self.target[self._dropped] / (1 - self.share))
+        kept, places = self._left(drafts)
+        if not places:
+            return self._on_all(self._kept, self.kept_target)
+        found = self.verifiers[len(places) - 1].verify(places, chance)
+        return int(kept[found]) if isinstance(found, int) else self._on_all(self._kept, found)
+
+    def _joint_kernel(self, drafts: Sequence[int]) -> Array:
+        kept, places = self._left(drafts)
         joint = zeros((self.k + 1, len(self.target)), like=self.target)
         inside = self.kept_target[None]
         if places:
@@ -130,17 +139,11 @@ class TruncatedAlphabet(PairRule):
         joint[self.k, self._dropped] = self.target[self._dropped]
         return joint
 
-    def sample(self, x: Sequence[int], rng: np.random.Generator) -> tuple[int, bool]:
-        """Draw the output for the given drafts, and whether it is one of them."""
-        _, places = self._left(x)
-        rest = self.target[self._dropped]
-        if rest.any() and rng.random() >= self.share:
-            token = self._dropped[draw(rest, 1, rng)[0]]
-        elif places:
-            token = self._kept[self.verifiers[len(places) - 1].sample(places, rng)[0]]
-        else:
-            token = self._kept[draw(self.kept_target, 1, rng)[0]]
-        return int(token), int(token) in x
+    def _on_all(self, tokens: IntArray, row: Distribution) -> Distribution:
+        """Return a distribution of some tokens as one of all tokens."""
+        longer = zeros(len(self.target), like=self.target)
+        longer[tokens] = row
+        return longer
 
     def accepted_law(self) -> Array:
         """Return what the rules inside accept, and q(y) (1 − (1 − p(y))^k) off Ω₀, shape (n,)."""

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from otspec.arithmetic import Array, IntArray, zeros
+from otspec.arithmetic import Array, IntArray, Number, as_number, zeros
+from otspec.chance import branches
 from otspec.digits import counted
+from otspec.distributions import Distribution
 from otspec.drafts.contract import TooManyTuplesError
 
 if TYPE_CHECKING:
@@ -19,6 +22,22 @@ FEW = 20_000
 
 class NotExactError(ValueError):
     """What is asked for takes too long to compute exactly; the message names what estimates it."""
+
+
+def joint_kernel_of(rule: Rule, drafts: Sequence[int]) -> Array:
+    """Return a rule's joint kernel by following its program along every branch."""
+    joint = zeros((len(drafts) + 1, len(rule.target)), like=rule.target)
+    drawn: dict[int, tuple[Distribution, Number]] = {}
+    for mass, found in branches(lambda chance: rule.verify(drafts, chance)):
+        if isinstance(found, int):
+            joint[found, drafts[found]] += as_number(mass, like=joint)
+        else:
+            # Many branches end in one distribution: their masses are added up before it is scaled.
+            _, others = drawn.get(id(found), (found, 0))
+            drawn[id(found)] = found, others + mass
+    for row, mass in drawn.values():
+        joint[-1] += as_number(mass, like=joint) * row
+    return joint
 
 
 class CountedLaw(NamedTuple):

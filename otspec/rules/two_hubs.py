@@ -9,8 +9,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from otspec.arithmetic import Array, Number, positive_part, zeros
-from otspec.distributions import normalised
+from otspec.arithmetic import Array, Number, as_number, positive_part, zeros
+from otspec.chance import Chance
+from otspec.coupling import residual_of
+from otspec.distributions import Distribution
 from otspec.drafts import SingleDraftLaw, TwoHubs
 from otspec.frozen import Frozen
 from otspec.rules.pair_rule import PairRule
@@ -105,17 +107,17 @@ class SpecTwoHubs(PairRule):
         accepted[TwoHubs(self.draft).hubs] = (shares.hub * pairs).sum(axis=1) + shares.both * both
         return accepted
 
-    def joint_kernel(self, x: Sequence[int]) -> Array:
-        """Return the law of the accepted draft and the output, given the drafts: (k + 1, n)."""
+    def verify(self, drafts: Sequence[int], chance: Chance) -> int | Distribution:
+        """Verify drafts; see :meth:`otspec.rules.Rule.verify`."""
         shares, hubs = self._shares, TwoHubs(self.draft).hubs.tolist()
-        joint = zeros((3, len(self.target)), like=self.target)
-        chances = _of_the_hubs(shares, hubs) if set(x) == set(hubs) else _of_a_pair(shares, hubs, x)
-        for place, token in enumerate(x):
-            joint[place, token] += chances.get(token, 0) if x.index(token) == place else 0
-        rest = 1 - joint.sum()
-        residual = positive_part(self.target - self.accepted_law())
-        joint[2] = max(rest, rest * 0) * normalised(residual, self.target)
-        return joint
+        both = set(drafts) == set(hubs)
+        taken = _of_the_hubs(shares, hubs) if both else _of_a_pair(shares, hubs, drafts)
+        left = as_number(1, like=self.target)  # the probability that no draft before was accepted
+        for token, share in taken.items():
+            if chance.accept(share, left):
+                return drafts.index(token)
+            left = left - share
+        return residual_of(self.accepted_law(), self.target)
 
 
 def _of_the_hubs(shares: HubShares, hubs: Sequence[int]) -> dict[int, Any]:

@@ -23,6 +23,7 @@ from otspec.arithmetic import (
     positive_part,
     zeros,
 )
+from otspec.chance import Chance, Drawn
 from otspec.distributions import Distribution
 from otspec.frozen import Frozen
 from otspec.selection.heights import Heights
@@ -113,6 +114,14 @@ class Barriers(Frozen):
                 now = until
             low = lower[low] if lifetimes[low] <= now else low
             high = higher[high] if lifetimes[high] <= now else high
+
+    def drawn(self, top: int, chance: Chance) -> tuple[int, int]:
+        """Draw the uniform number, and return the group that pool ``top`` is in: its ends."""
+        if isinstance(chance, Drawn):  # one group is found sooner than all of them
+            return self.group(top, chance.uniform())
+        groups = list(self.groups(top))
+        lowest, end, _ = groups[chance.choose([span for _, _, span in groups])]
+        return lowest, end
 
     def group(self, top: int, uniform: float) -> tuple[int, int]:
         """Return the group that pool ``top`` is in at one uniform number: its ends, as above."""

@@ -23,6 +23,7 @@ from otspec.arithmetic import (
     sums_by,
     zeros,
 )
+from otspec.chance import Chance
 from otspec.distributions import Distribution
 from otspec.drafts import WithoutReplacement
 from otspec.drafts.single import ByRatio
@@ -122,12 +123,11 @@ class GradedPools(Pools):
                 chance = chance * each
             yield tuple(pool for pool, _ in way), chance
 
-    def placed(self, tokens: Sequence[int], rng: np.random.Generator) -> list[int]:
+    def placed(self, tokens: Sequence[int], chance: Chance) -> list[int]:
         """Put each draft in one of its pools, at random."""
-        drawn = rng.random(len(tokens)).tolist()
         return [
-            int((self.upper if uniform < self.part[token] else self.index)[token])
-            for token, uniform in zip(tokens, drawn, strict=True)
+            int((self.upper if chance.accept(self.part[token]) else self.index)[token])
+            for token in tokens
         ]
 
 

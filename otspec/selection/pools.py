@@ -12,6 +12,7 @@ import numpy as np
 
 from otspec import ratios
 from otspec.arithmetic import Array, IntArray, Number, as_number, is_exact, sums_by, zeros
+from otspec.chance import Chance
 from otspec.distributions import Distribution
 from otspec.drafts.rises import inside_rises
 from otspec.drafts.single import ByRatio
@@ -128,11 +129,7 @@ class Pools(Frozen):
         """Yield the pools of drafts, and with what probability they are in those: 1."""
         yield tuple(self.index[list(tokens)].tolist()), as_number(1, like=self.draft)
 
-    def placed(
-        self,
-        tokens: Sequence[int],
-        rng: np.random.Generator,  # noqa: ARG002
-    ) -> list[int]:
+    def placed(self, tokens: Sequence[int], chance: Chance) -> list[int]:  # noqa: ARG002
         """Return the pools of drafts; nothing is drawn for that."""
         pools: list[int] = self.index[list(tokens)].tolist()
         return pools

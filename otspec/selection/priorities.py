@@ -20,9 +20,9 @@ from otspec.arithmetic import (
     Number,
     as_number,
 )
+from otspec.chance import Chance
 from otspec.distributions import Distribution
 from otspec.drafts import DraftLaw
-from otspec.drafts.contract import inverted
 from otspec.frozen import Frozen
 from otspec.selection.order_search import OrderSearch
 
@@ -67,21 +67,17 @@ class Mixture(Frozen):
         shares: Array = (first * alike[:, None]).sum(axis=0)
         return shares
 
-    def select(self, drafts: Sequence[int], rng: np.random.Generator) -> int:
-        """Draw an order, and return one of the drafts whose pool comes first in it."""
-        order = int(inverted(self._cumulative_weights, rng.random(1))[0])
-        ranks = self._ranks[order, self.pools[list(drafts)]]
-        return drafts[int(rng.choice(np.flatnonzero(ranks == ranks.min())))]
+    def select(self, drafts: Sequence[int], chance: Chance) -> int:
+        """Draw an order; return one of the drafts whose pool comes first in it, by its position."""
+        ranks = self._ranks[chance.choose(self.weights), self.pools[list(drafts)]]
+        first = np.flatnonzero(ranks == ranks.min())
+        return int(first[chance.choose([1] * len(first))])
 
     @cached_property
     def _ranks(self) -> IntArray:
         """Each pool's place in each order, shape (r, m)."""
         ranks: IntArray = np.argsort(self.orders, axis=1)
         return ranks
-
-    @cached_property
-    def _cumulative_weights(self) -> Array:
-        return np.cumsum(self.weights.astype(float))
 
 
 def mix_priorities(law: DraftLaw, target: Distribution, gap: Number, most: int) -> Mixture:

@@ -3,12 +3,27 @@
 from __future__ import annotations
 
 import time
+from typing import Any
 
 import numpy as np
 
 from otspec.solvers.contract import Solver, register
 from otspec.solvers.linear_program import LinearProgram, Sense
 from otspec.solvers.solution import SOLVER_TOLERANCE, Solution, Status
+
+
+def _quiet() -> Any:
+    """Return HiGHS without its banner, which some versions print while they are made."""
+    import highspy
+
+    class Quiet(highspy.Highs):
+        def enableCallbacks(self) -> Any:  # noqa: N802 # HiGHS's name
+            self.silent()
+            return super().enableCallbacks()  # type: ignore[no-untyped-call]
+
+    highs = Quiet()  # type: ignore[no-untyped-call]
+    highs.silent()  # versions that enable nothing at first
+    return highs
 
 
 def solve(program: LinearProgram) -> Solution:
@@ -43,8 +58,7 @@ def solve(program: LinearProgram) -> Solution:
     model.a_matrix_.index_ = matrix.indices.astype(np.int32)
     model.a_matrix_.value_ = matrix.data
 
-    highs = highspy.Highs()
-    highs.setOptionValue("output_flag", False)
+    highs = _quiet()
     highs.setOptionValue("primal_feasibility_tolerance", SOLVER_TOLERANCE)
     highs.setOptionValue("dual_feasibility_tolerance", SOLVER_TOLERANCE)
     highs.passModel(model)

@@ -44,8 +44,9 @@ def test_the_table_has_the_fastest_choices_and_the_best_of_every_rule(drafted, c
     printed = run(capsys, "advise", path, *OPTIONS)
     lines = printed.splitlines()
     advice = advise(trace, **SAME)
-    assert lines[0] == f"Tokens per second on 6 texts of {path} (T = 1)"
-    for choice, line in zip(advice.choices[:10], lines[2:], strict=False):
+    assert lines[0] == "6 texts are too few to choose by: log at least 10, better a hundred."
+    assert lines[1] == f"Tokens per second on 6 texts, {path} (T = 1)"
+    for choice, line in zip(advice.choices[:10], lines[3:], strict=False):
         assert line.startswith(choice.rule)
         assert f" {choice.speed_up:.3f} " in line
     table = printed.partition("\n\n")[0]
@@ -54,6 +55,28 @@ def test_the_table_has_the_fastest_choices_and_the_best_of_every_rule(drafted, c
     }
     assert f"The fastest is {advice.best.rule} of the tree {advice.best.tree}: " in printed
     assert f"which does not flatter it: {advice.held_out:.3f} times" in printed
+
+
+@pytest.mark.parametrize(("texts", "enough"), [(1, False), (9, False), (10, True)])
+def test_too_few_texts_are_said_first(tmp_path, capsys, texts, enough):
+    path, report = tmp_path / "drafted.npz", tmp_path / "advice.html"
+    np.savez(path, **arrays_of(blocks(texts, 3)))
+    options = (*OPTIONS, "--rule", "spechub")
+    first = run(capsys, "advise", path, *options, "--report", report).splitlines()[0]
+    told = f"{texts} text{'s are' if texts > 1 else ' is'} too few to choose by"
+    assert first.startswith("Tokens per second on" if enough else told)
+    assert (told in report.read_text(encoding="utf-8")) != enough
+    (document,) = json.loads(run(capsys, "advise", path, *options, "--json"))
+    assert document["enough_texts"] == enough
+
+
+def test_a_loss_and_its_interval_are_in_per_cent(drafted, capsys):
+    path, trace = drafted
+    table = run(capsys, "advise", path, *OPTIONS).split("\n\n")[1].splitlines()[2:]
+    for loss, line in zip(advise(trace, **SAME).simpler, table, strict=True):
+        low, high = loss.loss_interval
+        shown = [f"{100 * number:z.1f}%" for number in (loss.loss, low, high)]
+        assert re.findall(r"-?[\d.]+%", line) == shown
 
 
 def test_programs_get_every_number(drafted, capsys):

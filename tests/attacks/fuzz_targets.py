@@ -43,14 +43,14 @@ class TooSlow(BaseException):
 
 @contextmanager
 def time_limit(what, seconds=SECONDS):
-    """Refuse more seconds of work, or of the clock twelve times as many: machines are busy."""
+    """Refuse more seconds of work; the clock only ends what waits for ever."""
 
     def stop(*_):
         raise TooSlow(f"{seconds} seconds were not enough for {what!r:.300}")
 
     limits = (
         (signal.ITIMER_PROF, signal.SIGPROF, seconds),
-        (signal.ITIMER_REAL, signal.SIGALRM, 12 * seconds),
+        (signal.ITIMER_REAL, signal.SIGALRM, 120 * seconds),
     )
     before = [signal.signal(number, stop) for _, number, _ in limits]
     try:

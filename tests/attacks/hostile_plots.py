@@ -55,7 +55,7 @@ def compared_trees():
     return blocks.compare_trees(*small(), ["2x1"])
 
 
-AXES = {"axes": ("object?", None)}
+AXES = {"ax": ("object?", None)}
 
 
 def rows_of(make):

@@ -58,6 +58,10 @@ TRACES = {
     ),
     "datasets.load_smollm2": Row(datasets.load_smollm2, {"path": ("path?", None)}),
     "datasets.letters": Row(datasets.letters, {"exact": ("flag", True)}),
+    "datasets.logged_letters": Row(
+        datasets.logged_letters,
+        {"texts": ("small", 2), "tokens": ("small", 2), "seed": ("natural", 0)},
+    ),
     "datasets.Letters": Row(datasets.Letters, {"exact": ("flag", True)}),
     "Letters.write": Row(method(datasets.letters, "write"), {"tokens": ("tokens", (0, 1))}),
 }

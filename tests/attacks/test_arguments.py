@@ -39,7 +39,7 @@ RESULTS = {
 ABSTRACT = {
     "Drafted", "KeptTexts", "LossyRule", "AcceptOrReplace", "AgainstAnother",
     "LenientRule",
-    "BlockRule", "DraftLaw", "Formulation", "Model", "PairRule", "Rule", "SequentialRule",
+    "BlockRule", "DraftLaw", "Formulation", "Model", "PairRule", "Rule",
     "SingleDraftLaw", "SingleDraftRule", "TreeRule",
 }  # fmt: skip
 ALIKE = {"CompactMaxFlow", "Importance", "MaxFlow", "Membership", "Reduced"}

@@ -26,26 +26,33 @@ def failing_sampler(fail, after):
 
 @pytest.mark.parametrize("failure", FAILURES)
 @pytest.mark.parametrize("after", [0, 7])
-def test_a_black_box_that_fails_is_inconsistent(failure, after):
+def test_a_black_box_that_fails_could_not_be_tested(failure, after):
     found = otspec.audit_samples(failing_sampler(FAILURES[failure], after), LAW, TARGET, 20, 0)
-    assert (found.consistent, found.p_value, found.token) == (False, 0.0, -1)
-    assert found.impossible.startswith("drafts (")
-    assert f"the sampler fails with {failure}" in found.impossible
+    assert_nothing_was_tested(found)
+    assert found.reason.startswith("drafts (")
+    assert f"the sampler fails with {failure}" in found.reason
     assert "dishonest_rules.py" in found.traceback
     batched = otspec.audit_samples(
         failing_sampler(FAILURES[failure], 0), LAW, TARGET, 20, 0, batched=True
     )
-    assert not batched.consistent
-    assert batched.impossible.startswith(f"the sampler fails with {failure}")
+    assert_nothing_was_tested(batched)
+    assert batched.reason.startswith(f"the sampler fails with {failure}")
 
 
-def test_an_answer_that_fails_when_it_is_read_is_inconsistent():
+def assert_nothing_was_tested(found):
+    numbers = (found.p_value, found.resolution, found.total_variation, found.token)
+    assert (found.consistent, found.impossible, *numbers) == (None,) * 6
+    assert found._card().title == "The sampler could not be tested"
+
+
+def test_an_answer_that_fails_when_it_is_read_could_not_be_tested():
     class Failing:
         def __array__(self, dtype=None, copy=None):
             raise SystemExit(0)
 
     found = otspec.audit_samples(lambda _: Failing(), LAW, TARGET, 20, 0, batched=True)
-    assert "reading what the sampler returned fails with SystemExit" in found.impossible
+    assert "reading what the sampler returned fails with SystemExit" in found.reason
+    assert_nothing_was_tested(found)
 
 
 def test_a_black_box_cannot_change_the_drafts_or_the_null():
@@ -85,14 +92,12 @@ def indices(x, rng):
 class Tampered(RecursiveRejection):
     """Accepts the first draft always."""
 
-    def joint_kernel(self, x):
-        joint = np.zeros((self.k + 1, len(self.target)))
-        joint[0, x[0]] = 1
-        return joint
+    def verify(self, drafts, chance):  # noqa: ARG002
+        return 0
 
 
 class Ending(RecursiveRejection):
-    def joint_kernel(self, _x):
+    def verify(self, drafts, chance):  # noqa: ARG002
         raise SystemExit(0)
 
 
@@ -151,18 +156,19 @@ def test_the_texts_that_are_wanted_can_be_given():
 
 
 @pytest.mark.parametrize("failure", FAILURES)
-def test_a_block_rule_that_fails_is_not_lossless(failure):
+def test_a_block_rule_that_fails_could_not_be_audited(failure):
     class Failing(Verified):
         def outcomes(self):
             yield FAILURES[failure]()
 
     report = audit_blocks(Failing(HALVES, BIASED), optimum=False)
-    assert not report.lossless
+    numbers = (report.total_variation, report.witness, report.error, report.expected, report.gap)
+    assert (report.lossless, report.texts, *numbers) == (None, {}, *[None] * 5)
+    assert report._card().title == "The rule could not be audited"
     # A generator makes a StopIteration a RuntimeError.
     expected = "RuntimeError" if failure == "StopIteration" else failure
     assert f"the rule fails with {expected}" in report.reason
     assert "dishonest_rules.py" in report.traceback
-    assert report.witness is not None
 
 
 def test_a_block_rule_whose_depth_fails_is_refused():
@@ -188,7 +194,8 @@ def test_outcomes_without_probabilities_are_not_lossless(masses):
     rule = outcomes_of(masses).restarted(memoryless([0.5, 0.5]) if model is not BIASED else HALVES,
                                          model)  # fmt: skip
     report = audit_blocks(rule, optimum=False)
-    assert not report.lossless
+    assert report.lossless is False
+    assert report.total_variation is report.expected is None
     assert "outcomes have masses from" in report.reason
 
 

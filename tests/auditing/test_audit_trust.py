@@ -78,6 +78,18 @@ def test_a_law_that_the_rule_does_not_name_can_be_asked_for():
 # Failures
 
 
+def assert_nothing_is_claimed(report):
+    """Where no output was measured, no number pretends that one was."""
+    assert report.lossless is report.as_declared is None
+    for name in (
+        "output", "acceptance", "total_variation", "kullback_leibler", "gap", "frontier",
+        "lossy_gap", "spare_variation", "largest_error",
+    ):  # fmt: skip
+        assert getattr(report, name) is None, name
+    assert report.witness.error is None
+    assert report._card().title == "The rule could not be audited"
+
+
 def says(failure, place):
     # Of an answer the reader of numbers says what it raises, if it is no end of the program.
     name = failure.partition(":")[0]
@@ -88,9 +100,9 @@ def says(failure, place):
 
 @pytest.mark.parametrize("place", PLACES)
 @pytest.mark.parametrize("failure", FAILURES)
-def test_whatever_the_code_raises_is_a_finding(place, failure):
+def test_whatever_the_code_raises_leaves_nothing_judged(place, failure):
     report = audit_over(failing_where(place, FAILURES[failure]), INSTANCES)
-    assert (report.lossless, report.refused) == (False, 0)
+    assert (report.lossless, report.conclusive, report.refused) == (None, False, 0)
     witness = report.report.witness
     assert witness.token == -1
     assert says(failure, place) in witness.reason
@@ -102,12 +114,13 @@ def test_whatever_the_code_raises_is_a_finding(place, failure):
 
 @pytest.mark.parametrize("failure", FAILURES)
 @pytest.mark.parametrize("place", ["call", "answer"])
-def test_a_kernel_that_fails_is_a_finding_of_one_audit_too(place, failure):
+def test_a_kernel_that_fails_leaves_one_audit_without_a_verdict_too(place, failure):
     draft, target = fractions("1/2", "1/2"), fractions("1/4", "3/4")
     rule = failing_where(place, FAILURES[failure])(draft, target, 2)
     report = otspec.audit(rule, law=otspec.IID(draft, 2), target=target)
     assert says(failure, place) in report.witness.reason
     assert report.witness.traceback
+    assert_nothing_is_claimed(report)
 
 
 @pytest.mark.parametrize("place", ["kernel", "law", "target"])

@@ -215,9 +215,9 @@ def late(drafts):
 )
 def test_every_failure_keeps_its_traceback(sampler, options, says):
     found = audited(sampler, **options)
-    assert not found.consistent
-    assert found.impossible.startswith(says)
-    assert "in the verifier" in found.impossible
+    assert found.consistent is found.impossible is None
+    assert found.reason.startswith(says)
+    assert "in the verifier" in found.reason
     assert "in failing" in found.traceback
     assert "test_black_box.py" in found.traceback
 

@@ -1,7 +1,7 @@
 """Rows of one dominant token on every array library and dtype: no token of probability 0, no NaN.
 
-What the libraries compute is compared with NumPy's, whose laws are tested exactly. JAX takes
-subnormal numbers for zeros on a CPU: there NumPy is given the rows without them.
+What the libraries compute is compared with NumPy's, whose laws are tested exactly. Some libraries
+take subnormal numbers for zeros: there NumPy is given the rows without them.
 """
 
 import numpy as np
@@ -38,6 +38,11 @@ FEW += [] if NIGHTLY else [("torch-triton", "float32")]
 """JAX compiles for a long time, and Triton's interpreter is slow: these are tried where masses are
 divided by, and nowhere else."""
 WIDEST = {"bfloat16": np.float32}
+FLUSHED = {
+    *(("jax", "float32"), ("jax-jit", "float32"), ("jax-jit", "bfloat16")),  # on a CPU
+    ("cupy", "float32"),  # which CuPy compiles its kernels for
+}
+"""Libraries and dtypes whose subnormal numbers are taken for zeros."""
 
 
 def shape_for(library, dtype):
@@ -117,8 +122,7 @@ def called_in_pieces(backend, shape, function, arrays, **options):
 def test_rules(library, dtype, name, monkeypatch):
     backend = Backend(library)
     capped_alike(library, monkeypatch)
-    flushed = library.startswith("jax") and dtype != "float16"
-    draft, target = all_rows(library, dtype, flushed=flushed)
+    draft, target = all_rows(library, dtype, flushed=(library, dtype) in FLUSHED)
     k, rng = drafts_number(name, MOST), np.random.default_rng(0)
     uniforms = rng.random((len(draft), 2 * k + 1), dtype=np.float32)
     # A ratio next to nothing is in the pool above as often: never, unless the number is 0.
@@ -156,8 +160,7 @@ def test_rules(library, dtype, name, monkeypatch):
 def test_acceptance_and_drafters(library, dtype, monkeypatch):
     backend = Backend(library)
     capped_alike(library, monkeypatch)
-    flushed = library.startswith("jax") and dtype != "float16"
-    draft, target = all_rows(library, dtype, flushed=flushed)
+    draft, target = all_rows(library, dtype, flushed=(library, dtype) in FLUSHED)
     rows_given, shape = all_rows(library, dtype, flushed=False), shape_for(library, dtype)
     own = [given(backend, dtype, row) for row in rows_given]
     for function in acceptances_of(library):

@@ -38,7 +38,8 @@ RULES = {
 def pooled_cuts(draft, target, x, k):
     """Where the outcome of pooled selection may change, from what its code computes."""
     pools = quiet(graded_pools)(library_of(draft), draft, target, np.full(1, float(k)), 6)
-    lives, filled = lifetimes_of(pools), pools.filled(draft, target)
+    # A token that is never drafted has a ratio out of range, as it has in the rule.
+    lives, filled = lifetimes_of(pools), quiet(pools.filled)(draft, target)
     _, part = pools.level(filled)
     law = draft * pools.over(filled)
     chances = np.minimum(1, target[x] / np.where(law[x] > 0, law[x], 1))

@@ -13,6 +13,7 @@ from otspec import batch
 from otspec.batch._numbers import MOST_DRAFTS, MOST_PASSES
 
 SOON = 5
+"""Seconds of CPU time, which do not depend on what else the machine does."""
 """Seconds, on a busy machine; the calls take milliseconds."""
 
 
@@ -96,10 +97,10 @@ def parts(result):
 
 
 def is_refused(function, arguments, name, **options):
-    start = time.perf_counter()
+    start = time.process_time()
     with pytest.raises(ValueError, match=name) as caught:
         function(*arguments.values(), **options)
-    assert time.perf_counter() - start < SOON
+    assert time.process_time() - start < SOON
     assert "\n" not in str(caught.value)
     assert type(caught.value) is ValueError
 
@@ -241,13 +242,13 @@ def test_the_caller_s_error_handling_changes_nothing(function):
 
 @pytest.mark.parametrize("k", [10**4, 10**9, MOST_DRAFTS])
 def test_very_many_drafts_are_no_matter_of_time(k):
-    start = time.perf_counter()
+    start = time.process_time()
     best = batch.optimal_acceptance(ROWS, TARGETS, k)
     for function in (batch.acceptance.k_sequential, batch.acceptance.pooled_selection):
         found = function(ROWS, TARGETS, k)
         assert (found >= 0.5 * best - 1e-12).all()
         assert (found <= best + 1e-12).all()
-    assert time.perf_counter() - start < SOON
+    assert time.process_time() - start < SOON
 
 
 def test_every_public_function_is_here():

@@ -260,9 +260,9 @@ def largest_memory():
 @pytest.mark.parametrize("divergence", ["1/5", 0.2])
 def test_blocks_of_eight_over_four_tokens_are_quick_and_small(divergence):
     models = random_pair(4, divergence, np.random.default_rng(0))
-    before, start = largest_memory(), time.perf_counter()
+    before, start = largest_memory(), time.process_time()
     found = [rule(*models, 8).expected() for rule in BLOCK_RULES]
-    assert time.perf_counter() - start < 10
+    assert time.process_time() - start < 10
     assert largest_memory() - before < 2**30
     assert found[0] < found[1] < found[2] < 8
     assert {type(value) for value in found} == {float if divergence == 0.2 else Fraction}

@@ -123,9 +123,10 @@ def test_the_draft_law_of_a_kernel_can_be_chosen(capsys, rules):
     assert "NOT lossless" in capsys.readouterr().out
 
 
-def test_a_kernel_that_divides_by_zero_is_a_finding(capsys, rules):
-    assert main(["audit", f"{rules}:divides_by_zero"]) == 1
-    assert "ZeroDivisionError" in capsys.readouterr().out
+def test_a_kernel_that_divides_by_zero_could_not_be_audited(capsys, rules):
+    line = complaint(capsys, "audit", f"{rules}:divides_by_zero")
+    assert f"{rules}:divides_by_zero could not be audited for draft" in line
+    assert "ZeroDivisionError" in line
 
 
 DISHONEST = """
@@ -148,33 +149,36 @@ def dishonest(tmp_path, monkeypatch):
     return name
 
 
-@pytest.mark.parametrize("rule", [each.__name__ for each in DISAGREEING])
-def test_a_dishonest_rule_is_status_1(capsys, dishonest, rule):
-    assert main(["audit", f"{dishonest}:{rule}"]) == 1
-    assert "is NOT lossless" in capsys.readouterr().out
+@pytest.mark.parametrize("rule", DISAGREEING, ids=lambda each: each.__name__)
+def test_a_dishonest_rule_is_never_status_0(capsys, dishonest, rule):
+    arguments = ("audit", f"{dishonest}:{rule.__name__}")
+    if DISAGREEING[rule] == "comes out too":  # its output was measured
+        assert main([*arguments]) == 1
+        assert "is NOT lossless" in capsys.readouterr().out
+    else:
+        assert "could not be audited" in complaint(capsys, *arguments)
 
 
-def test_code_that_fails_is_status_1_wherever_it_does(capsys, dishonest):
+def test_code_that_fails_is_status_2_wherever_it_does(capsys, dishonest):
     # By day each place and each failure; the audits of all pairs are those of test_audit_trust.
     numbers = range(len(FAILURES))
     pairs = product(PLACES, numbers) if NIGHTLY else zip(cycle(PLACES), numbers, strict=False)
     for place, number in pairs:
-        assert main(["audit", f"{dishonest}:{place}_{number}", "--instances", "9"]) == 1
-        printed = capsys.readouterr()
-        assert "fails with" in printed.out
-        assert "add --traceback to see where" in printed.out
-        assert "Traceback" not in printed.out + printed.err
+        line = complaint(capsys, "audit", f"{dishonest}:{place}_{number}", "--instances", "9")
+        assert "could not be audited" in line
+        assert "fails with" in line
+        assert "add --traceback to see where" in line
+        assert "NOT lossless" not in line
 
 
 def test_the_traceback_is_shown_on_request(capsys, dishonest, rules):
-    assert main(["audit", f"{dishonest}:call_0", "--traceback"]) == 1
-    printed = capsys.readouterr().out
-    assert "  Traceback (most recent call last):" in printed
-    assert "dishonest_rules.py" in printed
-    assert main(["audit", f"{dishonest}:call_0", "--traceback", "--json"]) == 1
-    found = json.loads(capsys.readouterr().out)["counterexample"]
-    assert "dishonest_rules.py" in found["traceback"]
-    assert "SystemExit: 0" in found["reason"]
+    for options in ([], ["--json"]):
+        assert main(["audit", f"{dishonest}:call_0", "--traceback", *options]) == 2
+        printed = capsys.readouterr()
+        assert "Traceback (most recent call last):" in printed.err
+        assert "dishonest_rules.py" in printed.err
+        assert "fails with SystemExit: 0" in printed.err
+        assert printed.out == ""
     Path(f"{rules}_ends.py").write_text("import sys; sys.exit(0)", encoding="utf-8")
     assert main(["audit", f"{rules}_ends:rule", "--traceback"]) == 2
     printed = capsys.readouterr()
@@ -187,7 +191,7 @@ def test_the_process_itself_ends_with_a_status_that_is_not_0(dishonest):
     for place, number in places[: enough(3, least=1)]:
         command = [sys.executable, "-m", "otspec", "audit", f"{dishonest}:{place}_{number}"]
         done = subprocess.run(command, capture_output=True, check=False)
-        assert done.returncode == 1
+        assert done.returncode == 2
 
 
 def test_the_process_imports_what_the_code_needs(tmp_path):
@@ -210,8 +214,8 @@ def test_what_the_code_prints_is_not_in_the_output(capsys, rules):
 
 def test_names_in_messages_of_the_code_do_not_act_on_the_terminal(capsys, rules):
     for options in ([], ["--json"], ["--traceback"]):
-        assert main(["audit", f"{rules}:names", *options]) == 1
-        assert "\\x1b[2J\\u202e" in capsys.readouterr().out.replace("\\\\", "\\")
+        assert main(["audit", f"{rules}:names", *options]) == 2
+        assert "\\x1b[2J\\u202e" in capsys.readouterr().err.replace("\\\\", "\\")
 
 
 def test_single_precision_passes_with_a_tolerance(capsys, rules):
@@ -230,14 +234,15 @@ def test_single_precision_passes_with_a_tolerance(capsys, rules):
         assert "tolerance is" in complaint(capsys, "audit", f"{rules}:single", "--tolerance", wrong)
 
 
-def test_a_factory_that_crashes_is_a_finding(capsys, rules):
-    assert main(["audit", f"{rules}:crashes"]) == 1
-    assert "making the rule fails with KeyError: 'k'" in capsys.readouterr().out
+def test_a_factory_that_crashes_could_not_be_audited(capsys, rules):
+    line = complaint(capsys, "audit", f"{rules}:crashes")
+    assert "making the rule fails with KeyError: 'k'" in line
 
 
-def test_a_law_that_the_rule_is_not_for_is_a_finding(capsys):
-    assert main(["audit", "otspec.rules:SpecHub", "--drafts", "iid"]) == 1
-    assert "the rule is for hub drafts" in capsys.readouterr().out
+def test_for_a_law_that_the_rule_is_not_for_it_could_not_be_audited(capsys):
+    line = complaint(capsys, "audit", "otspec.rules:SpecHub", "--drafts", "iid")
+    assert "could not be audited" in line
+    assert "the rule is for hub drafts" in line
 
 
 @pytest.mark.parametrize(

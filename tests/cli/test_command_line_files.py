@@ -44,7 +44,7 @@ def test_a_trace_that_is_none_is_refused_in_one_line(capsys, tmp_path):
     not_numbers = np.zeros((2, 3, 20), np.float16)
     not_numbers[1, 2, 7] = np.nan
     for path, says in (
-        (missing, "has no array 'target_logits' (it holds draft_logits)"),
+        (missing, "has no array 'target_logits' (it holds draft_logits (2, 3) float64)"),
         (saved("shapes", draft_logits=np.zeros((2, 3, 4))), "the same positions"),
         (saved("ints", draft_logits=np.zeros((2, 3, 20), int)), "array of floats"),
         (saved("nan", draft_logits=not_numbers), "draft_logits[1, 2][7] is nan"),

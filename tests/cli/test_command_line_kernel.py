@@ -4,6 +4,7 @@ import functools
 import json
 import operator
 from fractions import Fraction
+from pathlib import Path
 
 import pytest
 from command_line import complaint, run
@@ -149,13 +150,22 @@ def test_numbers_come_from_files_too(capsys, kernels, tmp_path):
     ],
 )  # fmt: skip
 def test_what_is_wrong_with_an_answer_is_one_line(capsys, kernels, name, says):
-    assert main(["audit", f"{kernels}:{name}", *WHOLE]) == 1
-    first, reason, *_ = capsys.readouterr().out.splitlines()
-    assert first == f"{kernels}:{name} is NOT lossless for 2 iid drafts."
-    assert reason.startswith("  for drafts (0, 0) the kernel ")
+    if name in ("negative", "half", "not_a_number"):  # a mass for each token, and they are wrong
+        assert main(["audit", f"{kernels}:{name}", *WHOLE]) == 1
+        first, reason = capsys.readouterr().out.splitlines()
+        assert first == f"{kernels}:{name} is NOT lossless for 2 iid drafts."
+        assert reason.startswith("  for drafts (0, 0) the kernel ")
+        assert main(["audit", f"{kernels}:{name}", *WHOLE, "--json"]) == 1
+        document = json.loads(capsys.readouterr().out)
+        numbers = ("output", "acceptance", "total_variation", "kullback_leibler", "gap")
+        assert [document[number] for number in numbers] == [None] * 5
+    else:
+        reason = complaint(capsys, "audit", f"{kernels}:{name}", *WHOLE)
+        where = f"{kernels}:{name} could not be audited for k = 2 and iid drafts: "
+        assert f"{where}for drafts (0, 0) the kernel" in reason
     assert says in reason
-    assert main(["audit", f"{kernels}:fails", *WHOLE, "--traceback"]) == 1
-    assert "return x.nothing" in capsys.readouterr().out
+    assert main(["audit", f"{kernels}:fails", *WHOLE, "--traceback"]) == 2
+    assert "return x.nothing" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
@@ -197,3 +207,54 @@ def test_kernels_are_known_by_what_they_take():
     for each in (other, functools.partial(makes, [1], [1], 1), operator.add):
         with pytest.raises(ValueError, match=r"it takes \(.*\): it must take \(draft, target, k\)"):
             is_kernel("it", each, given=True)
+
+
+NOT_JUDGED = """
+from fractions import Fraction as F
+
+rows = [[F(1, 2), F(1, 2)], [F(0), F(1)]]  # of maximal coupling, by the token that is drafted
+
+def by_token(x):
+    return rows[x]
+
+def sampler(x, rng):
+    return x[0]
+
+def sampler_with_its_own(x, rng=None):
+    return x[0]
+
+class Sampler:
+    def __init__(self, draft, target, k):
+        pass
+
+    def sample(self, x, rng):
+        return x[0]
+
+made = Sampler(None, None, 1)
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [
+        ("sampler", (*PAIR, "-k", "1")),
+        ("sampler_with_its_own", (*PAIR, "-k", "1")),
+        ("Sampler", ()),
+        ("made", (*PAIR, "-k", "1")),
+        ("made.sample", (*PAIR, "-k", "1")),
+    ],
+)
+def test_a_sampler_is_sent_to_audit_samples(capsys, kernels, name, options):
+    Path(f"{kernels}.py").write_text(NOT_JUDGED, encoding="utf-8")
+    line = complaint(capsys, "audit", f"{kernels}:{name}", *options)
+    assert "otspec.audit_samples" in line
+    assert "NOT lossless" not in line
+
+
+def test_a_kernel_of_one_draft_may_take_its_token(capsys, kernels):
+    Path(f"{kernels}.py").write_text(NOT_JUDGED, encoding="utf-8")
+    printed = run(capsys, "audit", f"{kernels}:by_token", *PAIR, "-k", "1")
+    assert "by_token is lossless for 1 iid draft, exactly." in printed
+    line = complaint(capsys, "audit", f"{kernels}:by_token", *WHOLE)
+    assert "could not be audited for k = 2" in line
+    assert "x is a tuple of 2 drafts, and this takes one token: write x[0] for the first" in line

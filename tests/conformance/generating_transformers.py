@@ -12,6 +12,9 @@ def table_class():
     import torch
     from transformers.modeling_outputs import CausalLMOutputWithPast
 
+    # Transformers renamed it in version 5.24.
+    name = "cache" if "cache" in CausalLMOutputWithPast.__dataclass_fields__ else "past_key_values"
+
     class SmallConfig(library.PretrainedConfig):
         model_type = "small_table"
 
@@ -29,12 +32,13 @@ def table_class():
             )
             self.model, self.unused = model, torch.nn.Parameter(torch.zeros(1))
 
-        def forward(self, input_ids, past_key_values=None, **_):
-            if past_key_values is not None:
+        def forward(self, input_ids, cache=None, past_key_values=None, **_):
+            held = past_key_values if cache is None else cache
+            if held is not None:
                 nothing = torch.zeros(len(input_ids), 1, input_ids.shape[1], 1)
-                past_key_values.update(nothing, nothing, 0)
+                held.update(nothing, nothing, 0)
             logits = self.model.logits(input_ids)
-            return CausalLMOutputWithPast(logits=logits, past_key_values=past_key_values)
+            return CausalLMOutputWithPast(logits=logits, **{name: held})
 
     return SmallTable
 

@@ -59,7 +59,10 @@ def test_an_impossible_token_is_a_finding_also_of_calls_that_depend_on_each_othe
     assert found.pop("calls").statistic == "dependence between calls"
     assert "one certain target" in found
     assert all(
-        any(seen > 0 and right == 0 for seen, right in zip(each.observed, each.expected))
+        any(
+            seen > 0 and right == 0
+            for seen, right in zip(each.observed, each.expected, strict=True)
+        )
         for each in found.values()
     )
 

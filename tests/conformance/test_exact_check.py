@@ -7,8 +7,8 @@ import random
 import numpy as np
 import pytest
 
-from otspec.conformance import CannotFollowError, check
-from otspec.conformance.branches import law_of
+from otspec.chance import CannotFollowError, law_of
+from otspec.conformance import check
 from otspec.conformance.exact_check import drafted_ways
 from otspec.conformance.kinds import Block, Tokens, Tree
 from otspec.conformance.library import ROWS, small_cases

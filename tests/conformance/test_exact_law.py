@@ -9,7 +9,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from otspec.conformance import CannotFollowError, exact_law
+from otspec.chance import CannotFollowError
+from otspec.conformance import exact_law
 
 P = [0.2, 0.3, 0.5]
 TOKENS = dict(enumerate(P))

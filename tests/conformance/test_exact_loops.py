@@ -216,13 +216,14 @@ def test_one_number_for_the_draft_and_its_acceptance_is_caught():
     assert report.witness in ((0,), (1,))
 
 
-def test_what_an_engine_raises_is_a_finding():
+def test_an_engine_that_raises_is_given_no_verdict():
     draft, target = memoryless([0.5, 0.5]), memoryless([0.25, 0.75])
     report = exact_texts(lambda *_: [0], draft, target, 2)
     assert (report.lossless, report.reason) == (
-        False,
+        None,
         "the engine fails with ValueError: generate returned 1 tokens: it must return 2",
     )
+    assert (report.texts, report.total_variation, report.witness, report.error) == ({}, *[None] * 3)
     report = exact_texts(lambda *_: [int(float(torch.rand(1)))], draft, target, 1)
     assert report.reason.startswith("the engine fails with CannotFollowError: it turns a random")
 

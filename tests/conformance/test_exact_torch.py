@@ -5,7 +5,8 @@ import math
 import pytest
 from tiny_models import transformers
 
-from otspec.conformance import CannotFollowError, exact_law
+from otspec.chance import CannotFollowError
+from otspec.conformance import exact_law
 
 transformers()
 

@@ -6,7 +6,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from otspec.conformance.branches import law_of
+from otspec.chance import law_of
 from otspec.conformance.cases import memoryless
 from otspec.conformance.faults import FAULTS, RULES, Machine, joint_law, rules_of
 from otspec.conformance.faults.controls import (

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from tiny_models import transformers
 
-from otspec.conformance import CannotFollowError, Chance, exact_kernel, exact_law
+from otspec.chance import Branch, CannotFollowError
+from otspec.conformance import exact_kernel, exact_law
 from otspec.conformance.interception import intercepted
 from otspec.conformance.numpy_draws import FollowedGenerator
 
@@ -45,7 +46,7 @@ def test_all_is_put_back(error):
 
 
 def test_nothing_is_replaced_outside():
-    chance = Chance()
+    chance = Branch()
     with intercepted(chance):
         assert random.random() < 0.5
     assert isinstance(random.random(), float)
@@ -56,9 +57,9 @@ def test_nothing_is_replaced_outside():
 
 def test_two_at_once_are_refused():
     with (
-        intercepted(Chance()),
+        intercepted(Branch()),
         pytest.raises(CannotFollowError, match="inside code"),
-        intercepted(Chance()),
+        intercepted(Branch()),
     ):
         pass
 

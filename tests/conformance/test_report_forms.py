@@ -67,8 +67,13 @@ def test_the_document_is_json_and_holds_everything():
 
 def test_the_verdict_comes_first_and_says_what_was_found_out():
     assert REPORT.text().startswith(
-        "failed: the verifier is wrong on 3 of 3 cases; it looks like: residual"
+        "failed: the verifier is wrong on 1 of 3 cases, and raises on 2; where it raises, its "
+        "output could not be judged; it looks like: residual"
     )
+    crashed = replace(REPORT, findings=(CRASH,))
+    assert crashed.text().startswith("undecided: the verifier raises on 1 of 3 cases; where it")
+    assert (crashed.outcome, crashed.passed, REPORT.raises) == ("undecided", False, False)
+    assert "raises on 1 case" in crashed._card().title
     assert PASSED.text().startswith("passed: the output was found to differ from the target on")
     assert "a total variation of 0.05 is found" in PASSED.text()
     assert "probability 0.999" in PASSED.text()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 from importlib.resources import files
 from pathlib import Path
@@ -12,7 +13,8 @@ import pytest
 
 from otspec.arguments import as_tokens
 from otspec.blocks import DraftSelection, TokenVerify, WarpedModel, simulate
-from otspec.datasets import letters
+from otspec.datasets import letters, logged_letters
+from otspec.datasets.english_letters import logged_file
 from otspec.rules import (
     PooledSelection,
     PooledSelectionWithoutReplacement,
@@ -150,3 +152,28 @@ def test_simulated_texts_agree(rounded):
     estimate = simulate(tree, 300, seed=5)
     assert estimate.low <= tree.efficiency() <= estimate.high
     assert as_tokens(rounded.read("the"), 27, "text") == (19, 7, 4)
+
+
+# The log
+
+
+def test_the_bundled_log_is_the_letters_own():
+    with logged_file() as path, np.load(path) as bundled:
+        arrays = dict(bundled)
+    assert arrays.keys() == {"draft_logits", "target_logits", "target_tokens"}
+    assert arrays["target_tokens"].shape == (40, 6)
+    for name, wanted in logged_letters().items():
+        # Logarithms of other libraries may differ in the last digit.
+        np.testing.assert_allclose(arrays[name], wanted, rtol=4e-16, atol=0)
+    exact = letters()
+    for place in ((0, 0), (7, 3), (39, 5)):
+        prefix = tuple(arrays["target_tokens"][place[0], : place[1]].tolist())
+        for name, model in (("draft_logits", exact.draft), ("target_logits", exact.target)):
+            logs = [math.log(mass) for mass in model(prefix)]
+            np.testing.assert_allclose(arrays[name][place], logs, rtol=1e-14, atol=0)
+
+
+@pytest.mark.parametrize("wrong", [{"texts": 0}, {"tokens": 1.5}, {"seed": -1}])
+def test_a_log_of_nothing_is_refused(wrong):
+    with pytest.raises(ValueError, match=next(iter(wrong))):
+        logged_letters(**wrong)

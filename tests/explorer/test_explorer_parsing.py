@@ -27,6 +27,14 @@ READ = {
     "-0": [0.0],
     "0.5,": [0.5],
     "3": [3.0],
+    "3,5,2": [3.0, 5.0, 2.0],  # counts
+    "3, 5": [3.0, 5.0],
+    "[3,5]": [3.0, 5.0],  # a list, whose commas separate
+    "1,0": [1.0, 0.0],
+    "0,1,0,0": [0.0, 1.0, 0.0, 0.0],
+    "0.5,0.5": [0.5, 0.5],
+    "1/2,1/2": [0.5, 0.5],
+    "1,1e-17": [1.0, 1e-17],  # as links have it
     "1e-400": [0.0],
     "5e-324": [5e-324],
     "\u2212" + "0 0.5": [0.0, 0.5],
@@ -51,6 +59,13 @@ REFUSED = {
     "1_000": "not a number",
     "1.2.3": "not a number",
     "0,5; 0,5": "both , and ; separate numbers: write 0.5 for 0,5",
+    "0,5 0,5": "0,5 may be one number or two: write 0.5 for one, and a space after the comma",
+    "0,5": "0,5 may be one number or two: write 0.5 for one",
+    "0,25\n0,75": "0,25 may be one number or two: write 0.25 for one",
+    "0,5, 0,5": "0,5 may be one number or two",
+    "0,5,0,3,0,2": "0,5 may be one number or two",
+    "12,5% 87,5%": "12,5 may be one number or two: write 12.5 for one",
+    "-1,5 2,5": "1,5 may be one number or two",
     "[0.5, 0.5": "[ is never closed",
     "0.5] 0.5": "] at character 4 closes no bracket: delete it",
     "[0.5, 0.5)": ") at character 10 closes no bracket",

@@ -158,7 +158,7 @@ class Asked(PairRule):
     title = "asked"
     asked: ClassVar[list[int]] = []
 
-    def joint_kernel(self, x):  # noqa: ARG002
+    def verify(self, drafts, chance):  # noqa: ARG002
         """Refuse to answer."""
         raise AssertionError("asked for its kernel")
 

@@ -38,7 +38,8 @@ def python_versions():
 
 
 def targets():
-    return set(re.findall(r"^([\w-]+):", text_of("Makefile"), re.MULTILINE))
+    named = re.findall(r"^([\w -]+):", text_of("Makefile"), re.MULTILINE)
+    return {target for names in named for target in names.split()}
 
 
 def made(texts):
@@ -65,7 +66,7 @@ def test_the_forges_test_every_version_of_python_that_is_named():
 
 @pytest.mark.parametrize("jobs", [github(), gitlab()], ids=["GitHub", "GitLab"])
 def test_the_forges_call_targets_that_there_are_and_little_else(jobs):
-    jobs = {name: job for name, job in jobs.items() if name != "default"}
+    jobs = {name: job for name, job in jobs.items() if name not in ("default", "versions")}
     commands = [
         command
         for job in jobs.values()
@@ -76,6 +77,21 @@ def test_the_forges_call_targets_that_there_are_and_little_else(jobs):
     called = made(command for command in commands if command not in others)
     assert called == {"lint", "demo", "test", "backends", "dist", "docs", "note"}
     assert called <= targets()
+
+
+@pytest.mark.parametrize(
+    ("job", "scheduled"),
+    [
+        (github()["versions"], {"if": "github.event_name == 'schedule'"}),
+        (gitlab()["versions"], {"rules": [{"if": '$CI_PIPELINE_SOURCE == "schedule"'}]}),
+    ],
+    ids=["GitHub", "GitLab"],
+)
+def test_other_versions_are_tried_on_a_schedule(job, scheduled):
+    assert scheduled.items() <= job.items()
+    matrix = job["strategy"]["matrix"]["which"] if "strategy" in job else None
+    assert (matrix or job["parallel"]["matrix"][0]["WHICH"]) == ["latest", "lowest"]
+    assert {"latest", "lowest"} <= targets()
 
 
 def test_what_backends_are_required_is_what_the_gate_requires():

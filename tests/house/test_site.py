@@ -237,3 +237,30 @@ def test_a_link_that_leads_nowhere_and_a_load_from_elsewhere_are_found(tmp_path)
     ]
     for name, (_, text) in wrong.items():
         assert [each for place, each in found.items() if place.startswith(name)] == [text]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "<p>on the right $a_x &gt; t</p><blockquote><p>a'$ just if $a &gt; t$</p></blockquote>",
+        "<p>side of (<em>) at $A \\setminus x$; adding (</em>)</p>",
+        "<p>$$\\frac{1}{2}$$</p>",
+        "<td>\\sum p</td>",
+    ],
+)
+def test_a_formula_that_is_not_set_is_found(tmp_path, body):
+    (tmp_path / "a.html").write_text(f"<html><body>{body}</body></html>", encoding="utf-8")
+    assert any(
+        "TeX outside of a formula" in line for line in script("check_site").problems(tmp_path)
+    )
+
+
+def test_formulas_code_and_dollars_of_money_or_shells_are_left_alone(tmp_path):
+    body = (
+        '<span class="math notranslate nohighlight">\\(\\frac{1}{2}\\)</span>'
+        '<div class="math notranslate nohighlight">\n\\[\\sum p\\]</div>'
+        "<code>$HOME/\\frac</code><pre>$ otspec accept $x$</pre><script>'\\sum'</script>"
+        "<p>It costs $5 or $ 6.</p>"
+    )
+    (tmp_path / "a.html").write_text(f"<html><body>{body}</body></html>", encoding="utf-8")
+    assert list(script("check_site").problems(tmp_path)) == []

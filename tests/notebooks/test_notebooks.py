@@ -83,7 +83,7 @@ def test_a_kernel_runs_a_notebook(page, tmp_path):
     without = f"import sys; sys.modules |= dict.fromkeys({COMPILED})"
     book.cells.insert(0, nbformat.v4.new_code_cell(without))
     place = {"metadata": {"path": str(tmp_path)}}
-    client = nbclient.NotebookClient(book, timeout=300, kernel_name="python3", resources=place)
+    client = nbclient.NotebookClient(book, timeout=600, kernel_name="python3", resources=place)
     client.execute()  # raises what a cell raises
     outputs = [output for cell in book.cells for output in cell.get("outputs", [])]
     assert not [output for output in outputs if output.get("name") == "stderr"]

@@ -66,7 +66,7 @@ PLOTS = {
 def test_axes_that_are_given_are_drawn_on_alone_and_returned(name):
     first, second = Figure(layout="constrained").subplots(1, 2)
     before = dict(rcParams)
-    assert PLOTS[name](axes=second) is second
+    assert PLOTS[name](ax=second) is second
     assert dict(rcParams) == before
     assert not first.has_data()
     assert second.has_data()
@@ -90,10 +90,10 @@ def test_without_axes_there_are_new_ones_in_the_style_of_all(name):
 @pytest.mark.parametrize("name", PLOTS)
 def test_other_things_than_axes_are_refused(name):
     for axes in (Figure(), "axes", 3):
-        with pytest.raises(ValueError, match=r"^axes is .*: it must be Matplotlib's axes, or None"):
-            PLOTS[name](axes=axes)
+        with pytest.raises(ValueError, match=r"^ax is .*: it must be Matplotlib's axes, or None"):
+            PLOTS[name](ax=axes)
     with pytest.raises(ValueError, match=r"^axes are polar: pass rectilinear ones, or None"):
-        PLOTS[name](axes=Figure().add_subplot(projection="polar"))
+        PLOTS[name](ax=Figure().add_subplot(projection="polar"))
 
 
 def test_threads_leave_the_style_of_the_process_as_it_was():

@@ -1,4 +1,4 @@
-"""The page on plots: a picture below each example, of what the example calls ``axes``."""
+"""The page on plots: a picture below each example, of what the example calls ``ax``."""
 
 import re
 from pathlib import Path
@@ -15,7 +15,7 @@ PARTS = dict(script("plots").parts(PAGE))
 def test_each_picture_is_below_an_example_that_draws_it():
     assert len(PARTS) > 10
     for name, source in PARTS.items():
-        assert re.search(r"^axes = plots\.", source, re.MULTILINE), name
+        assert re.search(r"^ax = plots\.", source, re.MULTILINE), name
 
 
 def test_the_pictures_are_there_vectors_with_text_and_without_a_ground():

@@ -206,10 +206,8 @@ class Greedy(PairRule):
 
     title = "greedy"
 
-    def joint_kernel(self, x):
-        joint = np.full((self.k + 1, len(self.target)), Fraction(0), dtype=object)
-        joint[0, x[0]] = Fraction(1)
-        return joint
+    def verify(self, drafts, chance):  # noqa: ARG002
+        return 0
 
 
 def test_a_lossy_rule_is_found_with_its_worst_text():

@@ -119,7 +119,7 @@ def browse(browser, profile, *options):
         f"--user-data-dir={profile}", "--window-size=1000,2600", "--enable-logging=stderr",
         "--host-resolver-rules=MAP * ~NOTFOUND", *map(str, options),
     ]  # fmt: skip
-    done = subprocess.run(command, capture_output=True, encoding="utf-8", timeout=100, check=False)
+    done = subprocess.run(command, capture_output=True, encoding="utf-8", timeout=600, check=False)
     assert done.returncode == 0, done.stderr
     return done
 

@@ -14,8 +14,10 @@ from programs_table import needs_cdd
 
 import otspec
 from otspec import batch
+from otspec.coupling import match
 from otspec.registry import Registry, subclass_of
 from otspec.rules import RULES, NotExactError, PairRule, Rule, compared_rules
+from otspec.rules.tuples import joint_kernel_of
 from otspec.traces.comparison import compare
 
 TABLES = {
@@ -118,6 +120,53 @@ def test_rules_accept_what_their_oracles_say_and_are_lossless(name):
     assert seen >= 4
 
 
+ARRAYS = [name for name, rule in RULES.items() if rule._joint_kernel is not Rule._joint_kernel]
+"""Rules whose kernel has array code of its own."""
+
+
+def test_which_kernels_have_array_code():
+    assert ARRAYS == [
+        "importance-sampling", "naive-sampling", "pooled-selection", "earliest-pooled-selection",
+        "pooled-selection-without-replacement", "target-only", "truncated-alphabet",
+        "priority-mixture", "planned",
+    ]  # fmt: skip
+
+
+@needs_cdd
+@pytest.mark.parametrize("name", ARRAYS)
+def test_array_code_of_kernels_is_the_program_along_every_branch(name):
+    for rule, table in made(RULES[name], 824, 12):
+        for x in table:
+            assert rule.joint_kernel(x).tolist() == joint_kernel_of(rule, x).tolist()
+
+
+@needs_cdd
+@pytest.mark.parametrize("name", ["pooled-selection", "pooled-selection-without-replacement"])
+def test_graded_pools_are_the_program_along_every_branch(name):
+    for exact, table in made(RULES[name], 825, 8):
+        rule = RULES[name](exact.draft, exact.target, exact.k, pools=otspec.rules.Graded(4))
+        for x in table:
+            assert rule.joint_kernel(x).tolist() == joint_kernel_of(rule, x).tolist()
+
+
+@needs_cdd
+@pytest.mark.parametrize("name", ORACLES)
+def test_samples_of_floats_have_the_law_of_the_kernel(name):
+    size, tried = 400, 0
+    for exact, table in made(RULES[name], 826, 6):
+        rng = np.random.default_rng(tried)
+        for x in list(table)[:4]:
+            kernel = exact.kernel(x).astype(float)
+            drawn = [exact.sample(x, rng) for _ in range(size)]
+            assert all(accepted == (token in x) for token, accepted in drawn)
+            shares = np.bincount([token for token, _ in drawn], minlength=len(kernel)) / size
+            # Hoeffding's inequality: beyond this once in 10^9 for each share.
+            assert np.abs(shares - kernel).max() <= np.sqrt(np.log(2e9) / (2 * size))
+            assert (kernel[shares > 0] > 0).all()
+            tried += 1
+    assert tried
+
+
 @pytest.mark.parametrize("name", ORACLES)
 def test_rules_say_what_is_so_of_themselves(name):
     rule_class = RULES[name]
@@ -193,11 +242,8 @@ class Cautious(PairRule):
     name = "cautious"
     title = "cautious"
 
-    def joint_kernel(self, x):
-        joint = np.zeros((self.k + 1, len(self.target)), dtype=self.target.dtype)
-        joint[self.k] = self.target
-        joint[0, x[0]], joint[self.k, x[0]] = self.target[x[0]], 0 * self.target[0]
-        return joint
+    def verify(self, drafts, chance):
+        return match(self.target, drafts[:1], chance)
 
 
 @pytest.fixture

@@ -118,7 +118,8 @@ def wrong_names():
     yield {"draft": draft, "target": target}
     yield {"draft_logits": draft, "target_probabilities": target}
     yield {"logits": draft}
-    yield {"draft_logits ": draft, "target_logits": target}
+    yield {"draft_logits": draft, "target_logits": target[:1], "x": target}
+    yield {"draft_logits_a": draft, "draft_logits_b": draft, "target_logits": target}
 
 
 def bad_npy_bytes():

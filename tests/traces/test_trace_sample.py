@@ -210,7 +210,7 @@ def test_an_interrupted_log_goes_on_and_is_the_same(folders, tmp_path, monkeypat
         ([], "name --target and --draft, or one model by --gguf"),
         (["--target", "here"], "name --target and --draft"),
         (["--gguf", "x.gguf", "--draft", "here"], "leave out --target and --draft"),
-        (["--gguf", "x.gguf", "--skip-layers", "1;2"], "write such as 14,17,20,23"),
+        (["--gguf", "x.gguf", "--skip-layers", "1;2"], "write layers such as 14,17"),
         (["--gguf", "no/such.gguf"], "neither a GGUF file nor an installed package"),
         (["--gguf", "numpy"], "the package numpy holds 0 GGUF files"),
     ],

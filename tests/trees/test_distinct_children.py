@@ -41,8 +41,9 @@ class Wrapped(Rule):
     def law(self):
         return otspec.WithoutReplacement(self.draft, self.k)
 
-    def joint_kernel(self, x):
-        return RecursiveRejectionWithoutReplacement(self.draft, self.target, self.k).joint_kernel(x)
+    def verify(self, drafts, chance):
+        rule = RecursiveRejectionWithoutReplacement(self.draft, self.target, self.k)
+        return rule.verify(drafts, chance)
 
 
 class Minimal(PairRule):
@@ -51,8 +52,9 @@ class Minimal(PairRule):
     title = "minimal"
     law_class: type[SingleDraftLaw] = otspec.WithoutReplacement
 
-    def joint_kernel(self, x):
-        return RecursiveRejectionWithoutReplacement(self.draft, self.target, self.k).joint_kernel(x)
+    def verify(self, drafts, chance):
+        rule = RecursiveRejectionWithoutReplacement(self.draft, self.target, self.k)
+        return rule.verify(drafts, chance)
 
 
 def top_plus_one(draft, k):

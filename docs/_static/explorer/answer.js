@@ -4,7 +4,7 @@
 (function () {
   const explorer = (globalThis.otspec ??= {}).explorer ??= {};
   const { part } = explorer.dom;
-  const { number, percent, points, set } = explorer.words;
+  const { digitsFor, number, percent, points, set } = explorer.words;
 
   function drafts(results) {
     return results.k === 1 ? "the draft" : `one of the ${results.k} drafts`;
@@ -22,18 +22,25 @@
         "more often than the target does.";
     }
     const { k, cut } = results;
+    const [inside, target, lost] = shown(results, results.inside, results.targetMass, results.inside - results.targetMass);
     const fall = k === 1 ? "the draft falls" : `${k === 2 ? "both" : `all ${k}`} drafts fall`;
     const output = cut.length === 1 ? `is token ${cut[0]}` : "is in A";
-    return `The set A = ${set(cut)} proves it. With probability ${number(results.inside, 6)} ${fall} into A, ` +
+    return `The set A = ${set(cut)} proves it. With probability ${inside} ${fall} into A, ` +
       `and then only an output in A is an accepted one; but a lossless output ${output} with ` +
-      `probability ${number(results.targetMass, 6)} only. So at least ` +
-      `${number(results.inside - results.targetMass, 6)} is lost, by any rule.`;
+      `probability ${target} only. So at least ${lost} is lost, by any rule.`;
   }
 
-  /** Return the bound as a formula with its numbers. */
+  /** Return numbers with as many digits as show what is lost. */
+  function shown(results, ...values) {
+    const digits = digitsFor(results.inside - results.targetMass, 6);
+    return values.map((value) => number(value, digits));
+  }
+
+  /** Return the bound as a formula with its numbers: ≈ where rounding shows in the last digit. */
   function formula(results) {
-    const terms = `${number(results.targetMass, 6)} + 1 − ${number(results.inside, 6)}`;
-    return `target(A) + 1 − P(all drafts in A) = ${terms} = ${number(results.acceptance, 6)}`;
+    const [target, inside, acceptance] = shown(results, results.targetMass, results.inside, results.acceptance);
+    const sign = Math.abs(Number(target) + 1 - Number(inside) - Number(acceptance)) < 1e-12 ? "=" : "≈";
+    return `target(A) + 1 − P(all drafts in A) = ${target} + 1 − ${inside} ${sign} ${acceptance}`;
   }
 
   /** Return what the rules make of it: who attains the optimum, and the best that does not. */

@@ -5,7 +5,6 @@
   const explorer = (globalThis.otspec ??= {}).explorer ??= {};
   const { button, part } = explorer.dom;
   const SIDES = ["draft", "target"];
-  const BELOW = ["results", "results-first"]; // what is of the last masses that were fine
   const OFFERS = {
     normalise: { words: "Scale it to sum 1", repair: (text) => explorer.pair.normalised(text) },
     softmax: { words: "These are logits: take the softmax", repair: (text) => explorer.pair.softmax(text) },
@@ -15,10 +14,18 @@
   function fields(change) {
     const inputs = Object.fromEntries(SIDES.map((side) => [side, part(`${side}-text`)]));
 
+    let known = {}; // the masses that the fields were made from, or that were read from them
+
     function repair(offer, side) {
       inputs[side].value = OFFERS[offer].repair(inputs[side].value);
       inputs[side].focus();
       read();
+    }
+
+    /** Mark all that is of the numbers before: the bars, the results, the code. */
+    function stale(is) {
+      part("explorer").classList.toggle("ot-stale", is);
+      part("stale").hidden = !is;
     }
 
     function complain({ side, words, offer }) {
@@ -27,20 +34,21 @@
       if (offer) note.append(" ", button(OFFERS[offer].words, () => repair(offer, side)));
       note.hidden = false;
       for (const name of SIDES) inputs[name].setAttribute("aria-invalid", String(side === null || side === name));
-      for (const name of BELOW) part(name).classList.add("ot-stale");
+      stale(true);
     }
 
     function fine() {
       part("problem").hidden = true;
       part("problem").replaceChildren();
       for (const name of SIDES) inputs[name].removeAttribute("aria-invalid");
-      for (const name of BELOW) part(name).classList.remove("ot-stale");
+      stale(false);
     }
 
     function read() {
       const found = explorer.pair.read(inputs.draft.value, inputs.target.value);
       if (found.problem) return complain(found.problem);
       fine();
+      known = found;
       return change(found);
     }
 
@@ -52,9 +60,11 @@
       inputs[side].addEventListener("click", () => { if (entered) inputs[side].select(); entered = false; });
     }
 
-    /** Show the masses of a state; a field in which one types stays as it is. */
+    /** Show the masses of a state; a field in which one types stays as it is, unless others were chosen. */
     function update(state) {
-      if (SIDES.some((side) => inputs[side] === document.activeElement)) return;
+      const typing = SIDES.some((side) => inputs[side] === document.activeElement);
+      if (typing && SIDES.every((side) => state[side] === known[side])) return;
+      known = state;
       for (const side of SIDES) inputs[side].value = state[side].join(", ");
       fine();
     }

@@ -23,7 +23,7 @@
   /** Read one side: {texts, values} of masses that may have any sum, or {problem}. */
   function side(name, text) {
     const found = arithmetic.parse(text);
-    if (found.error) return problem(name, `${NAMES[name]}: ${found.error}.`, logits(text) ? "softmax" : null);
+    if (found.error) return problem(name, `${NAMES[name]}: ${found.error}.`, found.negative && logits(text) ? "softmax" : null);
     return { texts: asWritten(text, found.values), values: found.values };
   }
 
@@ -69,7 +69,7 @@
 
   /** Return the masses of texts that were read before. */
   function masses(texts) {
-    return arithmetic.asDistribution(arithmetic.parse(texts.join(",")).values).values;
+    return arithmetic.asDistribution(arithmetic.parse(texts.join(", ")).values).values;
   }
 
   explorer.pair = { masses, normalised, read, softmax };

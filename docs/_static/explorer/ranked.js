@@ -3,10 +3,10 @@
 
 (function () {
   const explorer = (globalThis.otspec ??= {}).explorer ??= {};
-  const { rect, text, scale, line, picture, titled, make } = explorer.svg;
+  const { rect, text, scale, line, picture, titled, make, widest } = explorer.svg;
   const SHOWN = 15;
   const ROW = 26;
-  const LEFT = 92;
+  const SPACE = 8; // between a bar and its words
 
   function summed(masses, tokens) {
     return tokens.reduce((sum, token) => sum + masses[token], 0);
@@ -36,16 +36,20 @@
     return found;
   }
 
-  function pair(row, i, x) {
+  function numbers(row) {
+    return `${explorer.words.number(row.draft, 3)} | ${explorer.words.number(row.target, 3)}`;
+  }
+
+  function pair(row, i, x, width) {
+    const left = x(0);
     const top = i * ROW + 4;
     const bars = ["draft", "target"].map((side, j) => titled(
-      rect(LEFT, top + 10 * j, x(row[side]) - LEFT, 9, { class: `ot-fill-${side}` }),
+      rect(left, top + 10 * j, x(row[side]) - left, 9, { class: `ot-fill-${side}` }),
       `${row.name}, ${side}: ${explorer.words.percent(row[side], 3)}`,
     ));
-    const band = row.inside ? rect(0, top - 3, x(1) + 46, ROW - 1, { class: "ot-in-cut", rx: 4 }) : null;
-    const name = text(LEFT - 8, top + 14, row.name, { class: "ot-token", "text-anchor": "end" });
-    const words = `${explorer.words.number(row.draft, 3)} | ${explorer.words.number(row.target, 3)}`;
-    const value = text(x(Math.max(row.draft, row.target)) + 6, top + 14, words, { class: "ot-tick" });
+    const band = row.inside ? rect(0, top - 3, width, ROW - 1, { class: "ot-in-cut", rx: 4 }) : null;
+    const name = text(left - SPACE, top + 14, row.name, { class: "ot-token", "text-anchor": "end" });
+    const value = text(x(Math.max(row.draft, row.target)) + SPACE, top + 14, numbers(row), { class: "ot-tick" });
     return make("g", {}, ...(band ? [band] : []), ...bars, name, value);
   }
 
@@ -54,9 +58,11 @@
     const found = rows(results);
     const most = Math.max(...found.flatMap((row) => [row.draft, row.target]));
     const label = "The heaviest tokens of draft and target, and all others together";
+    const left = widest(container, found.map((row) => row.name), { class: "ot-token" }) + 2 * SPACE;
+    const right = widest(container, found.map(numbers), { class: "ot-tick" }) + 2 * SPACE;
     picture(container, found.length * ROW + 8, label, (width, height) => {
-      const x = scale(0, most || 1, LEFT, width - 104);
-      return [line(LEFT, 0, LEFT, height, { class: "ot-axis" }), ...found.map((row, i) => pair(row, i, x))];
+      const x = scale(0, most || 1, left, width - right);
+      return [line(left, 0, left, height, { class: "ot-axis" }), ...found.map((row, i) => pair(row, i, x, width))];
     });
   }
 

@@ -109,7 +109,7 @@
       ...levels([0, 0.5, 1], y, LEFT, width - RIGHT),
       ...stems(data, x).map((j) => stem(j, data, uniform, x, y)),
       line(LEFT, y(uniform), width - RIGHT, y(uniform), { class: "ot-uniform" }),
-      text(LEFT, LIVES.top - 22, "Lifetimes of the knots, and the groups at w", { class: "ot-panel-name" }),
+      text(0, LIVES.top - 22, "Lifetimes of knots, and groups at w", { class: "ot-panel-name" }),
       ...[0, 0.25, 0.5, 0.75, 1].map((u) => text(x(u), LIVES.base + 16, String(u), { class: "ot-tick", ...middle })),
       text((LEFT + width) / 2, HEIGHT - 4, "draft mass below, u", { class: "ot-axis-name", ...middle }),
     ];
@@ -149,7 +149,7 @@
     dom.unfold("selection-table", () => knotTable(data));
     const groups = barriers(data, uniform).length - 1;
     dom.part("groups").textContent = `At w = ${uniform} there ${groups === 1 ? "is 1 group" : `are ${groups} groups`}. ` +
-      "The highest group that holds a draft is taken, and one of its drafts selected, all alike.";
+      "The highest group that holds a draft is taken, and one of its drafts is selected uniformly at random.";
     explorer.lawView.show(results);
   }
 

@@ -113,6 +113,15 @@
     return Math.max(240, widths.get(container));
   }
 
+  /** Return how wide the widest of some words is, drawn in a container with these attributes. */
+  function widest(container, words, attributes) {
+    const probe = make("svg", { width: 0, height: 0, "aria-hidden": "true" }, ...words.map((each) => text(0, 0, each, attributes)));
+    container.append(probe);
+    const found = Math.max(...[...probe.children].map((child) => child.getComputedTextLength()));
+    probe.remove();
+    return Math.ceil(found);
+  }
+
   /** Replace what a container holds by a picture as wide as it is, whatever that is. */
   function picture(container, height, label, draw) {
     const width = widthOf(container);
@@ -122,5 +131,5 @@
     return svg;
   }
 
-  explorer.svg = { holdPage, levels, line, make, marker, measure, path, picture, rect, resized, scale, text, ticks, titled, widthOf };
+  explorer.svg = { holdPage, levels, line, make, marker, measure, path, picture, rect, resized, scale, text, ticks, titled, widest, widthOf };
 })();

@@ -14,8 +14,8 @@ from functools import lru_cache
 import numpy as np
 
 from otspec.arithmetic import Array, IntArray
+from otspec.chance import CannotFollowError
 from otspec.conformance.arrays import DTYPES
-from otspec.conformance.branches import CannotFollowError
 from otspec.conformance.cases import Case
 from otspec.conformance.evidence import LARGEST, requirement_of
 from otspec.conformance.faults.contract import FAULTS, Fault

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
-from otspec.conformance.branches import Chance
+from otspec.chance import Branch
 from otspec.conformance.faults.contract import known
 from otspec.conformance.faults.machine import TEXT, Machine, Row, Setting, normalised
 
@@ -153,7 +152,7 @@ class WithOtherRow(Machine):
     """A row of a batch with another row of it."""
 
     def __init__(
-        self, setting: Setting, variant: int, chance: Chance[Any], drafts: Sequence[int] = ()
+        self, setting: Setting, variant: int, chance: Branch, drafts: Sequence[int] = ()
     ) -> None:
         super().__init__(setting, variant, chance, drafts)
         self._other: Machine | None = None

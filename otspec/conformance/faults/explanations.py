@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from otspec.arithmetic import Array, IntArray
-from otspec.conformance.branches import CannotFollowError
+from otspec.chance import CannotFollowError
 from otspec.conformance.cases import Case
 from otspec.conformance.evidence import Evidence, Requirement
 from otspec.conformance.faults.contract import FAULTS, Fault

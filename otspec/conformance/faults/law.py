@@ -8,7 +8,7 @@ from typing import Any, cast
 import numpy as np
 
 from otspec.arithmetic import Array
-from otspec.conformance.branches import Chance, law_of
+from otspec.chance import LEAST, Branch, law_of
 from otspec.conformance.cases import Case
 from otspec.conformance.faults.machine import Machine, Setting, Told
 from otspec.conformance.faults.rules import RightRule
@@ -50,10 +50,10 @@ def _joint_law(machine: Any, rule: RightRule, kind: Kind, case: Case) -> Array:
     law = no_answers(kind, case)
     for variant in range(case.variants):
 
-        def run(chance: Chance[Any], variant: int = variant) -> Told:
+        def run(chance: Branch, variant: int = variant) -> Told:
             return rule.run(machine(setting, variant, chance))
 
-        for told, mass in law_of(run, most=MOST_WAYS).items():
+        for told, mass in law_of(run, least=LEAST, most=MOST_WAYS).items():
             add_answer(law, case, variant, told.mark, told.text, float(mass))
     law /= case.variants
     law.flags.writeable = False

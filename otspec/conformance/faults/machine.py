@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from otspec.conformance.branches import Chance
+from otspec.chance import Branch
 from otspec.conformance.cases import Case
 from otspec.conformance.drafting import patterns, siblings_of
 from otspec.conformance.kinds import Kind
@@ -68,14 +68,14 @@ class Machine:
     setting : Setting
     variant : int
         The pair of models of this row of the batch.
-    chance : Chance
+    chance : Branch
         What makes the random choices.
     drafts : sequence of int, optional
         The drafts, where they are given.
     """
 
     def __init__(
-        self, setting: Setting, variant: int, chance: Chance[Any], drafts: Sequence[int] = ()
+        self, setting: Setting, variant: int, chance: Branch, drafts: Sequence[int] = ()
     ) -> None:
         self.setting, self.kind, self.variant = setting, setting.kind, variant
         self.chance = chance

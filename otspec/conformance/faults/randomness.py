@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
 
-from otspec.conformance.branches import Chance
+from otspec.chance import Branch
 from otspec.conformance.faults.contract import known
 from otspec.conformance.faults.machine import TEXT, Machine, Row, Setting
 from otspec.conformance.uniform import Uniform
@@ -30,7 +29,7 @@ class WithNumbers(Machine):
     """A verifier whose uniform numbers have names."""
 
     def __init__(
-        self, setting: Setting, variant: int, chance: Chance[Any], drafts: Sequence[int] = ()
+        self, setting: Setting, variant: int, chance: Branch, drafts: Sequence[int] = ()
     ) -> None:
         super().__init__(setting, variant, chance, drafts)
         self._numbers: dict[int, Uniform] = {}

@@ -8,11 +8,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar
 
-import numpy as np
-
 from otspec.arithmetic import Array, as_number, zeros
+from otspec.chance import Chance
 from otspec.distributions import Distribution
-from otspec.drafts.contract import inverted
 from otspec.drafts.single import likeliest
 from otspec.lossy.rules.contract import LossyRule
 
@@ -60,24 +58,9 @@ class AcceptOrReplace(LossyRule):
         accepted = (self.draft * self.chances).sum()
         return zeros(1, like=self.draft) + as_number(accepted, like=self.draft)
 
-    def joint_kernel(self, x: Sequence[int]) -> Array:
-        """Return the law of the accepted draft and the output, given the drafts: (k + 1, n)."""
-        joint = zeros((2, len(self.target)), like=self.target)
-        chance = self.chances[x[0]]
-        joint[0, x[0]] = chance
-        joint[1] = (1 - chance) * self.replacement
-        return joint
-
-    def sample(self, x: Sequence[int], rng: np.random.Generator) -> tuple[int, bool]:
-        """Draw the output for the given draft, and whether it is the draft."""
-        if rng.random() < self.chances[x[0]]:
-            return x[0], True
-        token = int(inverted(self._cumulative, rng.random(1))[0])
-        return token, token in x
-
-    @cached_property
-    def _cumulative(self) -> Array:
-        return np.cumsum(self.replacement.astype(float))
+    def verify(self, drafts: Sequence[int], chance: Chance) -> int | Distribution:
+        """Verify drafts; see :meth:`otspec.rules.Rule.verify`."""
+        return 0 if chance.accept(self.chances[drafts[0]]) else self.replacement
 
 
 REPLACEMENTS = ("greedy", "target")

@@ -12,7 +12,7 @@ from typing import ClassVar
 import numpy as np
 
 from otspec.arithmetic import Array, Number, is_exact, positive_part, prefix_sums, zeros
-from otspec.coupling import Coupling
+from otspec.chance import Chance
 from otspec.distributions import Distribution, complement, normalised
 from otspec.lossy.rules.contract import LARGEST, LossyRule, between
 from otspec.ratios import order, target_to_draft
@@ -115,14 +115,11 @@ class Cactus(LossyRule):
         output += positive_part(self.target * of_target - self.draft * of_draft)
         return output
 
-    def joint_kernel(self, x: Sequence[int]) -> Array:
-        """Return the law of the accepted draft and the output, given the drafts: (k + 1, n)."""
-        token = x[0]
-        joint = zeros((2, len(self.target)), like=self.target)
-        chance = Coupling(self.draft, self.raised).chances[token]
-        joint[0, token] = chance
+    def verify(self, drafts: Sequence[int], chance: Chance) -> int | Distribution:
+        """Verify drafts; see :meth:`otspec.rules.Rule.verify`."""
+        (token,) = drafts
+        if chance.accept(self.raised[token], self.draft[token]):
+            return 0
         raised = self.target * self._scales[token]
         raised[token] = self.raised[token]
-        residual = normalised(positive_part(raised - self.draft), self.target)
-        joint[1] = (1 - chance) * residual
-        return joint
+        return normalised(positive_part(raised - self.draft), self.target)

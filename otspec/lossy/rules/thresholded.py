@@ -8,7 +8,8 @@ from fractions import Fraction
 from functools import cached_property
 from typing import ClassVar
 
-from otspec.arithmetic import Array, Number, zeros
+from otspec.arithmetic import Array, Number, as_number
+from otspec.chance import Chance
 from otspec.distributions import Distribution, normalised
 from otspec.drafts import SingleDraftLaw, TopK
 from otspec.drafts.single import likeliest
@@ -64,18 +65,17 @@ class ThresholdedTargetOnly(LossyRule):
         accepted: Array = joint[:-1].sum(axis=0)
         return accepted
 
-    def joint_kernel(self, x: Sequence[int]) -> Array:
-        """Return the law of the accepted draft and the output, given the drafts: (k + 1, n)."""
-        joint = zeros((self.k + 1, len(self.target)), like=self.target)
-        mass, passed = joint[0, 0], joint[0, 0]  # of the drafts so far; the u that accept none
-        for i, token in enumerate(x):
+    def verify(self, drafts: Sequence[int], chance: Chance) -> int | Distribution:
+        """Verify drafts; see :meth:`otspec.rules.Rule.verify`."""
+        one = as_number(1, like=self.target)
+        mass = passed = one - one  # of the drafts so far; the numbers u that accept none of them
+        for position, token in enumerate(drafts):
             mass = mass + self.target[token]
-            least = passed * 0 + 1
-            if self.target[token] < self.single and mass < self.accumulated:
-                least = max(passed, mass / self.accumulated)
-            joint[i, token] = least - passed
+            sure = self.target[token] >= self.single or mass >= self.accumulated
+            least = one if sure else max(passed, mass / self.accumulated)
+            if chance.accept(least - passed, one - passed):
+                return position
             passed = least
-        residual = self.target.copy()
-        residual[list(x)] *= 0
-        joint[self.k] = (1 - passed) * normalised(residual, self.target)
-        return joint
+        others = self.target.copy()
+        others[list(drafts)] *= 0
+        return normalised(others, self.target)

@@ -14,7 +14,7 @@ from typing import Any
 
 import click
 
-from otspec.pretrained import SMOLLM2_PACKAGE, SMOLLM2_SKIPPED
+from otspec.pretrained import SMOLLM2_PACKAGE, SMOLLM2_SKIPPED, layers_of
 from otspec.tables import printable, say
 from otspec.traces.collect.models import Models, load_gguf, load_models
 from otspec.traces.collect.sampling import Part, fair_sample, whole_blocks
@@ -37,7 +37,8 @@ class _BadInput(click.ClickException):
          f"or an installed package that holds it, such as {SMOLLM2_PACKAGE}.",
 )  # fmt: skip
 @click.option("--skip-layers", default=",".join(map(str, SMOLLM2_SKIPPED)), show_default=True,
-              help="The layers that the draft of --gguf leaves out, counted from 0.")  # fmt: skip
+              help="The layers that the draft of --gguf leaves out, counted from 0, as 14,17 or "
+              "14-17.")  # fmt: skip
 @click.option(
     "--prompts", "prompt_file",
     help="A text file, one prompt a line. [default: 96 prompts that ship with the package]",
@@ -125,10 +126,11 @@ def _chosen(
         return {"target": target, "draft": draft}
     if target is not None or draft is not None:
         raise ValueError("--gguf is the target and the draft: leave out --target and --draft")
-    layers = skip_layers.split(",")
-    if not all(layer.strip().isdecimal() for layer in layers):
-        raise ValueError(f"--skip-layers is {skip_layers}: write such as 14,17,20,23")
-    return {"gguf": gguf, "skip_layers": [int(layer) for layer in layers]}
+    try:
+        layers = layers_of(skip_layers)
+    except ValueError as error:
+        raise ValueError(f"--skip-layers: {error}") from None
+    return {"gguf": gguf, "skip_layers": list(layers)}
 
 
 def _loaded(chosen: dict[str, Any], device: str | None) -> Models:

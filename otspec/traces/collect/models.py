@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from otspec.arithmetic import Array
-from otspec.pretrained import find_gguf, model_package, quiet, read_gguf, without_layers
+from otspec.pretrained import cache_name, find_gguf, model_package, quiet, read_gguf, without_layers
 
 
 @dataclass(frozen=True)
@@ -85,13 +85,13 @@ class Models:
 
         with torch.inference_mode():
             ids = torch.tensor([tokens], device=self.device)
-            output = model(ids, past_key_values=cache, use_cache=True)
+            output = model(ids, use_cache=True, **{cache_name(model): cache})
             numbers = output.logits[0, :, : self.vocabulary].float()
             rows: Array = (numbers - numbers.amax(dim=-1, keepdim=True)).cpu().numpy()
         if np.isnan(rows).any():
             raise ValueError("a model's logits are NaN or infinite: load it in another type")
         with np.errstate(over="ignore"):  # a token that is never drawn
-            return rows.astype(np.float16), output.past_key_values
+            return rows.astype(np.float16), getattr(output, cache_name(model))
 
 
 def load_models(draft: str, target: str, *, device: str | None = None) -> Models:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
 from otspec.arithmetic import Array
+from otspec.files.contract import UNREADABLE
 from otspec.registry import Registry, instance_of
 from otspec.traces.readers.boxes import Box, boxes_of
 
@@ -99,13 +100,14 @@ class TraceFormat:
     name : str
         The ending of its files, such as ``".npz"``.
     locate : callable
-        Takes the path, and returns the logged arrays by name, found by their headers; raises
+        Takes the path, and returns the arrays by name, found by their headers; raises
         ``ValueError`` for what is malformed.
     folder : bool
         Whether it is a folder.
     named : bool
-        Whether its arrays have names. If not there is one in each file, named ``""``, and a source
-        is a pair of files, ``DRAFT.npy+TARGET.npy``.
+        Whether its arrays have names. Then ``FILE.npz:DRAFT+TARGET`` names two of them. If not
+        there is one in each file, named ``""``, and a source is a pair of files,
+        ``DRAFT.npy+TARGET.npy``.
     """
 
     name: str
@@ -125,6 +127,26 @@ FORMATS: Registry[TraceFormat] = Registry(
 """The formats of traces by the ending of their names, in the order of tables."""
 
 
-def is_logged(key: str) -> bool:
-    """Whether an array of that name may be one of a trace."""
-    return key.removeprefix(DRAFTED).startswith(tuple(f"{side}_" for side in SIDES))
+def located(
+    keys: Iterable[str], locate: Callable[[str], StoredArray | None]
+) -> dict[str, StoredArray]:
+    """Return the arrays of a file by name.
+
+    What cannot be read as an array is left out, unless its name is one of a trace.
+
+    Parameters
+    ----------
+    keys : iterable of str
+    locate : callable
+        Takes a name, and finds the array by its header; None if it is no array.
+    """
+    found: dict[str, StoredArray] = {}
+    for key in keys:
+        try:
+            array = locate(key)
+        except UNREADABLE:
+            if key.removeprefix(DRAFTED).startswith(SIDES):
+                raise
+        else:
+            found |= {} if array is None else {key: array}
+    return found

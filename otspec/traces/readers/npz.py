@@ -17,7 +17,7 @@ from otspec.files import named_errors
 from otspec.files.npy import BLOCK
 from otspec.files.npz import member_header, members_of
 from otspec.traces.readers.boxes import Box
-from otspec.traces.readers.contract import FORMATS, StoredArray, TraceFormat, is_logged
+from otspec.traces.readers.contract import FORMATS, StoredArray, TraceFormat, located
 from otspec.traces.readers.mapped import MappedArray
 
 
@@ -78,7 +78,7 @@ def _copy(packed: IO[bytes], stream: IO[bytes], size: int) -> None:
 
 
 def locate_npz(path: Path) -> dict[str, StoredArray]:
-    """Find the logged arrays of a .npz file.
+    """Find the arrays of a .npz file.
 
     Raises
     ------
@@ -86,11 +86,9 @@ def locate_npz(path: Path) -> dict[str, StoredArray]:
         A malformed archive, or one with two members of one name.
     """
     with zipfile.ZipFile(path) as archive:
-        return {
-            key: _locate_member(path, archive, member, key)
-            for key, member in members_of(archive).items()
-            if is_logged(key) and member.filename.endswith(".npy")
-        }
+        members = members_of(archive)
+        arrays = [key for key, member in members.items() if member.filename.endswith(".npy")]
+        return located(arrays, lambda key: _locate_member(path, archive, members[key], key))
 
 
 def _locate_member(

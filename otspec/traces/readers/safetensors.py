@@ -9,7 +9,7 @@ from pathlib import Path
 from otspec.arithmetic import Array
 from otspec.extras import needed
 from otspec.traces.readers.boxes import Box
-from otspec.traces.readers.contract import FORMATS, StoredArray, TraceFormat, is_logged
+from otspec.traces.readers.contract import FORMATS, StoredArray, TraceFormat, located
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class SafetensorsArray(StoredArray):
 
 
 def locate_safetensors(path: Path) -> dict[str, StoredArray]:
-    """Find the logged tensors of a .safetensors file.
+    """Find the tensors of a .safetensors file.
 
     Raises
     ------
@@ -39,13 +39,15 @@ def locate_safetensors(path: Path) -> dict[str, StoredArray]:
     try:
         with package.safe_open(path, framework="numpy") as tensors:
             parts = {key: tensors.get_slice(key) for key in tensors.keys()}  # noqa: SIM118
-            return {
-                key: SafetensorsArray(
-                    str(path), key, tuple(part.get_shape()), _dtype_of(key, part.get_dtype())
-                )
-                for key, part in parts.items()
-                if is_logged(key)
-            }
+            return located(
+                parts,
+                lambda key: SafetensorsArray(
+                    str(path),
+                    key,
+                    tuple(parts[key].get_shape()),
+                    _dtype_of(key, parts[key].get_dtype()),
+                ),
+            )
     except package.SafetensorError as error:
         raise ValueError(str(error)) from error
 

@@ -11,7 +11,7 @@ from otspec.arithmetic import Array
 from otspec.files import named_errors
 from otspec.files.torch import ENDINGS, numbers_of, tensors_of
 from otspec.traces.readers.boxes import Box
-from otspec.traces.readers.contract import FORMATS, StoredArray, TraceFormat, is_logged
+from otspec.traces.readers.contract import FORMATS, StoredArray, TraceFormat, located
 
 
 @dataclass(frozen=True)
@@ -21,7 +21,7 @@ class TorchArray(StoredArray):
     def _read(self, boxes: list[Box]) -> Iterator[Array]:
         # Opened anew for every chunk: pages that were read count as memory of the process.
         with named_errors(Path(self.path)):
-            tensor = _logged(Path(self.path)).get(self.key)
+            tensor = tensors_of(Path(self.path)).get(self.key)
             if tensor is None or tuple(tensor.shape) != self.shape:
                 raise ValueError(f"{self.key} of shape {self.shape} is not there any more")
             for box in boxes:
@@ -29,21 +29,20 @@ class TorchArray(StoredArray):
 
 
 def locate_torch(path: Path) -> dict[str, StoredArray]:
-    """Find the logged tensors of a file of PyTorch's.
+    """Find the tensors of a file of PyTorch's.
 
     Raises
     ------
     ValueError
         As :func:`otspec.files.torch.tensors_of`.
     """
-    return {
-        key: TorchArray(str(path), key, tuple(tensor.shape), _dtype_of(key, tensor))
-        for key, tensor in _logged(path).items()
-    }
-
-
-def _logged(path: Path) -> dict[str, Any]:
-    return {key: tensor for key, tensor in tensors_of(path).items() if is_logged(key)}
+    tensors = tensors_of(path)
+    return located(
+        tensors,
+        lambda key: TorchArray(
+            str(path), key, tuple(tensors[key].shape), _dtype_of(key, tensors[key])
+        ),
+    )
 
 
 def _dtype_of(key: str, tensor: Any) -> str:

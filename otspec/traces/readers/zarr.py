@@ -16,7 +16,7 @@ from otspec.arithmetic import Array
 from otspec.extras import needed
 from otspec.traces.readers.boxes import Box, boxes_of
 from otspec.traces.readers.changed_files import files_below
-from otspec.traces.readers.contract import FORMATS, StoredArray, TraceFormat, is_logged
+from otspec.traces.readers.contract import FORMATS, StoredArray, TraceFormat, located
 
 _ZARR_METADATA = ("zarr.json", ".zgroup", ".zarray", ".zmetadata")
 _LARGEST_CHUNK = 2**30
@@ -96,7 +96,7 @@ def _refuse_short_blosc(path: Path) -> None:
 
 
 def locate_zarr(path: Path) -> dict[str, StoredArray]:
-    """Find the logged arrays of a Zarr group.
+    """Find the arrays of a Zarr group.
 
     Raises
     ------
@@ -109,15 +109,15 @@ def locate_zarr(path: Path) -> dict[str, StoredArray]:
         arrays = dict(group.arrays())
     except Exception as error:  # metadata of any shape raises anything
         raise ValueError(f"it is no Zarr group of arrays: {error}") from error
-    found: dict[str, StoredArray] = {}
-    for key, array in arrays.items():
-        if not is_logged(key):
-            continue
+
+    def locate(key: str) -> StoredArray:
+        array = arrays[key]
         size = math.prod(array.shards or array.chunks) * array.dtype.itemsize
         if size > _LARGEST_CHUNK:
             raise ValueError(f"{key} has chunks of {size:,} bytes: store it with smaller ones")
-        found[key] = ZarrArray(str(path), key, tuple(array.shape), array.dtype.str)
-    return found
+        return ZarrArray(str(path), key, tuple(array.shape), array.dtype.str)
+
+    return located(arrays, locate)
 
 
 FORMATS.register(TraceFormat(".zarr", locate_zarr, folder=True))

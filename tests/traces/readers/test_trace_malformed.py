@@ -17,7 +17,7 @@ import trace_files as files
 from searching import enough
 
 COUNT = 200
-SECONDS = 100
+SECONDS = 600
 READ_EACH = """
 import contextlib, io, json, resource, sys
 from otspec.cli.main import main

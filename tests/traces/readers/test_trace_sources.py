@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import time
 from pathlib import Path
 
@@ -175,3 +176,121 @@ def test_sources_must_fit_together(tmp_path, capsys):
     assert "one vocabulary" in complaint(capsys, "trace", first, second)
     assert "named twice" in complaint(capsys, "trace", first, first)
     assert "DRAFT.npy+TARGET.npy" in complaint(capsys, "trace", Path("a.npy+b.npy+c.npy"))
+
+
+# Names
+
+
+def said_to_write(text):
+    """Return the source that a message says to write, or the text itself, and each --kind."""
+    source = re.search(r" or write (\S+) ", text)
+    return source and source.group(1), re.findall(r"--kind (\w+)", text)
+
+
+NAMED = [name for name in files.SAVERS if name != "npy"]
+
+
+@pytest.mark.parametrize("reader", NAMED)
+@pytest.mark.parametrize(
+    "names", [("draft", "target"), ("small", "large"), ("draft_x", "target_x"), ("q.a", "q.b")]
+)
+def test_what_the_message_says_to_type_reads_arrays_of_any_names(tmp_path, capsys, reader, names):
+    usual, other = tmp_path / "usual", tmp_path / "other"
+    usual.mkdir()
+    other.mkdir()
+    named = dict(zip(names, files.random_pair().values(), strict=True))
+    path = files.SAVERS[reader](other, named | {"ids": np.zeros((2, 3), int)})
+    line = complaint(capsys, "trace", path)
+    for name in names:
+        assert name in line
+    text, kinds = said_to_write(line)
+    assert kinds == ["logits", "log_probabilities", "probabilities"]
+    draft = named[names[0]]
+    if text:
+        first = re.search(r" if (\S+) is of the draft", line).group(1)
+        draft = named[first]
+        assert text == f"{path}:{first}+{next(name for name in names if name != first)}"
+    [target] = (array for array in named.values() if array is not draft)
+    pair = {"draft_logits": draft, "target_logits": target}
+    options = ("-k", "1", "--drafts", "iid", "--json")
+    found, expected = (
+        json.loads(run(capsys, "trace", *files_, *options))["means"]
+        for files_ in ((text or path, "--kind", kinds[0]), (files.SAVERS[reader](usual, pair),))
+    )
+    assert found == expected
+    source = find_source(text or str(path), kinds[0])
+    for side, array in zip((source.draft, source.target), pair.values(), strict=True):
+        rows = side.unpacked(tmp_path / f"{side.key}.npy").rows(0, 6)
+        assert (rows == array.reshape(6, 20)).all()
+
+
+@pytest.mark.parametrize(
+    ("names", "kind"),
+    [
+        (("draft_probs", "target_probs"), "probabilities"),
+        (("draft_logprobs", "target_logprobs"), "log_probabilities"),
+        (("log_probs_target", "log_probs_draft"), "log_probabilities"),
+        (("logits/draft", "logits/target"), "logits"),
+    ],
+)
+def test_names_that_leave_no_choice_are_understood(tmp_path, names, kind):
+    arrays = dict(zip(names, files.random_pair().values(), strict=True))
+    path = files.save_npz(tmp_path, arrays | {"hidden": np.zeros((2, 3, 20), np.float16)})
+    source = find_source(str(path))
+    assert source.kind == kind
+    assert ("draft" in source.draft.key, "target" in source.target.key) == (True, True)
+    for one in ("logits", "probabilities"):  # what is said beside it counts
+        assert find_source(f"{path}:{names[0]}+{names[1]}", one).kind == one
+
+
+def test_arrays_are_called_by_their_names_in_any_order_and_with_tokens(tmp_path):
+    arrays = files.random_texts()
+    named = dict(zip(("a", "b", "ids"), arrays.values(), strict=True))
+    path = files.save_npz(tmp_path, named)
+    source = find_source(f"{path}:b+a+ids", "logits", tokens=True)
+    assert [source.draft.key, source.target.key, source.tokens.key] == ["b", "a", "ids"]
+    assert source.sampled == "draft"
+    other = files.save_npz(tmp_path, named | {"target_tokens": named["ids"]})
+    assert find_source(f"{other}:a+b", "logits", tokens=True).sampled == "target"
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "tokens", "says"),
+    [
+        ("{}:a", None, False, "{}:a names a: write {}:DRAFT+TARGET"),
+        ("{}:a+b+ids", None, False, "{}:a+b+ids names a, b, ids: write {}:DRAFT+TARGET"),
+        ("{}:a", "logits", True, "{}:a names a: write {}:DRAFT+TARGET+TOKENS"),
+        ("{}:a+c", "logits", False, "{} has no array 'c': it holds a (2, 3, 20) float16, b (2, 3"),
+        ("{}:a+b", "logits", True, "{}:a+b names no tokens that were drawn: write {}:a+b+TOKENS"),
+        (
+            "{}:a+ids",
+            "logits",
+            False,
+            "{}:a+ids: ids has type int32: it must be an array of floats",
+        ),
+    ],
+)
+def test_names_that_are_no_pair_say_what_to_write(tmp_path, text, kind, tokens, says):
+    named = dict(zip(("a", "b", "ids"), files.random_texts().values(), strict=True))
+    path = files.save_npz(tmp_path, named)
+    with pytest.raises(ValueError, match=re.escape(says.replace("{}", str(path)))):
+        find_source(text.replace("{}", str(path)), kind, tokens=tokens)
+
+
+def test_a_kind_that_the_names_contradict_is_said(tmp_path):
+    path = files.save_npz(tmp_path, files.random_pair())
+    with pytest.raises(
+        ValueError, match="no --kind probabilities here, where the names say logits"
+    ):
+        find_source(str(path), "probabilities")
+
+
+def test_what_is_no_array_is_named_by_nobody(tmp_path):
+    """Other members of a file are neither read nor in the way."""
+    arrays = {"x": np.zeros((2, 3)), "objects": np.array([{}], dtype=object)}
+    np.savez(tmp_path / "trace.npz", **arrays)
+    with pytest.raises(ValueError, match=re.escape("(it holds x (2, 3) float64)")):
+        find_source(str(tmp_path / "trace.npz"))
+    np.savez(tmp_path / "trace.npz", draft=arrays["objects"], target=arrays["x"])
+    with pytest.raises(ValueError, match="objects"):  # one of the trace's own is refused by name
+        find_source(str(tmp_path / "trace.npz"))

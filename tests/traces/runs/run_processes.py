@@ -1,7 +1,6 @@
 """Runs in processes of their own, which tests interrupt and kill."""
 
 import os
-import signal
 import subprocess
 import sys
 import time
@@ -10,7 +9,8 @@ from pathlib import Path
 TRACE = [sys.executable, "-W", "error", "-m", "otspec", "trace"]
 OPTIONS = ["-k", "1,2", "--chunk", "2"]
 CHUNKS = 60
-SECONDS = 60
+SECONDS = 600
+"""Only so that a test ends that waits for what does not come."""
 
 
 def started(source, out, *options, workers=2):
@@ -20,21 +20,25 @@ def started(source, out, *options, workers=2):
 
 def started_in(folder, *arguments, **environment):
     """Start a run in a process group of its own; wait for finished parts below a folder."""
-    # Ctrl-C is heard even if these tests run in the background, where it is ignored.
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
     process = subprocess.Popen(
         [*TRACE, *map(str, arguments)], env=os.environ | environment,
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding="utf-8", start_new_session=True,
     )  # fmt: skip
-    signal.signal(signal.SIGINT, before)
     while process.poll() is None and len(list(Path(folder).rglob("part-*.parquet"))) < 4:
         time.sleep(0.01)
     assert process.poll() is None, process.communicate()
     return process
 
 
+def ended(process):
+    """Wait until a process ends; return what it printed, without lines of progress."""
+    out, err = process.communicate(timeout=SECONDS)
+    lines = err.splitlines(keepends=True)
+    return out, "".join(line for line in lines if not line.startswith("positions: "))
+
+
 def wait_until(condition):
-    """Wait until a condition holds, for a minute at most."""
+    """Wait until a condition holds."""
     end = time.monotonic() + SECONDS
     while not condition():
         assert time.monotonic() < end

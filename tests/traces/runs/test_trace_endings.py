@@ -6,7 +6,16 @@ from pathlib import Path
 
 import pytest
 from command_line import run
-from run_processes import CHUNKS, OPTIONS, SECONDS, group_members, started, started_in, wait_until
+from run_processes import (
+    CHUNKS,
+    OPTIONS,
+    SECONDS,
+    ended,
+    group_members,
+    started,
+    started_in,
+    wait_until,
+)
 
 from otspec.cli.main import main
 
@@ -39,11 +48,11 @@ def test_a_run_that_is_told_to_end_does_so_in_order(source, tmp_path, number, to
     process = started(source, tmp_path)
     assert len(group_members(process)) >= 3
     (os.killpg if to == "group" else os.kill)(process.pid, number)
-    out, err = process.communicate(timeout=SECONDS)
+    out, err = ended(process)
     assert (process.returncode, out) == (128 + number, "")
-    told, ended = err.splitlines()
+    told, last = err.splitlines()
     assert f" of {CHUNKS} chunks are finished in {tmp_path}: " in told
-    assert ended == "otspec: terminated"
+    assert last == "otspec: terminated"
     wait_until(lambda: not group_members(process))
     assert not (tmp_path / "unpacked").exists()
     assert (tmp_path / "run.lock").read_text(encoding="utf-8") == ""
@@ -76,7 +85,7 @@ def test_a_temporary_folder_is_removed_in_the_end(source, tmp_path, number, work
     process = started_in(tmp_path, source, *OPTIONS, "--workers", workers, TMPDIR=str(tmp_path))
     assert len(temporary_folders(tmp_path)) == 1
     process.send_signal(number)
-    out, err = process.communicate(timeout=SECONDS)
+    out, err = ended(process)
     assert (process.returncode, out) == (128 + number, "")
     assert err in ("otspec: terminated\n", "otspec: interrupted\n")
     assert not temporary_folders(tmp_path)

@@ -8,7 +8,7 @@ import socket
 import pytest
 import trace_files as files
 from command_line import complaint, run
-from run_processes import OPTIONS, SECONDS, started
+from run_processes import OPTIONS, SECONDS, ended, started
 
 from otspec.traces.runs.locking import locked
 
@@ -125,7 +125,7 @@ def test_a_second_run_is_told_who_is_at_work(source, tmp_path, capsys):
         told = complaint(capsys, *arguments, *option)
         assert f"is in use by process {process.pid} on {socket.gethostname()} since 20" in told
     process.send_signal(signal.SIGCONT)
-    out, err = process.communicate(timeout=SECONDS)
+    out, err = ended(process)
     assert (process.returncode, err) == (0, "")
     assert run(capsys, *arguments, "--resume") == out
 

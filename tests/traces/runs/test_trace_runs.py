@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 import trace_files as files
 from command_line import complaint, run
-from run_processes import CHUNKS, OPTIONS, started
+from run_processes import CHUNKS, OPTIONS, ended, started
 
 from otspec.cli.main import main
 from otspec.traces.runs import parallel
@@ -62,7 +62,7 @@ def test_an_interrupted_run_says_how_to_go_on(source, expected, results, tmp_pat
     process = started(source, tmp_path)
     assert all(map(ignores_interrupts, workers_of(process.pid)))
     (os.killpg if to == "group" else os.kill)(process.pid, signal.SIGINT)
-    out, err = process.communicate(timeout=60)
+    out, err = ended(process)
     assert (process.returncode, out) == (130, "")
     assert err.count("\n") == 2, err
     told, interrupted = err.splitlines()
@@ -83,7 +83,7 @@ def test_a_local_cluster_gives_the_same_results_and_is_interrupted(
         run(capsys, "trace", source, *OPTIONS, "--out", tmp_path, "--scheduler", address)
         interrupted = started(source, tmp_path / "again", "--scheduler", address)
         interrupted.send_signal(signal.SIGINT)
-        _, err = interrupted.communicate(timeout=60)
+        _, err = ended(interrupted)
     assert results(tmp_path) == expected
     assert interrupted.returncode == 130
     assert len(err.splitlines()) == 2
@@ -253,6 +253,21 @@ def test_heavy_packages_are_imported_where_they_are_used():
     heavy = {"dask", "distributed", "pyarrow", "zarr", "safetensors", "torch", "transformers"}
     heavy |= {"scipy", "matplotlib", "numba", "sympy", "highspy"}
     assert not heavy & set(done.stdout.split())
+
+
+def test_a_file_gets_a_line_now_and_then(source, monkeypatch, capsys):
+    monkeypatch.setattr("otspec.cli.progress._LINE_S", 0.001)
+    run(capsys, "trace", source, *OPTIONS, "--workers", "1", "--json")
+    assert main(["trace", str(source), *OPTIONS, "--workers", "1", "--json"]) == 0
+    printed = capsys.readouterr()
+    json.loads(printed.out)
+    lines = printed.err.splitlines()
+    counts = [
+        re.fullmatch(rf"positions: (\d+) of {CHUNKS * 2}(, .* left)?", line) for line in lines
+    ]
+    assert all(counts)
+    done = [int(found[1]) for found in counts]
+    assert done == sorted(done)
 
 
 def test_a_person_sees_rate_and_time_left(source, monkeypatch):

@@ -25,15 +25,17 @@
    * and numbers: `array([…])`, `tensor([…])`, `np.float64(0.25)`, `Fraction(1, 4)`.
    *
    * @param {string} text
-   * @returns {{values: number[]}|{error: string}} Values are at least 0 and finite, at least one;
-   *   an error names the place, what stands there, and what to do.
+   * A comma between two whole numbers without a space, `0,5`, may be a decimal comma: it is refused.
+   *
+   * @returns {{values: number[]}|{error: string, negative: ?boolean}} Values are at least 0 and
+   *   finite, at least one; an error names the place, what stands there, and what to do.
    */
   function parse(text) {
     const given = String(text);
     const separated = plain(given);
-    const wrong = wrongBrackets(given) || wrongSeparators(separated);
-    if (wrong) return { error: wrong };
     const pieces = split(separated);
+    const wrong = wrongBrackets(given) || wrongSeparators(separated) || decimalComma(separated, pieces);
+    if (wrong) return { error: wrong };
     const count = pieces.length;
     if (count === 0) return { error: "there is no number: write some, such as 0.5, 0.3, 0.2" };
     if (count > MOST_VALUES) {
@@ -42,7 +44,7 @@
     const values = [];
     for (const [i, piece] of pieces.entries()) {
       const found = read(piece);
-      if (found.error) return { error: `number ${i + 1} is ${shown(piece)}${found.error}` };
+      if (found.error) return { ...found, error: `number ${i + 1} is ${shown(piece)}${found.error}` };
       values.push(found.value);
     }
     return { values };
@@ -86,6 +88,28 @@
     return null;
   }
 
+  /**
+   * Return what is wrong with a comma that may be a decimal one, or null.
+   *
+   * So may the comma of `0,5`, and those of `0,5,0,5`; none in a list with brackets, and none where
+   * whole numbers are a distribution, as `0,1` is.
+   */
+  function decimalComma(text, pieces) {
+    if (/[[({]/.test(text)) return null;
+    const whole = (piece) => /^\d+$/.test(piece);
+    if (pieces.every(whole) && pieces.reduce((sum, piece) => sum + Number(piece), 0) === 1) return null;
+    for (const run of text.split(/[ ;]+|,(?= |$)/)) {
+      const parts = run.replace(/^[+-]/, "").replace(/%$/, "").split(",");
+      const paired = parts.length === 2 || parts.every((part, i) => i % 2 === 1 || part === "0");
+      if (parts.length % 2 === 0 && parts.every(whole) && paired) {
+        const [units, digits] = parts;
+        return `${shown(`${units},${digits}`)} may be one number or two: write ${shown(`${units}.${digits}`)} ` +
+          "for one, and a space after the comma for two";
+      }
+    }
+    return null;
+  }
+
   /** Return the pieces between separators. */
   function split(text) {
     const bare = text.replace(/[[\](){}]/g, " ").replace(/ +/g, " ").trim();
@@ -114,7 +138,8 @@
       ? Number(number[1]) / (number[2] ? 100 : 1)
       : Number(fraction[1]) / Number(fraction[2]);
     if (value < 0) {
-      return error(", which is negative: no probability is below 0 (take the softmax of logits)");
+      const words = ", which is negative: no probability is below 0 (take the softmax of logits)";
+      return { ...error(words), negative: true };
     }
     if (!Number.isFinite(value)) return error(", beyond the floats: scale all numbers down");
     return { value: value + 0 };

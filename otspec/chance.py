@@ -1,0 +1,254 @@
+"""All randomness of a verifier: a program draws, is followed along every branch, or replays.
+
+A verifier is a program ``verify(drafts, chance)`` that gets each random choice from its
+:class:`Chance`. Three kinds of chance run the same program:
+
+- :class:`Drawn` takes the choices from a generator, so that the program samples;
+- :func:`branches` runs it once for every way that its choices can go, and gives the probability of
+  each: exact numbers for exact programs;
+- :class:`Tape` takes the choices from given uniform numbers, so that the program replays.
+
+Examples
+--------
+>>> from fractions import Fraction
+>>> def coin_until_heads(chance):
+...     tosses = 1
+...     while tosses < 3 and not chance.accept(Fraction(1, 2)):
+...         tosses += 1
+...     return tosses
+>>> {tosses: str(mass) for tosses, mass in sorted(law_of(coin_until_heads).items())}
+{1: '1/2', 2: '1/4', 3: '1/4'}
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
+from fractions import Fraction
+from typing import TypeVar
+
+import numpy as np
+
+from otspec.arithmetic import Array, Number
+
+Result = TypeVar("Result")
+
+LEAST = 1e-12
+"""A probability in floats below which engines' code is not followed: it counts as rounding."""
+MOST_CHOICES = 10_000
+"""Most choices of one run: code that makes more of them does not end."""
+
+
+class CannotFollowError(Exception):
+    """A program uses chance in a way that cannot be followed."""
+
+
+class _TooLightError(BaseException):
+    """The branch has no probability worth following; the program must not catch this."""
+
+
+class Chance(ABC):
+    """All the randomness that a program has."""
+
+    @abstractmethod
+    def choose(self, masses: Sequence[Number] | Array) -> int:
+        """Return an index, with a probability proportional to its mass.
+
+        Parameters
+        ----------
+        masses : sequence of number
+            Nonnegative, with a positive sum.
+        """
+
+    def accept(self, wanted: Number, offered: Number = 1) -> bool:
+        """Return True with probability min(1, wanted/offered).
+
+        Nothing is divided. Nothing that is not wanted is accepted, also where nothing is offered.
+        """
+        if wanted <= 0:
+            return False
+        return wanted >= offered or self._accepts(wanted, offered)
+
+    def _accepts(self, wanted: Number, offered: Number) -> bool:
+        """Return the same where it is not certain."""
+        return self.choose((offered - wanted, wanted)) == 1
+
+
+class Drawn(Chance):
+    """Choices of a generator.
+
+    Parameters
+    ----------
+    rng : numpy.random.Generator
+    """
+
+    def __init__(self, rng: np.random.Generator) -> None:
+        self.uniform: Callable[[], float] = rng.random
+        """Returns the next uniform number, from 0 to below 1."""
+
+    def choose(self, masses: Sequence[Number] | Array) -> int:
+        """Return an index, by inversion of the cumulative sums at one uniform number."""
+        sums = np.cumsum(np.asarray(masses, dtype=float))
+        # u·total can round up to the total: then the last index of positive mass is chosen.
+        last = sums.searchsorted(sums[-1])
+        return int(min(sums.searchsorted(self.uniform() * sums[-1], side="right"), last))
+
+    def _accepts(self, wanted: Number, offered: Number) -> bool:
+        return bool(self.uniform() * float(offered) < wanted)
+
+
+class Tape(Drawn):
+    """Choices of given uniform numbers: one for each choice that is not certain.
+
+    Parameters
+    ----------
+    uniforms : iterable of float
+        From 0 to below 1. A program that needs more of them ends in ``StopIteration``.
+    """
+
+    def __init__(self, uniforms: Iterable[float]) -> None:
+        self.uniform = iter(uniforms).__next__
+
+
+class Branch(Chance):
+    """The choices of one branch of a program.
+
+    The program is run once for each branch. It must make the same choices again each time.
+
+    Parameters
+    ----------
+    path : sequence of int
+        Which of the open options each choice takes, as far as it goes; then the first.
+    least : float
+        A float option of a smaller probability counts as rounding, and is never taken. A branch
+        whose float probability falls below a millionth of this is left.
+    """
+
+    def __init__(self, path: Sequence[int] = (), least: float = 0.0) -> None:
+        self._path, self._least = tuple(path), least
+        self.mass: Number = 1
+        """The probability of the branch so far."""
+        self.taken: list[tuple[int, int]] = []
+        """For each choice, which option of how many was taken."""
+        self.refusal: CannotFollowError | None = None
+
+    def refused(self, what: str) -> CannotFollowError:
+        """Return an error to raise, and remember it: the program may catch it.
+
+        Parameters
+        ----------
+        what : str
+            What the program does, such as "it adds two random numbers".
+        """
+        self.refusal = self.refusal or CannotFollowError(what)
+        return self.refusal
+
+    def choose(self, masses: Sequence[Number] | Array) -> int:
+        """Return the index that this branch takes.
+
+        Raises
+        ------
+        CannotFollowError
+            No mass is positive, or one is negative or no number.
+        """
+        known = masses.tolist() if isinstance(masses, np.ndarray) else masses
+        total = sum(known)
+        # NaN fails this test, too: the total is NaN if a mass is.
+        if not (total > 0 and min(known) >= 0):
+            raise self.refused(f"it chooses among chances {list(known)[:8]}")
+        in_floats = isinstance(total, float)
+        least = self._least * total if in_floats else 0
+        options = [i for i, mass in enumerate(known) if mass > least]
+        depth = len(self.taken)
+        if depth >= MOST_CHOICES:
+            raise self.refused(f"it makes more than {MOST_CHOICES:,} random choices in one run")
+        place = self._path[depth] if depth < len(self._path) else 0
+        if place >= len(options):
+            raise self.refused("it does something else when it is run again")
+        self.taken.append((place, len(options)))
+        if len(options) > 1:
+            open_total = sum([known[i] for i in options]) if in_floats else total
+            self._weigh(known[options[place]], open_total)
+        return options[place]
+
+    def _weigh(self, mass: Number, total: Number) -> None:
+        """Multiply the branch's probability by mass/total: exact if both are."""
+        if isinstance(mass, float) or isinstance(total, float):
+            self.mass *= mass / total
+        else:
+            self.mass *= Fraction(mass, total)
+        if isinstance(self.mass, float) and self.mass < 1e-6 * self._least:
+            raise _TooLightError
+
+
+def branches(
+    program: Callable[[Branch], Result], *, least: float = 0.0, most: int | None = None
+) -> Iterator[tuple[Number, Result]]:
+    """Run a program for every way that its random choices can go.
+
+    Parameters
+    ----------
+    program : callable
+        Takes a :class:`Chance`, from which it gets all its randomness.
+    least : float
+        As for :class:`Branch`: above 0, programs whose loops only chance ends do end.
+    most : int, optional
+        The most branches to follow.
+
+    Yields
+    ------
+    mass : float, int or Fraction
+        The probability of this branch; exact if the masses are. They sum to 1, but for what
+        ``least`` leaves out.
+    result : object
+        What the program returned.
+
+    Raises
+    ------
+    CannotFollowError
+        As :meth:`Branch.choose`, also where the program caught it; or more than ``most`` branches.
+    """
+    path: list[int] | None = []
+    followed = 0
+    while path is not None:
+        if followed == most:
+            raise CannotFollowError(f"there are more than {most:,} ways through it")
+        chance = Branch(path, least)
+        with suppress(_TooLightError):
+            result = program(chance)
+            if chance.refusal is not None:
+                raise chance.refusal
+            yield chance.mass, result
+        path = _next(chance.taken)
+        followed += 1
+
+
+def _next(taken: Sequence[tuple[int, int]]) -> list[int] | None:
+    """Return the path of the next branch, depth first; None after the last."""
+    for depth in range(len(taken) - 1, -1, -1):
+        place, options = taken[depth]
+        if place + 1 < options:
+            return [*(place for place, _ in taken[:depth]), place + 1]
+    return None
+
+
+def law_of(
+    program: Callable[[Branch], Result], *, least: float = 0.0, most: int | None = None
+) -> dict[Result, Number]:
+    """Return the distribution of what a program returns, which has to be hashable.
+
+    Parameters
+    ----------
+    program, least, most
+        As for :func:`branches`.
+
+    Raises
+    ------
+    CannotFollowError
+        As :func:`branches`.
+    """
+    law: dict[Result, Number] = {}
+    for mass, result in branches(program, least=least, most=most):
+        law[result] = law.get(result, 0) + mass
+    return law
