@@ -135,8 +135,7 @@ class SingleDraftRule(BlockRule):
             n^L blocks are enumerated.
         """
         masses: dict[Prefix, Any] = {}
-        for text, mass in self.draft.texts(self.length):
-            block = self.target.up_to_end(text)
+        for block, mass in self._blocks():
             for tau, chance in enumerate(self._kept(block).tolist()):
                 if chance > 0:
                     head = block[:tau]
@@ -152,7 +151,11 @@ class SingleDraftRule(BlockRule):
         dict
             n^L blocks are enumerated.
         """
-        return {frozenset([block]): mass for block, mass in self.draft.texts(self.length)}
+        return {frozenset([block]): mass for block, mass in self._blocks()}
+
+    def _blocks(self) -> Iterator[tuple[Prefix, Number]]:
+        """Yield each block that may be drafted, up to the end of the target's text."""
+        return self.draft.texts(self.length, self.target.ended)
 
     def expected(self) -> Number:
         """Return E[τ] by the rule's formula, see :meth:`expected_up_to`."""

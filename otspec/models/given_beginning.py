@@ -31,6 +31,10 @@ class GivenBeginning(Model):
         masses = self._law[text].reshape(self.n, -1).sum(axis=1)
         return read_only(normalised(masses, wanted))
 
+    def ended(self, prefix: Prefix) -> bool:
+        """Return whether the target's text is over."""
+        return self._target.ended(prefix)
+
     def after(self, prefix: Prefix) -> Model:
         """Return what is left of the given law, or the target."""
         text = as_prefix(prefix, self.n)
