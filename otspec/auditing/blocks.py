@@ -235,7 +235,7 @@ def best_expected(rule: BlockRule) -> Number:
     ValueError
         Several drafts whose linear program is too large, or a rule that does not tell its drafts.
     """
-    return _best_expected(rule)
+    return rule.target.number(0) if rule.target.ended(()) else _best_expected(rule)
 
 
 @singledispatch

@@ -119,10 +119,13 @@ class PlannedBlock(BlockRule):
 
     def expected(self) -> Number:
         """Return E[τ], the optimum of the plan's program."""
-        return self.plan.expected
+        return self.target.number(0) if self.target.ended(()) else self.plan.expected
 
     def outcomes(self) -> Iterator[Outcome]:
         """Yield each text that may be kept, with its probability."""
+        if self.target.ended(()):  # nothing is drafted, and there is no plan
+            yield Outcome((), self.target.number(1), self.target)
+            return
         for length, level in enumerate(self.plan.exactly):
             for place in np.flatnonzero(level > 0).tolist():
                 text = text_at(place, length, self.target.n)
@@ -140,8 +143,11 @@ class PlannedBlock(BlockRule):
 
     def sample(self, rng: np.random.Generator) -> Outcome:
         """Draw what is drafted, and verify it."""
+        as_generator(rng)
+        if self.target.ended(()):
+            return next(self.outcomes())
         drafted = self.plan.drafted
-        number = int(draw(drafted.chances, 1, as_generator(rng))[0])
+        number = int(draw(drafted.chances, 1, rng)[0])
         return self.verify(tuple(drafted.candidates)[number], rng)
 
     def verify(self, sequences: Sequences, rng: np.random.Generator) -> Outcome:
