@@ -69,6 +69,8 @@ class TextNumbers(Frozen, ABC):
         What each rule says, see :meth:`Asked.at`.
     beside : ndarray, shape (2, positions)
         Two numbers of each position for the rules for single drafts.
+    ended : sequence of bool, shape (texts,), optional
+        Which texts are over with an end token; by default none.
     """
 
     clusters: IntArray
@@ -76,12 +78,18 @@ class TextNumbers(Frozen, ABC):
     asked: Sequence[Asked]
     answers: Sequence[Array]
     beside: Array
+    ended: Sequence[bool] | None = None
 
     @property
     def starts(self) -> IntArray:
         """Where each text begins."""
         found: IntArray = np.cumsum(self.lengths) - self.lengths
         return found
+
+    @property
+    def over(self) -> Sequence[bool]:
+        """Which texts are over with an end token."""
+        return [False] * len(self.lengths) if self.ended is None else self.ended
 
     def kept(self) -> Iterator[tuple[Asked, dict[int, Array]]]:
         """Yield each rule, and how likely its drafts are kept at the positions: k → (k, m)."""
