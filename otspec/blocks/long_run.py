@@ -185,8 +185,7 @@ def _plan(program: ResidualsProgram, solution: Solution) -> HandOverPlan:
             found[end.begun][end.decoded, end.handed] = solution.primal[column]
     best = {number for number, ways in enumerate(found) if ways}
     ends: list[Ways] = [
-        _scaled(ways) if ways else _published(program, number)
-        for number, ways in enumerate(found)
+        _scaled(ways) if ways else _published(program, number) for number, ways in enumerate(found)
     ]
     _check_that_it_comes(ends, best)
     shares = solution.primal[: len(found)].tolist()

@@ -35,9 +35,10 @@ class WindowProgram(LongRunProgram):
     """Calls per token, in the long run, that every lossless rule needs at least.
 
     Variables κ_j(u, z) ≥ 0, j = 0 to L: how often a block begins after u, the last tokens of the
-    text, z follows (L + 1 tokens, or less if the text is over), and at least j of them are kept. κ_j falls in j; no more is kept
-    than is drafted after u; and where a block is at work at every place, with however many kept
-    tokens before it, the text is the target's. The optimum is the sum of κ_0.
+    text, z follows (L + 1 tokens, or less if the text is over), and at least j of them are kept.
+    κ_j falls in j; no more is kept than is drafted after u; and where a block is at work at every
+    place, with however many kept tokens before it, the text is the target's. The optimum is the sum
+    of κ_0.
 
     Parameters
     ----------
