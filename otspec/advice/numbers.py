@@ -91,10 +91,17 @@ class TextNumbers(Frozen, ABC):
         """Which texts are over with an end token."""
         return [False] * len(self.lengths) if self.ended is None else self.ended
 
-    def kept(self) -> Iterator[tuple[Asked, dict[int, Array]]]:
-        """Yield each rule, and how likely its drafts are kept at the positions: k → (k, m)."""
-        for asked, (kept, _) in zip(self.asked, self.answers, strict=True):
-            yield asked, asked.split(kept)
+    def kept(self) -> Iterator[tuple[Asked, dict[int, Array], dict[int, Array]]]:
+        """Yield each rule, and how likely its drafts are kept at the positions: k → (k, m).
+
+        The latter is the same of drafts that do not end the text, an estimate: what is kept of an
+        end token is known where one is logged, with the weight of a logged token.
+        """
+        last = (self.starts + self.lengths - 1)[np.array(self.over, dtype=bool)]
+        for asked, (kept, led) in zip(self.asked, self.answers, strict=True):
+            going = kept.copy()
+            going[:, last] -= led[:, last]
+            yield asked, asked.split(kept), asked.split(going)
 
     def along(self, *, given: bool = False) -> dict[str, Chances]:
         """Return for each rule the chances with every position as a place that leads to the next.
