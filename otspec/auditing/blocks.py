@@ -235,7 +235,7 @@ def best_expected(rule: BlockRule) -> Number:
     ValueError
         Several drafts whose linear program is too large, or a rule that does not tell its drafts.
     """
-    return rule.target.number(0) if rule.target.ended(()) else _best_expected(rule)
+    return _best_expected(rule)
 
 
 @singledispatch
@@ -252,6 +252,8 @@ def _of_one_draft(rule: SingleDraftRule) -> Number:
 
 @_best_expected.register
 def _of_sets(rule: BlockRule) -> Number:
+    if rule.target.ended(()):  # nothing is drafted
+        return rule.target.number(0)
     drafted = DraftedSets(rule.candidates(), rule.target.n)
     return rule.target.number(PathProgram(drafted, rule.target).solve().expected)
 

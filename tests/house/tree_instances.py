@@ -27,7 +27,7 @@ def logged_chances(give):
     rows = np.array([[[0.5], [0.3], [0.2]]])
     give.kept.append(rows)
     each = [give.mapping({1: rows}) for _ in range(3)]
-    return LoggedChances((1,), *each, give(np.array([1])), True)
+    return LoggedChances((1,), *each, np.array([1, 1, 1]), True)
 
 
 def trees_by_blocks(give):
