@@ -17,7 +17,7 @@ from otspec.advice.search import DEEPEST
 from otspec.advice.written import Written, written_texts
 from otspec.arguments import as_instance, as_list
 from otspec.logged import LoggedBlock
-from otspec.logged.block import shared_length
+from otspec.logged.comparison import shared_length
 from otspec.models import as_models
 from otspec.traces import Trace
 from otspec.traces.readers import Warp, Warping

@@ -12,7 +12,7 @@ from otspec.cli.places import TableMaker
 from otspec.cli.progress import working
 from otspec.frames import Rows, Tokens
 from otspec.logged import LoggedBlock, LoggedTrees, best_trees_on_blocks, dynamic_tree_on_blocks
-from otspec.logged.block import shared_length
+from otspec.logged.comparison import shared_length
 from otspec.models import Model
 from otspec.rules import PairRule
 from otspec.tables import print_table, say

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -276,11 +276,6 @@ class LoggedBlock(Frozen):
                     else "sampling never draws"
                 )
                 raise ValueError(f"tokens[{depth}] is {token}, which {never} there")
-
-
-def shared_length(blocks: Iterable[LoggedBlock], most: int) -> int:
-    """Return how many tokens may be asked for of all blocks, at most so many."""
-    return min([most, *(len(block.tokens) for block in blocks if not block.ended)])
 
 
 def _accepted_children(
