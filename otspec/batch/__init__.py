@@ -54,6 +54,7 @@ from otspec.batch._rules import (
     recursive_rejection_without_replacement,
     spechub,
 )
+from otspec.batch._shared_noise import gumbel_coupling, sample_from_noise, shared_noise
 from otspec.batch._trees import traversal_verification, tree_verification
 from otspec.batch._warping import warp
 from otspec.batch.acceptance import optimal_acceptance
@@ -69,6 +70,7 @@ __all__ = [
     "block_verification",
     "block_verification_preprint",
     "greedy_multi_path",
+    "gumbel_coupling",
     "k_sequential",
     "maximal_coupling",
     "optimal_acceptance",
@@ -76,9 +78,11 @@ __all__ = [
     "pooled_selection_without_replacement",
     "recursive_rejection",
     "recursive_rejection_without_replacement",
+    "sample_from_noise",
     "sample_iid",
     "sample_spechub",
     "sample_without_replacement",
+    "shared_noise",
     "spechub",
     "token_verification",
     "traversal_verification",
