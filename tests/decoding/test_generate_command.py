@@ -13,6 +13,7 @@ from tiny_models import CHAT, save_model, transformers
 from otspec.cli import generate as command
 from otspec.cli.main import main
 from otspec.decoding import generate
+from otspec.traces.collect import load_models
 from otspec.trees import TokenTree
 
 transformers()
@@ -57,7 +58,7 @@ def test_the_numbers_are_those_of_the_library(options, folders, capsys):
     settings = {"rule": "block-published", "max_new_tokens": 12, "temperature": 0.7, "top_p": 0.9}
     given = [f"--{name.replace('_', '-')}={value}" for name, value in settings.items()]
     printed = run(capsys, *options, *given, "--tree=1x1x1", "--top-k=5", "--no-plain", "--json")
-    models = command.load_models(*folders, device="cpu")
+    models = load_models(*folders, device="cpu")
     prompt = models.begun("the cat sat", chat=False)
     text = generate(
         models.target, models.draft, prompt, tree=(1, 1, 1), top_k=5, end=models.ends, **settings
@@ -82,7 +83,7 @@ def test_a_model_drafts_for_itself_with_layers_left_out(folders, capsys):
 
 
 def test_characters_that_are_not_whole_wait_for_the_next_token(folders, capsys, monkeypatch):
-    models = command.load_models(*folders, device="cpu")
+    models = load_models(*folders, device="cpu")
     texts = {1: "a", 2: "a\ufffd", 3: "aé\n", 4: "aé\nb"}
     monkeypatch.setattr(command, "_text", lambda _, tokens: texts[len(tokens)])
     settings = {"target": models.target, "draft": models.draft, "prompt": [1], "end": ()}
@@ -97,6 +98,7 @@ def test_characters_that_are_not_whole_wait_for_the_next_token(folders, capsys, 
     ("given", "said"),
     [
         ((), "name the target by either --model or --gguf"),
+        (("--model", "x", "--draft", "y", "--skip-layers", "1"), "either --draft or --skip-layers"),
         (("--gguf", "no-such-package"), "neither a GGUF file nor an installed package"),
         (("--gguf", "x", "--draft", "y"), "use --skip-layers in place of --draft"),
         (("--model", "x"), "name the draft by either --draft or --skip-layers"),
