@@ -34,8 +34,8 @@ from otspec.reports.summary_file import (
 from otspec.tables import print_table, say
 from otspec.traces.heat import Heat, by_heat
 from otspec.traces.laws import LawMeans, law_means
-from otspec.traces.readers import Source, Warping
-from otspec.traces.runs import Failure, Settings, open_run, temporary_folder
+from otspec.traces.readers import Warping
+from otspec.traces.runs import Settings, open_run, temporary_folder
 from otspec.traces.statistics import texts_of
 from otspec.traces.summary import attains
 
@@ -75,13 +75,16 @@ def laws(
     """
     check_table(table)
     named = tuple(dict.fromkeys((IID.name, *laws)))  # with which the others are compared
+    settings = Settings(ks, named, warpings)
     with ending_in_order(), sources_of(files, kind) as sources:
-        found, failures = _found(sources, Settings(ks, named, warpings), workers)
+        texts = texts_of(sources)
+        with temporary_folder() as folder, open_run(folder, sources, settings) as run:
+            compute(run, None, workers, None)
+            found, failures = law_means(run.tables(), by_text=texts > 1), run.failures()
         names = ", ".join(source.name for source in sources)
         rows = Rows([mean for mean in found if mean.drafts in laws], LawMeans, names)
         if not rows:
             raise ValueError(all_failed(failures) if failures else no_drafts(laws, ks))
-        texts = texts_of(sources)
     if as_json:
         print_json([_document(mean) for mean in rows])
     else:
@@ -89,14 +92,6 @@ def laws(
     complete = table_written(table, rows.to_arrow, silent=as_json)
     complain(failures)
     return 0 if complete and not failures else 1
-
-
-def _found(
-    sources: Sequence[Source], settings: Settings, workers: int | None
-) -> tuple[list[LawMeans], list[Failure]]:
-    with temporary_folder() as folder, open_run(folder, sources, settings) as run:
-        compute(run, None, workers, None)
-        return law_means(run.tables()), run.failures()
 
 
 def _print(rows: Sequence[LawMeans], warpings: Sequence[Warping], texts: int) -> None:
