@@ -51,7 +51,7 @@ td small { display: block; color: var(--quiet); font-size: .8rem; }
 .words { text-align: left; overflow-wrap: anywhere; }
 pre { background: var(--panel); padding: .6rem 1rem; border-radius: .4rem; font-size: .85rem;
       white-space: pre-wrap; overflow-wrap: anywhere; }
-.failed { border-left: 4px solid var(--bad); padding-left: 1rem; }
+.failed, .undecided { border-left: 4px solid var(--bad); padding-left: 1rem; }
 .passed { border-left: 4px solid var(--good); padding-left: 1rem; }
 @media screen and (max-width: 44rem) {
   body { margin: 1rem auto; padding: 0 1rem; }

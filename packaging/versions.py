@@ -6,7 +6,9 @@
 from __future__ import annotations
 
 import configparser
+import json
 import re
+import shutil
 import subprocess
 import sys
 import venv
@@ -50,13 +52,16 @@ class Environment:
         ValueError
             No test ran.
         """
-        command = [self.python, "-m", "pytest", "-n", "auto", "--dist", "loadfile", "-q", "-rfE"]
-        done = subprocess.run(
-            [*command, "--tb=no", *tests], check=False, cwd=ROOT, capture_output=True, text=True
-        )
+        cache = self.folder / "cache"
+        shutil.rmtree(cache, ignore_errors=True)
+        command = [self.python, "-m", "pytest", "-n", "auto", "--dist", "loadfile", "-q"]
+        command += ["--tb=line", "-o", f"cache_dir={cache}", *tests]
+        done = subprocess.run(command, check=False, cwd=ROOT, capture_output=True, text=True)
         if done.returncode not in (0, 1):
             raise ValueError(f"the tests did not run: {(done.stdout + done.stderr)[-2_000:]}")
-        return re.findall(r"^(?:FAILED|ERROR) (\S+)", done.stdout, re.MULTILINE)
+        # In what is printed a name may end at a space of its own, or be cut.
+        failed = cache / "v/cache/lastfailed"
+        return list(json.loads(failed.read_text(encoding="utf-8"))) if failed.exists() else []
 
 
 def canonical(name: str) -> str:
@@ -141,6 +146,7 @@ def main(which: str, torch: str) -> None:
     if not failing:
         click.echo(f"All tests pass with the {which} versions.")
         return
+    click.echo("\n".join([f"{len(failing)} tests fail:", *failing]))
     for line in blame(environment, failing):
         click.echo(line)
     sys.exit(1)

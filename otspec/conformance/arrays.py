@@ -11,10 +11,13 @@ import numpy as np
 from otspec.arithmetic import Array, IntArray
 from otspec.extras import needed
 from otspec.frozen import Frozen
+from otspec.memory import memory
 
 LIBRARIES = ("numpy", "torch")
 DTYPES = {"float16": 2e-3, "bfloat16": 2e-2, "float32": 1e-6, "float64": 1e-9}
 """Types of probabilities, and the errors of a probability that count as rounding in each."""
+MOSTLY = 0.9
+"""The share of places without probability from which on they are filled at once."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,6 +58,34 @@ class Form(Frozen):
                     f"device is {self.device!r}, which torch refuses: {reason}"
                 ) from error
 
+    def refuse_too_many(self, entries: int, numbers: int) -> None:
+        """Refuse a call whose arrays half of the memory does not hold.
+
+        Parameters
+        ----------
+        entries : int
+            As they were asked for.
+        numbers : int
+            Probabilities in the target's array; the draft's has no more.
+
+        Raises
+        ------
+        ValueError
+        """
+        size = 2 * numbers * {"float64": 8, "float32": 4}.get(self.dtype, 2)
+        if size > self._memory() / 2:
+            raise ValueError(
+                f"entries is {entries}, for which the arrays of one call take {size / 2**30:.3g} "
+                "GiB, more than half of the memory: pass fewer"
+            )
+
+    def _memory(self) -> int:
+        """Return the bytes of memory where the arrays are."""
+        if self.device.startswith("cuda"):
+            torch = needed("torch", "a verifier of torch tensors", "backends")
+            return int(torch.cuda.get_device_properties(self.device).total_memory)
+        return memory()
+
     def probabilities(self, rows: Array) -> Any:
         """Return probabilities as the verifier's arrays."""
         if self.library == "numpy":
@@ -64,10 +95,17 @@ class Form(Frozen):
 
     def spread(self, rows: Array, places: IntArray) -> Any:
         """Return :meth:`probabilities` of many places, each one of few on the last axis."""
-        few = self.probabilities(rows)
-        if self.library == "numpy":
-            return np.take(few, places, axis=-1)
-        return few.index_select(few.dim() - 1, self._tensor(places, "int64"))
+        few, rest = self.probabilities(rows), rows.shape[-1] - 1
+        if (places == rest).mean() < MOSTLY or rows[..., rest].any():
+            if self.library == "numpy":
+                return np.take(few, places, axis=-1)
+            return few.index_select(few.dim() - 1, self._tensor(places, "int64"))
+        # To fill with zeros takes a quarter of the time.
+        own = np.flatnonzero(places != rest)
+        shape = (*rows.shape[:-1], len(places))
+        wide = np.zeros(shape, few.dtype) if self.library == "numpy" else few.new_zeros(shape)
+        wide[..., own] = few[..., places[own]]
+        return wide
 
     def uniforms(self, shape: tuple[int, ...], rng: np.random.Generator) -> Any:
         """Return uniform numbers below 1, in float32 or float64."""

@@ -18,7 +18,7 @@ from otspec.arguments import (
 )
 from otspec.conformance.arrays import DTYPES, LIBRARIES, Form
 from otspec.conformance.calling import Verifier
-from otspec.conformance.case_by_case import Check
+from otspec.conformance.case_by_case import COARSE, Check
 from otspec.conformance.kinds import Block, Kind, Tokens, Tree
 from otspec.conformance.report import Report
 from otspec.conformance.ruled import Maker, as_maker, law_of_rule
@@ -27,10 +27,14 @@ from otspec.drafts import LAWS
 from otspec.parents import children_of
 from otspec.trees.shapes import as_shape
 
-BUDGET = 800_000_000
-"""Probabilities of the target that a verifier is handed by default."""
-VOCABULARY = 32_003
-"""Tokens of the large cases: a prime, so no multiple of a warp."""
+BUDGET = 10**11
+"""The most probabilities of the target that a verifier is handed by default."""
+VOCABULARY = 65_539
+"""Tokens of the large cases: a prime, so no multiple of a warp, and more than 16 bits count."""
+ENTRIES = 1 << 24
+"""Entries of one array that come before those that are counted: more than float32 counts."""
+MOST_ENTRIES = 1 << 36
+"""Of an array."""
 MOST_BUDGET = 10**15
 """The largest budget."""
 MOST_TOKENS = 1 << 20
@@ -47,6 +51,7 @@ def check(
     kind: str = "tokens",
     mode: str = "kernel",
     detect: float = 0.005,
+    coarse: float | None = None,
     false_alarm: float = 1e-6,
     budget: int = BUDGET,
     seed: int = 0,
@@ -58,6 +63,7 @@ def check(
     rounding: float | None = None,
     device: str = "cpu",
     vocabulary: int = VOCABULARY,
+    entries: int = ENTRIES,
     progress: Callable[[int, int], object] | None = None,
 ) -> Report:
     """Try a verifier on small adversarial cases, and say whether its output is the target's.
@@ -78,11 +84,15 @@ def check(
         drafts, too.
     detect : float
         The total variation between output and target to be found with probability 0.999.
+    coarse : float, optional
+        The same where rows cost much: in the large vocabulary, and in calls of one row or of very
+        many; by default 0.1, or ``detect`` if that is more.
     false_alarm : float
         The probability with which a right verifier has findings.
     budget : int
         The most probabilities of the target that the verifier is handed. Where it is not enough
-        for ``detect``, the report says what was detectable.
+        for ``detect`` and ``coarse``, the outcome is ``"undecided"``, and the report says what was
+        detectable and which budget is enough.
     seed : int
     shape : int, or a tree as :func:`otspec.trees.as_shape` takes it, optional
         How many drafts of one token (3), how long a block (2), or which tree (``"2x1"``).
@@ -105,6 +115,10 @@ def check(
         Of torch tensors.
     vocabulary : int
         Tokens of the large cases.
+    entries : int
+        So many entries of each array come before those that are counted in one call, which shows
+        indices that overflow: of 2²⁴ those in float32, of 2³¹ those of 32 bits. At most as many
+        as half of the memory holds.
     progress : callable, optional
         Takes after each case how many are done, and how many there are.
 
@@ -159,24 +173,28 @@ def check(
     law = _law(rule, kind, as_flag(distinct, "distinct"))
     tried_kind = _kind(kind, shape, law)
     tokens = as_integer(vocabulary, "vocabulary", 8, MOST_TOKENS)
+    before = as_integer(entries, "entries", 1, MOST_ENTRIES)
     if mode in ("kernel", "exact"):
-        tasks = kernel_tasks(Verifier(verifier, form), tried_kind, tokens)
+        tasks = kernel_tasks(Verifier(verifier, form), tried_kind, tokens, before)
     elif maker is None:
-        tasks = engine_tasks(verifier, form, tried_kind, tokens)
+        tasks = engine_tasks(verifier, form, tried_kind, tokens, before)
     else:
         raise ValueError("rule is for drafts that are drawn here: leave it out in pipeline mode")
+    form.refuse_too_many(before, max(task.handed for task in tasks if task.before or task.large))
+    found = float(as_real(detect, "detect", 0, 1, open_below=True))
+    rough = max(COARSE, found) if coarse is None else float(as_real(coarse, "coarse", found, 1))
     errors = DTYPES[dtype] if rounding is None else as_real(rounding, "rounding", 0, 0.1)
     return Check(
         tuple(tasks),
         kind,
         mode,
         maker,
-        float(as_real(detect, "detect", 0, 1, open_below=True)),
+        found,
         float(as_real(false_alarm, "false_alarm", LEAST, 0.5)),
         float(errors) if errors >= LEAST else 0.0,
         as_integer(budget, "budget", 1, MOST_BUDGET),
         as_seed(seed),
-        tokens,
+        rough,
     ).run(_unseen if progress is None else as_callable(progress, "progress", "a callable"))
 
 

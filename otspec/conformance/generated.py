@@ -1,8 +1,7 @@
-"""What an engine generates: one token, or whole texts over several steps; and how rows depend."""
+"""What an engine generates: one token, or whole texts over several steps."""
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -12,9 +11,7 @@ from otspec.arithmetic import Array, IntArray
 from otspec.conformance.answers import Answer, integers, named, symbols_of
 from otspec.conformance.cases import Case
 from otspec.conformance.drafting import Sample, drafted
-from otspec.conformance.kernel import KernelBatches
 from otspec.conformance.kinds import Kind, Tokens
-from otspec.conformance.statistics import Statistic, dependence
 
 _PARTS = ("token", "drafts", "index")
 
@@ -83,63 +80,3 @@ class Texts(Kind):
 
 def _undrafted(variants: IntArray, case: Case, rng: np.random.Generator) -> Sample:
     return drafted((), "iid", case, variants, rng)
-
-
-class Pairs(KernelBatches, ABC):
-    """Whether texts depend on each other: two rows of one call, and the same of another.
-
-    Of four independent texts with one law, whichever it is, as many pairs agree as after an
-    exchange of two of them, in the mean, and either is equally likely to be more.
-    """
-
-    calls = 4
-    coarser = 4  # dependence is gross
-    between: ClassVar[str]
-
-    @classmethod
-    def statistics(cls, _kind: Kind, _case: Case) -> list[Statistic]:
-        """Return the law of which pairs agree more, the same for all kinds."""
-        return [dependence(cls.between)]
-
-    def __call__(self, size: int) -> IntArray:
-        """Return how often two pairs agree more than after an exchange, and less, shape (1, 2)."""
-        first, second = self._texts(2 * size), self._texts(2 * size)
-        own = self.related(first[::2], first[1::2], second[::2], second[1::2])
-        more = own - _agreeing((first[::2], second[1::2]), (first[1::2], second[::2]))
-        less = np.where(more == 0, self.rng.random(size) < 0.5, more < 0)
-        return np.bincount(less, minlength=2)[None]
-
-    @staticmethod
-    @abstractmethod
-    def related(a: IntArray, b: IntArray, c: IntArray, d: IntArray) -> IntArray:
-        """Return how many of two pairs agree: a and b are rows of one call, c and d of the next."""
-
-    def _texts(self, size: int) -> IntArray:
-        return self.answer(self.kind.draw(self.case, size, self.rng)).texts
-
-
-class RowPairs(Pairs):
-    """Whether rows of a batch that follow each other depend on each other."""
-
-    between = "rows of a batch"
-
-    @staticmethod
-    def related(a: IntArray, b: IntArray, c: IntArray, d: IntArray) -> IntArray:
-        """Return how many of the pairs of neighbouring rows agree."""
-        return _agreeing((a, b), (c, d))
-
-
-class CallPairs(Pairs):
-    """Whether two calls, one after the other, depend on each other."""
-
-    between = "calls"
-
-    @staticmethod
-    def related(a: IntArray, b: IntArray, c: IntArray, d: IntArray) -> IntArray:
-        """Return how many of the pairs of the same row in both calls agree."""
-        return _agreeing((a, c), (b, d))
-
-
-def _agreeing(*pairs: tuple[IntArray, IntArray]) -> IntArray:
-    count: IntArray = np.sum([(x == y).all(axis=1) for x, y in pairs], axis=0)
-    return count

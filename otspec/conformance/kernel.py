@@ -18,6 +18,8 @@ from otspec.conformance.statistics import Statistic, fine_counts, text_statistic
 from otspec.conformance.trial import FaultError
 from otspec.frozen import Frozen
 
+MOST_COUNTED = 1 << 12
+"""Rows that are counted in a call of very many."""
 PROBE = 64
 """Rows of the batch in which is looked what a verifier does with its arrays."""
 
@@ -37,6 +39,9 @@ class KernelBatches(Frozen):
         Of the drafts, and of what follows the token.
     marked : bool
         Whether the verifier has to tell what it accepts.
+    before : int
+        Rows of each call that come before those that are counted; of them there are as many as
+        come before, or :data:`MOST_COUNTED`. 0 if all rows are counted.
     """
 
     verifier: Verifier
@@ -45,11 +50,10 @@ class KernelBatches(Frozen):
     randomness: Randomness
     rng: np.random.Generator
     marked: bool = False
+    before: int = 0
 
     calls: ClassVar[int] = 1
     """How many rows are verified for one that is counted."""
-    coarser: ClassVar[int] = 1
-    """How many times the total variation to detect is enough to be found."""
 
     @classmethod
     def statistics(cls, kind: Kind, case: Case) -> list[Statistic]:
@@ -66,6 +70,11 @@ class KernelBatches(Frozen):
     def __call__(self, size: int) -> IntArray:
         """Return how often each mark came with each text.
 
+        Parameters
+        ----------
+        size : int
+            How many rows are to be counted. Behind others it is as many as one call has.
+
         Raises
         ------
         FaultError
@@ -73,10 +82,12 @@ class KernelBatches(Frozen):
         ValueError
             Its answers have another form than a verifier's.
         """
-        sample = self.kind.draw(self.case, size, self.rng)
+        rows = sum(long_call(self.before)) if self.before else size
+        sample = self.kind.draw(self.case, rows, self.rng)
         answer = self.answer(sample)
-        texts = completed(answer.texts, self.case, sample.variants, self.rng)
-        return fine_counts(self.kind, self.case, texts, answer.marks, sample.variants)
+        texts = completed(answer.texts, self.case, sample.variants, self.rng)[self.before :]
+        marks = None if answer.marks is None else answer.marks[self.before :]
+        return fine_counts(self.kind, self.case, texts, marks, sample.variants[self.before :])
 
     def answer(self, sample: Sample) -> Answer:
         """Return what the verifier says of drafts; raises as a call does."""
@@ -85,6 +96,26 @@ class KernelBatches(Frozen):
         if crash is not None:
             raise FaultError("call", f"the verifier {crash.what}", crash.traceback)
         return read_answer(answer, self.kind, self.case, sample, self.marked)
+
+
+class SingleRows(KernelBatches):
+    """Calls of one row each."""
+
+    def __call__(self, size: int) -> IntArray:
+        """Return how often each mark came with each text, from as many calls as rows."""
+        total: IntArray = np.sum([self._one() for _ in range(size)], axis=0)
+        return total
+
+    def _one(self) -> IntArray:
+        try:
+            return super().__call__(1)
+        except ValueError as error:  # such as a shape that is right for more rows
+            raise FaultError("impossible", f"in a call of one row {error}") from error
+
+
+def long_call(before: int) -> tuple[int, int]:
+    """Return the rows of a call that come before those that are counted, and how many these are."""
+    return before, min(before, MOST_COUNTED)
 
 
 def read_answer(answer: Any, kind: Kind, case: Case, sample: Sample, marked: bool) -> Answer:

@@ -76,11 +76,12 @@ TABLES = {
     ),
 }
 """The row after the text, and that after each symbol."""
+SHARED = ((4, 4, 1, 1), (1, 1, 4, 4))
+"""Weights of draft and target with which answers to the same random numbers are mostly alike."""
 FEWER = "fewer drafts in some rows"
 BEHIND_WORDS = {"same": "", "garbage": ", garbage behind them", "nan": ", NaN behind them"}
-BORDERS = ((31, 32), (127, 128), (255, 256), (1023, 1024))
-"""Tokens beside the borders of warps and blocks, of which the large cases have two."""
-
+BORDERS = ((31, 32), (127, 128), (255, 256), (1023, 1024), (32_767, 32_768), (65_535, 65_536))
+"""Tokens beside the borders of warps, blocks and 16 bits, of which the large cases have two."""
 
 TEXTS = {
     "rows that depend on the text": (((3, 1), (1, 2)), ((1, 2), (2, 1))),
@@ -112,10 +113,7 @@ def cases_of(kind: Kind, vocabulary: int, uneven: bool) -> list[Case]:
         out.
     """
     small = [case for case in small_cases(kind) if uneven or not needs_lengths(kind, case)]
-    large = [
-        embedded(case, vocabulary, _places(case.n, vocabulary, turn))
-        for turn, case in enumerate(small)
-    ]
+    large = [among(case, vocabulary, turn) for turn, case in enumerate(small)]
     # Other laws of siblings of symbols are no such laws of tokens.
     dense = [spread(small[0], vocabulary)] if kind.law == "iid" else []
     return [*small, *large, *dense]
@@ -144,6 +142,36 @@ def _small_cases(kind: str) -> tuple[Case, ...]:
     return (*rows, mixed("rows of a batch that differ", rows[:3]), *tables, *uneven)
 
 
+def plain_cases(kind: Kind, uneven: bool) -> list[Case]:
+    """Return the case of steps and of single rows; none if all need rows of fewer drafts.
+
+    Parameters
+    ----------
+    kind : Kind
+    uneven : bool
+        Whether the verifier takes such rows.
+    """
+    cases = [memoryless("all positive", *ROWS["all positive"])]
+    if kind.name != "tokens":
+        cases.insert(0, remembering("a table", *TABLES["rows that depend on the text"]))
+    return [case for case in cases if uneven or not needs_lengths(kind, case)][:1]
+
+
+def differing_cases(kind: Kind, uneven: bool) -> list[Case]:
+    """Return :func:`plain_cases` with rows of several pairs of models in a batch."""
+    rows = [memoryless(name, *ROWS[name]) for name in list(ROWS)[:3]]
+    cases = [mixed("several pairs", rows)]
+    if kind.name != "tokens":
+        tables = [remembering(name, *pair) for name, pair in TABLES.items()]
+        cases.insert(0, mixed("several tables", tables))
+    return [case for case in cases if uneven or not needs_lengths(kind, case)][:1]
+
+
+def among(case: Case, vocabulary: int, turn: int = 0) -> Case:
+    """Return a case in a large vocabulary; its tokens go round with the turn."""
+    return embedded(case, vocabulary, _places(case.n, vocabulary, turn))
+
+
 def needs_lengths(kind: Kind, case: Case) -> bool:
     """Return whether some rows have fewer drafts, of their own or for want of distinct ones."""
     most = max(map(len, children_of(kind.parents)))
@@ -165,10 +193,7 @@ def text_cases(length: int, vocabulary: int) -> list[Case]:
     for name, pair in TEXTS.items():
         n = len(pair[0])
         small.append(prompted(name, *pair, n if n ** (length + 1) <= MOST_TEXTS else 1))
-    large = [
-        embedded(case, vocabulary, _places(case.n, vocabulary, turn))
-        for turn, case in enumerate((small[0], small[-1]))
-    ]
+    large = [among(case, vocabulary, turn) for turn, case in enumerate((small[0], small[-1]))]
     return [*small, *large, spread(small[0], vocabulary)]
 
 
@@ -177,7 +202,8 @@ def _places(n: int, vocabulary: int, turn: int) -> list[int]:
 
     Which symbol is where goes round with the turn.
     """
-    borders = [place for place in BORDERS[turn % len(BORDERS)] if 0 < place < vocabulary - 1]
+    pairs = [pair for pair in BORDERS if pair[1] < vocabulary - 1]
+    borders = pairs[turn % len(pairs)] if pairs else ()
     others = chain(borders, (place for place in range(1, vocabulary - 1) if place not in borders))
     places = [0, vocabulary - 1, *islice(others, max(n - 2, 0))][:n]
     return [places[(symbol + turn) % n] for symbol in range(n)]

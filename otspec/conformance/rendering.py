@@ -11,11 +11,6 @@ from otspec.cards.lines import aligned
 from otspec.tables import printable
 from otspec.webpage import escaped, page, table
 
-WHAT_TO_DO = (
-    "Take the first finding: its case is small enough to follow by hand.",
-    "Call the check again with the same seed: it draws the same drafts.",
-    "The page docs/engines.md says what each finding means and what to do about it.",
-)
 MOST_CELLS = 12
 """Cells of a law that a report shows, those that are off the most first."""
 _STATISTICS = {"call": "the call fails", "impossible": "an impossible answer"}
@@ -42,8 +37,8 @@ def as_text(document: dict[str, Any], cases: bool) -> str:
     if cases:
         lines += ["", *_aligned(_rows(document))]
     lines += [line for note in document["notes"] for line in ("", f"Note: {printable(note)}")]
-    if not document["passed"]:
-        lines += ["", "What to do:", *(f"- {step}" for step in WHAT_TO_DO)]
+    if steps := document["what_to_do"]:
+        lines += ["", "What to do:", *(f"- {printable(step)}" for step in steps)]
     return "\n".join(lines) + "\n"
 
 
@@ -63,8 +58,8 @@ def as_markdown(document: dict[str, Any]) -> str:
         lines += _fenced(_traceback(group[0]))
     if document["notes"]:
         lines += ["## Notes", "", *(f"- {_escaped(note)}" for note in document["notes"]), ""]
-    if not document["passed"]:
-        lines += ["## What to do", "", *(f"- {step}" for step in WHAT_TO_DO), ""]
+    if steps := document["what_to_do"]:
+        lines += ["## What to do", "", *(f"- {_escaped(step)}" for step in steps), ""]
     lines += ["## Cases", "", *_pipes(_COLUMNS, _rows(document))]
     return "\n".join(lines)
 
@@ -81,8 +76,7 @@ def as_html(document: dict[str, Any]) -> str:
 
 
 def _body(document: dict[str, Any]) -> Iterator[str]:
-    outcome = "passed" if document["passed"] else "failed"
-    yield f'<p class="{outcome}"><strong>{escaped(document["verdict"])}</strong></p>'
+    yield f'<p class="{document["outcome"]}"><strong>{escaped(document["verdict"])}</strong></p>'
     for group in _groups(document["findings"]):
         yield f"<h2>{escaped(_heading(group))}</h2>"
         yield from _list(_facts(group[0]))
@@ -93,9 +87,9 @@ def _body(document: dict[str, Any]) -> Iterator[str]:
     if document["notes"]:
         yield "<h2>Notes</h2>"
         yield from _list(document["notes"])
-    if not document["passed"]:
+    if document["what_to_do"]:
         yield "<h2>What to do</h2>"
-        yield from _list(WHAT_TO_DO)
+        yield from _list(document["what_to_do"])
     yield "<h2>Cases</h2>"
     yield from table(_COLUMNS, _rows(document), words=1)
 
@@ -156,7 +150,8 @@ def _cells(finding: dict[str, Any]) -> list[tuple[str, ...]]:
 
 
 def _rows(document: dict[str, Any]) -> list[tuple[str, ...]]:
-    wrong = {finding["case"] for finding in document["findings"]}
+    words = {case["case"]: "short" for case in document["cases"] if case["short"]}
+    words |= {finding["case"]: "wrong" for finding in document["findings"]}
     return [
         (
             case["case"],
@@ -165,7 +160,7 @@ def _rows(document: dict[str, Any]) -> list[tuple[str, ...]]:
             f"{case['evidence']:.1f}" if case["evidence"] is not None and case["rows"] else "-",
             f"{case['threshold']:.1f}",
             *(_known(case[name]) for name in ("accepted", "optimum")),
-            "wrong" if case["case"] in wrong else "",
+            words.get(case["case"], ""),
         )
         for case in document["cases"]
     ]

@@ -18,6 +18,10 @@ from otspec.estimate import Estimate
 from otspec.frozen import Frozen
 from otspec.writing import write_text
 
+OUTCOMES = ("passed", "failed", "undecided")
+"""What comes out of a check: undecided if nothing is wrong as far as was looked, and that was less
+far than was asked for, or if the verifier raised and no answer of it is wrong."""
+
 
 @dataclass(frozen=True)
 class Finding(Frozen):
@@ -89,6 +93,16 @@ class Tried(Frozen):
         many tokens of a block or a tree are kept. None if the verifier does not tell.
     optimum : float or None
         The most that can be accepted of these drafts in the mean, where it is known.
+    asked : float
+        The total variation that was to be found.
+    rows_needed : int
+        How many rows find it for sure; a right verifier mostly needs half of them.
+    numbers : int
+        How many probabilities of the target each row took.
+    seconds : float
+        How long all rows took.
+    short : bool
+        Whether there were too few rows to find what was to be found.
     """
 
     case: str
@@ -99,6 +113,11 @@ class Tried(Frozen):
     expected: Array
     accepted: Estimate | None = None
     optimum: float | None = None
+    asked: float = 1.0
+    rows_needed: int = 0
+    numbers: int = 0
+    seconds: float = 0.0
+    short: bool = False
 
     @property
     def detectable(self) -> float:
@@ -123,6 +142,8 @@ class Report(Carded):
         What a reader should know, and is no finding.
     verifier : str
         What was checked, by name.
+    unit : int
+        How many probabilities of the target one of the budget is.
     """
 
     kind: str
@@ -132,16 +153,41 @@ class Report(Carded):
     false_alarm: float
     notes: tuple[str, ...] = ()
     verifier: str = "a verifier"
+    unit: int = 1
+
+    @property
+    def outcome(self) -> str:
+        """One of :data:`OUTCOMES`."""
+        if self.findings:
+            return "undecided" if self.raises else "failed"
+        return "undecided" if any(tried.short for tried in self.cases) else "passed"
 
     @property
     def passed(self) -> bool:
-        """Whether nothing is wrong, and the verifier raised nothing."""
-        return not self.findings
+        """Whether nothing is wrong, and each case was looked at as closely as was asked for."""
+        return self.outcome == "passed"
 
     @property
-    def conclusive(self) -> bool:
-        """Whether it passed, or an answer was wrong; False if all that it did wrong is to raise."""
-        return self.passed or any(finding.judged for finding in self.findings)
+    def budget_needed(self) -> int:
+        """The budget that is enough to find on each case what was to be found."""
+        numbers = sum(tried.rows_needed * tried.numbers for tried in self.cases)
+        return -(-numbers // self.unit)
+
+    @property
+    def seconds_needed(self) -> float:
+        """How long that takes at most, at the pace of this check; infinite if nothing was run."""
+        if any(tried.rows_needed and not tried.size for tried in self.cases):
+            spent = sum(tried.size * tried.numbers for tried in self.cases)
+            seconds = sum(tried.seconds for tried in self.cases)
+            return self.budget_needed * self.unit * seconds / spent if spent else float("inf")
+        return sum(
+            tried.rows_needed * tried.seconds / tried.size for tried in self.cases if tried.size
+        )
+
+    @property
+    def raises(self) -> bool:
+        """Whether all that the verifier does wrong is to raise, so that nothing could be judged."""
+        return bool(self.findings) and not any(finding.judged for finding in self.findings)
 
     @property
     def detectable(self) -> float:
@@ -153,11 +199,15 @@ class Report(Carded):
 
     def _card_title(self) -> str:
         many = "1 case" if len(self.findings) == 1 else f"{len(self.findings)} cases"
-        found = f"{'wrong' if self.conclusive else 'raises'} on {many}"
-        return f"{self.verifier}: {'nothing is wrong' if self.passed else found}"
+        words = {
+            "passed": "nothing is wrong",
+            "failed": f"wrong on {many}",
+            "undecided": f"raises on {many}" if self.raises else "not looked at closely enough",
+        }
+        return f"{self.verifier}: {words[self.outcome]}"
 
     def _card_rows(self) -> Iterator[Row]:
-        yield "passed", self.passed
+        yield "outcome", self.outcome
         yield "kind", self.kind
         yield "mode", self.mode
         yield "cases", len(self.cases)

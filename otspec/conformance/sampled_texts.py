@@ -12,11 +12,12 @@ from otspec.arguments import as_callable, as_integer, as_real, as_seed
 from otspec.arithmetic import Array
 from otspec.conformance.arrays import DTYPES, Form
 from otspec.conformance.calling import Verifier
-from otspec.conformance.case_by_case import Check
+from otspec.conformance.case_by_case import COARSE, Check
 from otspec.conformance.cases import Case
+from otspec.conformance.dependence import CallPairs, RowPairs, SlotPairs
 from otspec.conformance.drafting import Sample
 from otspec.conformance.evidence import LARGEST
-from otspec.conformance.generated import CallPairs, RowPairs, Texts
+from otspec.conformance.generated import Texts
 from otspec.conformance.kernel import KernelBatches
 from otspec.conformance.kinds import Block, Kind
 from otspec.conformance.report import Report
@@ -83,19 +84,21 @@ def check_texts(
             f"one of which there are at most {MOST_TEXTS:,}, or a model of fewer tokens"
         )
     case = _case(model, number)
+    found = float(as_real(detect, "detect", 0, 1, open_below=True))
     sampler, kind = Sampler(engine, Form()), Said(Block(), count=number)
-    batches: tuple[type[KernelBatches], ...] = (RowPairs, CallPairs, KernelBatches)
+    batches: tuple[type[KernelBatches], ...] = (RowPairs, SlotPairs, CallPairs, KernelBatches)
     return Check(
         tuple(Task(sampler, kind, case, case, each) for each in batches),
         "texts",
         "pipeline",
         None,
-        float(as_real(detect, "detect", 0, 1, open_below=True)),
+        found,
         float(as_real(false_alarm, "false_alarm", 0, 0.5, open_below=True)),
         float(as_real(rounding, "rounding", 1e-15, 0.1)),
         as_integer(budget, "budget", 1, LARGEST) * model.n * number,
         as_seed(seed),
-        model.n + 1,
+        max(COARSE, found),
+        model.n * number,
     ).run(lambda _done, _cases: None)
 
 

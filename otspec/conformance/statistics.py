@@ -52,12 +52,15 @@ class Statistic(Frozen):
     expected : ndarray, shape (cells,)
     labels : tuple of str
         What each cell is, such as ``text (0, 2)``.
+    meaning : str
+        What it means if this law is another, where its name does not say so.
     """
 
     name: str
     cells: IntArray
     expected: Array
     labels: tuple[str, ...]
+    meaning: str = ""
 
     def counts(self, fine: IntArray) -> IntArray:
         """Return the counts of cells, from those of fine cells."""
@@ -100,7 +103,8 @@ def dependence(between: str) -> Statistic:
         f"dependence between {between}",
         np.array([[0, 1]]),
         np.array([0.5, 0.5]),
-        (f"that {between} agree more than others", f"that {between} agree less than others"),
+        ("their answers agree more than others", "their answers agree less than others"),
+        f"{between} depend on each other",
     )
 
 

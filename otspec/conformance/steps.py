@@ -7,11 +7,11 @@ from dataclasses import replace
 import numpy as np
 
 from otspec.arithmetic import IntArray
-from otspec.conformance.cases import Case, memoryless, remembering
+from otspec.conformance.cases import Case, renamed
 from otspec.conformance.drafting import UNKNOWN, completed
 from otspec.conformance.kernel import KernelBatches
 from otspec.conformance.kinds import Kind
-from otspec.conformance.library import MOST_TEXTS, ROWS, TABLES, needs_lengths
+from otspec.conformance.library import MOST_TEXTS, plain_cases
 from otspec.conformance.statistics import Statistic, TextsOnly, fine_counts, text_statistics
 
 STEPS = 2
@@ -27,10 +27,7 @@ def step_cases(kind: Kind, uneven: bool) -> list[Case]:
     uneven : bool
         Whether the verifier takes such rows.
     """
-    cases = [memoryless("two steps", *ROWS["all positive"])]
-    if kind.name != "tokens":
-        cases.insert(0, remembering("two steps", *TABLES["rows that depend on the text"]))
-    return [case for case in cases if uneven or not needs_lengths(kind, case)][:1]
+    return [renamed(case, "two steps") for case in plain_cases(kind, uneven)]
 
 
 def step_texts(kind: Kind, case: Case) -> TextsOnly:

@@ -10,12 +10,22 @@ import numpy as np
 
 from otspec.conformance.arrays import Form, plain
 from otspec.conformance.calling import Verifier
-from otspec.conformance.cases import Case, memoryless, prompted
+from otspec.conformance.cases import Case, memoryless, prompted, renamed
+from otspec.conformance.dependence import CallPairs, DraftPairs, Pairs, RowPairs, SlotPairs
 from otspec.conformance.engines import Engine, TextEngine, TokenEngine, logits_of
-from otspec.conformance.generated import CallPairs, DrawnToken, RowPairs, Texts
-from otspec.conformance.kernel import KernelBatches
+from otspec.conformance.generated import DrawnToken, Texts
+from otspec.conformance.kernel import KernelBatches, SingleRows, long_call
 from otspec.conformance.kinds import Kind, Tokens
-from otspec.conformance.library import ROWS, cases_of, text_cases
+from otspec.conformance.library import (
+    ROWS,
+    SHARED,
+    among,
+    cases_of,
+    differing_cases,
+    needs_lengths,
+    plain_cases,
+    text_cases,
+)
 from otspec.conformance.statistics import Statistic
 from otspec.conformance.steps import StepBatches, step_cases
 from otspec.frozen import Frozen
@@ -30,6 +40,18 @@ WARPINGS: tuple[dict[str, Any], ...] = (
     {"temperature": 2.0, "top_p": 0.8},
 )
 """Options of warping, of which each case has those that an engine takes."""
+MANY_ROWS = 1 << 16
+"""The rows of one call that come before those that are counted: more than 16 bits count."""
+DEPENDENT: tuple[type[Pairs], ...] = (RowPairs, SlotPairs, CallPairs)
+"""Of what in calls is asked whether it depends on each other."""
+GROSS = 4
+"""Dependence is looked for from so many times ``detect`` on, or half of ``coarse``."""
+SPECIAL = {
+    "vocabulary": "what only many tokens show, such as token ids of 16 bits or sums of few digits",
+    "single": "the axis of rows lost in a call of one row",
+    "long": "an index of rows or entries that overflows in a long call",
+}
+"""What a verifier does that is wrong on such cases alone."""
 CLEAR = 0.02
 """How far top-p is from where it would keep another token, and the last kept from the next."""
 
@@ -49,6 +71,10 @@ class Task(Frozen):
         Whose target's law its texts have: the case, but for warping.
     batches : type
         How they are made and counted.
+    before : int
+        Rows of a call that come before those that are counted; 0 if all are counted.
+    large : bool
+        Whether the case is in the large vocabulary.
     """
 
     verifier: Verifier
@@ -56,20 +82,52 @@ class Task(Frozen):
     case: Case
     law: Case
     batches: type[KernelBatches] = KernelBatches
+    before: int = 0
+    large: bool = False
 
     @property
     def numbers(self) -> int:
         """How many probabilities of the target a counted text takes."""
+        return -(-self.handed // self.together)
+
+    @property
+    def handed(self) -> int:
+        """How many probabilities of the target the smallest call takes."""
         rows = {"tokens": 1, "texts": self.kind.length}
         each = rows.get(self.kind.name, len(self.kind.parents) + 1)
-        return self.case.vocabulary * each * self.batches.calls
+        calls = self.batches.calls * max(sum(long_call(self.before)), 1)
+        return self.case.vocabulary * each * calls
+
+    @property
+    def together(self) -> int:
+        """How many texts the smallest call counts."""
+        return max(long_call(self.before)[1], 1)
+
+    @property
+    def special(self) -> str | None:
+        """What only this case has, one of :data:`SPECIAL`; None if it is as small as may be."""
+        there = (self.large, self.batches is SingleRows, self.before > 0)
+        return next((name for name, has in zip(SPECIAL, there, strict=True) if has), None)
+
+    @property
+    def costly(self) -> bool:
+        """Whether rows cost much: in a large vocabulary, or as calls of one row or of many."""
+        return self.special is not None
+
+    def wanted(self, detect: float, coarse: float) -> float:
+        """Return the total variation to be found, of what is to be found in general."""
+        if self.before:  # a row that is another's is far off
+            return min(2 * coarse, 1.0)
+        if self.costly:
+            return coarse
+        return min(GROSS * detect, coarse / 2) if issubclass(self.batches, Pairs) else detect
 
     def statistics(self) -> list[Statistic]:
         """Return what is compared, coarse before fine."""
         return self.batches.statistics(self.kind, self.law)
 
 
-def kernel_tasks(verifier: Verifier, kind: Kind, vocabulary: int) -> list[Task]:
+def kernel_tasks(verifier: Verifier, kind: Kind, vocabulary: int, entries: int) -> list[Task]:
     """Return the tasks of a verifier of drafts that are drawn here."""
     verifier.check_kind(kind)
     uneven = verifier.uneven
@@ -80,25 +138,76 @@ def kernel_tasks(verifier: Verifier, kind: Kind, vocabulary: int) -> list[Task]:
             "any case has tokens: let it take one of them, or use a smaller shape"
         )
     return [
-        *(Task(verifier, kind, case, case) for case in cases),
+        *_cases(verifier, kind, cases, vocabulary),
         *(Task(verifier, kind, case, case, StepBatches) for case in step_cases(kind, uneven)),
+        *_pairs(verifier, kind, _shared(kind, uneven), (*DEPENDENT, DraftPairs)),
+        *_single(verifier, kind, plain_cases(kind, uneven)),
+        *_long_calls(verifier, kind, differing_cases(kind, uneven), vocabulary, entries),
     ]
 
 
-def engine_tasks(function: Any, form: Form, kind: Kind, vocabulary: int) -> list[Task]:
+def _cases(verifier: Verifier, kind: Kind, cases: list[Case], vocabulary: int) -> list[Task]:
+    return [Task(verifier, kind, case, case, large=case.vocabulary >= vocabulary) for case in cases]
+
+
+def _shared(kind: Kind, uneven: bool) -> list[Case]:
+    """Return the case of rows and calls that may depend on each other, if a verifier takes it."""
+    case = memoryless("shared", *SHARED)
+    return [case] if uneven or not needs_lengths(kind, case) else []
+
+
+def _pairs(
+    verifier: Verifier, kind: Kind, cases: list[Case], pairs: tuple[type[Pairs], ...]
+) -> list[Task]:
+    """Return the tasks of rows and calls that may depend on each other."""
+    made = [(renamed(case, each.between), each) for case in cases for each in pairs]
+    return [Task(verifier, kind, case, case, each) for case, each in made]
+
+
+def _single(verifier: Verifier, kind: Kind, cases: list[Case]) -> list[Task]:
+    """Return the task of calls of one row each."""
+    named = [renamed(case, "one row in each call") for case in cases]
+    return [Task(verifier, kind, case, case, SingleRows) for case in named]
+
+
+def _long_calls(
+    verifier: Verifier, kind: Kind, cases: list[Case], vocabulary: int, entries: int
+) -> list[Task]:
+    """Return the tasks of calls of very many rows, and of very many entries of each array."""
+    tasks = []
+    for case in cases:
+        least = {"tokens": 1, "texts": kind.length - 1}.get(kind.name, len(kind.parents))
+        wide = among(case, vocabulary)
+        for each, before, words in (
+            (case, min(MANY_ROWS, entries), "rows"),
+            (wide, -(-entries // (vocabulary * least)), "rows of many tokens"),
+        ):
+            count = sum(long_call(before))
+            named = renamed(each, f"{count:,} {words} in one call")
+            tasks.append(Task(verifier, kind, named, named, before=before))
+    return tasks
+
+
+def engine_tasks(
+    function: Any, form: Form, kind: Kind, vocabulary: int, entries: int
+) -> list[Task]:
     """Return the tasks of an engine that drafts and verifies."""
     if isinstance(kind, Tokens):
         engine: Engine = TokenEngine(function, form)
         generated: Kind = DrawnToken(kind.k, kind.law)
         cases = cases_of(generated, vocabulary, uneven=False)
+        differing = differing_cases(generated, uneven=False)
         alike = memoryless("one pair for all rows", *ROWS["all positive"])
     else:
         engine, generated = TextEngine(function, form), Texts(kind)
         cases = text_cases(generated.length, vocabulary)
+        differing = cases[:1]
         alike = prompted("one prompt for all rows", [(2, 1)] * 2, [(1, 2)] * 2, 1)
     tasks = [
-        *(Task(engine, generated, alike, alike, batches) for batches in (RowPairs, CallPairs)),
-        *(Task(engine, generated, case, case) for case in cases),
+        *_pairs(engine, generated, [alike], DEPENDENT),
+        *_single(engine, generated, [alike]),
+        *_long_calls(engine, generated, differing, vocabulary, entries),
+        *_cases(engine, generated, cases, vocabulary),
     ]
     return [
         _warped(task, engine, options)

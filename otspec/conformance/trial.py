@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -57,8 +58,8 @@ def tried(
     name : str
         Of the case.
     batch : callable
-        Takes how many rows to verify; returns how often each fine cell was seen, and raises
-        :class:`FaultError`.
+        Takes how many rows to verify; returns how often each fine cell was seen, in so many rows
+        or more, and raises :class:`FaultError`.
     tests : sequence of Tested
         The law of the text first.
     largest : int
@@ -70,9 +71,8 @@ def tried(
     for look in sorted({size for _, evidence in running for size in evidence.looks()}):
         try:
             while done < look:
-                size = min(largest, look - done)
-                counts += batch(size)
-                done += size
+                counts += batch(min(largest, look - done))
+                done = int(counts.sum())
         except FaultError as fault:
             finding = Finding(name, fault.statistic, fault.reason, traceback=fault.traceback)
             break
@@ -92,6 +92,13 @@ def tried(
     return Tried(name, first.needs, done, found, counts, first.last.expected), finding
 
 
+def untried(name: str, tests: Sequence[Tested]) -> Tried:
+    """Return what is known of a case of which no sample was looked at."""
+    first = tests[0]
+    counts = np.zeros(first.last.cells.shape, dtype=np.int64)
+    return Tried(name, replace(first.needs, detect=1.0), 0, 0.0, counts, first.last.expected)
+
+
 def first_off(
     name: str, statistics: Sequence[Statistic], counts: IntArray, needs: Requirement
 ) -> Finding:
@@ -103,11 +110,21 @@ def first_off(
             break
     observed = seen / seen.sum()
     worst = int(np.argmax(np.abs(observed - statistic.expected)))
+    label, seen_often, size = statistic.label(worst), observed[worst], f"{int(seen.sum()):,}"
+    if statistic.meaning:
+        reason = (
+            f"{statistic.meaning}: {label} in {seen_often:.1%} of {size} comparisons, and "
+            f"independent ones in {statistic.expected[worst]:.0%}"
+        )
+    else:
+        reason = (
+            f"{label} has frequency {seen_often:.6f} and probability "
+            f"{statistic.expected[worst]:.6f} in {size} samples"
+        )
     return Finding(
         name,
         statistic.name,
-        f"{statistic.label(worst)} has frequency {observed[worst]:.6f} and probability "
-        f"{statistic.expected[worst]:.6f} in {int(seen.sum()):,} samples",
+        reason,
         tuple(observed.tolist()),
         tuple(statistic.expected.tolist()),
         evidence.logarithm(seen),

@@ -12,7 +12,7 @@ import pytest
 if TYPE_CHECKING:
     from otspec.conformance import Report
 
-OPTIONS = {"budget": int, "seed": int, "detect": float}
+OPTIONS = {"budget": int, "seed": int, "detect": float, "coarse": float}
 """Arguments of :func:`otspec.conformance.check` that are options, and their types."""
 _TAKEN = pytest.StashKey[set[str]]()
 """The names of reports that are there already."""
@@ -39,7 +39,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.fixture
 def conformance(request: pytest.FixtureRequest) -> Callable[..., Report]:
-    """Return a function that checks a verifier, and fails the test if it is wrong.
+    """Return a function that checks a verifier, and fails the test unless it passes.
 
     It takes what :func:`otspec.conformance.check` takes, and returns its report.
     """

@@ -52,7 +52,7 @@ def refuses(engine_state):
 
 number = 3
 """
-SMALL = ("--budget", "2000", "--vocabulary", "8", "--dtype", "float64")
+SMALL = ("--detect", "0.5", "--vocabulary", "8", "--dtype", "float64", "--entries", "9")
 
 
 @pytest.fixture
@@ -73,7 +73,7 @@ def test_a_right_verifier_passes(capsys, engine):
 
 
 def test_a_wrong_one_has_findings(capsys, engine):
-    assert main(["conform", f"{engine}:careless", "--budget", "20000", "--vocabulary", "8"]) == 1
+    assert main(["conform", f"{engine}:careless", *SMALL]) == 1
     printed = capsys.readouterr().out
     assert printed.startswith("failed: the verifier is wrong on ")
     assert "disjoint supports" in printed
@@ -81,11 +81,22 @@ def test_a_wrong_one_has_findings(capsys, engine):
 
 
 def test_json_is_the_document_of_the_report(capsys, engine):
-    options = ("--shape", "1", "--detect", "0.2", "--false-alarm", "1e-4", "--seed", "3", "--json")
+    options = ("--shape", "1", "--false-alarm", "1e-4", "--seed", "3", "--json")
     document = json.loads(run(capsys, "conform", f"{engine}:right", *SMALL, *options))
-    assert document["passed"]
+    assert (document["outcome"], document["passed"]) == ("passed", True)
     assert document["false_alarm"] == 1e-4
     assert document["verifier"] == f"{engine}.right"
+
+
+def test_too_small_a_budget_is_undecided(capsys, engine):
+    """Nothing is wrong as far as was looked: neither passed, 0, nor failed, 1."""
+    command = ["conform", f"{engine}:right", "--shape", "1", *SMALL, "--budget"]
+    assert main([*command, "200"]) == 2
+    printed = capsys.readouterr().out
+    assert printed.startswith("undecided: not looked at closely enough; ")
+    enough = re.search(r"budget=(\d+) is enough, which takes \d+ seconds at most", printed)
+    assert main([*command, enough[1]]) == 0
+    assert capsys.readouterr().out.startswith("passed")
 
 
 @pytest.mark.parametrize(("kind", "shape"), [("block", "3"), ("tree", "2x1"), ("tree", "[[]][]")])
@@ -167,5 +178,5 @@ def test_options_are_those_of_the_function():
     own = {"verifier", "reports", "cases", "traceback", "as_json"}
     assert set(options) - own == set(parameters) - {"verifier", "progress"}
     given = conform.make_context("conform", ["engine:verify"]).params
-    for name in set(given) - own - {"budget", "vocabulary"}:  # these are left out
+    for name in set(given) - own - {"budget", "vocabulary", "entries"}:  # these are left out
         assert given[name] == parameters[name].default

@@ -1,13 +1,17 @@
 """The table of commands: what it says of each, and that it is all that the list of them needs."""
 
+import re
 import subprocess
 import sys
+from pathlib import Path
 
 import click
 import pytest
 
 from otspec.cli.commands import HELP, Commands
 from otspec.cli.main import main, otspec
+
+PAGE = Path(__file__).parents[2] / "docs/command_line.md"
 
 
 def test_the_list_says_what_each_command_says_of_itself(capsys):
@@ -18,6 +22,11 @@ def test_the_list_says_what_each_command_says_of_itself(capsys):
     assert main([]) == 0
     listed = "".join(capsys.readouterr().out.split())  # lines break at hyphens, too
     assert all("".join([name, *text.split()]) in listed for name, text in HELP.items())
+
+
+def test_the_page_of_commands_has_each():
+    listed = re.findall(r"^\| `otspec ([a-z]+)", PAGE.read_text(encoding="utf-8"), re.M)
+    assert set(listed) == set(HELP)
 
 
 @pytest.mark.parametrize("width", [60, 80])

@@ -68,10 +68,10 @@ def test_every_case_is_a_pair_of_models(kind):
 
 
 def test_large_cases_have_their_symbols_at_both_ends_and_at_borders_of_warps():
-    large = [c for c in cases_of(KINDS["block"], 32_003, uneven=True) if c.vocabulary == 32_003]
+    large = [c for c in cases_of(KINDS["block"], 65_539, uneven=True) if c.vocabulary == 65_539]
     used = {int(place) for case in large if case.sizes.max() == 1 for place in case.places}
-    assert used == {0, 32_002, *(token for pair in BORDERS for token in pair)}
-    ends = {tuple(np.flatnonzero(np.isin(case.places, [0, 32_002]))) for case in large}
+    assert used == {0, 65_538, *(token for pair in BORDERS for token in pair)}
+    ends = {tuple(np.flatnonzero(np.isin(case.places, [0, 65_538]))) for case in large}
     assert len(ends) > 2  # not always the same symbols
 
 

@@ -23,13 +23,13 @@ def blocks(page, language):
 
 def test_the_test_of_the_page_runs_in_pytest(pytester):
     pytester.makepyfile(blocks("conformance_ci.md", "python")[0])
-    result = pytester.runpytest_inprocess(*PLUGIN, "--otspec-budget=20000")
+    result = pytester.runpytest_inprocess(*PLUGIN, "--otspec-detect=0.5")
     result.assert_outcomes(passed=1)
 
 
 def test_the_report_of_the_page_is_written(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    source = "\n".join(blocks("conformance_ci.md", "python")).replace("1_000_000", "20_000")
+    source = "\n".join(blocks("conformance_ci.md", "python")).replace("0.1", "0.5")
     exec(compile(source, "conformance_ci.md", "exec"), {})  # noqa: S102 # the page's own code
     assert capsys.readouterr().out.startswith("passed")
     assert Path("conformance.md").read_text("utf-8").startswith("# Conformance of ")

@@ -31,17 +31,18 @@ STAND_INS = {
     "eagle.model.utils": eagle_stand_in,
 }
 CHECK = conformance.check
-ONE_BY_ONE, AT_ONCE = 20_000, 500_000
-"""Probabilities for verifiers of one text per call, whose examples say a budget; of batches."""
+ONE_BY_ONE, AT_ONCE = 0.5, 0.2
+"""To detect for verifiers of one text per call, whose examples say that; of batches."""
 
 
 def small(verifier, **options):
     """Check with few samples, and without a GPU."""
-    slow = "budget" in options or verifier.__module__ == adapters.vllm_runner_chain.__module__
-    budget = ONE_BY_ONE if slow else AT_ONCE
+    slow = "entries" in options or verifier.__module__ == adapters.vllm_runner_chain.__module__
+    detect = ONE_BY_ONE if slow else AT_ONCE
     if options.get("mode") == "exact":
         options["shape"] = 1
-    return CHECK(verifier, **options | {"device": "cpu", "budget": budget, "vocabulary": 61})
+    less = {"device": "cpu", "detect": detect, "vocabulary": 61, "entries": 1_000}
+    return CHECK(verifier, **options | less)
 
 
 @pytest.fixture(autouse=True)

@@ -9,12 +9,12 @@ from text_engines import BlockEngine, choose, token_engine, tree_engine
 from otspec.batch import token_verification
 from otspec.conformance import check, one_by_one
 
-SMALL = {"mode": "pipeline", "vocabulary": 101, "detect": 0.1}
+SMALL = {"mode": "pipeline", "vocabulary": 101, "detect": 0.1, "entries": 4_000}
 OUTPUT = "law of the output"
 FIRST = "law of the first token"
 SECOND, THIRD = "law of the first 2 tokens", "law of the first 3 tokens"
 TEXT = "law of the text"
-ROWS, CALLS = "dependence between rows of a batch", "dependence between calls"
+ROWS, CALLS = "dependence between neighbouring rows", "dependence between calls"
 
 
 class WarpedEngine(BlockEngine):
@@ -104,9 +104,9 @@ def test_an_engine_of_single_texts_is_usable():
         assert prompts.shape == (1, 1)
         return BlockEngine()(draft, target, prompts, length, np.random.default_rng(seed))[0]
 
-    report = check(one_by_one(single), kind="block", budget=5_000, **SMALL)
+    report = check(one_by_one(single), kind="block", **SMALL | {"detect": 0.5, "entries": 9})
     assert report.passed
-    assert all(case.detectable <= 1 for case in report.cases)
+    assert report.detectable <= 1
 
 
 def test_an_engine_of_single_tokens_is_usable():

@@ -6,7 +6,7 @@ from text_engines import BlockEngine
 
 from otspec.conformance import check, one_by_one
 
-SMALL = {"mode": "pipeline", "vocabulary": 101, "detect": 0.5}
+SMALL = {"mode": "pipeline", "vocabulary": 101, "detect": 0.5, "entries": 1_000}
 
 
 def test_models_give_rows_and_logits_of_any_text():

@@ -14,7 +14,7 @@ def test_small_tables_are_generated_from_without_loss():
     """So few texts show gross faults only; 7,000 took some minutes, with the same verdict."""
     report = check(
         one_by_one(assisted), kind="block", mode="pipeline", arrays="torch", detect=0.9,
-        budget=400, vocabulary=11,
+        vocabulary=11, entries=1,
     )  # fmt: skip
     assert report.passed, report.findings
 
@@ -33,10 +33,11 @@ def test_texts_of_tiny_transformers_with_their_caches_are_the_targets():
 
     def engine(size):
         prompt, options = torch.tensor([[0]]), {"do_sample": True, "top_k": 0, "pad_token_id": 0}
+        options["attention_mask"] = torch.ones_like(prompt)  # which counts, though it is the pad
         texts = [
             models[0].generate(prompt, assistant_model=models[1], max_new_tokens=3, **options)
             for _ in range(size)
         ]
         return np.stack([text[0, 1:].numpy() for text in texts])
 
-    assert check_texts(engine, target, 3, detect=0.9, budget=20).passed
+    assert check_texts(engine, target, 3, detect=0.9).passed

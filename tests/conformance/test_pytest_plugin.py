@@ -12,7 +12,7 @@ import otspec.conformance  # noqa: F401 # so that no run inside this process imp
 VERIFIERS = """
 from otspec import batch
 
-SMALL = {"kind": "tokens", "shape": 1, "dtype": "float64", "vocabulary": 8}
+SMALL = {"kind": "tokens", "shape": 1, "dtype": "float64", "vocabulary": 8, "entries": 9}
 
 def right(draft, target, drafts, uniforms):
     return batch.maximal_coupling(draft, target, drafts, uniforms).token
@@ -46,7 +46,7 @@ PLUGIN = ("-p", "no:otspec", "-p", "otspec.testing.plugin", *OTHERS)
 def outcome(pytester):
     """Run tests with the plugin."""
 
-    def run(*tests, options=("--otspec-budget=5000",)):
+    def run(*tests, options=("--otspec-detect=0.5",)):
         pytester.makepyfile(VERIFIERS + "".join(tests))
         return pytester.runpytest_inprocess(*PLUGIN, *options)
 
@@ -66,15 +66,16 @@ def test_a_wrong_one_fails_with_the_report(outcome):
 
 def test_options_hold_where_a_test_does_not_say_otherwise(outcome):
     little = ("--otspec-budget=200", "--otspec-seed=5", "--otspec-detect=0.5")
-    result = outcome(PASSES, options=(*little, "-s"))
-    assert "detectable 1.0" in result.stdout.str()
+    result = outcome(PASSES, options=(*little, "--otspec-coarse=0.6"))
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["undecided: not looked at closely enough; *", "What to do:"])
     result = outcome(PASSES.replace("**SMALL", "budget=200000, **SMALL"), options=(*little, "-s"))
     result.assert_outcomes(passed=1)
-    assert "detectable 0.5" in result.stdout.str()
+    assert "detectable 1.0" in result.stdout.str()
 
 
 def test_reports_are_written_one_for_each_check(outcome, pytester):
-    result = outcome(TWICE, FAILS, options=("--otspec-budget=500", "--otspec-report=found/here"))
+    result = outcome(TWICE, FAILS, options=("--otspec-detect=0.5", "--otspec-report=found/here"))
     result.assert_outcomes(passed=2, failed=1)
     folder = pytester.path / "found" / "here"
     names = sorted(path.name for path in folder.iterdir())
@@ -85,7 +86,7 @@ def test_reports_are_written_one_for_each_check(outcome, pytester):
 
 
 def test_the_verdict_is_a_property_of_the_test(outcome, pytester):
-    outcome(PASSES, options=("--otspec-budget=5000", "--junit-xml=results.xml"))
+    outcome(PASSES, options=("--otspec-detect=0.5", "--junit-xml=results.xml"))
     written = (pytester.path / "results.xml").read_text("utf-8")
     assert '<property name="conformance" value="passed: ' in written
 

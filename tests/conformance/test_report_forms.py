@@ -53,7 +53,7 @@ class Balanced(HTMLParser):
 
 def test_the_document_is_json_and_holds_everything():
     document = json.loads(json.dumps(REPORT.document(), allow_nan=False))
-    assert (document["format"], document["version"]) == ("otspec-conformance-report", 1)
+    assert (document["format"], document["version"]) == ("otspec-conformance-report", 2)
     assert (document["passed"], document["verifier"]) == (False, "my.verify")
     assert [case["evidence"] for case in document["cases"]] == [-1.5, 0.0, None]
     first, second, _ = document["findings"]
@@ -72,7 +72,7 @@ def test_the_verdict_comes_first_and_says_what_was_found_out():
     )
     crashed = replace(REPORT, findings=(CRASH,))
     assert crashed.text().startswith("undecided: the verifier raises on 1 of 3 cases; where it")
-    assert (crashed.passed, crashed.conclusive, REPORT.conclusive) == (False, False, True)
+    assert (crashed.outcome, crashed.passed, REPORT.raises) == ("undecided", False, False)
     assert "raises on 1 case" in crashed._card().title
     assert PASSED.text().startswith("passed: the output was found to differ from the target on")
     assert "a total variation of 0.05 is found" in PASSED.text()
@@ -83,9 +83,41 @@ def test_the_power_names_half_of_the_cases_and_the_worst():
     weak = requirement(3, 0.3, 1e-6, 0.0)
     one = Tried("weak", weak, 9, 0.0, *CASE)
     several = Report("tokens", "kernel", (), (*CASES, one), 1e-6)
-    assert "0.05 is found on half of them and one of 0.3 on each" in several.text()
+    assert "0.05 is found on 3 of them and one of 0.3 on 1, with" in several.text()
+    many = [Tried("", requirement(3, d / 20, 1e-6, 0.0), 9, 0.0, *CASE) for d in range(1, 8)]
+    several = Report("tokens", "kernel", (), tuple(many), 1e-6)
+    assert "0.2 is found on half of them and one of 0.35 on each" in several.text()
     empty = Report("tokens", "kernel", (), (), 1e-6)
     assert "nothing is found" in empty.text()
+
+
+def test_a_case_that_was_looked_at_too_little_is_no_pass():
+    """The three outcomes, with what the third one takes."""
+    short = replace(
+        CASES[0], asked=0.01, rows_needed=4_000, numbers=3, seconds=0.5, short=True, size=100
+    )
+    long = replace(CASES[0], case="long", asked=0.05, rows_needed=50, numbers=2, seconds=0.1)
+    undecided = Report("tokens", "kernel", (), (short, long), 1e-6)
+    assert [REPORT.outcome, PASSED.outcome, undecided.outcome] == ["failed", "passed", "undecided"]
+    assert [REPORT.passed, PASSED.passed, undecided.passed] == [False, True, False]
+    assert undecided.budget_needed == 4_000 * 3 + 50 * 2
+    assert undecided.seconds_needed == pytest.approx(4_000 * 0.5 / 100 + 50 * 0.1 / 100)
+    assert replace(undecided, unit=5).budget_needed == 2_420
+    document = undecided.document()
+    assert document["needed"] == {"budget": 12_100, "seconds": undecided.seconds_needed}
+    assert [case["short"] for case in document["cases"]] == [True, False]
+    for text in (undecided.text(), undecided.markdown(), undecided.html()):
+        assert "undecided: not looked at closely enough; the output was found" in text
+        assert "budget=12100 is enough, which takes 20 seconds at most at this pace" in text
+        assert "is found where 0.01 was asked for" in text
+    assert 'class="undecided"' in undecided.html()
+    assert re.search(r"^plain +100 .*short$", undecided.text(cases=True), re.M)
+    # A case of which nothing was looked at has the pace of the others, or none.
+    none = replace(short, size=0, seconds=0.0)
+    assert Report("tokens", "kernel", (), (none,), 1e-6).seconds_needed == float("inf")
+    assert "which takes" not in Report("tokens", "kernel", (), (none,), 1e-6).text()
+    both = Report("tokens", "kernel", (), (none, replace(short, seconds=1.0)), 1e-6)
+    assert both.seconds_needed == pytest.approx(24_000 * 1.0 / 300)
 
 
 def test_what_was_followed_exactly_is_certain():
@@ -171,7 +203,12 @@ class Engine:
 def test_a_report_says_what_was_checked(verifier, name):
     seen = []
     report = check(
-        verifier, shape=1, budget=50, vocabulary=8, progress=lambda *done: seen.append(done)
+        verifier,
+        shape=1,
+        budget=50,
+        vocabulary=8,
+        entries=9,
+        progress=lambda *done: seen.append(done),
     )
     assert report.verifier == f"{__name__}.{name}"
     assert seen == [(done, len(report.cases)) for done in range(1, len(report.cases) + 1)]

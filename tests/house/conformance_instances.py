@@ -68,7 +68,7 @@ CONFORMANCE = {
     "answer of a verifier": lambda _: Answer(np.array([[0]]), None),
     "form of arrays": lambda _: Form(),
     "verifier": lambda _: VERIFIER,
-    "check": lambda _: Check((task(),), "tokens", "kernel", None, 0.1, 1e-6, 1e-6, 9, 0, 99),
+    "check": lambda _: Check((task(),), "tokens", "kernel", None, 0.1, 1e-6, 1e-6, 9, 0, 0.1),
     "case": case,
     "sample of drafts": lambda _: Sample(*np.zeros((4, 1, 1), dtype=int)),
     "engine": lambda _: Engine(drafts_first, Form()),

@@ -51,7 +51,17 @@ NOT_WALKED = {
         "generators, which are there to draw",
     ),
     **dict.fromkeys(
-        ("Randomness", "Followed", "KernelBatches", "StepBatches", "RowPairs", "CallPairs"),
+        (
+            "Randomness",
+            "Followed",
+            "KernelBatches",
+            "StepBatches",
+            "SingleRows",
+            "RowPairs",
+            "SlotPairs",
+            "DraftPairs",
+            "CallPairs",
+        ),
         "hold generators, which are there to draw",
     ),
     **dict.fromkeys(

@@ -168,13 +168,13 @@ def explained(
     seen = [
         Seen(task.case, tried.counts, tried.needs, found is not None and bool(found.observed))
         for task, (tried, found) in zip(tasks, results, strict=True)
-        if task.batches is KernelBatches and task.law is task.case
+        if task.batches is KernelBatches and task.law is task.case and not task.before
     ]
     kind = tasks[0].kind
     drafts = isinstance(kind, DrawnToken)
     names = explanations(kind, seen, pipeline=drafts) if isinstance(kind, (Tokens, Tree)) else []
     findings = [
-        replace(found, looks_like=tuple(names)) if found.observed else found
+        replace(found, looks_like=found.looks_like or tuple(names)) if found.observed else found
         for _, found in results
         if found is not None
     ]
