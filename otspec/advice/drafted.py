@@ -59,12 +59,13 @@ def drafted_texts(
     ValueError
         A block that is shorter; or what a rule refuses.
     """
-    clusters, lengths, beside = [], [], []
+    clusters, lengths, beside, ended = [], [], [], []
     answers: list[list[Array]] = [[] for _ in asked]
     for cluster, block in blocks:
         block.check(depth)
         clusters.append(cluster)
         lengths.append(min(depth, len(block.tokens)))
+        ended.append(block.ended and len(block.tokens) <= depth)
         rows = zip(block.tokens[:depth], block.draft, block.target, block.sampled, strict=False)
         for token, draft, target, sampled in rows:
             for each, into in zip(asked, answers, strict=True):
@@ -78,4 +79,5 @@ def drafted_texts(
         tuple(asked),
         tuple(joined(each) for each in answers),
         np.concatenate(beside, axis=1),
+        ended,
     )

@@ -69,6 +69,8 @@ class TextNumbers(Frozen, ABC):
         What each rule says, see :meth:`Asked.at`.
     beside : ndarray, shape (2, positions)
         Two numbers of each position for the rules for single drafts.
+    ended : sequence of bool, shape (texts,), optional
+        Which texts are over with an end token; by default none.
     """
 
     clusters: IntArray
@@ -76,6 +78,7 @@ class TextNumbers(Frozen, ABC):
     asked: Sequence[Asked]
     answers: Sequence[Array]
     beside: Array
+    ended: Sequence[bool] | None = None
 
     @property
     def starts(self) -> IntArray:
@@ -83,10 +86,22 @@ class TextNumbers(Frozen, ABC):
         found: IntArray = np.cumsum(self.lengths) - self.lengths
         return found
 
-    def kept(self) -> Iterator[tuple[Asked, dict[int, Array]]]:
-        """Yield each rule, and how likely its drafts are kept at the positions: k → (k, m)."""
-        for asked, (kept, _) in zip(self.asked, self.answers, strict=True):
-            yield asked, asked.split(kept)
+    @property
+    def over(self) -> Sequence[bool]:
+        """Which texts are over with an end token."""
+        return [False] * len(self.lengths) if self.ended is None else self.ended
+
+    def kept(self) -> Iterator[tuple[Asked, dict[int, Array], dict[int, Array]]]:
+        """Yield each rule, and how likely its drafts are kept at the positions: k → (k, m).
+
+        The latter is the same of drafts that do not end the text, an estimate: what is kept of an
+        end token is known where one is logged, with the weight of a logged token.
+        """
+        last = (self.starts + self.lengths - 1)[np.array(self.over, dtype=bool)]
+        for asked, (kept, led) in zip(self.asked, self.answers, strict=True):
+            going = kept.copy()
+            going[:, last] -= led[:, last]
+            yield asked, asked.split(kept), asked.split(going)
 
     def along(self, *, given: bool = False) -> dict[str, Chances]:
         """Return for each rule the chances with every position as a place that leads to the next.

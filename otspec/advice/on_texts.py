@@ -43,22 +43,23 @@ class TextEvidence(Frozen):
     @cached_property
     def _means(self) -> dict[str, Chances]:
         """The mean chances of each rule, as if texts did not matter otherwise."""
-        sums: dict[str, dict[int, Array]] = {}
+        sums: dict[str, dict[int, Array]] = {}  # of both: what is kept, and what goes on
         found: dict[str, Chances] = {}
         positions = 0
         for part in self.parts():
             positions += int(part.lengths.sum())
-            for asked, kept in part.kept():
+            for asked, kept, going in part.kept():
                 into = sums.setdefault(asked.rule.name, {})
                 for k, each in kept.items():
-                    into[k] = into.get(k, 0) + each.sum(axis=1)
-                means = {k: (each / positions)[:, None] for k, each in into.items()}
+                    both = np.array([each.sum(axis=1), going[k].sum(axis=1)])
+                    into[k] = into.get(k, 0) + both
+                means = {k: np.maximum(both / positions, 0) for k, both in into.items()}
                 found[asked.rule.name] = Chances(
                     np.ones(1),
                     np.zeros((1, 1), dtype=int),
                     asked.widths,
-                    means,
-                    {k: each[:, :, None] for k, each in means.items()},
+                    {k: kept[:, None] for k, (kept, _) in means.items()},
+                    {k: going[:, None, None] for k, (_, going) in means.items()},
                     asked.nested,
                 )
         return found

@@ -17,6 +17,7 @@ from otspec.advice.search import DEEPEST
 from otspec.advice.written import Written, written_texts
 from otspec.arguments import as_instance, as_list
 from otspec.logged import LoggedBlock
+from otspec.logged.comparison import shared_length
 from otspec.models import as_models
 from otspec.traces import Trace
 from otspec.traces.readers import Warp, Warping
@@ -79,7 +80,7 @@ def evidence_of(
         ]
     if not blocks:
         raise ValueError("logs is empty: at least one logged block is needed")
-    levels = depth or min(DEEPEST, *(len(block.tokens) for block in blocks))
+    levels = depth or shared_length(blocks, DEEPEST)
     part, words = _numbers(blocks, asked, levels)
     return TextEvidence(lambda: [part]), levels, words
 
@@ -111,4 +112,4 @@ def _is_written(block: LoggedBlock) -> bool:
 def _texts(blocks: Sequence[LoggedBlock], depth: int) -> Iterator[Written]:
     for number, block in enumerate(blocks):
         block.check(depth)
-        yield Written(number, block.tokens, block.draft, block.target)
+        yield Written(number, block.tokens, block.draft, block.target, block.ended)

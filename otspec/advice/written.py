@@ -23,13 +23,16 @@ class Written(NamedTuple):
     tokens: Sequence[int]
     draft: Iterable[Distribution]
     target: Iterable[Distribution]
+    ended: bool = False
+    """Whether it is over with an end token; else it goes on behind what was logged."""
 
 
 class WrittenTexts(TextNumbers):
     """Texts of the target, each decoded by as many calls as it takes.
 
-    ``beside`` has the probability of each token by the draft and by the target. Texts go on behind
-    what was logged: calls count as long as all that a tree may keep is logged after them.
+    ``beside`` has the probability of each token by the draft and by the target. Of texts that go on
+    behind what was logged calls count as long as all that a tree may keep is logged after them; of
+    those that are over all calls count.
     """
 
     def outcomes(self, candidates: Sequence[Candidate]) -> tuple[Array, Array]:
@@ -38,8 +41,9 @@ class WrittenTexts(TextNumbers):
         found = np.empty((2, len(self.lengths), len(candidates)))
         for place, candidate in enumerate(candidates):
             levels = self._levels(candidate, chances)
-            for text, (start, length) in enumerate(zip(self.starts, self.lengths, strict=True)):
-                replay = replayed(levels[:, start : start + length], cut=True)
+            texts = zip(self.starts, self.lengths, self.over, strict=True)
+            for text, (start, length, over) in enumerate(texts):
+                replay = replayed(levels[:, start : start + length], cut=not over)
                 found[:, text, place] = replay.tokens, replay.calls
         return found[0], found[1]
 
@@ -63,10 +67,11 @@ def written_texts(texts: Iterable[Written], asked: Sequence[Asked]) -> WrittenTe
     ValueError
         What a rule refuses.
     """
-    clusters, lengths, beside = [], [], []
+    clusters, lengths, beside, ended = [], [], [], []
     answers: list[list[Array]] = [[] for _ in asked]
     for text in texts:
         clusters.append(text.cluster)
+        ended.append(text.ended)
         lengths.append(len(text.tokens))
         for token, draft, target in zip(text.tokens, text.draft, text.target, strict=False):
             beside.append([float(draft[token]), float(target[token])])
@@ -78,4 +83,5 @@ def written_texts(texts: Iterable[Written], asked: Sequence[Asked]) -> WrittenTe
         tuple(asked),
         tuple(joined(each) for each in answers),
         np.array(beside).T,
+        ended,
     )

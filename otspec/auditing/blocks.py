@@ -252,6 +252,8 @@ def _of_one_draft(rule: SingleDraftRule) -> Number:
 
 @_best_expected.register
 def _of_sets(rule: BlockRule) -> Number:
+    if rule.target.ended(()):  # nothing is drafted
+        return rule.target.number(0)
     drafted = DraftedSets(rule.candidates(), rule.target.n)
     return rule.target.number(PathProgram(drafted, rule.target).solve().expected)
 

@@ -14,6 +14,7 @@ from otspec.auditing.foreign import Crash, attempt, attribute
 from otspec.digits import plain
 from otspec.distributions import Distribution, as_distribution
 from otspec.drafts import IID, LAWS, DraftLaw
+from otspec.rules.program_rule import ProgramRule
 
 
 class DisagreementError(Exception):
@@ -57,16 +58,20 @@ class NoDistributionError(DisagreementError):
     """A kernel answers masses, one for each token, that are no distribution."""
 
 
-def kernel_of(rule: Any) -> Callable[..., Any]:
-    """Return the kernel of a rule, or a callable itself.
+def kernel_of(rule: Any, law: DraftLaw, target: Distribution) -> Callable[..., Any]:
+    """Return the kernel of a rule or a program, or a callable itself.
 
     Raises
     ------
     DisagreementError
-        It is neither, or cannot be called with the drafts alone.
+        It is none of them: it cannot be called with the drafts alone, nor with them and chance.
     """
     kernel = _read(rule, "kernel")
-    kernel = rule if kernel is None else kernel
+    if kernel is None:
+        program = rule if callable(rule) else _read(rule, "verify")
+        if program is not None and is_program(program):
+            return ProgramRule(law, target, program).kernel
+        kernel = rule
     if callable(kernel):
         signature, crash = attempt(inspect.signature, kernel)
         if crash is not None or takes(signature, 1):  # a builtin may not tell
@@ -75,7 +80,7 @@ def kernel_of(rule: Any) -> Callable[..., Any]:
         raise DisagreementError(
             "kernel",
             f"a kernel takes the drafts alone, and this one takes {taken}: write kernel(x) -> "
-            f"distribution; {TEST_SAMPLERS}",
+            f"distribution, or a program verify(drafts, chance); {TEST_SAMPLERS}",
         )
     made = type(rule).__name__
     if _read(rule, "sample") is not None:
@@ -91,6 +96,25 @@ def kernel_of(rule: Any) -> Callable[..., Any]:
 
 
 TEST_SAMPLERS = "a sampler, which returns a token, is tested with otspec.audit_samples"
+
+
+def is_program(function: Any) -> bool:
+    """Return whether a function takes the drafts and ``chance``."""
+    return _takes_chance(function, after=1)
+
+
+def is_step(function: Any) -> bool:
+    """Return whether a function takes ``chance`` alone."""
+    return _takes_chance(function, after=0)
+
+
+def _takes_chance(function: Any, after: int) -> bool:
+    signature, crash = attempt(inspect.signature, function)
+    if crash is not None:  # a builtin may not tell
+        return False
+    return list(signature.parameters)[after : after + 1] == ["chance"] and takes(
+        signature, after + 1
+    )
 
 
 def takes(signature: inspect.Signature, count: int) -> bool:

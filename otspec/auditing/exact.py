@@ -6,10 +6,15 @@ from collections.abc import Callable
 from typing import Any, TypeVar, cast
 
 from otspec.arguments import as_callable, as_real
-from otspec.auditing.declared import DisagreementError, as_declared, kernel_of
+from otspec.auditing.declared import (
+    DisagreementError,
+    as_declared,
+    is_step,
+    kernel_of,
+)
 from otspec.auditing.enumeration import Kernel, enumerated
 from otspec.auditing.foreign import attempt, attribute
-from otspec.auditing.report import Audit, Problem, problem_of
+from otspec.auditing.report import Audit, Problem, problem_of, step_problem
 from otspec.distributions import Distribution, DistributionLike, as_distribution
 from otspec.drafts import DraftLaw
 from otspec.drafts.contract import as_law
@@ -37,11 +42,15 @@ def audit(
     Parameters
     ----------
     rule : Rule or callable
-        A rule, or any callable from a draft tuple to the distribution of the output. For one draft
-        the callable may also take the bare token in place of the tuple ``(token,)``: it is called
-        so if the tuple makes it raise a ``TypeError`` or ``LookupError`` and the token does not.
+        A rule, or one of three callables. A kernel ``kernel(x)`` takes a tuple of drafts and
+        returns the distribution of the output. For one draft it may also take the bare token in
+        place of the tuple ``(token,)``: it is called so if the tuple makes it raise a
+        ``TypeError`` or ``LookupError`` and the token does not. A program ``verify(drafts,
+        chance)`` is what :class:`otspec.rules.ProgramRule` takes. A step ``step(chance)`` drafts,
+        verifies and corrects, and returns the output or its distribution; of a step there is no
+        acceptance, and no optimum.
     law : DraftLaw, optional
-        The law of the drafts; for a rule by default its own.
+        The law of the drafts; for a rule by default its own. A step has none.
     target : array_like, optional
         What the output should be distributed as; for a rule by default its own.
     tolerance : float, optional
@@ -78,18 +87,39 @@ def audit(
     ... )
     >>> greedy.lossless, greedy.witness.token, greedy.witness.error, greedy.witness.drafts
     (False, 0, Fraction(1, 2), ((0, 0), (0, 1)))
+
+    Naive sampling as a program, and a whole step with it:
+
+    >>> target = ["1/4", "3/4"]
+    >>> def verify(drafts, chance):
+    ...     token = chance.choose([1, 3])
+    ...     return drafts.index(token) if token in drafts else [1 - token, token]
+    >>> law = IID(["1/2", "1/2"], k=2)
+    >>> report = audit(verify, law=law, target=target)
+    >>> report.lossless, report.acceptance
+    (True, Fraction(3, 4))
+    >>> def step(chance):
+    ...     drafts = law.draw(chance)
+    ...     found = verify(drafts, chance)
+    ...     return found if isinstance(found, list) else drafts[found]
+    >>> audit(step, target=target).lossless
+    True
     """
     tolerance = checked_tolerance(tolerance)
-    kernel: Any = asked(rule, "kernel")
+    kernel = asked(rule, "kernel")
     law = law if law is not None else asked(rule, "law")
     wanted = target if target is not None else asked(rule, "target")
-    if law is None or wanted is None:
-        missing = "law" if law is None else "target"
+    step = law is None and callable(rule) and is_step(rule)
+    if wanted is None or (law is None and not step):
+        missing = "target" if wanted is None else "law"
         raise ValueError(f"{missing} is missing: a callable is audited with law=... and target=...")
-    if kernel is None and asked(rule, "sample") is None:
+    if kernel is None and asked(rule, "verify") is None and asked(rule, "sample") is None:
         as_callable(rule, "rule", "a Rule, or a callable from a draft tuple to a distribution")
-    kernel = _kernel_of(rule if kernel is None else kernel)
-    problem = told(_problem, law, wanted)
+    if step:
+        problem, kernel = told(step_problem, rule, wanted)
+    else:
+        problem = told(_problem, law, wanted)
+        kernel = _kernel_of(rule, as_law(law), problem.target)
     declared = told(_declared, asked(rule, "declared_output"), problem)
     accuracy = 0.0 if tolerance is not None else told(_believed, asked(rule, "accuracy"))
     return enumerated(
@@ -101,9 +131,9 @@ def audit(
     )
 
 
-def _kernel_of(rule: Any) -> Kernel:
+def _kernel_of(rule: Any, law: DraftLaw, target: Distribution) -> Kernel:
     try:
-        return kernel_of(rule)
+        return kernel_of(rule, law, target)
     except DisagreementError as found:
         raise ValueError(f"rule cannot be audited: {found.reason}") from found
 

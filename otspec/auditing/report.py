@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -12,12 +12,14 @@ import numpy as np
 from otspec.arithmetic import Array, Number, as_number, is_exact, positive_part, zeros
 from otspec.auditing.declared import DisagreementError, NoDistributionError, rounding
 from otspec.cards import Carded, Masses, Row
+from otspec.chance import Chance
 from otspec.digits import plain
-from otspec.distributions import Distribution, DistributionLike
-from otspec.drafts import DraftLaw
+from otspec.distributions import Distribution, DistributionLike, as_distribution
+from otspec.drafts import DraftLaw, Fixed
 from otspec.frozen import Frozen
 from otspec.lossy.rules.divergences import kullback_leibler
 from otspec.optimum import optimal_acceptance
+from otspec.rules.program_rule import ProgramRule
 
 
 @dataclass(frozen=True)
@@ -69,8 +71,8 @@ class Audit(Frozen):
     target : ndarray, shape (n,)
     acceptance : float, Fraction or None
         The probability that the output is one of the drafts.
-    optimum : float or Fraction
-        The most that a lossless rule accepts under this draft law.
+    optimum : float, Fraction or None
+        The most that a lossless rule accepts under this draft law; None for a whole step.
     total_variation : float, Fraction or None
         Between the output and the target.
     tolerance : float
@@ -86,7 +88,7 @@ class Audit(Frozen):
     output: Distribution | None
     target: Distribution
     acceptance: Number | None
-    optimum: Number
+    optimum: Number | None
     total_variation: Number | None
     tolerance: float
     witness: Witness | None
@@ -110,12 +112,14 @@ class Audit(Frozen):
     @property
     def gap(self) -> Number | None:
         """How far the acceptance is below the optimum; negative only for a rule that is lossy."""
-        return None if self.acceptance is None else self.optimum - self.acceptance
+        if self.acceptance is None or self.optimum is None:
+            return None
+        return self.optimum - self.acceptance
 
     @property
     def frontier(self) -> Number | None:
         """The most that any rule accepts with this total variation: min(1, optimum + that)."""
-        if self.total_variation is None:
+        if self.total_variation is None or self.optimum is None:
             return None
         return min(self.optimum * 0 + 1, self.optimum + self.total_variation)
 
@@ -129,7 +133,7 @@ class Audit(Frozen):
     @property
     def spare_variation(self) -> Number | None:
         """How much less total variation some other rule needs for this acceptance: from 0."""
-        if self.total_variation is None or self.acceptance is None:
+        if self.total_variation is None or self.acceptance is None or self.optimum is None:
             return None
         return self.total_variation - max(self.optimum * 0, self.acceptance - self.optimum)
 
@@ -179,14 +183,14 @@ class Problem(Frozen):
         Every draft tuple of positive probability.
     masses : ndarray, shape (len(drafts),)
     target : ndarray, shape (n,)
-    optimum : float or Fraction
-        The most that a lossless rule accepts.
+    optimum : float, Fraction or None
+        The most that a lossless rule accepts; None if nothing is known of the drafts.
     """
 
     drafts: tuple[tuple[int, ...], ...]
     masses: Array
     target: Distribution
-    optimum: Number
+    optimum: Number | None
 
     @property
     def rounding(self) -> float:
@@ -202,6 +206,20 @@ def problem_of(law: DraftLaw, target: DistributionLike) -> Problem:
     optimum = optimal_acceptance(law, checked).acceptance
     drafts = tuple(tuple(x) for x in tuples.tolist())
     return Problem(drafts, masses, checked, optimum)
+
+
+def step_problem(
+    step: Callable[[Chance], Any], target: DistributionLike
+) -> tuple[Problem, Callable[[tuple[int, ...]], Array]]:
+    """Return what a whole step is held to, and its kernel.
+
+    A step that returns a token is a rule that always accepts, where all tokens are drafted.
+    """
+    checked = as_distribution(target, "target")
+    tokens = Fixed(range(len(checked)), len(checked), exact=is_exact(checked))
+    rule = ProgramRule(tokens, checked, lambda _, chance: step(chance))
+    drafts, masses = rule.law.tuples()
+    return Problem((tuple(drafts[0].tolist()),), masses, checked, None), rule.kernel
 
 
 def unmeasured(
@@ -231,7 +249,8 @@ def measured(
         problem.drafts, problem.masses, problem.target, problem.optimum
     )  # fmt: skip
     if not exact:
-        masses, target, optimum = masses.astype(float), target.astype(float), float(optimum)
+        masses, target = masses.astype(float), target.astype(float)
+        optimum = None if optimum is None else float(optimum)
         rows = [row.astype(float) for row in rows]
         declared = None if declared is None else declared.astype(float)
     output, acceptance = zeros(len(target), like=masses), as_number(0, like=masses)
@@ -244,7 +263,7 @@ def measured(
         bool((np.abs(errors) <= tolerance).all()),
         output,
         target,
-        acceptance,
+        None if optimum is None else acceptance,
         optimum,
         as_number(positive_part(errors).sum(), like=masses),
         tolerance,

@@ -249,7 +249,7 @@ def _audited(
             raise finding
         check_declared(rule, name, law, target, tolerance)
         declared = declared_by(rule, law.n)
-        kernel = kernel_of(rule)
+        kernel = kernel_of(rule, law, target)
     except DisagreementError as found:
         return _Audited(unmeasured(found, problem), name)
     limit = problem.rounding if tolerance is None else tolerance

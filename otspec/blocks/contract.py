@@ -121,7 +121,11 @@ class BlockRule(Frozen, ABC):
         return self.target.number(total)
 
     def efficiency(self) -> Number:
-        """Return the block efficiency of one block: E[τ] + 1 tokens per call of the target."""
+        """Return the block efficiency of one block: E[τ] + 1 tokens per call of the target.
+
+        The 1 counts after a kept end token, too, where no token follows:
+        :func:`otspec.blocks.decoded_after` counts what comes out.
+        """
         return self.expected() + 1
 
     def restarted(self, draft: Model, target: Model) -> BlockRule:

@@ -9,10 +9,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from otspec.arguments import as_generator, as_instance, as_tokens, how_many
+from otspec.arguments import as_generator, as_instance
 from otspec.arithmetic import Array, zeros
 from otspec.blocks.contract import BlockRule, Outcome
-from otspec.blocks.single_draft import last_kept
+from otspec.blocks.single_draft import as_block, last_kept
 from otspec.distributions import Distribution
 from otspec.drafts.contract import draw
 from otspec.frozen import Frozen, read_only
@@ -32,12 +32,15 @@ class HandedResidual(GivenBeginning):
     plan : HandOverPlan
     chances : dict
         From numbers of residuals of the plan, all of one context, to their probabilities.
+    over : tuple of int, optional
+        A text that is over: nothing of it is left to decode, whatever the residuals.
     """
 
-    def __init__(self, plan: HandOverPlan, chances: Mapping[int, Any]) -> None:
+    def __init__(self, plan: HandOverPlan, chances: Mapping[int, Any], over: Prefix = ()) -> None:
         residuals = [(plan.residuals[number], chance) for number, chance in chances.items()]
-        law: Any = sum(residual.law * chance for residual, chance in residuals)
-        super().__init__(plan.target.after(residuals[0][0].text), np.asarray(law))
+        law: Any = 1 if over else sum(residual.law * chance for residual, chance in residuals)
+        self.start = over or residuals[0][0].text
+        super().__init__(plan.target.after(self.start), np.asarray(law))
         self.plan, self.chances = plan, dict(chances)
 
 
@@ -82,11 +85,15 @@ class EndedBlock(Model):
     Parameters
     ----------
     plan : HandOverPlan
+    before : tuple of int
+        The text up to here, what is kept included.
     handed : dict
         From the next token to the residuals that are handed over after it, by mass.
     """
 
-    def __init__(self, plan: HandOverPlan, handed: Mapping[int, Mapping[int, Any]]) -> None:
+    def __init__(
+        self, plan: HandOverPlan, before: Prefix, handed: Mapping[int, Mapping[int, Any]]
+    ) -> None:
         self.n, self.exact = plan.target.n, plan.target.exact
         total: Any = sum(sum(masses.values()) for masses in handed.values())
         row = zeros(self.n, like=plan.target(()))
@@ -94,13 +101,20 @@ class EndedBlock(Model):
         for token, masses in handed.items():
             mass: Any = sum(masses.values())
             row[token] = mass / total
-            self._after[token] = HandedResidual(plan, {i: m / mass for i, m in masses.items()})
+            chances = {i: m / mass for i, m in masses.items()}
+            text = (*before, token)
+            over = text if plan.target.ended(text) else ()
+            self._after[token] = HandedResidual(plan, chances, over)
         self._row = read_only(row)
 
     def __call__(self, prefix: Prefix) -> Distribution:
         """Return the law of the next token, or what follows in what is handed over."""
         text = as_prefix(prefix, self.n)
         return self._after[text[0]](text[1:]) if text else self._row
+
+    def ended(self, prefix: Prefix) -> bool:
+        """Return whether the target's text is over."""
+        return bool(prefix) and self._after[prefix[0]].ended(prefix[1:])
 
     def after(self, prefix: Prefix) -> Model:
         """Return what the plan hands over after a token of positive probability."""
@@ -146,9 +160,15 @@ class HandOverRule(BlockRule):
 
     def outcomes(self) -> Iterator[Outcome]:
         """Yield each text that may be kept, with its probability and what follows."""
+        if self.target.ended(()):
+            yield Outcome((), self.target.number(1), self.target)
+            return
         for head, handed in self._ended().items():
             mass: Any = sum(sum(masses.values()) for masses in handed.values())
-            yield Outcome(head, mass, EndedBlock(self.plan, handed))
+            yield Outcome(head, mass, self._following(head, handed))
+
+    def _following(self, head: Prefix, handed: Mapping[int, Mapping[int, Any]]) -> EndedBlock:
+        return EndedBlock(self.plan, self.target.start + head, handed)
 
     def _ended(self) -> dict[Prefix, dict[int, dict[int, Any]]]:
         """Return the mass of what is handed over, by what is kept and the next token."""
@@ -165,16 +185,14 @@ class HandOverRule(BlockRule):
         Parameters
         ----------
         block : sequence of int, length L
+            Or less, if the text is over with the last of them.
 
         Raises
         ------
         ValueError
             Not L token ids.
         """
-        drafted = as_tokens(block, self.draft.n, "block", count=self.depth)
-        if len(drafted) != self.depth:
-            given = how_many(block, drafted, self.depth)
-            raise ValueError(f"block has {given} tokens, but the length is {self.depth}")
+        drafted = as_block(block, self.target, self.depth)
         ends: dict[Prefix, Any] = defaultdict(int)
         longer: dict[Prefix, Any] = defaultdict(int)
         for outcome in self.outcomes():
@@ -183,7 +201,7 @@ class HandOverRule(BlockRule):
                 longer[outcome.accepted[:length]] += outcome.mass
         chances = [
             _share(ends[head], self.draft.mass(head) - longer[head])
-            for head in (drafted[:length] for length in range(self.depth + 1))
+            for head in (drafted[:length] for length in range(len(drafted) + 1))
         ]
         return last_kept(chances, like=self.draft(()))
 
@@ -191,14 +209,16 @@ class HandOverRule(BlockRule):
         """Draw a block from the draft model and verify it."""
         rng = as_generator(rng)
         block: Prefix = ()
-        for _ in range(self.depth):
+        while len(block) < self.depth and not self.target.ended(block):
             block = (*block, int(draw(self.draft(block), 1, rng)[0]))
         return self.verify(block, rng)
 
     def verify(self, block: Sequence[int], rng: np.random.Generator) -> Outcome:
         """Draw how much of a draft is kept; parameters and errors as :meth:`kept`."""
         head = tuple(block)[: int(draw(self.kept(block), 1, as_generator(rng))[0])]
-        return Outcome(head, self.target.number(1), EndedBlock(self.plan, self._ended()[head]))
+        if self.target.ended(()):
+            return next(self.outcomes())
+        return Outcome(head, self.target.number(1), self._following(head, self._ended()[head]))
 
 
 def _share(part: Any, whole: Any) -> Any:

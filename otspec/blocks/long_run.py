@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -14,7 +15,7 @@ from otspec.blocks.block_verify_published import BlockVerifyPublished
 from otspec.blocks.handing_over import HandOverPlan, HandOverRule, Ways
 from otspec.frozen import Frozen
 from otspec.models.contract import Model, Prefix
-from otspec.models.given_beginning import GivenBeginning
+from otspec.models.given_beginning import GivenBeginning, filled_up
 from otspec.models.joint_contexts import JointContexts
 from otspec.programs.chained_residuals import Residual, ResidualsProgram
 from otspec.programs.one_corrected_token import OneTokenProgram
@@ -31,7 +32,7 @@ NEVER = 1e-9
 
 @dataclass(frozen=True, eq=False)
 class LongRun(Frozen):
-    """Tokens per call of the target in the long run.
+    """Tokens per call of the target in the long run: of a text, or of texts that end, one by one.
 
     Parameters
     ----------
@@ -69,7 +70,8 @@ def long_run(
     Parameters
     ----------
     draft, target : callable
-        Language models that remember finitely many tokens; small alphabets only.
+        Language models that remember finitely many tokens; small alphabets only. Where the
+        target's texts end, one text follows another: tokens of all texts per call of all texts.
     length : int
         L, the tokens of a block.
     reach : int
@@ -147,9 +149,9 @@ def _residuals(draft: Model, target: Model, reach: int, more: Iterator[Residual]
 def _law(first: Model, target: Model, start: Prefix, own: int, reach: int) -> Array:
     """Return the law of the tokens after a start, of which some come from a model of their own."""
     law = zeros((target.n,) * reach, like=target(()))
-    for head, mass in first.texts(own):
+    for head, mass in first.texts(own, target.after(start).ended):
         for text, chance in target.after(start + head).texts(reach - own):
-            law[head + text] += mass * chance
+            law[filled_up(head + text, reach)] += mass * chance
     return law
 
 
@@ -159,7 +161,7 @@ def _handed_in_windows(windows: WindowProgram, found: Solution, reach: int) -> I
     for own in range(1, min(reach, windows.length + 1) + 1):
         laws = np.zeros((len(windows.contexts.texts), *(target.n,) * own))
         for (past, text), share in zip(windows.windows, found.primal, strict=False):
-            laws[past, *text[:own]] += share
+            laws[past, *filled_up(text, own)[:own]] += share
         for start, law in zip(windows.contexts.texts, laws, strict=True):
             if law.sum() > NEVER:
                 text = plain.texts[plain.after(0, start)]
@@ -183,8 +185,7 @@ def _plan(program: ResidualsProgram, solution: Solution) -> HandOverPlan:
             found[end.begun][end.decoded, end.handed] = solution.primal[column]
     best = {number for number, ways in enumerate(found) if ways}
     ends: list[Ways] = [
-        _scaled(ways) if ways else dict(_published(program, number))
-        for number, ways in enumerate(found)
+        _scaled(ways) if ways else _published(program, number) for number, ways in enumerate(found)
     ]
     _check_that_it_comes(ends, best)
     shares = solution.primal[: len(found)].tolist()
@@ -197,15 +198,17 @@ def _scaled(ways: Ways) -> Ways:
     return {way: share / total for way, share in ways.items()}
 
 
-def _published(program: ResidualsProgram, number: int) -> Iterator[tuple[tuple[Prefix, int], Any]]:
-    """Yield how a block of published verification ends; the targets are the first residuals."""
+def _published(program: ResidualsProgram, number: int) -> Ways:
+    """Return how a block of published verification ends; the targets are the first residuals."""
     start = program.residuals[number].text
     models = program.draft.after(start), program.models[number]
+    ways: defaultdict[tuple[Prefix, int], Any] = defaultdict(int)
     for outcome in BlockVerifyPublished(*models, program.length).outcomes():
-        for token, chance in enumerate(outcome.following(()).tolist()):
-            if chance > 0:
-                text = (*outcome.accepted, token)
-                yield (text, program.contexts.after(0, start + text)), outcome.mass * chance
+        over = models[1].ended(outcome.accepted)  # then no token follows
+        for text, chance in outcome.following.texts(0 if over else 1):
+            decoded = outcome.accepted + text
+            ways[decoded, program.contexts.after(0, start + decoded)] += outcome.mass * chance
+    return dict(ways)
 
 
 def _check_that_it_comes(ends: Sequence[Ways], best: set[int]) -> None:

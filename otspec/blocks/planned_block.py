@@ -119,10 +119,13 @@ class PlannedBlock(BlockRule):
 
     def expected(self) -> Number:
         """Return E[τ], the optimum of the plan's program."""
-        return self.plan.expected
+        return self.target.number(0) if self.target.ended(()) else self.plan.expected
 
     def outcomes(self) -> Iterator[Outcome]:
         """Yield each text that may be kept, with its probability."""
+        if self.target.ended(()):  # nothing is drafted, and there is no plan
+            yield Outcome((), self.target.number(1), self.target)
+            return
         for length, level in enumerate(self.plan.exactly):
             for place in np.flatnonzero(level > 0).tolist():
                 text = text_at(place, length, self.target.n)
@@ -132,7 +135,7 @@ class PlannedBlock(BlockRule):
         """Return the model of everything after what is kept."""
         text = as_prefix(kept, self.target.n)
         rest = PlannedRest(self.target, self.plan.at_least)
-        if self.corrects == "block" or len(text) == self.depth:
+        if self.corrects == "block" or rest.is_over(text):
             return rest.after(text)
         level, place = self.plan.at_least[len(text)], place_of(text, self.target.n)
         row = rest.residual(text, level[place])
@@ -140,8 +143,11 @@ class PlannedBlock(BlockRule):
 
     def sample(self, rng: np.random.Generator) -> Outcome:
         """Draw what is drafted, and verify it."""
+        as_generator(rng)
+        if self.target.ended(()):
+            return next(self.outcomes())
         drafted = self.plan.drafted
-        number = int(draw(drafted.chances, 1, as_generator(rng))[0])
+        number = int(draw(drafted.chances, 1, rng)[0])
         return self.verify(tuple(drafted.candidates)[number], rng)
 
     def verify(self, sequences: Sequences, rng: np.random.Generator) -> Outcome:
@@ -182,17 +188,21 @@ class PlannedRest(Model):
     def __call__(self, prefix: Prefix) -> Distribution:
         """Return the distribution of the token after the start and a prefix, shape (n,)."""
         text = self._start + as_prefix(prefix, self.n)
-        if self._is_over(text):
+        if self.is_over(text):
             return self._target(text)
         if text not in self._known_rows:
             row = self.residual(text, self._target.mass(text))
             self._known_rows[text] = read_only(row)
         return self._known_rows[text]
 
+    def ended(self, prefix: Prefix) -> bool:
+        """Return whether the target's text is over."""
+        return self._target.ended(self._start + prefix)
+
     def after(self, prefix: Prefix) -> Model:
         """Return what is left of the block, or the target."""
         text = self._start + as_prefix(prefix, self.n)
-        if self._is_over(text):
+        if self.is_over(text):
             return self._target.after(text)
         return PlannedRest(self._target, self._at_least, text)
 
@@ -203,7 +213,7 @@ class PlannedRest(Model):
         kept = self._at_least[len(text) + 1][first : first + self.n]
         return normalised(positive_part(mass * wanted - kept), wanted)
 
-    def _is_over(self, text: Prefix) -> bool:
+    def is_over(self, text: Prefix) -> bool:
         """Whether nothing that goes on from a text is ever kept."""
         if len(text) + 1 >= len(self._at_least):
             return True

@@ -135,8 +135,7 @@ class SingleDraftRule(BlockRule):
             n^L blocks are enumerated.
         """
         masses: dict[Prefix, Any] = {}
-        for text, mass in self.draft.texts(self.length):
-            block = self.target.up_to_end(text)
+        for block, mass in self._blocks():
             for tau, chance in enumerate(self._kept(block).tolist()):
                 if chance > 0:
                     head = block[:tau]
@@ -152,7 +151,11 @@ class SingleDraftRule(BlockRule):
         dict
             n^L blocks are enumerated.
         """
-        return {frozenset([block]): mass for block, mass in self.draft.texts(self.length)}
+        return {frozenset([block]): mass for block, mass in self._blocks()}
+
+    def _blocks(self) -> Iterator[tuple[Prefix, Number]]:
+        """Yield each block that may be drafted, up to the end of the target's text."""
+        return self.draft.texts(self.length, self.target.ended)
 
     def expected(self) -> Number:
         """Return E[τ] by the rule's formula, see :meth:`expected_up_to`."""
@@ -207,13 +210,7 @@ class SingleDraftRule(BlockRule):
         return Outcome(head, self.target.number(1), self.following(head))
 
     def _checked(self, block: Sequence[int]) -> Prefix:
-        given = as_tokens(block, self.draft.n, "block", count=self.length)
-        drafted = self.target.up_to_end(given)
-        if len(given) > self.length or (
-            len(drafted) < self.length and not self.target.ended(drafted)
-        ):
-            number = how_many(block, given, self.length)
-            raise ValueError(f"block has {number} tokens, but the length is {self.length}")
+        drafted = as_block(block, self.target, self.length)
         for depth, token in enumerate(drafted):
             if not self.draft(drafted[:depth])[token] > 0:
                 raise ValueError(
@@ -226,6 +223,22 @@ class SingleDraftRule(BlockRule):
         for depth, token in enumerate(block):
             head = block[:depth]
             yield self.draft(head)[token], self.target(head)[token]
+
+
+def as_block(block: Sequence[int], target: Model, length: int) -> Prefix:
+    """Check a drafted block, and return it up to the end of the target's text.
+
+    Raises
+    ------
+    ValueError
+        Something else than ``length`` token ids, or fewer if the text is over with the last.
+    """
+    given = as_tokens(block, target.n, "block", count=length)
+    drafted = target.up_to_end(given)
+    if len(given) > length or (len(drafted) < length and not target.ended(drafted)):
+        number = how_many(block, given, length)
+        raise ValueError(f"block has {number} tokens, but the length is {length}")
+    return drafted
 
 
 def last_kept(chances: Sequence[Number], like: Array) -> Array:

@@ -79,8 +79,8 @@ def print_kernel(name: str, found: Audit, law: str, k: int) -> None:
         how = "exactly" if found.exact else f"to within {found.tolerance:.1e} per token"
         say(f"{name} is lossless for {drafts}, {how}.")
         say(
-            f"It accepts {if_known(found.acceptance)}, and the optimum is {shown(found.optimum)}: "
-            f"{if_known(found.gap)} more."
+            f"It accepts {if_known(found.acceptance)}, and the optimum is "
+            f"{if_known(found.optimum)}: {if_known(found.gap)} more."
         )
         return
     say(f"{name} is NOT lossless for {drafts}.")

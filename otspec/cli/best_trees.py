@@ -12,6 +12,7 @@ from otspec.cli.places import TableMaker
 from otspec.cli.progress import working
 from otspec.frames import Rows, Tokens
 from otspec.logged import LoggedBlock, LoggedTrees, best_trees_on_blocks, dynamic_tree_on_blocks
+from otspec.logged.comparison import shared_length
 from otspec.models import Model
 from otspec.rules import PairRule
 from otspec.tables import print_table, say
@@ -105,7 +106,7 @@ def best_on_blocks(
     blocks: Sequence[LoggedBlock], name: str, search: Search, as_json: bool
 ) -> TableMaker:
     """Print the best trees by logged blocks."""
-    nodes, depth = search.budget, search.levels(min(len(block.tokens) for block in blocks))
+    nodes, depth = search.budget, search.levels(shared_length(blocks, DEEPEST))
 
     def found(rule: type[PairRule]) -> _Found:
         logged = best_trees_on_blocks(blocks, rule, nodes, depth, widest=search.widest)

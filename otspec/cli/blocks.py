@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,7 +13,7 @@ import click
 from otspec.blocks.block_verify_published import BlockVerifyPublished
 from otspec.blocks.comparison import BlockComparison, compare_block_rules
 from otspec.blocks.token_verify import TokenVerify
-from otspec.cli.arguments import CountList, read_numbers
+from otspec.cli.arguments import CountList, TokenList, read_numbers
 from otspec.cli.best_trees import Search, best_on_blocks, best_on_models
 from otspec.cli.options import json_option, table_option
 from otspec.cli.output import print_json, shown
@@ -24,7 +25,7 @@ from otspec.datasets import load_smollm2
 from otspec.extras import needed
 from otspec.frames import Rows
 from otspec.logged import LoggedBlock, compare_on_blocks, compare_trees_on_blocks
-from otspec.models import Model, TableModel, as_models, load_model
+from otspec.models import EndingModel, Model, TableModel, as_models, load_model
 from otspec.tables import print_table, say
 from otspec.traces import Warping, load_trace
 from otspec.trees import Shape, StepCost, TreeComparison, as_seconds, compare_trees
@@ -72,6 +73,7 @@ _LARGEST = 200
     help="Also find the fastest tree: seconds of a call by the tokens that it reads, such as "
     "0.01, or 1,1,1.2 for one, two and three, or 1:1,64:2, or a file.",
 )  # fmt: skip
+@click.option("--end", type=TokenList(), default=(), help="Tokens that end a text.")
 @warping_option
 @click.option("--exact", is_flag=True, help="Read decimals exactly; print fractions.")
 @click.option("--normalize", is_flag=True, help="Scale every row of the models to sum 1.")
@@ -87,6 +89,7 @@ def blocks(
     depth: int | None,
     widest: int,
     cost: tuple[str, str] | None,
+    end: tuple[int, ...],
     warping: Warping,
     exact: bool,
     normalize: bool,
@@ -101,6 +104,8 @@ def blocks(
 
     Without models the drafted blocks of the trace FILE are verified, by default of the bundled
     SmolLM2 trace.
+
+    With --end nothing is drafted after an end token, and nothing counts there.
 
     With --budget N the best tree of N drafted tokens is found for each rule, beside the best
     branching, a chain, and trees of the likeliest tokens that are grown for every text.
@@ -118,7 +123,8 @@ def blocks(
         if exact or normalize:
             option = "--exact" if exact else "--normalize"
             raise ValueError(f"{option} needs models: add --draft-model and --target-model")
-        logged = list((load_smollm2() if file is None else load_trace(file)).blocks(warping))
+        trace = load_smollm2() if file is None else load_trace(file)
+        logged = [replace(block, end=end) for block in trace.blocks(warping)]
         name = f"{'bundled SmolLM2 trace' if file is None else file.name} ({warping})"
         found = (
             _on_trace(logged, name, lengths, _split(trees), as_json)
@@ -131,7 +137,8 @@ def blocks(
     if warping != Warping():
         raise ValueError(f"{warping} is for logs: models are taken as they are")
     models = as_models(
-        _model(draft, "draft", exact, normalize), _model(target, "target", exact, normalize)
+        _model(draft, "draft", exact, normalize),
+        EndingModel(_model(target, "target", exact, normalize), end),
     )
     found = (
         _on_models(models, lengths, _split(trees), as_json)

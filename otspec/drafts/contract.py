@@ -25,6 +25,7 @@ from otspec.arithmetic import (
     is_exact,
     sums_by,
 )
+from otspec.chance import Chance
 from otspec.digits import counted
 from otspec.distributions import (
     Distribution,
@@ -243,6 +244,24 @@ class DraftLaw(Frozen, ABC):
     def _sample(self, size: int, rng: np.random.Generator) -> IntArray:
         tuples, masses = self.tuples()
         return tuples[draw(masses, size, rng)]
+
+    def draw(self, chance: Chance) -> tuple[int, ...]:
+        """Draw one tuple of drafts: the law as a program.
+
+        Along every branch (:func:`otspec.chance.branches`) that is the law of :meth:`tuples`,
+        exactly if the law is.
+
+        Parameters
+        ----------
+        chance : otspec.chance.Chance
+            All the randomness of the program.
+
+        Returns
+        -------
+        tuple of int, length k
+        """
+        tuples, masses = self.tuples()
+        return tuple(tuples[chance.choose(masses)].tolist())
 
     def _number(self, value: object) -> Number:
         return as_number(value, like=self._probabilities())

@@ -13,6 +13,7 @@ from typing import ClassVar
 import numpy as np
 
 from otspec.arithmetic import Array, IntArray
+from otspec.chance import Chance
 from otspec.distributions import Distribution
 from otspec.drafts.contract import draw
 from otspec.drafts.single import FixedButOne, likeliest, register
@@ -97,6 +98,15 @@ class Hub(FixedButOne):
         tuples = np.concatenate([np.stack([tokens, hubs], 1), np.stack([hubs, tokens], 1)])
         return tuples, np.concatenate(self.pair_masses())
 
+    def draw(self, chance: Chance) -> tuple[int, ...]:
+        """Draw one pair: a token from p; then the hub, or if it is the hub, a token off it."""
+        first, hub = chance.choose(self.draft), self.hub
+        off = self.draft.copy()
+        off[hub] -= off[hub]
+        if first != hub or not off.any():
+            return first, hub
+        return hub, chance.choose(off)
+
 
 @register
 @dataclass(frozen=True, eq=False)
@@ -148,3 +158,7 @@ class TopPlusOne(FixedButOne):
     def _sample(self, size: int, rng: np.random.Generator) -> IntArray:
         tops = np.broadcast_to(self.top, (size, self.k - 1))
         return np.column_stack([tops, draw(self.free(), size, rng)])
+
+    def draw(self, chance: Chance) -> tuple[int, ...]:
+        """Draw one tuple: the top, and a token off it."""
+        return (*self.top.tolist(), chance.choose(self.free()))

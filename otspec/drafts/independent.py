@@ -12,6 +12,7 @@ import numpy as np
 
 from otspec.arguments import as_list, as_permutation
 from otspec.arithmetic import Array, IntArray, Number, counted_power, power, prefix_sums
+from otspec.chance import Chance
 from otspec.distributions import Distribution, DistributionLike, as_distribution, check_alike
 from otspec.drafts.contract import DraftLaw, draw
 from otspec.drafts.single import ByRatio, register
@@ -43,6 +44,10 @@ class Product(DraftLaw):
 
     def _sample(self, size: int, rng: np.random.Generator) -> IntArray:
         return np.stack([draw(factor, size, rng) for factor in self._factors()], axis=1)
+
+    def draw(self, chance: Chance) -> tuple[int, ...]:
+        """Draw one tuple: each draft from its distribution."""
+        return tuple(chance.choose(factor) for factor in self._factors())
 
 
 @register

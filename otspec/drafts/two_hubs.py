@@ -8,6 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from otspec.arithmetic import Array, IntArray, zeros
+from otspec.chance import Chance
 from otspec.distributions import Distribution, complement
 from otspec.drafts.single import SingleDraftLaw, likeliest
 from otspec.raw import shown
@@ -90,3 +91,12 @@ class TwoHubs(SingleDraftLaw):
         tokens = np.tile(np.arange(self.n, dtype=np.intp), 2)
         tuples = np.concatenate([np.stack([tokens, hubs], 1), np.stack([hubs, tokens], 1)])
         return tuples, np.concatenate([last.ravel(), first.ravel()])
+
+    def draw(self, chance: Chance) -> tuple[int, ...]:
+        """Draw one pair: a token from p; then a token off it, or if it is no hub, a hub."""
+        first, hubs = chance.choose(self.draft), self.hubs
+        if first not in hubs:
+            return first, int(hubs[chance.choose(self.draft[hubs])])
+        off = self.draft.copy()
+        off[first] -= off[first]
+        return first, chance.choose(off)

@@ -9,6 +9,7 @@ import numpy as np
 
 from otspec.arguments import as_permutation
 from otspec.arithmetic import Array, IntArray, Number, counted_power, suffix_sums
+from otspec.chance import Chance
 from otspec.distributions import Distribution
 from otspec.drafts import race
 from otspec.drafts.rises import inside_of_prefixes, light_odds, set_rises
@@ -106,6 +107,15 @@ class WithoutReplacement(ByRatio):
 
     def _sample(self, size: int, rng: np.random.Generator) -> IntArray:
         return race.arrivals(self.draft.astype(float), self.k, size, rng)
+
+    def draw(self, chance: Chance) -> tuple[int, ...]:
+        """Draw one tuple: each draft from what the earlier ones leave."""
+        left, drafts = self.draft.copy(), []
+        for _ in range(self.k):
+            # The chances are in proportion to these masses, whose sum is 1 − Σ_{j<i} p(x_j).
+            drafts.append(chance.choose(left))
+            left[drafts[-1]] -= left[drafts[-1]]
+        return tuple(drafts)
 
 
 def mass_left(descending: Array, drawn: IntArray) -> Array:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 import zipfile
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ import numpy as np
 from otspec.arithmetic import Array
 from otspec.extras import needed
 from otspec.files.contract import READERS, Named, Reader, once, selected
+from otspec.files.pickled import refuse_monsters
 from otspec.memory import refuse_too_large
 
 ENDINGS = (".pt", ".pth")
@@ -19,6 +21,8 @@ _ZIP = b"PK\x03\x04"
 _PROTOCOL = b"\x80\x02"
 _OLD = _PROTOCOL + b"\x8a\nl\xfc\x9cF\xf9 j\xa8P\x19."
 """What a file begins with that is no archive: a number, pickled."""
+_OLD_PICKLES = 5
+"""How many pickles such a file begins with: numbers, the tensors, and the names of storages."""
 _KNOWN = ("torch.float16", "torch.float32", "torch.float64")
 """Types of floats that NumPy has; the others are parts of float32."""
 _TENSORS_ALONE = (
@@ -62,6 +66,10 @@ def tensors_of(path: Path) -> dict[str, Any]:
     archived = _is_archive(path)
     if archived:
         _refuse_other_archives(path)
+    else:
+        with path.open("rb") as stream:
+            for _ in range(_OLD_PICKLES):
+                refuse_monsters(stream)
     try:
         content = torch.load(path, map_location="cpu", weights_only=True, mmap=archived)
     except pickle.UnpicklingError as error:
@@ -125,8 +133,12 @@ def _refuse_other_archives(path: Path) -> None:
                 raise ValueError("it holds a program (TorchScript): save its tensors instead")
             if member.compress_type:
                 raise ValueError("its members are compressed: save it again with torch.save")
-            if member.filename.endswith("/data.pkl") and archive.read(member)[:2] != _PROTOCOL:
-                raise ValueError("its pickle protocol is not 2: save it again with torch.save")
+            if member.filename.endswith("/data.pkl"):
+                refuse_too_large(member.file_size)
+                content = archive.read(member)
+                if content[:2] != _PROTOCOL:
+                    raise ValueError("its pickle protocol is not 2: save it again with torch.save")
+                refuse_monsters(BytesIO(content))
 
 
 for _ending in ENDINGS:

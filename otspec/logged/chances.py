@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+import numpy.typing as npt
 
-from otspec.arithmetic import Array
+from otspec.arithmetic import Array, IntArray
 from otspec.frozen import Frozen
 from otspec.logged.block import LoggedBlock
 from otspec.trees.chances import Chances, accepted_by_draft, asked_widths
@@ -26,16 +27,22 @@ class LoggedChances(Frozen):
         How many children a node may have, ascending.
     kept : mapping
         k → ndarray, shape (k, blocks, depth): the probability that draft i is kept.
+    going : mapping
+        k → ndarray of the same shape: the same of drafts that do not end the text.
     led : mapping
         k → ndarray of the same shape: the weight a_i(x)/p(x) of the logged token x as draft i, p
         the law that it was drawn from.
+    lengths : ndarray of int, shape (blocks,)
+        How many positions each block has: fewer than the depth where its text is over.
     nested : bool
         As for :class:`otspec.trees.chances.Chances`.
     """
 
     widths: tuple[int, ...]
     kept: Mapping[int, Array]
+    going: Mapping[int, Array]
     led: Mapping[int, Array]
+    lengths: IntArray
     nested: bool
 
     def chances(self, k: int) -> tuple[Array, Array]:
@@ -47,7 +54,7 @@ class LoggedChances(Frozen):
             Errors count every position as drawn on its own; NaN for a single one.
         """
         known = max(self.kept) if self.nested else k
-        every = self.kept[known][:k].reshape(k, -1)
+        every = self.kept[known][:k, self._there]
         count = every.shape[1]
         spread = every.std(axis=1, ddof=1) if count > 1 else np.full(k, np.nan)
         return every.mean(axis=1), spread / np.sqrt(count)
@@ -62,14 +69,20 @@ class LoggedChances(Frozen):
         """
         if by_depth:
             depth = self._shape[1]
-            kept = {k: _with_end(each.mean(axis=1)) for k, each in self.kept.items()}
             following = np.minimum(np.arange(1, depth + 2), depth)[:, None]
             start = np.eye(1, depth + 1)[0]
         else:
-            kept = {k: each.mean(axis=(1, 2))[:, None] for k, each in self.kept.items()}
             following, start = np.zeros((1, 1), dtype=int), np.ones(1)
-        led = {k: each[:, :, None] for k, each in kept.items()}
+        kept = {k: self._mean(each, by_depth) for k, each in self.kept.items()}
+        led = {k: self._mean(each, by_depth)[:, :, None] for k, each in self.going.items()}
         return Chances(start, following, self.widths, kept, led, self.nested)
+
+    def _mean(self, chances: Array, by_depth: bool) -> Array:
+        """Return the mean over the positions that there are: (k, places)."""
+        if by_depth:
+            return _with_end(chances.sum(axis=1) / np.maximum(self._there.sum(axis=0), 1))
+        mean: Array = chances.sum(axis=(1, 2))[:, None] / self._there.sum()
+        return mean
 
     @cached_property
     def along(self) -> Chances:
@@ -100,6 +113,12 @@ class LoggedChances(Frozen):
         return self.along.by_level(tree).reshape(tree.depth, blocks, depth + 1)[:, :, 0]
 
     @property
+    def _there(self) -> npt.NDArray[np.bool_]:
+        """Whether a block has a position, shape (blocks, depth)."""
+        found: npt.NDArray[np.bool_] = np.arange(self._shape[1]) < self.lengths[:, None]
+        return found
+
+    @property
     def _shape(self) -> tuple[int, int]:
         _, blocks, depth = next(iter(self.kept.values())).shape
         return blocks, depth
@@ -122,13 +141,16 @@ def logged_chances(
     """
     nested, needed = asked_widths(rule, widths)
     shape = len(blocks), depth
-    kept, led = ({k: np.zeros((k, *shape)) for k in needed} for _ in range(2))
+    kept, going, led = ({k: np.zeros((k, *shape)) for k in needed} for _ in range(3))
     for number, block in enumerate(blocks):
         block.check(depth)
         rows = zip(block.tokens[:depth], block.draft, block.target, block.sampled, strict=False)
         for position, (token, draft, target, sampled) in enumerate(rows):
             for k in needed:
                 accepted = accepted_by_draft(rule, draft, target, k)
-                kept[k][:, number, position] = accepted.sum(axis=1)
+                each, ending = accepted.sum(axis=1), accepted[:, list(block.end)].sum(axis=1)
+                kept[k][:, number, position] = each
+                going[k][:, number, position] = np.maximum(each - ending, 0)
                 led[k][:, number, position] = accepted[:, token] / sampled[token]
-    return LoggedChances(tuple(widths), kept, led, nested)
+    lengths = np.array([min(len(block.tokens), depth) for block in blocks])
+    return LoggedChances(tuple(widths), kept, going, led, lengths, nested)

@@ -92,6 +92,11 @@ def as_blocks(blocks: Any) -> list[LoggedBlock]:
     return [as_instance(it, f"blocks[{i}]", LoggedBlock, wanted) for i, it in enumerate(logged)]
 
 
+def shared_length(blocks: Iterable[LoggedBlock], most: int) -> int:
+    """Return how many tokens may be asked for of all blocks, at most so many."""
+    return min([most, *(len(block.tokens) for block in blocks if not block.ended)])
+
+
 def mean_and_error(values: Sequence[Number] | Array) -> tuple[float, float]:
     """Return a mean over logged blocks and its standard error; NaN for a single block.
 

@@ -87,7 +87,9 @@ class Model(Frozen, ABC):
             total = total * self(prefix[:depth])[token]
         return as_number(total, like=self(()))
 
-    def texts(self, length: int) -> Iterator[tuple[Prefix, Number]]:
+    def texts(
+        self, length: int, ended: Callable[[Prefix], bool] | None = None
+    ) -> Iterator[tuple[Prefix, Number]]:
         """Return every text of positive probability with its probability, in lexicographic order.
 
         Parameters
@@ -95,6 +97,9 @@ class Model(Frozen, ABC):
         length : int
             Number of tokens, at most 500; there may be n**length texts. Those that are over before
             are as short.
+        ended : callable, optional
+            Whether a text is over; by default :meth:`ended`. Drafted texts are over where the
+            target's are.
 
         Raises
         ------
@@ -103,15 +108,17 @@ class Model(Frozen, ABC):
         """
         otherwise = "so many texts cannot be enumerated"
         number = as_integer(length, "length", 0, MOST_DEPTH, otherwise=otherwise)
-        return self._texts((), self.number(1), number)
+        return self._texts((), self.number(1), number, self.ended if ended is None else ended)
 
-    def _texts(self, prefix: Prefix, mass: Number, length: int) -> Iterator[tuple[Prefix, Number]]:
-        if len(prefix) == length or self.ended(prefix):
+    def _texts(
+        self, prefix: Prefix, mass: Number, length: int, ended: Callable[[Prefix], bool]
+    ) -> Iterator[tuple[Prefix, Number]]:
+        if len(prefix) == length or ended(prefix):
             yield prefix, mass
             return
         for token, chance in enumerate(self(prefix).tolist()):
             if chance > 0:
-                yield from self._texts((*prefix, token), mass * chance, length)
+                yield from self._texts((*prefix, token), mass * chance, length, ended)
 
     def number(self, value: Any) -> Number:
         """Return a scalar in the model's arithmetic."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from otspec.arithmetic import Array
+from otspec.arithmetic import Array, zeros
 from otspec.distributions import Distribution, normalised
 from otspec.frozen import read_only
 from otspec.models.contract import Model, Prefix, as_prefix
@@ -31,6 +31,10 @@ class GivenBeginning(Model):
         masses = self._law[text].reshape(self.n, -1).sum(axis=1)
         return read_only(normalised(masses, wanted))
 
+    def ended(self, prefix: Prefix) -> bool:
+        """Return whether the target's text is over."""
+        return self._target.ended(prefix)
+
     def after(self, prefix: Prefix) -> Model:
         """Return what is left of the given law, or the target."""
         text = as_prefix(prefix, self.n)
@@ -41,3 +45,16 @@ class GivenBeginning(Model):
             return target
         rest = self._law[text]
         return GivenBeginning(target, rest / rest.sum())
+
+
+def law_of_beginning(model: Model, length: int) -> Array:
+    """Return the law of a model's first tokens, shape (n,) * length: see :func:`filled_up`."""
+    law = zeros((model.n,) * length, like=model(()))
+    for text, mass in model.texts(length):
+        law[filled_up(text, length)] += mass
+    return law
+
+
+def filled_up(text: Prefix, length: int) -> Prefix:
+    """Return a text of a length; one that is over before repeats its end token."""
+    return text + text[-1:] * (length - len(text))

@@ -14,6 +14,8 @@ MOST_CONTEXTS = 20_000
 class JointContexts(Frozen):
     """The contexts of two models, and of the last tokens, that the target's texts lead to.
 
+    Texts follow one another: an end token leads to the beginning of the next text, context 0.
+
     Parameters
     ----------
     draft, target : Model
@@ -39,6 +41,9 @@ class JointContexts(Frozen):
             after = {}
             for token in np.flatnonzero(target(text) > 0).tolist():
                 longer = (*text, token)
+                if target.ended(longer):
+                    after[token] = 0
+                    continue
                 key = _remembered(draft, target, longer, past)
                 if key not in numbers:
                     numbers[key] = len(texts)

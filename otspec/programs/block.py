@@ -10,13 +10,13 @@ from typing import ClassVar
 import numpy as np
 
 from otspec.arguments import as_callable
-from otspec.arithmetic import Array, IntArray, Number, counted_power
+from otspec.arithmetic import Array, IntArray, Number, counted_power, zeros
 from otspec.distributions import as_distribution, as_k, check_alike
 from otspec.frozen import Frozen
 from otspec.models.contract import LanguageModel, Model
 from otspec.programs.block_plan import BlockPlan
 from otspec.programs.builder import ProgramBuilder, arrow
-from otspec.programs.drafted import DraftedSets, Sequences
+from otspec.programs.drafted import DraftedSets, Sequences, up_to_end
 from otspec.programs.formulation import Size, check_size
 from otspec.programs.levels import text_masses
 from otspec.solvers import LinearProgram, Sense, SolverName, solve
@@ -99,10 +99,17 @@ class BlockCoupling(Frozen, ABC):
         """
         solution = solve(self.build(), solver)
         sets = self._sets()
-        possible = np.array(list(sets.values())) > 0
-        drafted = DraftedSets({each: mass for each, mass in sets.items() if mass > 0}, self.n)
-        coupled = solution.primal.reshape(len(sets), -1)[possible]
-        return BlockPlan(drafted, self.target, coupled, solution.duals[len(sets) :])
+        possible = {each: mass for each, mass in sets.items() if mass > 0}
+        drafted = DraftedSets(possible, self.n).up_to_end(self.target)
+        # What is drafted is cut where the target's text ends, blocks where nothing more is drafted.
+        beyond = self.n ** (self.length - drafted.depth)
+        coupled = zeros((len(drafted.candidates), self.n**drafted.depth), like=solution.primal)
+        masses = solution.primal.reshape(len(sets), -1, beyond).sum(axis=2)
+        for each, row in zip(sets, masses, strict=True):
+            if each in possible:
+                coupled[drafted.numbers[up_to_end(each, self.target)]] += row
+        duals = solution.duals[len(sets) :].reshape(-1, beyond).min(axis=1)
+        return BlockPlan(drafted, self.target, coupled, duals)
 
 
 @dataclass(frozen=True, eq=False)

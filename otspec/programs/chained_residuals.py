@@ -15,7 +15,7 @@ from otspec.arithmetic import Array, as_numbers, counted_power, zeros
 from otspec.distributions import as_distribution, check_alike
 from otspec.frozen import Frozen
 from otspec.models.contract import Prefix
-from otspec.models.given_beginning import GivenBeginning
+from otspec.models.given_beginning import GivenBeginning, law_of_beginning
 from otspec.programs.builder import ProgramBuilder
 from otspec.programs.formulation import Size, check_size
 from otspec.programs.long_run import LongRunProgram, Rows, padded
@@ -127,9 +127,9 @@ class ResidualsProgram(LongRunProgram):
         for begun, context in enumerate(self._contexts):
             for length in range(1, self.length + 2):
                 for text, _ in self.models[begun].texts(length):
-                    if not self._drafted(begun, text[:-1]) > 0:
+                    if len(text) < length or not self._drafted(begun, text[:-1]) > 0:
                         continue
-                    for handed in self._alike[self.contexts.after(context, text)]:
+                    for handed in self._next(begun, self.contexts.after(context, text), text):
                         numbers[End(begun, text, handed)] = len(self.residuals) + len(numbers)
         return numbers
 
@@ -144,6 +144,22 @@ class ResidualsProgram(LongRunProgram):
         for number, context in enumerate(self._contexts):
             alike[context].append(number)
         return alike
+
+    def _next(self, begun: int, context: int, text: Prefix) -> list[int]:
+        """Return the residuals that may be handed over: after an end token the target anew."""
+        return self._anew if self.models[begun].ended(text) else self._alike[context]
+
+    @cached_property
+    def _anew(self) -> list[int]:
+        """The residuals that are the target at the beginning of a text."""
+        law = law_of_beginning(self.target, self.depth)
+        found = [i for i in self._alike[0] if bool((self.residuals[i].law == law).all())]
+        if not found:
+            raise ValueError(
+                "residuals has none that is the target at the beginning of a text, where the next "
+                "one begins after an end token: add it"
+            )
+        return found
 
     def _drafted(self, begun: int, text: Prefix) -> Any:
         return self.draft.after(self.residuals[begun].text).mass(text)
@@ -189,7 +205,9 @@ class ResidualsProgram(LongRunProgram):
         }
         for end, column in self.ends.items():
             if end.begun == number:
-                for rest, mass in self._rests(end.handed, length - len(end.decoded)):
+                over = self.models[number].ended(end.decoded)
+                left = 0 if over else length - len(end.decoded)
+                for rest, mass in self._rests(end.handed, left):
                     shares.setdefault(end.decoded + rest, []).append((column, mass))
         yield from shares.items()
 

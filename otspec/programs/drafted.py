@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from otspec.arguments import as_instance, as_tokens
 from otspec.arithmetic import IntArray, Number, as_number, sums_by, zeros
 from otspec.distributions import Distribution, as_distribution, as_k
 from otspec.frozen import Frozen
-from otspec.models.contract import Prefix
+from otspec.models.contract import LanguageModel, Model, Prefix
 from otspec.programs.levels import Levels, Marks, place_of
 
 Sequences: TypeAlias = frozenset[Prefix]
@@ -73,6 +73,14 @@ class DraftedSets(Drafted):
             as_instance(sequences, "a key of candidates", frozenset, "a frozenset of sequences")
             for sequence in sequences:
                 as_tokens(sequence, self.n, "a candidate")
+
+    def up_to_end(self, target: LanguageModel) -> DraftedSets:
+        """Return the law of the sets up to the end of a target's texts."""
+        law: dict[Sequences, Any] = {}
+        for sequences, mass in self.candidates.items():
+            cut = up_to_end(sequences, target)
+            law[cut] = law.get(cut, 0) + mass
+        return DraftedSets(law, self.n)
 
     @cached_property
     def chances(self) -> Distribution:
@@ -148,3 +156,10 @@ class DraftedSets(Drafted):
     def numbers(self) -> dict[Sequences, int]:
         """The number of each set."""
         return {each: number for number, each in enumerate(self.candidates)}
+
+
+def up_to_end(sequences: Sequences, target: LanguageModel) -> Sequences:
+    """Return drafted sequences up to the end of a target's texts."""
+    if not isinstance(target, Model):  # whose texts never end
+        return sequences
+    return frozenset(map(target.up_to_end, sequences))

@@ -15,7 +15,7 @@ from otspec.frozen import Frozen
 from otspec.models.contract import LanguageModel
 from otspec.programs.builder import ProgramBuilder
 from otspec.programs.corrections import CORRECTIONS, as_corrects
-from otspec.programs.drafted import Drafted
+from otspec.programs.drafted import Drafted, DraftedSets
 from otspec.programs.levels import Levels, Marks, added_up, text_masses
 from otspec.solvers import LinearProgram, Solution
 
@@ -50,6 +50,8 @@ class KeptTexts(Frozen, ABC):
         as_instance(self.drafted, "drafted", Drafted, "a law of drafted texts, such as DraftedSets")
         as_callable(self.target, "target", "a language model, a callable from a prefix")
         as_corrects(self.corrects)
+        if isinstance(self.drafted, DraftedSets):
+            self._hold(drafted=self.drafted.up_to_end(self.target))
         check_alike("drafted", self._drafted[1], "target()", self._wanted[1])
 
     @abstractmethod

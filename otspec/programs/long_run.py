@@ -31,6 +31,9 @@ Share = tuple[int, Any]
 class LongRunProgram(Frozen, ABC):
     """Shares of all blocks of a long text, by where they begin and what becomes of them.
 
+    Texts that end follow one another: each block is over with an end token, and the next one
+    begins a new text.
+
     Parameters
     ----------
     draft, target : callable
@@ -55,6 +58,10 @@ class LongRunProgram(Frozen, ABC):
         draft, target = as_models(self.draft, self.target)
         length = as_k(self.length, "length")
         length = as_integer(length, "length", 1, MOST_LENGTH, otherwise="use shorter blocks")
+        if target.ended(()):
+            raise ValueError(
+                "target is the model of a text that is over: use that of its beginning"
+            )
         self._hold(draft=draft, target=target, length=length)
 
     @cached_property

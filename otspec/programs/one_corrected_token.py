@@ -23,7 +23,8 @@ class OneTokenProgram(LongRunProgram):
 
     Variables r(c, s) ≥ 0: the share of blocks that begin in context c and keep at least the text s
     of 0 to L tokens. With it, r(c, sx) ≤ r(c, s) M_b(x | cs), r(c, sx) ≤ r(c, ∅) M_s(sx | c), and
-    in every context as many blocks begin as end. The optimum is the sum of all r. Parameters and
+    in every context as many blocks begin as end. The optimum is the sum of all r. A text that is
+    over has no variable: its end token is decoded whether it is kept or corrected. Parameters and
     errors: :class:`LongRunProgram`.
     """
 
@@ -37,7 +38,7 @@ class OneTokenProgram(LongRunProgram):
             draft = self.draft.after(start)
             for length in range(self.length + 1):
                 for text, _ in self.texts_after(start, length):
-                    if draft.mass(text) > 0:
+                    if draft.mass(text) > 0 and not self.target.ended(start + text):
                         numbers[context, text] = len(numbers)
         return numbers
 

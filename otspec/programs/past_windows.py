@@ -35,9 +35,10 @@ class WindowProgram(LongRunProgram):
     """Calls per token, in the long run, that every lossless rule needs at least.
 
     Variables κ_j(u, z) ≥ 0, j = 0 to L: how often a block begins after u, the last tokens of the
-    text, z follows (L + 1 tokens), and at least j of them are kept. κ_j falls in j; no more is kept
-    than is drafted after u; and where a block is at work at every place, with however many kept
-    tokens before it, the text is the target's. The optimum is the sum of κ_0.
+    text, z follows (L + 1 tokens, or less if the text is over), and at least j of them are kept.
+    κ_j falls in j; no more is kept than is drafted after u; and where a block is at work at every
+    place, with however many kept tokens before it, the text is the target's. The optimum is the sum
+    of κ_0.
 
     Parameters
     ----------
@@ -64,10 +65,24 @@ class WindowProgram(LongRunProgram):
 
     @cached_property
     def windows(self) -> list[Window]:
-        """The windows (u, z): κ_j of number i is variable j times their count plus i."""
+        """The windows (u, z); a text z that is over before has fewer tokens."""
         pasts = enumerate(self.contexts.texts)
         reach = self.length + 1
         return [(u, text) for u, start in pasts for text, _ in self.texts_after(start, reach)]
+
+    @cached_property
+    def columns(self) -> dict[tuple[int, int], int]:
+        """The number of each variable κ_j(u, z), by j and the number of the window.
+
+        There is one for each token of z, which a block decodes that keeps those before it.
+        """
+        each = [
+            (kept, number)
+            for kept in range(self.length + 1)
+            for number, (_, text) in enumerate(self.windows)
+            if kept < len(text)
+        ]
+        return {names: column for column, names in enumerate(each)}
 
     def size(self) -> Size:
         """Return the size of the program: an upper bound where probabilities are zero."""
@@ -82,33 +97,35 @@ class WindowProgram(LongRunProgram):
         """Build the linear program; errors as :meth:`LongRunProgram.build`."""
         check_size(self.title, self.size(), self.smaller)
         model = ProgramBuilder(self.target(()))
-        count = len(self.windows)
         for kept in range(self.length + 1):
-            names = [(kept, *self.contexts.texts[u], -1, *text) for u, text in self.windows]
-            model.columns("kappa", padded(names), 0, np.inf)
+            alive = [(u, text) for u, text in self.windows if kept < len(text)]
+            names = [(kept, *self.contexts.texts[u], -1, *text) for u, text in alive]
+            if names:
+                model.columns("kappa", padded(names), 0, np.inf)
         rows = Rows(model, self.target(()))
-        for kept in range(1, self.length + 1):
-            for number in range(count):
-                less, more = number + (kept - 1) * count, number + kept * count
+        for (kept, number), more in self.columns.items():
+            if kept:
+                less = self.columns[kept - 1, number]
                 rows.add("falls", (kept, number), [(more, 1), (less, -1)])
+        for kept in range(1, self.length + 1):
             self._put_drafted(rows, kept)
         self._put_covered(rows)
-        rows.add("all", (), [(column, 1) for column in range((self.length + 1) * count)])
+        rows.add("all", (), [(column, 1) for column in self.columns.values()])
         rows.put("falls", -np.inf, 0)
         rows.put("drafted", -np.inf, 0)
         rows.put("follows", 0, 0)
         rows.put("arrives", 0, 0)
         rows.put("all", 1, 1)
-        return model.program(self.title, Sense.MINIMISE, np.arange(count))
+        return model.program(self.title, Sense.MINIMISE, np.arange(len(self.windows)))
 
     def _put_drafted(self, rows: Rows, kept: int) -> None:
         """Say that blocks of which a text is kept are at most those in which it is drafted."""
-        count = len(self.windows)
         begun: dict[int, list[int]] = defaultdict(list)
         shares: dict[Window, list[Share]] = defaultdict(list)
         for number, (u, text) in enumerate(self.windows):
             begun[u].append(number)
-            shares[u, text[:kept]].append((number + kept * count, 1))
+            if kept < len(text):
+                shares[u, text[:kept]].append((self.columns[kept, number], 1))
         for (u, text), found in shares.items():
             drafted = self.draft.after(self.contexts.texts[u]).mass(text)
             all_begun = [(number, -drafted) for number in begun[u]]
@@ -133,10 +150,9 @@ class WindowProgram(LongRunProgram):
 
     def _places(self) -> Iterator[tuple[int, int, int]]:
         """Yield for each variable the past of the place that it is about, and the token there."""
-        for kept in range(self.length + 1):
-            for number, (u, text) in enumerate(self.windows):
-                past = self.contexts.after(u, text[:kept])
-                yield number + kept * len(self.windows), past, text[kept]
+        for (kept, number), column in self.columns.items():
+            u, text = self.windows[number]
+            yield column, self.contexts.after(u, text[:kept]), text[kept]
 
     def certified(self, solution: Solution) -> Number:
         """Return tokens per call that no rule is above, from the duals alone.

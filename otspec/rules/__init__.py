@@ -12,6 +12,7 @@ from otspec.rules.pooled import PooledSelection
 from otspec.rules.pooled_earliest import EarliestPooledSelection
 from otspec.rules.pooled_without_replacement import PooledSelectionWithoutReplacement
 from otspec.rules.priority_mixture import PriorityMixture
+from otspec.rules.program_rule import ProgramRule
 from otspec.rules.recursive_rejection import RecursiveRejection
 from otspec.rules.recursive_rejection_independent import RecursiveRejectionIndependent
 from otspec.rules.recursive_rejection_without_replacement import (
@@ -64,6 +65,7 @@ __all__ = [
     "PooledSelection",
     "PooledSelectionWithoutReplacement",
     "PriorityMixture",
+    "ProgramRule",
     "RecursiveRejection",
     "RecursiveRejectionIndependent",
     "RecursiveRejectionWithoutReplacement",

@@ -13,7 +13,7 @@ from otspec.frames import EstimatedProbability, Probability, Rows
 from otspec.optimum.acceptance import optima_of
 from otspec.ratios import Pair
 from otspec.raw import shown
-from otspec.rules import compared_rules
+from otspec.rules import PairRule, compared_rules
 from otspec.rules.importance_sampling import FREE, as_free
 
 OPTIMUM = "optimum"
@@ -61,6 +61,7 @@ def compare(
     ks: Iterable[int],
     laws: Sequence[str] = tuple(LAWS),
     *,
+    rules: Sequence[type[PairRule]] = (),
     normalize: bool = False,
     free: int = FREE,
 ) -> Rows[Comparison]:
@@ -73,6 +74,8 @@ def compare(
     laws : sequence of str
         Which draft laws, by name. A law that does not exist for some k (a hub has two drafts;
         distinct drafts need as many tokens) is left out there.
+    rules : sequence of type
+        Rules that are compared beside those of :data:`otspec.rules.RULES`, such as your own.
     normalize : bool
         Scale both distributions to sum 1.
     free : int
@@ -97,13 +100,21 @@ def compare(
     for law in laws:
         if not isinstance(law, str) or law not in LAWS:
             raise ValueError(f"laws holds {shown(law)}: the laws are {', '.join(LAWS)}")
-    by_law = [_rows(LAWS[name], pair, counts, as_free(free)) for name in laws]
+    compared = (*compared_rules(), *as_list(rules, "rules", "a list of subclasses of PairRule"))
+    for rule in compared:
+        if not (isinstance(rule, type) and issubclass(rule, PairRule)):
+            raise ValueError(f"rules holds {shown(rule)}: pass subclasses of PairRule")
+    by_law = [_rows(LAWS[name], compared, pair, counts, as_free(free)) for name in laws]
     found = [row for k in counts for rows in by_law for row in rows.get(k, [])]
     return Rows(found, Comparison, "one draft and one target")
 
 
 def _rows(
-    law_class: type[SingleDraftLaw], pair: Pair, ks: Sequence[int], free: int
+    law_class: type[SingleDraftLaw],
+    rules: Sequence[type[PairRule]],
+    pair: Pair,
+    ks: Sequence[int],
+    free: int,
 ) -> dict[int, list[Comparison]]:
     """Return the rows of each k that the law has."""
     existing = list(dict.fromkeys(k for k in ks if law_class.exists(pair.draft, k)))
@@ -113,7 +124,7 @@ def _rows(
     optima = {k: as_number(best, like=pair.draft) for k, best in zip(existing, bests, strict=True)}
     options = {"free": free, "optima": optima}
     rows = {k: [Comparison(OPTIMUM, law, k, best, best)] for k, best in optima.items()}
-    for rule in compared_rules():
+    for rule in rules:
         if rule.law_class is law_class:
             taken = [k for k in existing if rule.only_k in (None, k)]
             own = {name: options[name] for name in rule.options}

@@ -135,10 +135,16 @@ def chances_of_models(
     texts: list[Prefix] = []
     place = partial(_place, draft, target, numbers, texts)
     first = [place(text) for text in beginnings]
+    like = draft(texts[0])
+    nothing = {k: zeros((k, draft.n), like=like) for k in needed}
     rows: list[dict[int, Array]] = []
     leads: list[list[int]] = []
     for _ in range(depth):
         for text in texts[len(rows) :]:
+            if target.ended(text):  # nothing is drafted there
+                leads.append([len(rows)] * draft.n)
+                rows.append(nothing)
+                continue
             pair = draft(text), target(text)
             rows.append({k: accepted_by_draft(rule, *pair, k) for k in needed})
             possible = np.flatnonzero((pair[0] > 0) & (pair[1] > 0))
@@ -146,9 +152,8 @@ def chances_of_models(
             for token in possible.tolist():
                 after[token] = place((*text, token))
             leads.append(after)
-    like = draft(texts[0])
     leads += [[number] * draft.n for number in range(len(rows), len(texts))]
-    rows += [{k: zeros((k, draft.n), like=like) for k in needed}] * (len(texts) - len(rows))
+    rows += [nothing] * (len(texts) - len(rows))
     start = zeros(len(texts), like=like)
     for number, mass in zip(first, beginnings.values(), strict=True):
         start[number] += mass

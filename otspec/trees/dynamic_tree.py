@@ -32,6 +32,7 @@ class DynamicTree(BlockRule):
     if the target's text goes through it, and no rule keeps more of certain drafts (Theory, 13). So
     E[τ] is the sum of the target's path probabilities over the nodes. Grown by those themselves
     (``by="target"``) the tree keeps the most of all certain trees with so many nodes and levels.
+    Nothing is drafted after an end token of the target.
 
     Law: what is kept and its continuation is the target's text.
     Source: EAGLE-2, sec. 4 (there a level goes on with ``widest`` nodes), verified as serving
@@ -97,6 +98,8 @@ class DynamicTree(BlockRule):
         return tuple(grown(self._estimates, self.nodes, self.levels, self.widest))
 
     def _estimates(self, path: Prefix) -> Array:
+        if self.target.ended(path):  # nothing is drafted after an end token
+            return self.target(path) * 0
         guide: Model = self.draft if self.by == "draft" else self.target
         if self.confidence is None:
             return guide(path)

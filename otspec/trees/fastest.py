@@ -32,7 +32,7 @@ class TimedTree(Carded):
 
     @property
     def speed(self) -> float:
-        """Tokens per second, (1 + E[τ]) / seconds."""
+        """Tokens per second, (1 + E[τ]) / seconds; the 1 counts after an end token, too."""
         return float(1 + self.expected) / self.seconds
 
 

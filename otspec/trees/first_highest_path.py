@@ -69,7 +69,7 @@ class FirstHighestPath(GreedyMultiPath):
 
         n^{K L} tuples of paths are enumerated.
         """
-        texts = list(self.draft.texts(self.length))
+        texts = list(self.draft.texts(self.length, self.target.ended))
         masses: dict[Prefix, Any] = {}
         for drafted in product(texts, repeat=self.paths):
             mass: Any = self.target.number(1)

@@ -167,7 +167,7 @@ class GreedyMultiPath(TreeRule):
         """
         tree, tokens = as_drafted(drafted)
         paths = [tuple(tokens[node] for node in tree.path(leaf)) for leaf in tree.leaves]
-        return self._verified.verify(self.greatest(paths), rng)
+        return self._verified.verify(self.greatest(paths or [()]), rng)  # no leaf: () is over
 
     def greatest(self, paths: Sequence[Prefix]) -> Prefix:
         """Return the greatest of some paths.

@@ -10,6 +10,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 import fuzz_batches
+import fuzz_endings
 import numpy as np
 import oracles
 from fuzz_instances import Example, exact_example, float_example
@@ -196,6 +197,7 @@ CHECKS = {
     "exact laws": (exact_laws, exact_example, 15_000),
     "exact optima": (exact_optima, exact_example, 5_000),
     "exact rules": (exact_rules, small_exact, 30_000),
+    "texts that end": (fuzz_endings.texts_that_end, fuzz_endings.ending_example, 10_000),
     "float laws": (float_laws, small_float, 100_000),
     "float rules": (float_rules, small_float, 100_000),
     "batch tokens": (fuzz_batches.tokens, int, 200_000),

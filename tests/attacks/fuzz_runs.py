@@ -87,7 +87,8 @@ def judged(arena: Arena, done: subprocess.CompletedProcess[str], what: str) -> N
         assert means(done.stdout) == arena.expected, what
         return
     assert done.returncode in (1, 2), (what, done.returncode, done.stderr)
-    lines = done.stderr.splitlines()
+    # A slow machine is told how far it is.
+    lines = [line for line in done.stderr.splitlines() if not line.startswith("positions: ")]
     assert lines, what
     assert all(line.startswith("otspec: ") for line in lines), (what, done.stderr)
     if done.returncode == 1:  # some chunks were skipped, and named

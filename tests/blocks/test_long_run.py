@@ -11,10 +11,15 @@ from math import prod
 import numpy as np
 import pytest
 from block_models import model_pairs, within
+from ending_models import calls_of_texts, each_ending, law_up_to_end
+from instances import pair
+from searching import enough
 
 from otspec.blocks import (
     BlockVerify,
     BlockVerifyPublished,
+    EndingModel,
+    TableModel,
     decode,
     decoded_after,
     decoded_law,
@@ -263,3 +268,90 @@ def test_what_cannot_be_is_refused():
         plan.restarted(*COIN)
     with pytest.raises(ValueError, match="block"):
         plan.kept([0, 1])
+
+
+def bounded(seed, count, longest, n=3):
+    """Pairs of models; the target's texts are over with the last token, at most so long."""
+    rng = np.random.default_rng(seed)
+    for _ in range(enough(count)):
+        rows = [
+            {
+                prefix: fair_row(pair(rng, n, "dense")[side], n)
+                for depth in range(longest)
+                for prefix in product(range(n - 1), repeat=depth)
+            }
+            for side in (0, 1)
+        ]
+        last = [Fraction(token == n - 1) for token in range(n)]
+        rows[1] |= {prefix: last for prefix in rows[1] if len(prefix) == longest - 1}
+        yield TableModel(rows[0]), TableModel(rows[1]), {n - 1}
+
+
+@pytest.mark.parametrize("length", [1, 2])
+def test_texts_that_end_follow_one_another(length):
+    gains = 0
+    for draft, target, end in bounded(1_906, 4, longest=length + 2):
+        ending = EndingModel(target, end)
+        found = long_run(draft, ending, length, reach=1, past=2)
+        assert decoded_law(found.policy, 5) == law_up_to_end(target, end, 5)
+        # Each text takes its calls, the next one begins anew.
+        tokens, calls = calls_of_texts(found.policy)
+        assert found.rate == tokens / calls
+        published, preprint = (
+            Fraction(*calls_of_texts(rule(draft, ending, length)))
+            for rule in (BlockVerifyPublished, BlockVerify)
+        )
+        assert published == found.one_token <= found.rate <= found.bound <= length + 1
+        assert preprint <= found.bound
+        gains += found.rate > found.one_token
+    assert gains
+
+
+@each_ending()
+def test_the_long_run_counts_every_token_of_every_text_once(draft, target, end):
+    ending = EndingModel(target, end)
+    found = long_run(draft, ending, 2, reach=1, past=1)
+    assert 1 <= found.one_token <= found.rate <= found.bound <= 3
+    # A drafted end token that is kept ends the call: no further token comes out of it.
+    published = BlockVerifyPublished(draft, ending, 2)
+    tokens = sum(
+        outcome.mass * (len(outcome.accepted) + (not set(outcome.accepted) & end))
+        for outcome in published.outcomes()
+    )
+    contexts = [model.context((x,)) for model in (draft, ending) for x in {0, 1} - end]
+    if not any(contexts):  # then every call is like the first
+        assert found.one_token == tokens
+    if not end:
+        plain = long_run(draft, target, 2, reach=1, past=1)
+        numbers = ("one_token", "rate", "bound")
+        assert [getattr(found, name) for name in numbers] == [
+            getattr(plain, name) for name in numbers
+        ]
+
+
+@each_ending()
+def test_what_is_kept_of_texts_that_end_is_drafted(draft, target, end):
+    rule = long_run(draft, EndingModel(target, end), 2, reach=1, past=1).policy
+    masses = {}
+    for block, mass in draft.texts(2, rule.target.ended):
+        for length, chance in enumerate(rule.kept(block)):
+            masses[block[:length]] = masses.get(block[:length], 0) + mass * chance
+    outcomes = {outcome.accepted: outcome.mass for outcome in rule.outcomes()}
+    assert {head: mass for head, mass in masses.items() if mass > 0} == outcomes
+
+
+def test_a_text_that_is_over_has_no_long_run():
+    ending = EndingModel(COIN[1], [1])
+    with pytest.raises(ValueError, match="target is the model of a text that is over"):
+        long_run(COIN[0], ending.after((1,)), 1)
+    lopsided = [Residual((), np.array([Fraction(1), Fraction(0)], dtype=object))]
+    with pytest.raises(ValueError, match="residuals has none that is the target at the beginning"):
+        ResidualsProgram(COIN[0], ending, 1, lopsided).build()
+    rule = long_run(COIN[0], ending, 2, past=1).policy
+    over = rule.restarted(rule.draft.after((1,)), next(
+        outcome.following.after((1,)) for outcome in rule.outcomes()
+        if outcome.following(())[1] > 0
+    ))  # fmt: skip
+    assert over.expected() == 0
+    assert over.sample(np.random.default_rng(0)).accepted == ()
+    assert decoded_law(over, 2) == {(): 1}

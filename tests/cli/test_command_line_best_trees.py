@@ -1,12 +1,13 @@
 """``otspec blocks --budget``: the best tree of each rule, beside simpler ones."""
 
 import json
+from dataclasses import replace
 from fractions import Fraction
 
 import pytest
 from command_line import complaint, run
 
-from otspec.blocks import TREE_RULES, DynamicTree, memoryless
+from otspec.blocks import TREE_RULES, DynamicTree, EndingModel, TokenVerify, memoryless
 from otspec.datasets import load_smollm2
 from otspec.logged import best_trees_on_blocks, dynamic_tree_on_blocks
 from otspec.rules import RecursiveRejection, TargetOnly
@@ -86,3 +87,31 @@ def test_tables_are_for_people(capsys):
 )
 def test_what_cannot_be_searched_for_is_one_line(capsys, arguments, message):
     assert message in complaint(capsys, "blocks", *arguments)
+
+
+def test_no_tree_has_anything_behind_an_end_token(capsys):
+    found = document(capsys, *MODELS, "--end", 0, "--budget", 4, "--depth", 3, "--cost", *COST)
+    ending = EndingModel(PAIR[1], [0])
+    for rule, each in zip(TREE_RULES, found["rules"], strict=True):
+        trees = best_trees(PAIR[0], ending, rule, 4, 3, keep="likely")
+        assert Fraction(each["best"]["expected"]) == trees.best.expected
+        fastest = fastest_tree(trees, StepCost(*COST))
+        assert each["fastest"]["speed"] == pytest.approx(fastest.speed)
+    grown = [DynamicTree(PAIR[0], ending, 4, 3, by=by) for by in ("draft", "target")]
+    assert [each["nodes"] for each in found["dynamic"]] == [len(tree.grown) for tree in grown]
+    assert [Fraction(each["expected"]) for each in found["dynamic"]] == [
+        tree.expected() for tree in grown
+    ]
+
+
+def test_logged_blocks_that_are_over_have_any_number_of_levels(capsys):
+    blocks = [replace(block, end=[block.tokens[0]]) for block in load_smollm2().blocks()]
+    end = ",".join(str(block.tokens[0]) for block in blocks)
+    found = document(capsys, "--budget", 3, "--widest", 1, "--end", end)
+    assert found["depth"] == 3
+    best = found["rules"][0]["best"]
+    # The first token of each block is the last: what is kept of it is kept of one draft.
+    over = [replace(block, end=[int(token) for token in end.split(",")]) for block in blocks]
+    assert best["expected"] == pytest.approx(
+        sum(float(block.expected(TokenVerify, 3)) for block in over) / len(over)
+    )

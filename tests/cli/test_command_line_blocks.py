@@ -1,6 +1,7 @@
 """``otspec blocks``: rules for drafted blocks and trees side by side."""
 
 import json
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -11,6 +12,7 @@ from otspec.blocks import (
     BLOCK_RULES,
     TREE_RULES,
     DraftSelection,
+    EndingModel,
     compare_block_rules,
     compare_on_blocks,
     compare_trees,
@@ -264,3 +266,37 @@ def test_help_has_an_example_that_runs(capsys):
     printed = " ".join(run(capsys, "blocks", "--help").split())
     example = printed.split("Example: otspec ")[1].split(" Options:")[0]
     assert "Trees of drafts" in run(capsys, *example.split())
+
+
+def test_nothing_counts_behind_an_end_token(capsys):
+    ending = EndingModel(PAIR[1], [1])
+    found = json.loads(
+        run(capsys, "blocks", *MODELS, "--end", 1, "-L", "1,2", "--trees", "2x1", "--json")
+    )
+    rows = compare_block_rules(PAIR[0], ending, [1, 2])
+    assert [Fraction(each["expected"]) for each in found["blocks"]] == [
+        row.expected for row in rows
+    ]
+    assert [Fraction(each["optimum"]) for each in found["blocks"]] == [row.optimum for row in rows]
+    trees = compare_trees(PAIR[0], ending, ["2x1"])
+    assert [Fraction(each["expected"]) for each in found["trees"]] == [
+        row.expected for row in trees
+    ]
+    told = complaint(capsys, "blocks", *MODELS, "--end", 2)
+    assert told == "otspec: end holds 2, but token ids run from 0 to 1\n"
+
+
+def test_logged_blocks_are_over_with_an_end_token(tmp_path, capsys):
+    path = write_trace(tmp_path / "log.npz", draft_tokens=np.array([[3, 1, 4], [1, 5, 9]]))
+    blocks = list(load_trace(path).blocks())
+    end = blocks[0].tokens[0]
+    over = [replace(block, end=[end]) for block in blocks]
+    assert over[0].ended
+    found = json.loads(
+        run(capsys, "blocks", path, "--end", end, "-L", 2, "--trees", "2x1", "--json")
+    )
+    wanted = compare_on_blocks(over, [2]), compare_trees_on_blocks(over, ["2x1"])
+    for name, rows in zip(("blocks", "trees"), wanted, strict=True):
+        assert [each["expected"] for each in found[name]] == pytest.approx(
+            [float(row.expected) for row in rows]
+        )

@@ -4,6 +4,8 @@ import decimal
 import json
 import os
 import pickle
+import time
+import zipfile
 
 import numpy as np
 import pyarrow as pa
@@ -61,6 +63,42 @@ class Code:
 
     def __reduce__(self):
         return os.mkdir, (str(self.path),)
+
+
+TWICE, WITHIN = b"q\x05h\x05\x86", b"\x85"  # a tuple of what is on top twice, and once
+
+
+@pytest.mark.parametrize("old", [True, False])
+@pytest.mark.parametrize(
+    ("key", "read"),
+    [
+        (b")" + TWICE * 60, False),  # 2^60 steps to hash
+        (b")" + b"q\x05h\x05h\x05\x87" * 40, False),  # three times each
+        (b")" + WITHIN * 100_000, False),  # deeper than the stack of C
+        (b"]" + b"]a" * 9, False),  # a list is no key
+        (b")" + TWICE * 10 + WITHIN * 50, True),
+        (b"(K\x01K\x02t", True),
+    ],
+)
+def test_a_key_that_takes_endless_time_is_refused(tmp_path, torch, key, read, old):
+    path, start = tmp_path / "x.pt", b"\x80\x02}" + key
+    torch.save({}, path, _use_new_zipfile_serialization=not old)
+    if old:
+        content = path.read_bytes().replace(b"\x80\x02}q\x00.", start + b"K\x01s.")
+        assert key in content
+        path.write_bytes(content)
+    else:
+        with zipfile.ZipFile(path, "w") as archive:
+            archive.writestr("x/data.pkl", start + b"K\x01s.")
+            archive.writestr("x/version", "3\n")
+            archive.writestr("x/byteorder", "little")
+    if read:
+        assert read_file(path) == {}
+    else:
+        began = time.process_time()
+        with pytest.raises(ValueError, match=r"nested more|no pickle|cannot load"):
+            read_file(path)
+        assert time.process_time() - began < 20  # it would take years
 
 
 @pytest.mark.parametrize("how", ["archive", "old", "plain pickle"])

@@ -26,7 +26,8 @@ def logged_chances(give):
     """Return chances of one draft at a position of each of three blocks."""
     rows = np.array([[[0.5], [0.3], [0.2]]])
     give.kept.append(rows)
-    return LoggedChances((1,), give.mapping({1: rows}), give.mapping({1: rows}), True)
+    each = [give.mapping({1: rows}) for _ in range(3)]
+    return LoggedChances((1,), *each, np.array([1, 1, 1]), True)
 
 
 def trees_by_blocks(give):

@@ -12,6 +12,7 @@ from searching import of_all
 
 import otspec
 from otspec.blocks import DraftSelection, memoryless
+from otspec.chance import law_of
 from otspec.rules import SpecHub, SpecTwoHubs
 
 
@@ -25,6 +26,8 @@ def test_the_drafts_are_those_of_the_definition():
     for draft, _ in two_tokens(1_910, 200, most_tokens=6):
         law = otspec.TwoHubs(draft)
         tuples, masses = law.tuples()
+        by_tuple = dict(zip(map(tuple, tuples.tolist()), masses.tolist(), strict=True))
+        assert law_of(law.draw) == by_tuple
         table = {tuple(x): mass for x, mass in zip(tuples.tolist(), masses, strict=True)}
         assert table == oracles.two_hubs_table(draft)
         assert law.marginal(0).tolist() == list(draft)

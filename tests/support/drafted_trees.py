@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from fractions import Fraction
 from functools import cache
-from itertools import product
+from itertools import combinations, product
 
 import numpy as np
 import oracles
@@ -195,3 +195,29 @@ def answered(selection) -> Law:
         for token, chance in enumerate(outcome.following(()))
         if chance > 0
     }
+
+
+def path_mass(model: Callable, path: Prefix) -> Fraction:
+    """The probability of a text, token by token."""
+    mass = Fraction(1)
+    for depth, token in enumerate(path):
+        mass *= model(path[:depth])[token]
+    return mass
+
+
+def certain_trees(
+    n: int, nodes: int, levels: int, end: Collection[int] = ()
+) -> Iterator[tuple[Prefix, ...]]:
+    """All sets of so many paths, or of all, in which no path is without its beginnings.
+
+    No path goes on after an end token.
+    """
+    paths = [
+        x
+        for depth in range(1, levels + 1)
+        for x in product(range(n), repeat=depth)
+        if not set(x[:-1]) & set(end)
+    ]
+    for chosen in combinations(paths, min(nodes, len(paths))):
+        if all(path[:-1] in chosen for path in chosen if len(path) > 1):
+            yield chosen

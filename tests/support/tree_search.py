@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from fractions import Fraction
 from functools import cache
 
@@ -43,11 +43,19 @@ def all_trees(nodes: int, depth: int) -> Iterator[Tree]:
 DRAFTS = {"iid": oracles.iid_table, "without-replacement": distinct, "top": top}
 
 
-def kept_of(draft: Callable, target: Callable, rule: type) -> Callable[[Tree, tuple], Fraction]:
+def kept_of(
+    draft: Callable, target: Callable, rule: type, end: Collection[int] = ()
+) -> Callable[[Tree, tuple], Fraction]:
     """E[kept] of a tree after a text: by all tuples of drafts and the rule's kernel.
 
-    Of equal drafts the first goes on.
+    Of equal drafts the first goes on, unless it ends the text.
     """
+
+    texts: dict[tuple, tuple] = {}
+
+    def alike(text: tuple) -> tuple:
+        """The first text after which both models remember the same."""
+        return texts.setdefault((draft.context(text), target.context(text)), text)
 
     @cache
     def chances(context: tuple, k: int) -> dict[tuple[int, int], Fraction]:
@@ -68,7 +76,7 @@ def kept_of(draft: Callable, target: Callable, rule: type) -> Callable[[Tree, tu
             return Fraction(0)
         return sum(
             (
-                chance * (1 + kept(tree[i], target.context((*context, y))))
+                chance * (1 + kept(() if y in end else tree[i], alike((*context, y))))
                 for (i, y), chance in chances(context, len(tree)).items()
             ),
             start=Fraction(0),

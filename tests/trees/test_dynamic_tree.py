@@ -2,31 +2,14 @@
 
 from __future__ import annotations
 
-from itertools import combinations, product
-
 import numpy as np
 import pytest
-from drafted_trees import as_floats, models
+from drafted_trees import as_floats, certain_trees, models, path_mass
 
 import otspec
 from otspec.blocks import BlockRule, DraftSelection, memoryless, random_pair, simulate
 from otspec.rules import TargetOnly
 from otspec.trees import DynamicTree
-
-
-def path_mass(model, path):
-    mass = 1
-    for depth, token in enumerate(path):
-        mass *= model(path[:depth])[token]
-    return mass
-
-
-def certain_trees(n, nodes, levels):
-    """All sets of so many paths in which no path is without its beginnings."""
-    paths = [x for depth in range(1, levels + 1) for x in product(range(n), repeat=depth)]
-    for chosen in combinations(paths, nodes):
-        if all(path[:-1] in chosen for path in chosen if len(path) > 1):
-            yield chosen
 
 
 @pytest.mark.parametrize("by", ["draft", "target"])
