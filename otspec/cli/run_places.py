@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from functools import wraps
@@ -18,6 +19,7 @@ from otspec.frames import check_ending
 from otspec.tables import say
 from otspec.traces.readers import Source
 from otspec.traces.runs import Run, Work, open_run, temporary_folder
+from otspec.writing import write_text
 
 _PAGES = (".html", ".htm")
 
@@ -30,8 +32,9 @@ class RunPlace(NamedTuple):
     overwrite: bool
     chunk: int | None
     scheduler: str | None
-    report: Path | None
     table: Path | None
+    pictures: bool
+    report: Path | None = None
 
     def check(self) -> None:
         """Refuse what would fail after the computation only.
@@ -52,7 +55,7 @@ class RunPlace(NamedTuple):
                 raise ValueError(f"--{flag} needs --out: name the folder of the run")
         if self.scheduler is not None:
             needed("distributed", "--scheduler", "cluster")
-        if self.out is not None:
+        if self.out is not None and self.pictures:
             check_picture(".png")
         if self.report is not None:
             if self.report.suffix not in _PAGES:
@@ -84,15 +87,41 @@ class RunPlace(NamedTuple):
             compute(run, self.out, workers, self.scheduler)
             yield run
 
+    def numbers(self, name: str, document: Any) -> list[str]:
+        """Write what was found into the folder of the run, if it is kept.
 
-def run_options(contents: str) -> Callable[[Command], Callable[..., Any]]:
+        Parameters
+        ----------
+        name : str
+            Of the file.
+        document : object
+            What JSON can hold.
+
+        Returns
+        -------
+        list of str
+            The line that says where.
+        """
+        if self.out is None:
+            return []
+        write_text(self.out / name, json.dumps(document, indent=2) + "\n")
+        return [f"numbers: {self.out / 'positions'}, {self.out / name}"]
+
+
+def run_options(contents: str, *, pictures: bool = True) -> Callable[[Command], Callable[..., Any]]:
     """Add the options of a run, which the command gets as ``place``, a :class:`RunPlace`.
 
     Parameters
     ----------
     contents : str
         What is written into the folder of a run.
+    pictures : bool
+        Whether pictures are, so that there is a report, too.
     """
+    report = click.option(
+        "--report", type=click.Path(path_type=Path, dir_okay=False),
+        help="Write a report, as HTML.",
+    )  # fmt: skip
     decorators = (
         click.option(
             "--out", type=click.Path(path_type=Path, file_okay=False),
@@ -100,10 +129,7 @@ def run_options(contents: str) -> Callable[[Command], Callable[..., Any]]:
         ),
         click.option("--resume", is_flag=True, help="Finish the run in --out."),
         click.option("--overwrite", is_flag=True, help="Replace the run in --out."),
-        click.option(
-            "--report", type=click.Path(path_type=Path, dir_okay=False),
-            help="Write a report, as HTML.",
-        ),
+        *([report] if pictures else []),
         table_option,
         click.option(
             "--chunk", type=click.IntRange(1), metavar="N",
@@ -118,8 +144,8 @@ def run_options(contents: str) -> Callable[[Command], Callable[..., Any]]:
     def added(command: Command) -> Callable[..., Any]:
         @wraps(command)
         def with_place(**options: Any) -> Any:
-            place = RunPlace(**{name: options.pop(name) for name in RunPlace._fields})
-            return command(place=place, **options)
+            own = {name: options.pop(name) for name in RunPlace._fields if name in options}
+            return command(place=RunPlace(**own, pictures=pictures), **options)
 
         changed: Callable[..., Any] = with_place
         for decorator in reversed(decorators):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
 import click
@@ -12,15 +11,15 @@ from otspec.blocks.single_draft import RULES as BLOCK_RULES
 from otspec.cli.arguments import Choice, TokenList
 from otspec.cli.drawn_tokens import Drawn, drawn_options
 from otspec.cli.ending import ending_in_order
-from otspec.cli.options import filled, json_option, table_option
+from otspec.cli.options import filled, json_option
 from otspec.cli.output import print_json
-from otspec.cli.places import check_table, table_written
+from otspec.cli.places import table_written
+from otspec.cli.run_places import RunPlace, run_options
 from otspec.cli.trace_runs import (
     FILES,
     PAIRS,
     all_failed,
     complain,
-    compute,
     source_options,
     sources_of,
 )
@@ -34,7 +33,7 @@ from otspec.rules import TargetOnly
 from otspec.tables import print_table, say
 from otspec.traces.accept_lengths import CountedCalls, check_depth, of_target, rule_named
 from otspec.traces.readers import Source, Warping
-from otspec.traces.runs import Failure, open_run, temporary_folder
+from otspec.traces.runs import Run
 from otspec.trees import Shape
 from otspec.trees.comparison import rules_for
 
@@ -109,8 +108,8 @@ class Simulated(NamedTuple):
     help="Print what an engine takes for a load test, of one rule and tree.",
 )  # fmt: skip
 @source_options
+@run_options("positions/ and accept_lengths.json", pictures=False)
 @json_option
-@table_option
 @filled(files=FILES, pairs=PAIRS)
 def simulate(
     files: tuple[str, ...],
@@ -123,8 +122,8 @@ def simulate(
     kind: str | None,
     engine: str | None,
     workers: int | None,
+    place: RunPlace,
     as_json: bool,
-    table: Path | None,
 ) -> int:
     """Accept lengths from logged tokens, as an engine would count them, without the models.
 
@@ -136,7 +135,7 @@ def simulate(
 
     Example: otspec simulate --tree 2x2x1 --rule pooled-selection
     """
-    check_table(table)
+    place.check()
     shapes = [read_tree(tree, "--tree") for tree in trees]
     with ending_in_order(), sources_of(files, kind, tokens=True) as named:
         sources = drawn.sources(named)
@@ -151,35 +150,32 @@ def simulate(
             )
         by_name = tuple((rule.name, tree.text) for rule, tree in asked)
         work = CountedCalls(by_name, warpings, end, cut, how, known=not names)
-        rows, failures = _found(sources, work, workers)
-    if not rows:
-        raise ValueError(all_failed(failures))
+        with place.run(sources, work, workers) as run:
+            rows, failures = _rows(run, work), run.failures()
+            if not rows:
+                raise ValueError(all_failed(failures))
+            document = [_document(row) for row in rows]
+            numbers = place.numbers("accept_lengths.json", document)
     if engine is not None:
         print_json(ENGINE_FORMS[engine](rows[0].lengths))
     elif as_json:
-        print_json([_document(row) for row in rows])
+        print_json(document)
     else:
         for warping in warpings:
             _print([row for row in rows if row.warping is warping], sources, warping, on_texts)
-        say(f"{_MEANING[on_texts]} {_SAMPLED}")
+        say(f"{_MEANING[on_texts]} {_SAMPLED}", *numbers)
     simulated = Rows(map(Simulated.of, rows), Simulated, ", ".join(each.name for each in sources))
     silent = as_json or engine is not None
-    complete = table_written(table, simulated.to_arrow, silent=silent)
+    complete = table_written(place.table, simulated.to_arrow, silent=silent)
     complain(failures)
     return 0 if complete and not failures else 1
 
 
-def _found(
-    sources: Sequence[Source], work: CountedCalls, workers: int | None
-) -> tuple[list[_Row], list[Failure]]:
-    with temporary_folder() as folder, open_run(folder, sources, work) as run:
-        compute(run, None, workers, None)
-        found = work.lengths_in(run.tables())
-        rows = [
-            _Row(*work.rules[asked], work.warpings[warping], lengths)
-            for (asked, warping), lengths in found.items()
-        ]
-        return rows, run.failures()
+def _rows(run: Run, work: CountedCalls) -> list[_Row]:
+    return [
+        _Row(*work.rules[asked], work.warpings[warping], lengths)
+        for (asked, warping), lengths in work.lengths_in(run.tables()).items()
+    ]
 
 
 def _rules(names: Sequence[str], tree: Shape, on_texts: bool) -> list[Any]:

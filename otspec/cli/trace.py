@@ -28,7 +28,7 @@ from otspec.cli.warpings import warping_options
 from otspec.drafts import IID, Hub, WithoutReplacement
 from otspec.frames import Rows
 from otspec.reports.chart_files import write_charts
-from otspec.reports.summary_file import summary_of, write_summary
+from otspec.reports.summary_file import summary_of
 from otspec.tables import say
 from otspec.traces.readers import Source, Warping
 from otspec.traces.runs import Settings
@@ -83,14 +83,13 @@ def trace(
         if not rows:
             raise ValueError(all_failed(failures) if failures else no_drafts(laws, ks))
         summary = summary_of(run, settings, rows, by_text=by_text)
-        if place.out is not None:
-            write_summary(place.out, summary)
+        numbers = place.numbers("summary.json", summary)
         if as_json:
             print_json(summary)
         else:
             print_means(rows, ks, summary)
         lines, complete = _drawn(place.out, place.report, summary, rows, sources)
-        for line in () if as_json else lines:
+        for line in () if as_json else lines + numbers:
             say(line)
         of_trace = Rows(rows, Statistic, summary["trace"])
         complete = table_written(place.table, of_trace.to_arrow, silent=as_json) and complete
@@ -113,7 +112,6 @@ def _drawn(
             "the picture",
             lambda: lines.extend(f"picture: {chart}" for chart in write_charts(out, summary, rows)),
         )
-        lines.append(f"numbers: {out / 'positions'}, {out / 'summary.json'}")
     if report is not None:
         from otspec.reports.origin import origin_of
         from otspec.reports.page import write_report

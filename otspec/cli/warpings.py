@@ -39,12 +39,9 @@ def cut_options(command: Command) -> Command:
     return _added(command, decorators)
 
 
-def _draft_options(command: Command) -> Command:
+def draft_cut_options(command: Command) -> Command:
+    """Add the options --draft-top-k, --draft-top-p and --draft-min-p."""
     decorators = (
-        click.option(
-            "--draft-temperature", "draft_temperatures", type=NumberList(), default=None,
-            help="Divide the draft's logits by each of these. [default: as the target's]",
-        ),
         click.option("--draft-top-k", type=int, help="Of the draft. [default: as the target's]"),
         click.option("--draft-top-p", type=float, help="Of the draft. [default: as the target's]"),
         click.option("--draft-min-p", type=float, help="Of the draft. [default: as the target's]"),
@@ -89,7 +86,13 @@ def warping_option(command: Callable[..., Any]) -> Callable[..., Any]:
     return _added(with_warping, _WARPING_OPTIONS)
 
 
-_WARPING_OPTIONS = (temperatures_option, cut_options, _draft_options)
+_draft_temperatures_option = click.option(
+    "--draft-temperature", "draft_temperatures", type=NumberList(), default=None,
+    help="Divide the draft's logits by each of these. [default: as the target's]",
+)  # fmt: skip
+_WARPING_OPTIONS = (
+    temperatures_option, cut_options, _draft_temperatures_option, draft_cut_options,
+)  # fmt: skip
 
 
 def _taken(options: dict[str, Any], **both: Any) -> tuple[Warping, ...]:

@@ -12,6 +12,7 @@ import numpy as np
 
 from otspec.arguments import as_callable
 from otspec.arithmetic import Array, IntArray
+from otspec.conformance.answers import named
 from otspec.conformance.arrays import Form, plain
 from otspec.conformance.cases import Case
 from otspec.conformance.drafting import Sample
@@ -22,6 +23,8 @@ LENGTHS = ("lengths", "mask")
 """What tells rows of fewer drafts."""
 ARRAYS = ("draft", "target", "drafts", *LENGTHS, "parents")
 """What a verifier may ask for, by the names of its parameters."""
+CORRECTIONS = "corrections"
+"""What a verifier of blocks returns, and takes with the next block of the same text."""
 RANDOMNESS = ("rng", "generator", "seed", "uniforms")
 """How a verifier may get its randomness; one that asks for none has the global generators."""
 
@@ -44,7 +47,7 @@ class Verifier(Frozen):
     function: Callable[..., Any]
     form: Form
 
-    names: ClassVar[tuple[str, ...]] = ARRAYS
+    names: ClassVar[tuple[str, ...]] = (*ARRAYS, CORRECTIONS)
     """What it may ask for."""
     random: ClassVar[tuple[str, ...]] = RANDOMNESS
     """How it may get its randomness."""
@@ -85,8 +88,10 @@ class Verifier(Frozen):
         Raises
         ------
         ValueError
-            ``uniforms`` or ``lengths`` for a tree.
+            ``uniforms`` or ``lengths`` for a tree, ``corrections`` for anything but a block.
         """
+        if self.corrects and kind.name != "block":
+            raise ValueError("verifier takes corrections: only those of blocks have any")
         if kind.name == "tree" and "uniforms" in self.wanted:
             raise ValueError("verifier takes uniforms: for a tree take rng or generator, and draw")
         if kind.name == "tree" and "lengths" in self.wanted:
@@ -103,21 +108,44 @@ class Verifier(Frozen):
         """Whether rows may have different numbers of drafts."""
         return any(name in self.wanted for name in LENGTHS)
 
+    @property
+    def corrects(self) -> bool:
+        """Whether it corrects more than one token, so that texts are made of its blocks alone."""
+        return CORRECTIONS in self.wanted
+
+    def parted(self, answer: Any) -> tuple[Any, Any]:
+        """Return what it says of a block, and what it is handed with the next one.
+
+        Raises
+        ------
+        ValueError
+            It takes corrections, and returned none.
+        """
+        if not self.corrects:
+            return answer, None
+        parts = named(answer, ("length", "token", CORRECTIONS), least=3)
+        return (parts["length"], parts["token"]), parts[CORRECTIONS]
+
     def randomness(self, seed: int) -> Randomness:
         """Return where it gets its random numbers from, for a whole test."""
         return Randomness(self.form, np.random.default_rng(seed), seed)
 
     def given(
-        self, kind: Kind, case: Case, sample: Sample, randomness: Randomness
+        self,
+        kind: Kind,
+        case: Case,
+        sample: Sample,
+        randomness: Randomness,
+        corrections: Any = None,
     ) -> dict[str, Any]:
-        """Return what it asks for, in arrays of its own."""
+        """Return what it asks for, in arrays of its own, with the corrections of the last block."""
         wanted = self.wanted
         random = {
             name: randomness.of(name, len(sample.drafts), len(kind.parents))
             for name in self.random
             if name in wanted
         }
-        arrays = self.arrays(kind, case, sample)
+        arrays = self.arrays(kind, case, sample) | {CORRECTIONS: corrections}
         return {name: (random if name in random else arrays)[name] for name in wanted}
 
     def __call__(self, given: Mapping[str, Any]) -> Any:
@@ -139,7 +167,7 @@ class Verifier(Frozen):
         rows = kind.arrays(case, sample)
         tokens = sample.tokens
         if case.behind != "same":
-            filled_behind(rows, sample.there, case.behind)
+            filled_behind(rows, sample.there, case.behind, after=self.corrects)
             # Tokens of any kind, also of probability 0.
             anything = (tokens * 7 + np.arange(len(tokens))[:, None]) % case.vocabulary
             tokens = np.where(sample.there, tokens, anything)
@@ -156,7 +184,9 @@ class Verifier(Frozen):
         }
 
 
-def filled_behind(rows: Mapping[str, Array], there: IntArray, behind: str) -> None:
+def filled_behind(
+    rows: Mapping[str, Array], there: IntArray, behind: str, *, after: bool = False
+) -> None:
     """Overwrite what a verifier must not look at: rows for drafts that do not count.
 
     Parameters
@@ -166,12 +196,18 @@ def filled_behind(rows: Mapping[str, Array], there: IntArray, behind: str) -> No
     there : ndarray of bool, shape (size, nodes)
     behind : str
         One of :data:`otspec.conformance.cases.BEHIND`.
+    after : bool
+        Whether the draft's row after the last draft of a block is looked at.
     """
     for values in rows.values():
         if values.ndim == 3:
             # As many rows as nodes are those that they were drawn from, else those after them.
-            own = values if values.shape[1] == there.shape[1] else values[:, 1:]
-            own[~there] = np.nan if behind == "nan" else np.eye(values.shape[-1])[0]
+            drawn_from = values.shape[1] == there.shape[1]
+            own = values if drawn_from else values[:, 1:]
+            kept = there.copy()
+            if after and drawn_from:
+                kept[:, 0], kept[:, 1:] = True, there[:, :-1]
+            own[~kept] = np.nan if behind == "nan" else np.eye(values.shape[-1])[0]
 
 
 @dataclass(frozen=True, eq=False)

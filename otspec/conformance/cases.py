@@ -184,6 +184,18 @@ def spread(case: Case, vocabulary: int) -> Case:
     return replace(case, name=f"{case.name}, spread over {vocabulary:,} tokens", symbols=symbols)
 
 
+def after_any_symbol(case: Case) -> Case:
+    """Return a case whose pairs begin where texts of a case have got to.
+
+    Of each pair of models there are n + 1 in turn: at the beginning, and after each symbol.
+    """
+    draft, target = (
+        np.stack([np.concatenate([row[None], table[1:]]) for table in values for row in table])
+        for values in (case.draft, case.target)
+    )
+    return replace(case, draft=draft, target=target)
+
+
 def _case(name: str, draft: Array, target: Array, **options: Any) -> Case:
     return Case(name, draft, target, np.arange(draft.shape[-1]), **options)
 

@@ -72,9 +72,10 @@ def check(
     ----------
     verifier : callable
         Takes arrays of a batch by the names of its parameters, as many as it wants of ``draft``,
-        ``target``, ``drafts``, ``lengths``, ``mask``, ``parents``, and its randomness as ``rng``
-        (of NumPy), ``generator`` (of torch), ``seed`` or ``uniforms``; one that names none of
-        these has the global generators, which are seeded. See Notes for shapes and answers.
+        ``target``, ``drafts``, ``lengths``, ``mask``, ``parents``, ``corrections``, and its
+        randomness as ``rng`` (of NumPy), ``generator`` (of torch), ``seed`` or ``uniforms``; one
+        that names none of these has the global generators, which are seeded. See Notes for shapes
+        and answers.
     kind : str
         ``"tokens"``, ``"block"`` or ``"tree"``.
     mode : str
@@ -152,6 +153,11 @@ def check(
     that takes neither is not tried on rows of fewer drafts, which is a note of the report.
     ``uniforms`` are as many for each row as it has drafts, and one more. ``parents`` is a tuple.
 
+    A verifier of blocks that corrects more than one token takes ``corrections``, and returns them
+    beside kept length and token: whatever it needs with the next block of the same texts, None at
+    their beginning. Its texts are made of its own blocks, without the target. Where rows have fewer
+    drafts, the draft's row after the last one is there, too.
+
     In pipeline mode an engine for tokens takes ``draft`` and ``target`` or ``draft_logits`` and
     ``target_logits``, shape (B, V), and ``k``; it returns tokens (B,), alone or with its drafts
     (B, k) and the accepted index. One for blocks or trees takes the models ``draft`` and
@@ -175,7 +181,13 @@ def check(
     tokens = as_integer(vocabulary, "vocabulary", 8, MOST_TOKENS)
     before = as_integer(entries, "entries", 1, MOST_ENTRIES)
     if mode in ("kernel", "exact"):
-        tasks = kernel_tasks(Verifier(verifier, form), tried_kind, tokens, before)
+        asked = Verifier(verifier, form)
+        if mode == "exact" and asked.corrects:
+            raise ValueError(
+                "verifier takes corrections, so that texts take several blocks: leave out "
+                "mode='exact', which follows one"
+            )
+        tasks = kernel_tasks(asked, tried_kind, tokens, before)
     elif maker is None:
         tasks = engine_tasks(verifier, form, tried_kind, tokens, before)
     else:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -10,9 +10,10 @@ import numpy as np
 from otspec.arithmetic import IntArray
 from otspec.auditing.foreign import attempt
 from otspec.conformance.answers import Answer, ImpossibleError
+from otspec.conformance.arrays import plain
 from otspec.conformance.calling import Randomness, Verifier, copied, written
-from otspec.conformance.cases import Case
-from otspec.conformance.drafting import Sample, completed
+from otspec.conformance.cases import Case, after_any_symbol
+from otspec.conformance.drafting import UNKNOWN, Sample, completed
 from otspec.conformance.kinds import Kind
 from otspec.conformance.statistics import Statistic, fine_counts, text_statistics
 from otspec.conformance.trial import FaultError
@@ -84,18 +85,44 @@ class KernelBatches(Frozen):
         """
         rows = sum(long_call(self.before)) if self.before else size
         sample = self.kind.draw(self.case, rows, self.rng)
-        answer = self.answer(sample)
-        texts = completed(answer.texts, self.case, sample.variants, self.rng)[self.before :]
-        marks = None if answer.marks is None else answer.marks[self.before :]
+        texts, marks = self._texts(sample)
+        texts, marks = texts[self.before :], None if marks is None else marks[self.before :]
         return fine_counts(self.kind, self.case, texts, marks, sample.variants[self.before :])
+
+    def _texts(self, sample: Sample) -> Answer:
+        """Return whole texts: the target goes on, or where there are corrections further blocks."""
+        if not self.verifier.corrects:
+            answer = self.answer(sample)
+            texts = completed(answer.texts, self.case, sample.variants, self.rng)
+            return answer._replace(texts=texts)
+        stepped, n, length = after_any_symbol(self.case), self.case.n, self.kind.length
+        batches, first = replace(self, case=stepped), sample.variants * (n + 1)
+        block, corrections, marks = sample._replace(variants=first), None, None
+        # Each block adds a token at least, and at most as many as are looked at.
+        texts = np.full((len(first), length * (length + 1)), UNKNOWN, dtype=np.intp)
+        known = np.zeros(len(first), dtype=np.intp)
+        rows = np.arange(len(first))
+        while (known < length).any():
+            answer, corrections = batches.verified(block, corrections)
+            marks = answer.marks if marks is None else marks
+            texts[rows[:, None], known[:, None] + np.arange(length)] = answer.texts
+            known += (answer.texts != UNKNOWN).sum(axis=1)
+            after = first + np.minimum(texts[rows, known - 1], n - 1) + 1
+            block = self.kind.drafted(stepped, after, self.rng)
+        return Answer(texts[:, :length], marks)
 
     def answer(self, sample: Sample) -> Answer:
         """Return what the verifier says of drafts; raises as a call does."""
-        given = self.verifier.given(self.kind, self.case, sample, self.randomness)
-        answer, crash = attempt(self.verifier, given)
+        return self.verified(sample)[0]
+
+    def verified(self, sample: Sample, corrections: Any = None) -> tuple[Answer, Any]:
+        """Return what the verifier says of drafts, and what it is handed with the next block."""
+        given = self.verifier.given(self.kind, self.case, sample, self.randomness, corrections)
+        found, crash = attempt(self.verifier.raw, given)
         if crash is not None:
             raise FaultError("call", f"the verifier {crash.what}", crash.traceback)
-        return read_answer(answer, self.kind, self.case, sample, self.marked)
+        answer, corrections = self.verifier.parted(found)
+        return read_answer(plain(answer), self.kind, self.case, sample, self.marked), corrections
 
 
 class SingleRows(KernelBatches):
@@ -171,7 +198,7 @@ def probed(verifier: Verifier, kind: Kind, case: Case, seed: int) -> Probed:
     if crash is not None:
         return Probed(False, [])
     try:
-        marked = kind.read(answer, case, sample).marks is not None
+        marked = kind.read(verifier.parted(answer)[0], case, sample).marks is not None
     except ImpossibleError:
         marked = False
     return Probed(marked, written(before, given))

@@ -93,12 +93,15 @@ def joint_law(maker: Maker, kind: Kind, case: Case) -> Array:
         Accepted is 0 or, for tokens, one more than the first draft that is the accepted token;
         else how many tokens are kept.
     """
-    pairs = zip(case.draft.tolist(), case.target.tolist(), strict=True)
+    # Rules may decide ties by the number of a token, so they get symbols in the order of tokens.
+    order = np.argsort(case.places)
+    after = np.append(0, order + 1)
+    tables = (values[:, after][:, :, order].tolist() for values in (case.draft, case.target))
     laws = [
         _of_pair(maker, kind, (*map(tuple, draft),), (*map(tuple, target),), case.uneven)
-        for draft, target in pairs
+        for draft, target in zip(*tables, strict=True)
     ]
-    return np.stack(laws) / case.variants
+    return np.stack(laws)[:, :, np.argsort(order)] / case.variants
 
 
 @lru_cache(maxsize=256)

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from otspec.arithmetic import IntArray
-from otspec.conformance.cases import Case, renamed
+from otspec.conformance.cases import Case, after_any_symbol, renamed
 from otspec.conformance.drafting import UNKNOWN, completed
 from otspec.conformance.kernel import KernelBatches
 from otspec.conformance.kinds import Kind
@@ -50,7 +50,7 @@ class StepBatches(KernelBatches):
 
     def __call__(self, size: int) -> IntArray:
         """Return how often each text came, which the target goes on with after the last step."""
-        looked, stepped = step_texts(self.kind, self.case), _from_any_symbol(self.case)
+        looked, stepped = step_texts(self.kind, self.case), after_any_symbol(self.case)
         batches = replace(self, case=stepped)
         rows, places = np.arange(size)[:, None], np.arange(self.kind.length)
         whole = max((STEPS + 1) * self.kind.length, looked.length)
@@ -64,12 +64,3 @@ class StepBatches(KernelBatches):
         start = np.zeros(size, dtype=np.intp)
         texts = completed(texts[:, : looked.length], self.case, start, self.rng)
         return fine_counts(looked, self.case, texts, None, start)
-
-
-def _from_any_symbol(case: Case) -> Case:
-    """Return a case of as many pairs as there are last symbols of a text, and none."""
-    draft, target = (
-        np.stack([np.concatenate([row[None], table[1:]]) for row in table])
-        for table in (case.draft[0], case.target[0])
-    )
-    return replace(case, draft=draft, target=target)

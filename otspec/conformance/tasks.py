@@ -95,7 +95,9 @@ class Task(Frozen):
         """How many probabilities of the target the smallest call takes."""
         rows = {"tokens": 1, "texts": self.kind.length}
         each = rows.get(self.kind.name, len(self.kind.parents) + 1)
-        calls = self.batches.calls * max(sum(long_call(self.before)), 1)
+        # With corrections a text may be as many blocks as it has tokens.
+        blocks = self.kind.length if self.verifier.corrects else 1
+        calls = self.batches.calls * blocks * max(sum(long_call(self.before)), 1)
         return self.case.vocabulary * each * calls
 
     @property
@@ -139,7 +141,11 @@ def kernel_tasks(verifier: Verifier, kind: Kind, vocabulary: int, entries: int) 
         )
     return [
         *_cases(verifier, kind, cases, vocabulary),
-        *(Task(verifier, kind, case, case, StepBatches) for case in step_cases(kind, uneven)),
+        *(
+            Task(verifier, kind, case, case, StepBatches)
+            for case in step_cases(kind, uneven)
+            if not verifier.corrects  # whose texts are all made in steps
+        ),
         *_pairs(verifier, kind, _shared(kind, uneven), (*DEPENDENT, DraftPairs)),
         *_single(verifier, kind, plain_cases(kind, uneven)),
         *_long_calls(verifier, kind, differing_cases(kind, uneven), vocabulary, entries),

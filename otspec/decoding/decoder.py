@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from otspec.decoding.drafting import EndingShape, draft_tree
 from otspec.decoding.draws import Draws
-from otspec.decoding.reader import Reader
+from otspec.decoding.reader import Reader, Reads, Request, alone
 from otspec.decoding.results import Step
 from otspec.decoding.verification import Verifier
 from otspec.frozen import Frozen
@@ -37,17 +37,21 @@ class Decoder(Frozen):
     verifier: Verifier
 
     def step(self, draws: Draws) -> tuple[Step, Decoder]:
-        """Draft a tree, verify it, and return what happened and the decoder of the longer text.
+        """Draft a tree, verify it, and return what happened and the decoder of the longer text."""
+        return alone(self.reads(draws))
+
+    def reads(self, draws: Draws) -> Reads[tuple[Step, Decoder]]:
+        """Do what :meth:`step` does, and ask for all that is to be read.
 
         The target reads, in one call, what it has not read of the text, and the whole tree.
         """
         unread = self.text[self.draft.length :]
-        drafting = draft_tree(self.draft, unread, self.shape, self.verifier.law, draws)
+        drafting = yield from draft_tree(self.draft, unread, self.shape, self.verifier.law, draws)
         drafted, rest = drafting.drafted, self.text[self.target.length :]
         chain, root = range(-1, len(rest) - 1), len(rest) - 1
         behind = [root if parent < 0 else len(rest) + parent for parent in drafted.tree.parents]
         last = 1 + len(drafted.tokens)
-        reading = self.target.read(rest + drafted.tokens, [*chain, *behind], last)
+        reading = yield Request(self.target, rest + drafted.tokens, [*chain, *behind], last)
         path, token, verifier = self.verifier.verify(drafted, reading.rows, draws)
         new = (*(drafted.tokens[node] for node in path), token)
         after = replace(
@@ -68,9 +72,41 @@ class Decoder(Frozen):
             Tokens; of the last step no more are returned than are still wanted.
         draws : Draws
         """
-        decoder, left = self, most
-        while left > 0:
-            step, decoder = decoder.step(draws)
-            step = step.cut(left, decoder.shape.end)
-            left = 0 if step.ended else left - len(step.tokens)
-            yield step
+        return (step for _, step in together([self], most, [draws]))
+
+
+def together(
+    decoders: Sequence[Decoder], most: int, draws: Sequence[Draws]
+) -> Iterator[tuple[int, Step]]:
+    """Yield what happens to each text of a batch, with its number, as soon as it is there.
+
+    The draft model reads, in one call, for all texts that are drafting. Once none is, the target
+    reads the trees of all texts in one call. Each text is what it is by itself, up to rounding.
+
+    Parameters
+    ----------
+    decoders : sequence of Decoder
+        Of one draft model and one target.
+    most : int
+        Tokens of each text, as for :meth:`Decoder.steps`.
+    draws : sequence of Draws
+        For each text.
+    """
+    left = [most] * len(decoders)
+    going = [decoder.reads(each) for decoder, each in zip(decoders, draws, strict=True)]
+    waiting = {number: next(reads) for number, reads in enumerate(going)}
+    while waiting:
+        chosen = [number for number, each in waiting.items() if each.drafting] or list(waiting)
+        requests = [waiting.pop(number) for number in chosen]
+        readings = requests[0].reader.read_all(requests)
+        for number, reading in zip(chosen, readings, strict=True):
+            try:
+                waiting[number] = going[number].send(reading)
+            except StopIteration as done:
+                step, decoder = done.value
+                step = step.cut(left[number], decoder.shape.end)
+                left[number] = 0 if step.ended else left[number] - len(step.tokens)
+                yield number, step
+                if left[number]:
+                    going[number] = decoder.reads(draws[number])
+                    waiting[number] = next(going[number])

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias
 
 from otspec.decoding.draws import Draws
-from otspec.decoding.reader import Reader
+from otspec.decoding.reader import Reader, Reads, Request
 from otspec.distributions import Distribution
 from otspec.drafts import DraftLaw
 from otspec.frozen import Frozen
@@ -81,8 +81,8 @@ class EndingShape(Frozen):
 
 def draft_tree(
     reader: Reader, unread: Sequence[int], shape: EndingShape, law: ChildrenLaw, draws: Draws
-) -> Drafting:
-    """Draft a tree behind a text.
+) -> Reads[Drafting]:
+    """Draft a tree behind a text, and ask to read each of its levels.
 
     Equal i.i.d. children are one node from then on, with the children of all; of other equal ones
     the first goes on.
@@ -105,7 +105,7 @@ def draft_tree(
     level, calls = [-1] if shape.tree.children else [], 0
     new, before = list(unread), list(range(-1, root))
     while level:
-        reading = reader.read(new, before, len(level))
+        reading = yield Request(reader, new, before, len(level), drafting=True)
         reader, calls = reading.reader, calls + 1
         pairs = zip(level, reading.rows, strict=True)
         level = [child for node, row in pairs for child in tree.branch(node, row)]

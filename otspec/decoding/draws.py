@@ -35,10 +35,13 @@ class Chance(Draws):
     Parameters
     ----------
     seed : int
+    text : int, optional
+        The number of a text of a batch: those of one seed are independent.
     """
 
-    def __init__(self, seed: int) -> None:
-        self._rng = np.random.default_rng(as_seed(seed))
+    def __init__(self, seed: int, text: int | None = None) -> None:
+        key = () if text is None else (text,)
+        self._rng = np.random.default_rng(np.random.SeedSequence(as_seed(seed), spawn_key=key))
 
     def token(self, masses: Array) -> int:
         """Return an index drawn with the given probabilities."""

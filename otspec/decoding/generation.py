@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
-from otspec.arguments import as_callable, as_integer, as_steps, as_tokens
+from otspec.arguments import as_callable, as_integer, as_list, as_tokens
 from otspec.decoding.choices import AnyRule, AnyTree, as_shape, decoder_of
-from otspec.decoding.draws import Chance
+from otspec.decoding.decoder import Decoder, together
+from otspec.decoding.drafting import EndingShape
+from otspec.decoding.draws import Chance, Draws
 from otspec.decoding.results import Generated, Step
 from otspec.decoding.transformer import (
     TransformerReader,
@@ -16,10 +20,16 @@ from otspec.decoding.transformer import (
     positions,
     vocabulary,
 )
+from otspec.models.warped import checked_warp
 from otspec.pretrained import without_layers
 from otspec.traces.readers import Warp
 from otspec.warping import STEPS
 
+_OPTIONS = (
+    "rule", "tree", "max_new_tokens", *STEPS, "order", "end", "skip_layers",
+    *(f"draft_{name}" for name in STEPS),
+)  # fmt: skip
+"""Those of :func:`generate` that texts of a batch have in common."""
 MOST_NEW = 1_000_000
 """Most tokens that are decoded at once."""
 
@@ -40,16 +50,19 @@ def generate(
     seed: int = 0,
     end: Iterable[int] | None = None,
     on_step: Callable[[Step], None] | None = None,
-    skip_layers: Iterable[int] | None = None,
+    skip_layers: str | Iterable[int] | None = None,
+    draft_temperature: float | None = None,
+    draft_top_k: int | None = None,
+    draft_top_p: float | None = None,
+    draft_min_p: float | None = None,
 ) -> Generated:
     """Decode a text of the target model, with drafts of another one.
 
     In each step the draft model drafts a tree, the target reads it in one call, the rule says which
     of its tokens are kept, and one more token follows them.
 
-    Law: the text is distributed as the target's, warped, whatever the draft model, the rule and
-    the tree are. Both models are warped alike, by default with the
-    temperature first, then top-k, top-p and min-p.
+    Law: the text is distributed as the target's, warped, whatever the draft model, its own
+    warping, the rule and the tree are.
 
     Parameters
     ----------
@@ -73,16 +86,19 @@ def generate(
     top_p : float, optional
     min_p : float, optional
     order : str or iterable of str
-        See :func:`otspec.traces.warp`.
+        How both models are warped, see :func:`otspec.traces.warp`.
     seed : int
     end : iterable of int, optional
         Tokens that end a text; by default those of the target's configuration. Nothing is drafted
         after them.
     on_step : callable, optional
         Gets each :class:`Step` with its new tokens as soon as it is there.
-    skip_layers : iterable of int, optional
-        Draft with the target itself without these layers, counted from 0: as with the draft
-        ``otspec.pretrained.without_layers(target, skip_layers)``.
+    skip_layers : str or iterable of int, optional
+        Draft with the target itself without these layers, counted from 0, such as ``"14-17"``: as
+        with the draft ``otspec.pretrained.without_layers(target, skip_layers)``.
+    draft_temperature, draft_top_k, draft_top_p, draft_min_p : optional
+        How the draft model is warped, where not as the target. ``draft_top_p=1`` and
+        ``draft_min_p=0`` cut nothing.
 
     Returns
     -------
@@ -95,40 +111,143 @@ def generate(
         Models that cannot read trees; a prompt, a rule, a tree or options that cannot be used, or
         do not go together; a text that is longer than a model's positions; missing packages.
     """
-    if skip_layers is not None:
-        if draft is not None:
-            raise ValueError("draft and skip_layers are two draft models: pass draft=None, or one")
-        check_model(target, "target")
-        layers = as_steps(skip_layers, "skip_layers", "a collection of layers, counted from 0")
-        draft = without_layers(target, [as_integer(each, "skip_layers", 0) for each in layers])
-    for model, name in ((target, "target"), (draft, "draft")):
-        check_model(model, name)
-    warping = Warp(temperature, top_k=top_k, top_p=top_p, min_p=min_p, order=order)
-    n = min(vocabulary(target), vocabulary(draft))
-    text = as_tokens(prompt, n, "prompt")
-    if not text:
-        raise ValueError("prompt has no token: pass one at least, such as the model's first")
-    last = end_tokens(target) if end is None else as_tokens(end, n, "end", unordered=True)
-    shape = as_shape(tree, last)
-    most = as_integer(max_new_tokens, "max_new_tokens", 1, MOST_NEW)
-    _check_length(len(text) + most + shape.tree.depth, min(positions(target), positions(draft)))
-    readers = {
-        "target": TransformerReader(target, n, warping),
-        "draft": TransformerReader(draft, n, warping),
-    }
-    decoder = decoder_of(text, rule, shape, **readers)
     heard = on_step and as_callable(on_step, "on_step", "a function of one step")
-    steps = []
-    for step in decoder.steps(most, Chance(seed)):
-        steps.append(step)
-        if heard:
-            heard(step)
-    return Generated(tuple(steps), shape.tree.depth)
+    decoding = _Decoding.of(
+        target, draft, rule=rule, tree=tree, max_new_tokens=max_new_tokens,
+        temperature=temperature, top_k=top_k, top_p=top_p, min_p=min_p, order=order, end=end,
+        skip_layers=skip_layers, draft_temperature=draft_temperature, draft_top_k=draft_top_k,
+        draft_top_p=draft_top_p, draft_min_p=draft_min_p,
+    )  # fmt: skip
+    decoder, chance = decoding.begun(prompt, "prompt"), Chance(seed)
+    [text] = decoding.texts([decoder], [chance], heard and (lambda _, step: heard(step)))
+    return text
 
 
-def _check_length(length: int, most: float) -> None:
-    if length > most:
-        raise ValueError(
-            f"prompt, max_new_tokens and the depth of the tree come to {length:,} tokens, but the "
-            f"models have positions for {most:,}: decode fewer"
+def generate_batch(
+    target: Any,
+    draft: Any,
+    prompts: Iterable[Sequence[int]],
+    *,
+    seed: int = 0,
+    on_step: Callable[[int, Step], None] | None = None,
+    **options: Any,
+) -> list[Generated]:
+    """Decode several texts of the target model together.
+
+    In each call a model reads for all texts: the draft model a level of their trees, the target
+    whole trees. A text that is complete leaves the batch.
+
+    Law: the texts are independent of each other, each as of :func:`generate`. The random numbers of
+    a text follow from the seed and its number, and not from the other prompts.
+
+    Parameters
+    ----------
+    target, draft : transformers.PreTrainedModel
+    prompts : iterable of sequence of int
+        Token ids of each prompt; lengths may differ.
+    seed : int
+    on_step : callable, optional
+        Gets the number of a text, counted from 0, and each of its steps.
+    **options
+        As for :func:`generate`, the same for all texts.
+
+    Returns
+    -------
+    list of Generated
+        One for each prompt. Its calls are those in which it took part; the target was called as
+        often as for the text with the most calls.
+
+    Raises
+    ------
+    ValueError
+        As :func:`generate`.
+    """
+    heard = on_step and as_callable(on_step, "on_step", "a function of a number and a step")
+    given = as_list(prompts, "prompts", "a list of prompts, each a sequence of token ids")
+    bound = inspect.signature(generate).bind(target, draft, (), **options)
+    bound.apply_defaults()
+    decoding = _Decoding.of(target, draft, **{name: bound.arguments[name] for name in _OPTIONS})
+    decoders = [decoding.begun(each, f"prompts[{i}]") for i, each in enumerate(given)]
+    return decoding.texts(decoders, [Chance(seed, i) for i in range(len(given))], heard)
+
+
+@dataclass(frozen=True)
+class _Decoding:
+    """Two models and the checked options of decoding."""
+
+    target: TransformerReader
+    draft: TransformerReader
+    rule: AnyRule
+    shape: EndingShape
+    most: int
+
+    @classmethod
+    def of(
+        cls,
+        target: Any,
+        draft: Any,
+        *,
+        rule: AnyRule,
+        tree: AnyTree,
+        max_new_tokens: int,
+        end: Iterable[int] | None,
+        skip_layers: str | Iterable[int] | None,
+        **warping: Any,
+    ) -> _Decoding:
+        """Check all that the texts have in common."""
+        if skip_layers is not None:
+            if draft is not None:
+                raise ValueError(
+                    "draft and skip_layers are two draft models: pass draft=None, or one"
+                )
+            check_model(target, "target")
+            draft = without_layers(target, skip_layers, "skip_layers")
+        for model, name in ((target, "target"), (draft, "draft")):
+            check_model(model, name)
+        of_target, of_draft = _warps(**warping)
+        n = min(vocabulary(target), vocabulary(draft))
+        last = end_tokens(target) if end is None else as_tokens(end, n, "end", unordered=True)
+        return cls(
+            TransformerReader(target, n, of_target),
+            TransformerReader(draft, n, of_draft),
+            rule,
+            as_shape(tree, last),
+            as_integer(max_new_tokens, "max_new_tokens", 1, MOST_NEW),
         )
+
+    def begun(self, prompt: Sequence[int], name: str) -> Decoder:
+        """Return the decoder of a text that has only its prompt, checked."""
+        text = as_tokens(prompt, self.target.n, name)
+        if not text:
+            raise ValueError(f"{name} has no token: pass one at least, such as the model's first")
+        length = len(text) + self.most + self.shape.tree.depth
+        most = min(positions(self.target.model), positions(self.draft.model))
+        if length > most:
+            raise ValueError(
+                f"{name}, max_new_tokens and the depth of the tree come to {length:,} tokens, but "
+                f"the models have positions for {most:,}: decode fewer"
+            )
+        return decoder_of(text, self.rule, self.shape, draft=self.draft, target=self.target)
+
+    def texts(
+        self,
+        decoders: Sequence[Decoder],
+        draws: Sequence[Draws],
+        heard: Callable[[int, Step], None] | None,
+    ) -> list[Generated]:
+        """Decode texts, and tell of each step."""
+        steps: list[list[Step]] = [[] for _ in decoders]
+        for number, step in together(decoders, self.most, draws):
+            steps[number].append(step)
+            if heard:
+                heard(number, step)
+        return [Generated(tuple(each), self.shape.tree.depth) for each in steps]
+
+
+def _warps(order: str | Iterable[str], **options: Any) -> tuple[Warp, Warp]:
+    """Return how the target and the draft are warped."""
+    target = Warp(**{name: options[name] for name in STEPS}, order=order)
+    own = {name: options[f"draft_{name}"] for name in STEPS}
+    given = {name: value for name, value in own.items() if value is not None}
+    checked_warp(**(target.options() | given), called="draft_{}".format)
+    return target, replace(target, **given)

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple, TypeAlias, TypeVar
 
 from otspec.distributions import Distribution
 from otspec.frozen import Frozen
+
+Result = TypeVar("Result")
 
 
 class Reader(Frozen, ABC):
@@ -42,6 +45,22 @@ class Reader(Frozen, ABC):
         Reading
         """
 
+    @classmethod
+    def read_all(cls, requests: Sequence[Request]) -> list[Reading]:
+        """Read for several texts: here one after the other, in a batch where a reader can.
+
+        Parameters
+        ----------
+        requests : sequence of Request
+            One at least, all of one model.
+
+        Returns
+        -------
+        list of Reading
+            What :meth:`read` gives for each, up to rounding.
+        """
+        return [each.reader.read(each.tokens, each.parents, each.last) for each in requests]
+
     @abstractmethod
     def keep(self, path: Sequence[int]) -> Reader:
         """Return the reader of a longer text, which has forgotten all else.
@@ -62,6 +81,33 @@ class Reading(Frozen):
     """The distribution after each token that was asked, which is computed when it is looked at."""
     reader: Reader
     """The model that has read the tokens."""
+
+
+class Request(NamedTuple):
+    """What is to be read: a reader, and the arguments of :meth:`Reader.read`."""
+
+    reader: Reader
+    tokens: Sequence[int]
+    parents: Sequence[int]
+    last: int
+    drafting: bool = False
+    """Whether the reader is the draft model."""
+
+
+Reads: TypeAlias = Generator[Request, Reading, Result]
+"""A function that asks to read, and goes on with what comes of it."""
+
+
+def alone(reads: Reads[Result]) -> Result:
+    """Run a function that asks to read, and read each of its requests by itself."""
+    try:
+        request = next(reads)
+        while True:
+            [reading] = request.reader.read_all([request])
+            request = reads.send(reading)
+    except StopIteration as done:
+        result: Result = done.value
+        return result
 
 
 def read_text(reader: Reader, tokens: Sequence[int], last: int = 1) -> Reading:

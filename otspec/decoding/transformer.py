@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, overload
+from typing import Any, TypeAlias, cast, overload
+
+import numpy as np
 
 from otspec.arithmetic import Array
-from otspec.decoding.reader import Reader, Reading
+from otspec.decoding.reader import Reader, Reading, Request
 from otspec.distributions import Distribution, as_distribution
 from otspec.frozen import Frozen
 from otspec.pretrained import cache_name, takes
@@ -17,6 +19,8 @@ from otspec.trees import TokenTree
 
 ATTENTION = ("eager", "sdpa")
 """Implementations of attention that take a mask of their own for each pair of tokens."""
+Layers: TypeAlias = tuple[tuple[Any, Any], ...]
+"""Keys and values of each layer, of shape (1, heads, tokens, size of a head)."""
 FULL = "full_attention"
 """What transformers calls layers in which every token sees all that are before it."""
 
@@ -41,7 +45,7 @@ class TransformerReader(Reader):
     parents : tuple of int
         Of all that was read behind it, as :meth:`read` takes them.
     layers : tuple
-        Keys and values of each layer, of shape (1, heads, tokens, size of a head).
+        Keys and values of each layer.
     """
 
     model: Any
@@ -49,36 +53,73 @@ class TransformerReader(Reader):
     warping: Warp
     length: int = 0
     parents: tuple[int, ...] = ()
-    layers: tuple[tuple[Any, Any], ...] = field(default=(), repr=False)
+    layers: Layers = field(default=(), repr=False)
 
     def read(self, tokens: Sequence[int], parents: Sequence[int], last: int) -> Reading:
         """Read more tokens in one call of the model."""
+        return self.read_all([Request(self, tokens, parents, last)])[0]
+
+    @classmethod
+    def read_all(cls, requests: Sequence[Request]) -> list[Reading]:
+        """Read for several texts in one call of the model.
+
+        In a row of the batch stand, from the left, what the text has in its cache, padding up to
+        the longest of the caches, padding again, and the new tokens, which end together.
+        """
         import torch
         from transformers import DynamicCache
 
-        tree = TokenTree((*self.parents, *parents))
-        device = self.model.device
-        seen = torch.from_numpy(tree.attention_mask(self.length)[-len(tokens) :]).to(device)
-        dtype = self.model.dtype
-        hidden = torch.tensor(torch.finfo(dtype).min, dtype=dtype, device=device)
+        readers = cast("list[TransformerReader]", [each.reader for each in requests])
+        trees = [
+            TokenTree((*reader.parents, *each.parents))
+            for reader, each in zip(readers, requests, strict=True)
+        ]
+        model = readers[0].model
+        past = max(reader.read_tokens for reader in readers)
+        width = max(len(each.tokens) for each in requests)
+        tokens = np.zeros((len(requests), width), np.int64)
+        positions = np.zeros_like(tokens)
+        seen = np.zeros((len(requests), width, past + width), bool)
+        # Padding sees itself: without anything to see it would be NaN, of which 0 times is NaN.
+        seen[:, range(width), range(past, past + width)] = True
+        for row, (reader, tree, each) in enumerate(zip(readers, trees, requests, strict=True)):
+            new, known = len(each.tokens), reader.read_tokens
+            tokens[row, width - new :] = each.tokens
+            positions[row, width - new :] = tree.positions(reader.length)[-new:]
+            mask = tree.attention_mask(reader.length)[-new:]
+            seen[row, width - new :, :known] = mask[:, :known]
+            seen[row, width - new :, past + width - new :] = mask[:, known:]
+        hidden = torch.tensor(torch.finfo(model.dtype).min, dtype=model.dtype, device=model.device)
         cache = DynamicCache()
-        for index, (keys, values) in enumerate(self.layers):
-            cache.update(keys, values, index)
-        positions = tree.positions(self.length)[-len(tokens) :]
+        for index, layer in enumerate(_stacked([reader.layers for reader in readers], past)):
+            cache.update(*layer, index)
+        last = max(each.last for each in requests)
         with torch.inference_mode():
-            output = self.model(
-                torch.tensor([list(tokens)], device=device),
-                attention_mask=torch.where(seen, hidden * 0, hidden)[None, None],
-                position_ids=torch.from_numpy(positions)[None].to(device),
+            output = model(
+                torch.from_numpy(tokens).to(model.device),
+                attention_mask=torch.where(
+                    torch.from_numpy(seen).to(model.device), hidden * 0, hidden
+                )[:, None],
+                position_ids=torch.from_numpy(positions).to(model.device),
                 use_cache=True,
-                **{cache_name(self.model): cache},
-                **({"logits_to_keep": last} if takes(self.model, "logits_to_keep") else {}),
+                **{cache_name(model): cache},
+                **({"logits_to_keep": last} if takes(model, "logits_to_keep") else {}),
             )
-        logits = output.logits[0, -last:, : self.n].double().cpu().numpy()
-        layers = tuple((layer.keys, layer.values) for layer in cache.layers)
-        return Reading(
-            WarpedRows(logits, self.warping), replace(self, parents=tree.parents, layers=layers)
-        )
+            logits = output.logits[:, -last:].double().cpu().numpy()
+        found = []
+        for row, (reader, tree, each) in enumerate(zip(readers, trees, requests, strict=True)):
+            own = (slice(reader.read_tokens), slice(past + width - len(each.tokens), None))
+            layers = tuple(
+                (_row(layer.keys, row, own), _row(layer.values, row, own)) for layer in cache.layers
+            )
+            rows = WarpedRows(logits[row, -each.last :, : reader.n], reader.warping)
+            found.append(Reading(rows, replace(reader, parents=tree.parents, layers=layers)))
+        return found
+
+    @property
+    def read_tokens(self) -> int:
+        """How many tokens are in the cache: those of the text, and of what was read behind it."""
+        return self.length + len(self.parents)
 
     def keep(self, path: Sequence[int]) -> TransformerReader:
         """Return the reader of a longer text; keys and values of all else are dropped."""
@@ -91,6 +132,31 @@ class TransformerReader(Reader):
             for keys, values in self.layers
         )
         return replace(self, length=len(kept), parents=(), layers=layers)
+
+
+def _stacked(texts: Sequence[Layers], past: int) -> Iterator[tuple[Any, Any]]:
+    """Yield the keys and values of each layer for a batch, padded to one number of tokens."""
+    import torch
+
+    if len(texts) == 1:
+        yield from texts[0]
+        return
+    for index, like in enumerate(next(filter(None, texts), ())):
+        pairs = [text[index] if text else tuple(each[:1, :, :0] for each in like) for text in texts]
+        keys, values = (
+            [torch.nn.functional.pad(each, (0, 0, 0, past - each.shape[2])) for each in side]
+            for side in zip(*pairs, strict=True)
+        )
+        yield torch.cat(keys), torch.cat(values)
+
+
+def _row(batch: Any, row: int, own: Sequence[slice]) -> Any:
+    """Return the keys or values of a text of a batch, shape (1, heads, tokens, size of a head)."""
+    import torch
+
+    if len(batch) == 1:
+        return batch
+    return torch.cat([batch[row : row + 1, :, each] for each in own], dim=2)
 
 
 class WarpedRows(Frozen, Sequence[Distribution]):

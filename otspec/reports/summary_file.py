@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 from otspec.estimate import CONFIDENCE
@@ -14,7 +12,6 @@ from otspec.traces.readers.contract import SIDES
 from otspec.traces.runs import Run, Settings
 from otspec.traces.statistics import Statistic
 from otspec.warping import STEPS, name_of_order
-from otspec.writing import write_text
 
 
 def summary_of(
@@ -111,16 +108,3 @@ def restrictions_of(summary: dict[str, Any]) -> list[tuple[str, Any]]:
     if found and summary["order"] != name_of_order(STEPS):
         found.append(("order", summary["order"]))
     return [(name.replace("_", "-"), value) for name, value in found]
-
-
-def write_summary(folder: Path, summary: dict[str, Any]) -> Path:
-    """Write the summary into a folder, and return its path.
-
-    Raises
-    ------
-    OSError
-        The folder cannot be written.
-    """
-    path = folder / "summary.json"
-    write_text(path, json.dumps(summary, indent=2) + "\n")
-    return path

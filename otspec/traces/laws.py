@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 
-from otspec.arithmetic import Array
 from otspec.drafts import IID
 from otspec.frames import Rows
 from otspec.traces.comparison import OPTIMUM
 from otspec.traces.readers import Source
-from otspec.traces.statistics import Key, by_group, clustered_mean
+from otspec.traces.statistics import Key, Means, groups_of, with_offsets
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -63,49 +62,61 @@ class LawMeans:
     positions: int
 
 
-def law_means(tables: Iterable[tuple[Source, pa.Table]]) -> Rows[LawMeans]:
+def law_means(tables: Iterable[tuple[Source, pa.Table]], *, by_text: bool) -> Rows[LawMeans]:
     """Return what each draft law makes possible, by temperature, k and law as in the tables.
 
     Parameters
     ----------
     tables : iterable of (Source, pyarrow.Table)
-        The parts of a run that compared i.i.d. drafts, too. All are held in memory.
+        The parts of a run that compared i.i.d. drafts, too, in order. Each is looked at once, and
+        only sums of it are kept.
+    by_text : bool
+        As for :func:`otspec.traces.statistics.statistics_of`.
 
     Raises
     ------
     ValueError
         No i.i.d. drafts among them.
     """
-    groups = by_group(tables)
-    found = [_means(groups, key) for key in groups if key.rule == OPTIMUM]
-    return Rows(found, LawMeans, "means over positions")
+    groups: dict[Key, Means] = {}
+    for offset, source, table in with_offsets(tables):
+        positions, acceptance, optima = (
+            table[name].to_numpy() for name in ("position", "acceptance", "optimum")
+        )
+        found = dict(groups_of(table))
+        for key, rows in found.items():
+            values = [acceptance[rows]]
+            if key.rule == OPTIMUM:
+                iid = found.get(key._replace(drafts=IID.name))
+                if iid is None:
+                    raise ValueError(f"the run has no {IID.name} drafts: compare those, too")
+                # I.i.d. drafts are at every position.
+                beside = optima[iid][np.searchsorted(positions[iid], positions[rows])]
+                values = [optima[rows], optima[rows] - beside]
+            texts = offset + positions[rows] // source.cluster_length
+            groups.setdefault(key, Means(by_text=by_text)).add(texts, *values)
+    means = [_means(groups, key) for key in groups if key.rule == OPTIMUM]
+    return Rows(means, LawMeans, "means over positions")
 
 
-def _means(groups: dict[Key, Array], key: Key) -> LawMeans:
-    texts, places, _, optima = groups[key]
-    beside = groups.get(key._replace(drafts=IID.name))
-    if beside is None:
-        raise ValueError(f"the run has no {IID.name} drafts: compare those, too")
+def _means(groups: dict[Key, Means], key: Key) -> LawMeans:
     accepted = {
-        other.rule: float(columns[2].mean())
-        for other, columns in groups.items()
+        other.rule: means.ratios()[0].mean()
+        for other, means in groups.items()
         if other != key and other._replace(rule=OPTIMUM) == key
     }
     best = max(accepted, key=lambda rule: accepted[rule], default="")
-    mean, interval = clustered_mean(optima, texts, 0.0, 1.0)
-    # I.i.d. drafts are at every position.
-    above = optima - beside[3][np.searchsorted(beside[1], places)]
-    more, more_interval = clustered_mean(above, texts, -1.0, 1.0)
+    optimum, above = groups[key].ratios()
     return LawMeans(
         temperature=key.temperature,
         draft_temperature=key.draft_temperature,
         drafts=key.drafts,
         k=key.k,
-        optimum=mean,
-        optimum_interval=interval,
-        above_iid=more,
-        above_iid_interval=more_interval,
+        optimum=optimum.mean(),
+        optimum_interval=optimum.interval(0.0, 1.0),
+        above_iid=above.mean(),
+        above_iid_interval=above.interval(-1.0, 1.0),
         rule=best,
         acceptance=accepted.get(best, math.nan),
-        positions=len(optima),
+        positions=groups[key].positions,
     )

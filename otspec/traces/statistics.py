@@ -98,26 +98,31 @@ class _Ratio:
         return max(self.mean() - radius, low), min(self.mean() + radius, high)  # NaN stays
 
 
-class _Group:
-    """What is kept of one rule, law, k and pair of temperatures while parts go by."""
+class Means:
+    """Means of some numbers over positions that go by in order, and their intervals.
 
-    def __init__(self) -> None:
+    Memory is constant: of the positions only sums and moments are kept.
+
+    Parameters
+    ----------
+    by_text : bool
+        Whether texts are the independent units, or positions.
+    """
+
+    def __init__(self, *, by_text: bool) -> None:
         self.positions = 0
-        self.acceptance = _Ratio()
-        self.optimum = _Ratio()
-        self.gap = _Ratio()
-        self.histogram = np.zeros(_STEPS + 1, np.int64)
+        self._by_text = by_text
+        self._ratios: list[_Ratio] = []
         self._text: int | None = None
-        self._open = np.zeros(4)  # of the text that the next part may go on with
+        self._open: Array = np.zeros(0)  # sums of the text that the next part may go on with
 
-    def add(self, texts: Array, acceptance: Array, optimum: Array, *, by_text: bool) -> None:
-        """Add positions in order, all arrays of shape (m,)."""
-        gap = optimum - acceptance
-        self.positions += len(gap)
-        steps = np.clip(np.rint(gap * _STEPS), 0, _STEPS).astype(int)
-        self.histogram += np.bincount(steps, minlength=_STEPS + 1)
-        rows = np.stack([acceptance, optimum, gap, np.ones(len(gap))])
-        if not by_text:
+    def add(self, texts: Array, *values: Array) -> None:
+        """Add positions in order: their texts and each of the numbers, all of shape (m,), m > 0."""
+        rows = np.stack([*values, np.ones(len(texts))])
+        self.positions += len(texts)
+        if not self._ratios:
+            self._ratios = [_Ratio() for _ in values]
+        if not self._by_text:
             self._add_units(rows)
             return
         starts = np.flatnonzero(np.diff(texts, prepend=texts[0] - 1))
@@ -137,28 +142,48 @@ class _Group:
 
     def _add_units(self, sums: Array) -> None:
         if sums.shape[1]:
-            for ratio, row in zip((self.acceptance, self.optimum, self.gap), sums, strict=False):
-                ratio.add(row, sums[3])
+            for ratio, row in zip(self._ratios, sums, strict=False):
+                ratio.add(row, sums[-1])
+
+    def ratios(self) -> list[_Ratio]:
+        """Return what was added of each of the numbers, the last text as it is."""
+        self._close()
+        return self._ratios
+
+
+class _Group:
+    """What is kept of one rule, law, k and pair of temperatures while parts go by."""
+
+    def __init__(self, *, by_text: bool) -> None:
+        self.means = Means(by_text=by_text)  # of acceptance, optimum and gap
+        self.histogram = np.zeros(_STEPS + 1, np.int64)
+
+    def add(self, texts: Array, acceptance: Array, optimum: Array) -> None:
+        """Add positions in order, all arrays of shape (m,)."""
+        gap = optimum - acceptance
+        steps = np.clip(np.rint(gap * _STEPS), 0, _STEPS).astype(int)
+        self.histogram += np.bincount(steps, minlength=_STEPS + 1)
+        self.means.add(texts, acceptance, optimum, gap)
 
     def statistic(self, key: Key) -> Statistic:
         """Return what was added, the last text as it is, under the name of the group."""
-        self._close()
-        optimum = self.optimum.mean()
+        of_acceptance, of_optimum, of_gap = self.means.ratios()
+        optimum = of_optimum.mean()
         return Statistic(
             **key._asdict(),
             # The same number, also where sums round differently.
-            acceptance=optimum if key.rule == OPTIMUM else self.acceptance.mean(),
+            acceptance=optimum if key.rule == OPTIMUM else of_acceptance.mean(),
             optimum=optimum,
-            positions=self.positions,
-            units=self.gap.units,
-            acceptance_interval=self.acceptance.interval(0.0, 1.0),
-            gap_interval=self.gap.interval(0.0, 1.0),
+            positions=self.means.positions,
+            units=of_gap.units,
+            acceptance_interval=of_acceptance.interval(0.0, 1.0),
+            gap_interval=of_gap.interval(0.0, 1.0),
             gap_quantiles={level: self._quantile(level) for level in QUANTILES},
         )
 
     def _quantile(self, level: float) -> float:
         """Return the smallest gap that at least this share of the positions does not exceed."""
-        reached = np.searchsorted(np.cumsum(self.histogram), level * self.positions)
+        reached = np.searchsorted(np.cumsum(self.histogram), level * self.means.positions)
         return float(reached) / _STEPS
 
 
@@ -181,33 +206,14 @@ def statistics_of(tables: Iterable[tuple[Source, pa.Table]], *, by_text: bool) -
         By temperature, k and law as in the tables, the optimum first.
     """
     groups: dict[Key, _Group] = {}
-    for offset, source, table in _with_offsets(tables):
+    for offset, source, table in with_offsets(tables):
         texts = offset + table["position"].to_numpy() // source.cluster_length
         values = [table[name].to_numpy() for name in ("acceptance", "optimum")]
-        for key, rows in _groups_of(table):
+        for key, rows in groups_of(table):
             columns = (column[rows] for column in (texts, *values))
-            groups.setdefault(key, _Group()).add(*columns, by_text=by_text)
+            groups.setdefault(key, _Group(by_text=by_text)).add(*columns)
     found = [group.statistic(key) for key, group in groups.items()]
     return Rows(found, Statistic, "means over positions")
-
-
-def by_group(tables: Iterable[tuple[Source, pa.Table]]) -> dict[Key, Array]:
-    """Return texts, positions, acceptance and optimum of each group of the parts of a run.
-
-    Of shape (4, m), in order; texts and positions are numbered through all sources.
-    """
-    found: dict[Key, list[Array]] = {}
-    before, last = 0, None
-    for offset, source, table in _with_offsets(tables):
-        if last is not None and source != last:
-            before += last.positions
-        last = source
-        places = table["position"].to_numpy()
-        columns = [table[name].to_numpy() for name in ("acceptance", "optimum")]
-        rows = np.stack([offset + places // source.cluster_length, before + places, *columns])
-        for key, at in _groups_of(table):
-            found.setdefault(key, []).append(rows[:, at])
-    return {key: np.hstack(parts) for key, parts in found.items()}
 
 
 def clustered_mean(
@@ -243,7 +249,7 @@ def texts_of(sources: Iterable[Source]) -> int:
     return sum(source.clusters for source in sources)
 
 
-def _with_offsets(
+def with_offsets(
     tables: Iterable[tuple[Source, pa.Table]],
 ) -> Iterator[tuple[int, Source, pa.Table]]:
     """Yield with each table how many texts there are before its source."""
@@ -255,7 +261,7 @@ def _with_offsets(
         yield offset, source, table
 
 
-def _groups_of(table: pa.Table) -> Iterator[tuple[Key, Array]]:
+def groups_of(table: pa.Table) -> Iterator[tuple[Key, Array]]:
     """Yield each group of a table and its rows, in order of first appearance."""
     encoded = [table[name].combine_chunks() for name in Key._fields]
     encoded = [c if hasattr(c, "dictionary") else c.dictionary_encode() for c in encoded]

@@ -19,7 +19,7 @@ from otspec.decoding import Generated, Step, usable_rules, verification
 from otspec.decoding.choices import as_shape, decoder_of
 from otspec.decoding.drafting import draft_tree
 from otspec.decoding.draws import Chance
-from otspec.decoding.reader import Reading
+from otspec.decoding.reader import Reading, alone
 from otspec.decoding.verification import ChainVerifier
 from otspec.drafts import IID, TopK
 from otspec.models import EndingModel, TableModel
@@ -131,7 +131,8 @@ def test_nothing_is_drafted_behind_an_end_token(tree, law):
         return law(row, k)
 
     def drafted(draws):
-        return draft_tree(TableReader(DRAFT), PROMPT, as_shape(tree, END), children, draws)
+        shape = as_shape(tree, END)
+        return alone(draft_tree(TableReader(DRAFT), PROMPT, shape, children, draws))
 
     ends = 0
     for drafting, _ in every_branch(drafted):

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from otspec.decoding import generate
+from otspec.decoding import generate, generate_batch
 from otspec.rules import KSequential
 from otspec.trees import TokenTree
 
@@ -77,12 +77,18 @@ def test_models_that_cannot_read_trees_are_refused(model, said):
         ({"temperature": 0}, "for greedy decoding use top_k=1"),
         ({"top_k": 0}, "top_k"),
         ({"top_p": 1.5}, "top_p is 1.5"),
+        ({"draft_temperature": 0}, "draft_temperature is 0: it must be positive"),
+        ({"draft_top_k": 0}, "draft_top_k must be at least 1"),
+        ({"draft_top_p": 1.5}, "draft_top_p is 1.5"),
+        ({"draft_min_p": -1}, "draft_min_p is -1"),
+        ({"draft_top_p": 0.5, "top_p": 2}, "^top_p is 2"),
         ({"seed": -1}, "seed must be at least 0"),
         ({"end": [7]}, "end holds 7"),
         ({"on_step": 3}, "on_step is 3: it must be a function of one step"),
         ({"skip_layers": [0]}, "draft and skip_layers are two draft models: pass draft=None"),
         ({"draft": None, "skip_layers": 3}, "skip_layers is 3: it must be a collection of layers"),
         ({"draft": None, "skip_layers": [-1]}, "skip_layers must be at least 0"),
+        ({"draft": None, "skip_layers": "1;2"}, "skip_layers '1;2' holds '1;2': write layers"),
         ({"draft": None, "skip_layers": [0]}, "Model has no model.layers"),
     ],
 )
@@ -90,6 +96,31 @@ def test_what_cannot_be_used_is_refused(options, said):
     given = {"draft": Model(), "prompt": [0], "max_new_tokens": 8} | options
     with pytest.raises(ValueError, match=said):
         generate(Model(), **given)
+
+
+@pytest.mark.parametrize(
+    ("prompts", "options", "said"),
+    [
+        (3, {}, "prompts is 3: it must be a list of prompts, each a sequence of token ids"),
+        ("the cat", {}, "prompts is 'the cat'"),
+        ([0, 1], {}, r"prompts\[0\] is 0: it must be a sequence of integer token ids"),
+        ([[0], []], {}, r"prompts\[1\] has no token"),
+        ([[0], [1, 5]], {}, r"prompts\[1\]\[1\] is 5, but token ids run from 0 to 4"),
+        ([[0], [0] * 10], {}, r"prompts\[1\], max_new_tokens .* come to 21 tokens"),
+        ([[0]], {"rule": "best"}, "rule is 'best'"),
+        ([[0]], {"on_step": 3}, "on_step is 3: it must be a function of a number and a step"),
+        ([[0]], {"seed": -1}, "seed must be at least 0"),
+        ([], {"draft_top_k": 0}, "draft_top_k must be at least 1"),
+    ],
+)
+def test_what_cannot_be_used_in_a_batch_is_refused(prompts, options, said):
+    with pytest.raises(ValueError, match=said):
+        generate_batch(Model(), Model(), prompts, **({"max_new_tokens": 8} | options))
+
+
+def test_a_batch_has_no_option_that_one_text_has_not():
+    with pytest.raises(TypeError, match="tempertaure"):
+        generate_batch(Model(), Model(), [[0]], tempertaure=2)
 
 
 def test_the_smaller_vocabulary_is_the_one_of_both():

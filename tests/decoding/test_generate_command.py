@@ -5,14 +5,17 @@ from __future__ import annotations
 import json
 import re
 import sys
+from itertools import zip_longest
 
 import pytest
 from command_line import complaint, run
 from tiny_models import CHAT, save_model, transformers
 
+from otspec.blocks import RULES as BLOCK_RULES
 from otspec.cli import generate as command
 from otspec.cli.main import main
-from otspec.decoding import generate
+from otspec.decoding import generate, generate_batch
+from otspec.traces.collect import load_models
 from otspec.trees import TokenTree
 
 transformers()
@@ -57,7 +60,7 @@ def test_the_numbers_are_those_of_the_library(options, folders, capsys):
     settings = {"rule": "block-published", "max_new_tokens": 12, "temperature": 0.7, "top_p": 0.9}
     given = [f"--{name.replace('_', '-')}={value}" for name, value in settings.items()]
     printed = run(capsys, *options, *given, "--tree=1x1x1", "--top-k=5", "--no-plain", "--json")
-    models = command.load_models(*folders, device="cpu")
+    models = load_models(*folders, device="cpu")
     prompt = models.begun("the cat sat", chat=False)
     text = generate(
         models.target, models.draft, prompt, tree=(1, 1, 1), top_k=5, end=models.ends, **settings
@@ -81,14 +84,49 @@ def test_a_model_drafts_for_itself_with_layers_left_out(folders, capsys):
     assert len(chat["tokens"]) <= 20
 
 
+def test_several_texts_are_decoded_together(folders, options, capsys):
+    more = (*options, "--prompt", "a dog", "--max-new-tokens", "15", "--tree", "2x1", "--seed", "3")
+    apart = ("--draft-temperature", "0.5", "--draft-top-k", "3", "--draft-top-p", "1",
+             "--draft-min-p", "0.1")  # fmt: skip
+    seen = json.loads(run(capsys, *more, *apart, "--json"))
+    models = load_models(*folders, device="cpu")
+    prompts = [models.begun(text, chat=False) for text in ("the cat sat", "a dog")]
+    texts = generate_batch(
+        models.target, models.draft, prompts, tree="2x1", max_new_tokens=15, seed=3,
+        end=models.ends, draft_temperature=0.5, draft_top_k=3, draft_top_p=1, draft_min_p=0.1,
+    )  # fmt: skip
+    assert [each["tokens"] for each in seen["texts"]] == [list(each.tokens) for each in texts]
+    assert [each["prompt"] for each in seen["texts"]] == ["the cat sat", "a dog"]
+    calls = [each.target_calls for each in texts]
+    assert [each["target_calls"] for each in seen["texts"]] == calls
+    assert seen["target_calls"] == max(calls)
+    tokens = sum(len(each.tokens) for each in texts)
+    assert seen["tokens_per_call"] == tokens / sum(calls)
+    assert seen["accepted"] == [sum(each.accepted[d] for each in texts) for d in (0, 1)]
+    rounds = zip_longest(*(each.steps for each in texts))
+    drafted = [max(step.draft_calls for step in steps if step) for steps in rounds]
+    assert seen["draft_calls"] == sum(drafted)
+    lines = run(capsys, *more, *apart).splitlines()
+    assert lines[:5:3] == ["the cat sat …", "a dog …"]
+    assert lines[1:5:3] == [each["text"] for each in seen["texts"]]
+    assert lines[7].split()[3:6] == [str(tokens), str(max(calls)), f"{tokens / sum(calls):.2f}"]
+
+
+@pytest.mark.parametrize("rule", BLOCK_RULES)
+def test_rules_of_blocks_are_timed_beside_plain_decoding(rule, options, capsys):
+    more = ("--max-new-tokens", "5", "--tree", "1x1", "--rule", rule, "--json")
+    seen = json.loads(run(capsys, *options, *more))
+    assert seen["plain"]["tokens"] == len(seen["tokens"])
+
+
 def test_characters_that_are_not_whole_wait_for_the_next_token(folders, capsys, monkeypatch):
-    models = command.load_models(*folders, device="cpu")
+    models = load_models(*folders, device="cpu")
     texts = {1: "a", 2: "a\ufffd", 3: "aé\n", 4: "aé\nb"}
     monkeypatch.setattr(command, "_text", lambda _, tokens: texts[len(tokens)])
-    settings = {"target": models.target, "draft": models.draft, "prompt": [1], "end": ()}
+    settings = {"target": models.target, "draft": models.draft, "prompts": [[1]], "end": ()}
     printed = []
     monkeypatch.setattr(command, "say_more", printed.append)
-    command._with_text(models, "it", False, 4, tree=TokenTree(()), **settings)
+    command._with_text(models, ["it"], "it", False, 4, tree=TokenTree(()), **settings)
     assert printed == ["a", "é\n", "b", ""]
     capsys.readouterr()
 
@@ -97,6 +135,7 @@ def test_characters_that_are_not_whole_wait_for_the_next_token(folders, capsys, 
     ("given", "said"),
     [
         ((), "name the target by either --model or --gguf"),
+        (("--model", "x", "--draft", "y", "--skip-layers", "1"), "either --draft or --skip-layers"),
         (("--gguf", "no-such-package"), "neither a GGUF file nor an installed package"),
         (("--gguf", "x", "--draft", "y"), "use --skip-layers in place of --draft"),
         (("--model", "x"), "name the draft by either --draft or --skip-layers"),

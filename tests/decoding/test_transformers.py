@@ -180,6 +180,7 @@ def test_the_target_drafts_without_some_of_its_layers():
     options = {"tree": (2, 1), "max_new_tokens": 12, "seed": 3, "end": ()}
     text = generate(target, None, [0], skip_layers=[1], **options)
     assert text == generate(target, without_layers(target, [1]), [0], **options)
+    assert text == generate(target, None, [0], skip_layers="1-1", **options)
     assert text.draft_calls == 2 * text.target_calls
 
 

@@ -132,7 +132,7 @@ def test_a_draft_without_layers_is_the_model_of_the_others(models):
 
 
 @pytest.mark.parametrize(
-    ("layers", "says"), [([2], "name some of 0 to 1"), ([0, 1], "not all"), ([-1], "has 2")]
+    ("layers", "says"), [([2], "name some of 0 to 1"), ("0-1", "not all"), ([-1], "at least 0")]
 )
 def test_layers_that_are_not_there_are_refused(models, layers, says):
     with pytest.raises(ValueError, match=says):
@@ -204,12 +204,26 @@ def test_an_interrupted_log_goes_on_and_is_the_same(folders, tmp_path, monkeypat
     assert not there.exists()
 
 
+def test_the_target_of_a_log_may_draft_for_itself(folders, models, tmp_path):
+    out = tmp_path / "own.npz"
+    options = ["--target", folders[1], "--texts", "2", "--length", "2"]
+    done = CliRunner().invoke(main, [*options, "--skip-layers", "0-0", "--out", str(out)])
+    assert done.exit_code == 0, done.output
+    itself = Models(without_layers(models.target, [0]), models.target, models.tokenizer, "cpu")
+    logged = collect(itself, read_prompts(None)[:2], length=2)
+    written = np.load(out)
+    assert (written["draft_logits"] == logged["draft_logits"]).all()
+    assert json.loads(written["settings"].item())["skip_layers"] == [0]
+
+
 @pytest.mark.parametrize(
     ("options", "says"),
     [
-        ([], "name --target and --draft, or one model by --gguf"),
-        (["--target", "here"], "name --target and --draft"),
-        (["--gguf", "x.gguf", "--draft", "here"], "leave out --target and --draft"),
+        ([], "name the target by either --target or --gguf"),
+        (["--target", "here"], "name the draft by either --draft or --skip-layers"),
+        (["--target", "a", "--draft", "b", "--skip-layers", "1"], "by either --draft or --skip"),
+        (["--target", "a", "--gguf", "x.gguf"], "name the target by either --target or --gguf"),
+        (["--gguf", "x.gguf", "--draft", "here"], "use --skip-layers in place of --draft"),
         (["--gguf", "x.gguf", "--skip-layers", "1;2"], "write layers such as 14,17"),
         (["--gguf", "no/such.gguf"], "neither a GGUF file nor an installed package"),
         (["--gguf", "numpy"], "the package numpy holds 0 GGUF files"),

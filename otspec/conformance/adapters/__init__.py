@@ -7,7 +7,7 @@ from otspec.conformance.adapters.eagle import eagle_tree
 from otspec.conformance.adapters.flashinfer import flashinfer_chain
 from otspec.conformance.adapters.links import links_of, paths_of
 from otspec.conformance.adapters.sglang import sglang_tree
-from otspec.conformance.adapters.shapes import linked, on_logits, one_at_a_time
+from otspec.conformance.adapters.shapes import linked, on_logits, one_at_a_time, paths_tree
 from otspec.conformance.adapters.transformers import transformers_chain
 from otspec.conformance.adapters.vllm import vllm_chain
 from otspec.conformance.adapters.vllm_runner import vllm_runner_chain
@@ -20,6 +20,7 @@ __all__ = [
     "on_logits",
     "one_at_a_time",
     "paths_of",
+    "paths_tree",
     "sglang_tree",
     "transformers_chain",
     "vllm_chain",

@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 
 from otspec.arguments import as_callable
-from otspec.conformance.adapters.links import links_of
-from otspec.conformance.adapters.tensors import as_array, padded
+from otspec.conformance.adapters.links import links_of, paths_of
+from otspec.conformance.adapters.tensors import as_array, padded, tensor_of
+from otspec.raw import shown
 
 ROWS = ("draft", "target", "drafts", "uniforms")
 """What has a row for each text of a batch."""
@@ -128,6 +129,47 @@ def linked(function: Callable[..., Any]) -> Callable[..., Any]:
         return slot - 1, *rest
 
     return _Renamed(verify, (*names, "parents"))
+
+
+def paths_tree(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a verifier of trees whose paths part at the beginning, from one of paths.
+
+    Parameters
+    ----------
+    function : callable
+        Takes draft, shape (B, K, L, V), target, shape (B, K, L + 1, V), drafts, shape (B, K, L),
+        and uniforms, shape (B, L + 1), in this order. It returns which path is kept, how many
+        tokens of it, and the token after them, shape (B,) each: as
+        :func:`otspec.batch.greedy_multi_path`.
+
+    Returns
+    -------
+    callable
+        Of ``draft``, ``target``, ``drafts``, ``parents`` and ``rng``, for shapes such as
+        ``"3x1"``.
+
+    Raises
+    ------
+    ValueError
+        No callable; when it is called, a tree that is no such paths.
+    """
+    as_callable(function, "function", "a verifier of paths")
+
+    def verify(draft: Any, target: Any, drafts: Any, parents: Any, rng: Any) -> Any:
+        slots = paths_of(parents)
+        if (slots < 0).any() or slots[:, 1:].size != len(parents):
+            raise ValueError(
+                f"parents is {shown(parents)}: the tree must be paths that part at the beginning, "
+                "such as shape='3x1'"
+            )
+        uniforms = rng.random((len(drafts), slots.shape[1]))
+        if hasattr(draft, "detach"):
+            uniforms = tensor_of(uniforms).to(draft)
+        rows = draft[:, slots[:, :-1]], target[:, slots], drafts[:, slots[:, 1:] - 1]
+        path, length, token = map(as_array, function(*rows, uniforms))
+        return slots[path, length] - 1, token
+
+    return verify
 
 
 def _parameters(function: Any) -> tuple[str, ...]:

@@ -6,7 +6,7 @@ import dataclasses
 import hashlib
 import json
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import partial
 from importlib.resources import files
 from pathlib import Path
@@ -16,7 +16,7 @@ import click
 
 from otspec.pretrained import SMOLLM2_PACKAGE, SMOLLM2_SKIPPED, layers_of
 from otspec.tables import printable, say
-from otspec.traces.collect.models import Models, load_gguf, load_models
+from otspec.traces.collect.models import NamedModels
 from otspec.traces.collect.sampling import Part, fair_sample, whole_blocks
 from otspec.traces.collect.saving import Shelf
 from otspec.traces.collect.texts import Script
@@ -28,6 +28,30 @@ class _BadInput(click.ClickException):
     exit_code = 2
 
 
+class _LayerList(click.ParamType[tuple[int, ...]]):
+    """Layers, such as ``14,17`` or ``14-17``."""
+
+    name = "i,i-j,..."
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> tuple[int, ...]:
+        """Return the layers; refuse a list that holds something else."""
+        try:
+            return layers_of(value)
+        except ValueError as error:
+            self.fail(str(error), param, ctx)
+
+
+def skip_layers_option(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the option --skip-layers, of commands that have --gguf and --draft."""
+    return click.option(
+        "--skip-layers", type=_LayerList(),
+        help="Instead of --draft: the target drafts for itself, without these layers, counted from "
+        f"0. [default with --gguf: {','.join(map(str, SMOLLM2_SKIPPED))}]",
+    )(command)  # fmt: skip
+
+
 @click.command()
 @click.option("--target", metavar="MODEL", help="A folder, or a name on the hub.")
 @click.option("--draft", metavar="MODEL", help="With the tokenizer of the target.")
@@ -36,9 +60,7 @@ class _BadInput(click.ClickException):
     help="Instead of both: one model, which drafts for itself with layers left out. A GGUF file, "
          f"or an installed package that holds it, such as {SMOLLM2_PACKAGE}.",
 )  # fmt: skip
-@click.option("--skip-layers", default=",".join(map(str, SMOLLM2_SKIPPED)), show_default=True,
-              help="The layers that the draft of --gguf leaves out, counted from 0, as 14,17 or "
-              "14-17.")  # fmt: skip
+@skip_layers_option
 @click.option(
     "--prompts", "prompt_file",
     help="A text file, one prompt a line. [default: 96 prompts that ship with the package]",
@@ -69,7 +91,7 @@ def main(
     target: str | None,
     draft: str | None,
     gguf: str | None,
-    skip_layers: str,
+    skip_layers: tuple[int, ...] | None,
     prompt_file: Path | None,
     out: Path,
     chat: bool,
@@ -97,9 +119,9 @@ def main(
         else:
             parts = whole_blocks(prompts[:texts], blocks)
         script = Script(chat, sampled, length, seed)
-        chosen = _chosen(target, draft, gguf, skip_layers)
-        shelf = Shelf(out, _settings(chosen, parts, script))
-        models = _loaded(chosen, device)
+        named = NamedModels(target, draft, gguf, skip_layers)
+        shelf = Shelf(out, _settings(named, parts, script))
+        models = named.load(device)
         for number, part in _with_bar(parts):
             shelf.text(number, partial(part.arrays, models, script))
         shapes = shelf.bind(len(parts), packed=compress)
@@ -116,34 +138,12 @@ def read_prompts(file: Path | None) -> list[str]:
     return [line for line in place.read_text(encoding="utf-8").splitlines() if line.strip()]
 
 
-def _chosen(
-    target: str | None, draft: str | None, gguf: str | None, skip_layers: str
-) -> dict[str, Any]:
-    """Return the options that say which models, checked."""
-    if gguf is None:
-        if target is None or draft is None:
-            raise ValueError("name --target and --draft, or one model by --gguf")
-        return {"target": target, "draft": draft}
-    if target is not None or draft is not None:
-        raise ValueError("--gguf is the target and the draft: leave out --target and --draft")
-    try:
-        layers = layers_of(skip_layers)
-    except ValueError as error:
-        raise ValueError(f"--skip-layers: {error}") from None
-    return {"gguf": gguf, "skip_layers": list(layers)}
-
-
-def _loaded(chosen: dict[str, Any], device: str | None) -> Models:
-    if "gguf" in chosen:
-        return load_gguf(chosen["gguf"], chosen["skip_layers"], device=device)
-    return load_models(chosen["draft"], chosen["target"], device=device)
-
-
-def _settings(chosen: dict[str, Any], parts: list[Part], script: Script) -> str:
+def _settings(named: NamedModels, parts: list[Part], script: Script) -> str:
     """Return what the texts depend on, as text."""
     told = repr([dataclasses.astuple(part) for part in parts])
     digest = hashlib.sha256(told.encode()).hexdigest()
-    return json.dumps(chosen | dataclasses.asdict(script) | {"texts_sha256": digest})
+    models = {name: told for name, told in vars(named).items() if told is not None}
+    return json.dumps(models | dataclasses.asdict(script) | {"texts_sha256": digest})
 
 
 def _with_bar(parts: list[Part]) -> Iterable[tuple[int, Part]]:

@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import InitVar, dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from otspec.arithmetic import Array
-from otspec.pretrained import cache_name, find_gguf, model_package, quiet, read_gguf, without_layers
+from otspec.pretrained import (
+    SMOLLM2_SKIPPED,
+    cache_name,
+    find_gguf,
+    model_package,
+    quiet,
+    read_gguf,
+    without_layers,
+)
 
 
 @dataclass(frozen=True)
@@ -92,6 +100,57 @@ class Models:
             raise ValueError("a model's logits are NaN or infinite: load it in another type")
         with np.errstate(over="ignore"):  # a token that is never drawn
             return rows.astype(np.float16), getattr(output, cache_name(model))
+
+
+@dataclass(frozen=True)
+class NamedModels:
+    """The options of a command that say which models it asks, checked.
+
+    Parameters
+    ----------
+    target, draft : str, optional
+        As for :func:`load_models`; of a target without a draft layers are left out.
+    gguf : str, optional
+        As for :func:`load_gguf`, in place of both.
+    skip_layers : tuple of int, optional
+        Which layers of the target the draft leaves out; for the GGUF file by default those of
+        SmolLM2.
+    called : str
+        The option that names the target.
+
+    Raises
+    ------
+    ValueError
+        No target or no draft, or two of them.
+    """
+
+    target: str | None
+    draft: str | None
+    gguf: str | None
+    skip_layers: tuple[int, ...] | None
+    called: InitVar[str] = "--target"
+
+    def __post_init__(self, called: str) -> None:
+        if (self.target is None) == (self.gguf is None):
+            raise ValueError(f"name the target by either {called} or --gguf")
+        if self.gguf is not None:
+            if self.draft is not None:
+                raise ValueError(
+                    "--gguf is target and draft: use --skip-layers in place of --draft"
+                )
+            if self.skip_layers is None:
+                object.__setattr__(self, "skip_layers", SMOLLM2_SKIPPED)
+        elif (self.draft is None) == (self.skip_layers is None):
+            raise ValueError("name the draft by either --draft or --skip-layers")
+
+    def load(self, device: str | None) -> Models:
+        """Load the models; errors are those of :func:`load_models` and :func:`load_gguf`."""
+        if self.gguf is not None:
+            return load_gguf(self.gguf, self.skip_layers or (), device=device)
+        models = load_models(self.draft or str(self.target), str(self.target), device=device)
+        if self.skip_layers is None:
+            return models
+        return replace(models, draft=without_layers(models.target, self.skip_layers))
 
 
 def load_models(draft: str, target: str, *, device: str | None = None) -> Models:

@@ -84,7 +84,7 @@ class FinishedRun(Tabular):
 
 
 def read_run(path: str | PathLike[str], *, unfinished: bool = False) -> FinishedRun:
-    """Read the results that ``otspec trace --out`` left in a folder.
+    """Read the results that a command with ``--out``, such as ``otspec trace``, left in a folder.
 
     Parameters
     ----------

@@ -9,6 +9,14 @@ from pathlib import Path
 from otspec.traces.runs.chunking import Chunk
 from otspec.writing import UNFINISHED, remove_unfinished
 
+_FOUND = (
+    "summary.json", "acceptance.png", "acceptance-T*.png",
+    "advice.json", "pareto.png", "pareto-*.png",
+    "laws.json",
+    "accept_lengths.json",
+)  # fmt: skip
+"""What trace, advise, laws and simulate write of the parts, beside them."""
+
 
 @dataclass(frozen=True)
 class RunFolder:
@@ -105,8 +113,8 @@ class RunFolder:
                 shutil.rmtree(folder)
             folder.mkdir(exist_ok=keep_parts)
         if self.made_with.exists() and not keep_parts:
-            for name in ("summary.json", "acceptance.png", "acceptance-T*.png"):
-                for outdated in self.path.glob(name):
+            for pattern in _FOUND:
+                for outdated in self.path.glob(pattern):
                     outdated.unlink()
         for folder in (self.path, self.positions):
             remove_unfinished(folder)
