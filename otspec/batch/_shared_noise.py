@@ -16,7 +16,7 @@ from otspec.batch._results import Verified
 
 
 @quiet
-def shared_noise(like: Array, positions: Array, /, *, seed: int) -> Array:
+def shared_noise(like: Array, positions: Array, seed: int, /) -> Array:
     """Return the exponential noise of positions of a text: a function of seed, position and token.
 
     Law: independent exponential numbers of mean 1. The random bits are the same in every library
@@ -61,7 +61,7 @@ def shared_noise(like: Array, positions: Array, /, *, seed: int) -> Array:
 
 
 @quiet
-def sample_from_noise(draft: Array, noise: Array, /, *, k: int) -> Array:
+def sample_from_noise(draft: Array, noise: Array, k: int, /) -> Array:
     """Return the first k tokens of the draft's race, E/p: distinct drafts.
 
     Law: :class:`otspec.WithoutReplacement`. Source: Gumbel top-k; Daliri et al. for k = 1.

@@ -46,7 +46,7 @@ def verify(draft, target, drafts, uniforms):
     return batch.maximal_coupling(draft, target, drafts, uniforms).token
 
 def test_verification_is_lossless(conformance):
-    conformance(verify, kind="tokens", shape=1, dtype="float64", vocabulary=8)
+    conformance(verify, kind="tokens", shape=1, dtype="float64", vocabulary=8, entries=1_000)
 """
 
 
@@ -83,7 +83,7 @@ def test_of_an_engine():
 
     Path("test_engine.py").write_text(ENGINE, encoding="utf-8")
     out = io.StringIO()
-    options = ("-p", "otspec.testing.plugin", "-p", "no:cacheprovider", "--otspec-budget=500")
+    options = ("-p", "otspec.testing.plugin", "-p", "no:cacheprovider", "--otspec-detect=0.3")
     with contextlib.redirect_stdout(out):
         status = pytest.main(["-q", *options, "test_engine.py"])
     print(json.dumps([["pytest"], int(status), out.getvalue(), ""]))  # noqa: T201
