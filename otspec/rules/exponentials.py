@@ -1,4 +1,4 @@
-"""Exact integrals of races: sums Σ c u^a with rational exponents, where u = e^{−t} (Theory, 63)."""
+"""Exact integrals of races: sums Σ c u^a with rational exponents, where u = e^{−t} (Theory, 33)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Shared noise, one race: drafts without replacement (Theory, 63)."""
+"""Shared noise, one race: drafts without replacement (Theory, 33)."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class GumbelCoupling(SharedNoise):
 
     Laws: the output is distributed as the target q, and it is the same for all drafts and every k.
     The acceptance is never below that of :class:`GumbelLists`. Source: Daliri et al. for k = 1;
-    the documentation (Theory, 63). Parameters and errors: :class:`otspec.rules.PairRule`.
+    the documentation (Theory, 33). Parameters and errors: :class:`otspec.rules.PairRule`.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Shared noise, k lists: i.i.d. drafts (Theory, 63)."""
+"""Shared noise, k lists: i.i.d. drafts (Theory, 33)."""
 
 from __future__ import annotations
 
@@ -17,8 +17,12 @@ from otspec.rules.contract import NotExactError
 from otspec.rules.exponentials import ONE, Powers, integral, one_minus, plus, times
 from otspec.rules.shared_noise import MOST_TERMS, SharedNoise, earliest, in_arithmetic_of
 
-_NODES = 16
-"""Nodes of the quadrature in each piece of time."""
+_NODES, _FEW_NODES = 16, 8
+"""Nodes of the quadrature in each piece of time, and in early ones, which weigh little."""
+_LAST = 40.0
+"""From k t on, e^{−kt} is negligible."""
+_MOST_RATE = 1e200
+"""What arrives at such a rate arrives at once."""
 _LEAST = 1e-17
 """Draft mass below which a token's time scale is not resolved: it is accepted no more often."""
 
@@ -52,12 +56,13 @@ class GumbelLists(SharedNoise):
         if pair.exact:
             return super().acceptances_of(pair, ks)
         missed = dict.fromkeys(ks, 0.0)
-        for nodes, weights, first, other in _quadrature(pair):
-            for k in missed:
-                density = k * np.exp(-k * nodes) * weights
-                missed[k] += float(
-                    density @ ((1 - first) * (1 - other) ** (k - 1)) @ pair.by_ratio.target
-                )
+        for nodes, weights, first, other in _quadrature(pair, min(ks, default=1)):
+            left, others = 1 - first, 1 - other
+            for k in range(1, max(ks, default=0) + 1):
+                if k in missed:
+                    density = k * np.exp(-k * nodes) * weights
+                    missed[k] += float(density @ left @ pair.by_ratio.target)
+                left *= others
         return [min(max(1 - missed[k], 0.0), 1.0) for k in ks]
 
     def acceptance(self) -> Number:
@@ -109,7 +114,7 @@ class GumbelLists(SharedNoise):
         """
         if not is_exact(self.target):
             others, both = np.zeros((2, self.k, len(self.target)))
-            for nodes, weights, first, other in _quadrature(self.pair):
+            for nodes, weights, first, other in _quadrature(self.pair, self.k):
                 density = self.k * np.exp(-self.k * nodes) * weights
                 left = np.ones_like(other)
                 for m in range(self.k):
@@ -182,8 +187,8 @@ def _product(factors: Sequence[Powers]) -> Powers:
     return product
 
 
-def _quadrature(pair: Pair) -> Iterator[tuple[Array, Array, Array, Array]]:
-    """Yield pieces of time with what the integrands are made of there.
+def _quadrature(pair: Pair, k: int) -> Iterator[tuple[Array, Array, Array, Array]]:
+    """Yield pieces of time, for k or more lists, with what the integrands are made of there.
 
     By ascending ratio r = q/p, with P and Q the draft and target mass of the tokens up to y, let
     Λ(y) = r(y) P − Q. Then a = e^{−tΛ(y)}, and between the starts t r of two tokens another list
@@ -198,13 +203,13 @@ def _quadrature(pair: Pair) -> Iterator[tuple[Array, Array, Array, Array]]:
     ratios, draft, _ = pair.by_ratio
     drafted = int(np.searchsorted(ratios, np.inf))
     ratios, mass = ratios[:drafted], pair.below[0][1 : drafted + 1]
-    rates = np.maximum(ratios * mass - pair.below[1][1 : drafted + 1], 0)
-    gaps = np.append(np.diff(ratios) * mass[:-1], np.inf)
+    rates = np.clip(ratios * mass - pair.below[1][1 : drafted + 1], 0, _MOST_RATE)
+    gaps = np.append(np.minimum(np.diff(ratios) * mass[:-1], _MOST_RATE), _MOST_RATE)
     resolved = rates[draft[:drafted] >= _LEAST]
-    points, weights = np.polynomial.legendre.leggauss(_NODES)
     late = 4.0 ** -math.ceil(math.log(max(resolved.max(initial=1.0), 1.0), 4))
-    early, last = 0.0, 64.0
-    while early < last:
+    early = 0.0
+    while early * k < _LAST:
+        points, weights = np.polynomial.legendre.leggauss(_NODES if late > 0.1 else _FEW_NODES)
         nodes = early + (late - early) / 2 * (1 + points)
         first, other = np.zeros((2, len(nodes), len(draft)))
         first[:, :drafted] = np.exp(-nodes[:, None] * rates)

@@ -1,4 +1,4 @@
-"""Acceptance by one race of shared noise, at full vocabulary in floats (Theory, 63).
+"""Acceptance by one race of shared noise, at full vocabulary in floats (Theory, 33).
 
 Given that the output is y, and with ρ = p(y)/q(y), y is among the first k tokens of the draft's
 race with the probability that y is among k successive draws without replacement, from the weights ρ
@@ -48,8 +48,11 @@ _TOLERANCE = 1e-11
 _MOST_NODES = 8
 _FEW = 64
 """Tokens so few that each has a node of its own."""
-_MOST_PIECES = 600
-_MOST_RATIO = 1e100
+_MOST_PIECES = 510
+"""4^510 is within the floats."""
+_LATE, _VERY_LATE = 20, 150
+"""Pieces from which on all tokens count as heavy, and no expansion is needed: its terms are 0."""
+_LEAST_RATIO, _MOST_RATIO = 1e-300, 1e100
 """Of draft over target: above, a token that is the output is drafted first but for 1e-100."""
 _UP_TO_THIRD = [(i, j) for i in range(4) for j in range(4 - i) if i + j]
 
@@ -81,7 +84,7 @@ class GumbelRace:
         with np.errstate(over="ignore"):
             rho = draft[start:end] / target[start:end]
         self._rho = np.zeros(len(draft))
-        self._rho[start:end] = np.minimum(rho, _MOST_RATIO)
+        self._rho[start:end] = np.clip(rho, _LEAST_RATIO, _MOST_RATIO)
         self._panels = _panels(self._rho[:end], target[:end], int(start))
 
     def acceptances(self) -> Array:
@@ -123,7 +126,8 @@ class GumbelRace:
         nodes = [_chebyshev(rho[end - 1], rho[start], count) for start, end, count in self._panels]
         starts = np.repeat([panel.start for panel in self._panels], [len(each) for each in nodes])
         terms = _Nodes(self._pair, np.concatenate(nodes), starts).terms(self._most)
-        sums = {(i, j): prefix_sums(draft**i * target**j) for i, j in _UP_TO_THIRD}
+        drafts, targets = _powers(draft, 3), _powers(target, 3)
+        sums = {(i, j): prefix_sums(drafts[i] * targets[j]) for i, j in _UP_TO_THIRD}
         place = 0
         for panel, points in zip(self._panels, nodes, strict=True):
             inside, own = slice(panel.start, panel.end), terms[place : place + len(points)]
@@ -164,7 +168,9 @@ def _panels(rho: Array, target: Array, first: int) -> list[Panel]:
             waiting += [part for part in parts if part[0] < part[1]]
             continue
         # Chebyshev interpolation with m nodes is off by about (width/4ρ)^m.
-        nodes = math.ceil(math.log(_TOLERANCE / inside) / math.log(width / (4 * low)))
+        nodes = math.ceil(
+            math.log(_TOLERANCE / max(inside, _NEGLIGIBLE)) / math.log(width / (4 * low))
+        )
         nodes = min(max(nodes, 1), _MOST_NODES)
         if end - start <= nodes:
             found += [Panel(i, i + 1, 1) for i in range(start, end)]
@@ -181,6 +187,14 @@ def _inside(sums: dict[tuple[int, int], Array], panel: Panel, rho: Array, power:
         change = below[panel.start : panel.end] - below[panel.start]
         total += math.comb(power, j) * (-rho) ** j * change
     return np.maximum(total, 0)
+
+
+def _powers(masses: Array, most: int) -> list[Array]:
+    """Return powers 0 to ``most``, by products, which are quicker."""
+    powers = [np.ones_like(masses)]
+    for _ in range(most):
+        powers.append(powers[-1] * masses)
+    return powers
 
 
 def _chebyshev(low: float, high: float, count: int) -> Array:
@@ -237,7 +251,7 @@ class _Nodes:
             counts = self._counts(alive, piece, times, most)
             decay = np.exp(-own[alive, None] * times)
             weight = own[alive, None] * decay * weights * (late - early) / 2
-            for j in range(4):
+            for j in range(4 if piece < _VERY_LATE else 1):
                 sums[alive, j] += np.einsum("ket,et->ek", counts, weight * times**j)
             left = counts[:, :, -1].sum(axis=0) * decay[:, -1]
             alive = alive[left > _NEGLIGIBLE]
@@ -261,12 +275,13 @@ class _Nodes:
         """Return Pr(N(τ) = i) at the times of a piece, up to 4^piece: (most, alive, times)."""
         rho, ends, total = self._rho[alive], self._ends[alive], self._total[alive]
         light = np.zeros((len(alive), _POWERS))
-        for level in range(piece + _HEAVY, len(self._levels)):
+        first = piece + _HEAVY if piece < _LATE else len(self._levels)
+        for level in range(first, len(self._levels)):
             sums = self._sums(level, _enough(level - piece))
             light[:, : sums.shape[1]] += sums[alive]
-        counts = _light_counts(light, times, most)
-        for level in self._levels[: piece + _HEAVY]:
-            for token in level.tolist():
+        counts = _light_counts(light, times if piece < _LATE else 0 * times, most)
+        for tokens in self._levels[:first]:
+            for token in tokens.tolist():
                 weight = np.maximum(self._draft[token] - rho * self._target[token], 0) / total
                 weight[ends <= token] = 0
                 arrived = -np.expm1(-weight[:, None] * times)
@@ -281,13 +296,14 @@ class _Nodes:
         if known.shape[1] < powers:
             tokens = self._levels[level]
             ends, which = np.unique(np.searchsorted(tokens, self._ends), return_inverse=True)
-            draft, target = self._draft[tokens], self._target[tokens]
+            drafts = _powers(self._draft[tokens], powers)
+            targets = _powers(self._target[tokens], powers)
             scale, own = 1 / self._total, self._rho / self._total
             more = []
             for m in range(known.shape[1] + 1, powers + 1):
                 sums = np.zeros(len(own))
                 for j in range(m + 1):
-                    below = prefix_sums(draft ** (m - j) * target**j)[ends]
+                    below = prefix_sums(drafts[m - j] * targets[j])[ends]
                     sums += math.comb(m, j) * scale ** (m - j) * (-own) ** j * below[which]
                 more.append(np.maximum(sums, 0))
             known = self._known[level] = np.column_stack([known, *more])

@@ -1,4 +1,4 @@
-"""Drafts and output from the same noise, which alone decides on the output (Theory, 63)."""
+"""Drafts and output from the same noise, which alone decides on the output (Theory, 33)."""
 
 from __future__ import annotations
 
