@@ -2,6 +2,8 @@
 
 from otspec.rules.contract import NotExactError, Rule
 from otspec.rules.drawn_draft import DrawnDraft
+from otspec.rules.gumbel_coupling import GumbelCoupling
+from otspec.rules.gumbel_lists import GumbelLists
 from otspec.rules.importance_sampling import ImportanceSampling
 from otspec.rules.k_sequential import KSequential
 from otspec.rules.maximal_coupling import MaximalCoupling
@@ -38,6 +40,8 @@ for _rule in (
     EarliestPooledSelection,
     PooledSelectionWithoutReplacement,
     DrawnDraft,
+    GumbelCoupling,
+    GumbelLists,
     TargetOnly,
     TruncatedAlphabet,
     PriorityMixture,
@@ -54,6 +58,8 @@ __all__ = [
     "EarliestPooledSelection",
     "Fewest",
     "Graded",
+    "GumbelCoupling",
+    "GumbelLists",
     "ImportanceSampling",
     "KSequential",
     "MaximalCoupling",

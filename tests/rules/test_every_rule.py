@@ -68,6 +68,8 @@ ORACLES = {
     "earliest-pooled-selection": optimum,
     "pooled-selection-without-replacement": optimum,
     "drawn-draft": optimum,
+    "gumbel-coupling": lambda rule, _: oracles.race_acceptance(rule.draft, rule.target, rule.k),
+    "gumbel-lists": lambda rule, _: oracles.lists_acceptance(rule.draft, rule.target, rule.k),
     # The drafts are one tuple, and the output has the law of the target.
     "target-only": lambda rule, table: sum(rule.target[y] for y in set(*table)),
     # With no more tokens than are kept.
@@ -128,8 +130,8 @@ ARRAYS = [name for name, rule in RULES.items() if rule._joint_kernel is not Rule
 def test_which_kernels_have_array_code():
     assert ARRAYS == [
         "importance-sampling", "naive-sampling", "pooled-selection", "earliest-pooled-selection",
-        "pooled-selection-without-replacement", "target-only", "truncated-alphabet",
-        "priority-mixture", "planned",
+        "pooled-selection-without-replacement", "gumbel-coupling", "gumbel-lists", "target-only",
+        "truncated-alphabet", "priority-mixture", "planned",
     ]  # fmt: skip
 
 

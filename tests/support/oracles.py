@@ -318,6 +318,79 @@ def residual_hits(table: Table, joint: Joint) -> Fraction:
     return sum(hits, Fraction(0))
 
 
+def race_chance(draft: Weights, target: Weights, y: int, k: int) -> Fraction:
+    """P(y is among the first k tokens by E/p | y is the first by E/q), with shared E ~ Exp(1).
+
+    ∫₀¹ P(N < k) du, u = e^{−t}: N counts the tokens z that come before y, independently, each with
+    probability 1 − u^c, c = (q(y) p(z)/p(y) − q(z))₊. All products of powers are written out.
+    """
+    if not draft[y]:
+        return Fraction(0)
+    # Entry i: P(N = i) as a polynomial in u with rational exponents.
+    counts: list[dict[Fraction, Fraction]] = [{Fraction(0): Fraction(1)}]
+    for z in range(len(draft)):
+        c = max(target[y] * draft[z] / draft[y] - target[z], Fraction(0))
+        more: list[dict[Fraction, Fraction]] = [{} for _ in range(len(counts) + 1)]
+        for i, powers in enumerate(counts):
+            for exponent, value in powers.items():
+                for place, power, factor in ((i, c, 1), (i + 1, 0, 1), (i + 1, c, -1)):
+                    at = exponent + power
+                    more[place][at] = more[place].get(at, Fraction(0)) + factor * value
+        counts = more
+    return sum(
+        (value / (1 + a) for powers in counts[:k] for a, value in powers.items()), Fraction(0)
+    )
+
+
+def lists_chance(draft: Weights, target: Weights, y: int, k: int) -> Fraction:
+    """P(y is first by E/p in some of k lists | y is first by min E/q over the lists).
+
+    ∫ k e^{−kt} [1 − (1 − a)(1 − b)^{k−1}] dt with a = exp(−t Σ c_z) and
+    b = E exp(−Σ_{z≠y} ((t q(y) + S) p(z)/p(y) − t q(z))₊), S ~ Exp(1). With S = t x the terms of b
+    start at x_z = q(z) p(y)/p(z) − q(y), or 0, and between two starts the exponent is linear in x.
+    """
+    if not draft[y]:
+        return Fraction(0)
+    others = [z for z in range(len(draft)) if z != y and draft[z]]
+    first = sum(max(target[y] * draft[z] / draft[y] - target[z], Fraction(0)) for z in others)
+    begin = {z: max(target[z] * draft[y] / draft[z] - target[y], Fraction(0)) for z in others}
+    knots = sorted({Fraction(0), *begin.values()})
+    b: dict[Fraction, Fraction] = {}
+    for low, high in zip(knots, [*knots[1:], None], strict=True):
+        on = [z for z in others if begin[z] <= low]
+        slope = 1 + sum(draft[z] / draft[y] for z in on)
+
+        def exponent(x: Fraction, on: list[int] = on) -> Fraction:
+            rates = [(target[y] + x) * draft[z] / draft[y] - target[z] for z in on]
+            return x + sum(rates, Fraction(0))
+
+        b[exponent(low)] = b.get(exponent(low), Fraction(0)) + 1 / slope
+        if high is not None:
+            b[exponent(high)] = b.get(exponent(high), Fraction(0)) - 1 / slope
+    missed = {Fraction(0): Fraction(1), first: Fraction(-1)} if first else {}
+    for _ in range(k - 1):
+        product = dict(missed)
+        for a, value in missed.items():
+            for c, factor in b.items():
+                product[a + c] = product.get(a + c, Fraction(0)) - value * factor
+        missed = product
+    return 1 - sum((k * value / (k + a) for a, value in missed.items()), Fraction(0))
+
+
+def _mixed(target: Weights, chance: Callable[[int], Fraction]) -> Fraction:
+    return sum((mass * chance(y) for y, mass in enumerate(target) if mass), Fraction(0))
+
+
+def race_acceptance(draft: Weights, target: Weights, k: int) -> Fraction:
+    """Σ q(y) P(y is drafted | y is the output) for one race of shared noise."""
+    return _mixed(target, lambda y: race_chance(draft, target, y, k))
+
+
+def lists_acceptance(draft: Weights, target: Weights, k: int) -> Fraction:
+    """The same for k lists of shared noise."""
+    return _mixed(target, lambda y: lists_chance(draft, target, y, k))
+
+
 def _positive(masses: Table) -> Table:
     return {x: mass for x, mass in masses.items() if mass > 0}
 

@@ -1,0 +1,308 @@
+"""Shared noise: exact acceptance, the theorem on one race and lists, floats, and given noise."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from itertools import pairwise
+
+import numpy as np
+import oracles
+import pytest
+from instances import extreme, fractions, pairs
+from searching import of_all
+
+import otspec
+from otspec.rules import GumbelCoupling, GumbelLists, NotExactError
+from otspec.rules.gumbel_race import GumbelRace
+from otspec.rules.tuples import joint_kernel_of
+
+RULES = [GumbelCoupling, GumbelLists]
+CHANCES = {GumbelCoupling: oracles.race_chance, GumbelLists: oracles.lists_chance}
+TABLES = {GumbelCoupling: oracles.without_replacement_table, GumbelLists: oracles.iid_table}
+SAMPLE = fractions("1/2", "3/10", "1/5"), fractions("1/10", "3/5", "3/10")
+
+
+def made(rule_class, seed, count, most_tokens=5):
+    """Rules for k = 1 to 4 drafts at random exact pairs."""
+    for i, (draft, target) in enumerate(pairs(seed, count, most_tokens=most_tokens)):
+        k = 1 + i % 4
+        if rule_class.law_class.exists(np.array(draft, dtype=object), k):
+            yield rule_class(draft, target, k)
+
+
+def chances(rule):
+    """P(accepted | Y = y) of every token that can be the output."""
+    law = rule.accepted_law()
+    return {y: law[y] / mass for y, mass in enumerate(rule.target) if mass}
+
+
+@pytest.mark.parametrize("rule_class", RULES)
+def test_acceptance_is_the_integral_of_written_out_polynomials(rule_class):
+    tried = 0
+    for rule in made(rule_class, 4001, 900 if rule_class is GumbelCoupling else 500):
+        pair = list(rule.draft), list(rule.target)
+        expected = {y: CHANCES[rule_class](*pair, y, rule.k) for y in chances(rule)}
+        assert chances(rule) == expected
+        by_draft = rule.accepted_by_draft()
+        assert by_draft.sum() == rule.acceptance() == rule.acceptance_by_draft().sum()
+        assert by_draft.sum(axis=0).tolist() == rule.accepted_law().tolist()
+        floats = rule_class(rule.draft.astype(float), rule.target.astype(float), rule.k)
+        assert abs(floats.acceptance() - float(rule.acceptance())) <= 1e-12
+        assert np.abs(floats.accepted_by_draft() - by_draft.astype(float)).max() <= 1e-12
+        tried += 1
+    assert tried >= of_all(500)
+
+
+@pytest.mark.parametrize("rule_class", RULES)
+def test_the_law_of_drafts_and_output_is_that_of_the_race(rule_class):
+    seen = 0
+    for rule in made(rule_class, 4002, 60, most_tokens=4 if rule_class is GumbelCoupling else 3):
+        table = TABLES[rule_class](rule.draft, rule.k)
+        rows = {x: rule.kernel(x).tolist() for x in table}
+        assert oracles.output(table, rows.__getitem__, rule.law.n) == list(rule.target)
+        assert oracles.acceptance(table, rows.__getitem__) == rule.acceptance()
+        joint = [[Fraction(0)] * rule.law.n for _ in range(rule.k)]
+        for x, mass in table.items():
+            assert rule.joint_kernel(x).tolist() == joint_kernel_of(rule, x).tolist()
+            for y in set(x):
+                joint[x.index(y)][y] += mass * rows[x][y]
+        assert joint == rule.accepted_by_draft().tolist()
+        seen += 1
+    assert seen >= 10
+
+
+@pytest.mark.parametrize("rule_class", RULES)
+def test_given_noise_leads_to_drafts_and_an_output_with_that_law(rule_class):
+    """Counts of 20,000 draws against the exact joint law: Hoeffding at 1e-9 for each cell."""
+    size, rng = 20_000, np.random.default_rng(5)
+    rule = rule_class(*(np.array(each, dtype=float) for each in SAMPLE), 2)
+    exact = rule_class(*SAMPLE, 2)
+    noise = rng.standard_exponential((size, *rule._noise_shape))
+    drafts, tokens = rule._drafts(noise), rule._output(noise)
+    limit = math.sqrt(math.log(2e9) / (2 * size))
+    for x, mass in TABLES[rule_class](SAMPLE[0], 2).items():
+        here = (drafts == x).all(axis=1)
+        for y in range(3):
+            share = (here & (tokens == y)).mean()
+            assert abs(share - float(mass * exact.kernel(x)[y])) <= limit
+    assert rule.couple(noise[0]) == (drafts[0].tolist(), tokens[0])
+
+
+def test_the_output_of_one_race_depends_on_the_noise_and_the_target_alone():
+    rng = np.random.default_rng(6)
+    target = rng.dirichlet(np.full(30, 0.3))
+    for _ in range(50):
+        noise = rng.standard_exponential(30)
+        outputs = set()
+        for k in (1, 2, 5):
+            draft = rng.dirichlet(np.full(30, 0.3))
+            drafts, token = GumbelCoupling(draft, target, k).couple(noise)
+            assert drafts == np.argsort(noise / draft)[:k].tolist()
+            outputs.add(token)
+        assert outputs == {int(np.argmin(noise / target))}
+
+
+@pytest.mark.parametrize("rule_class", RULES)
+def test_samples_of_given_drafts_have_the_law_of_the_kernel(rule_class):
+    size, rng = 20_000, np.random.default_rng(7)
+    rule = rule_class(*(np.array(each, dtype=float) for each in SAMPLE), 2)
+    for x in ([0, 1], [2, 1]):
+        drawn = [rule.sample(x, rng) for _ in range(size)]
+        assert all(accepted == (token in x) for token, accepted in drawn)
+        shares = np.bincount([token for token, _ in drawn], minlength=3) / size
+        assert np.abs(shares - rule.kernel(x)).max() <= math.sqrt(math.log(2e9) / (2 * size))
+
+
+def test_drafts_that_cannot_occur_leave_the_target():
+    rule = GumbelCoupling(["1/2", "1/2", 0], ["1/4", "1/4", "1/2"], 2)
+    for x in ([0, 0], [0, 2]):
+        assert rule.kernel(x).tolist() == list(rule.target)
+    assert rule.sample([0, 0], np.random.default_rng(0))[0] in range(3)
+
+
+def test_the_numbers_of_the_example():
+    """Theory, 33 and 34."""
+    race = [GumbelCoupling(*SAMPLE, k) for k in (1, 2, 3)]
+    assert [rule.acceptance() for rule in race] == [Fraction(32, 55), Fraction(2009, 2090), 1]
+    assert round(float(race[1].acceptance()), 4) == 0.9612
+    assert round(float(GumbelLists(*SAMPLE, 2).acceptance()), 4) == 0.7661
+    assert round(float(middle(GumbelCoupling(*SAMPLE, 1), 2)), 4) == 0.8034
+
+
+def test_one_draft_is_the_closed_form():
+    for draft, target in pairs(4003, 120, most_tokens=6):
+        found = sum(
+            1 / sum(max(p / draft[y], q / target[y]) for p, q in zip(draft, target, strict=True))
+            for y in range(len(draft))
+            if draft[y] * target[y]
+        )
+        distance = sum(abs(p - q) for p, q in zip(draft, target, strict=True)) / 2
+        assert GumbelCoupling(draft, target, 1).acceptance() == found
+        assert GumbelLists(draft, target, 1).acceptance() == found
+        assert found >= (1 - distance) / (1 + distance)
+
+
+def middle(one_draft, k):
+    """Σ q (1 − (1 − a)^k), a the chance of one draft."""
+    return sum(one_draft.target[y] * (1 - (1 - a) ** k) for y, a in chances(one_draft).items())
+
+
+def test_one_race_is_never_below_the_middle_nor_that_below_lists_for_any_token():
+    strict = equal = 0
+    for i, (draft, target) in enumerate(pairs(4004, 2_000, most_tokens=4)):
+        support = sum(p > 0 for p in draft)
+        k = 1 + i % 4
+        one = chances(GumbelCoupling(draft, target, 1))
+        lists = chances(GumbelLists(draft, target, k))
+        race = chances(GumbelCoupling(draft, target, min(k, support)))
+        for y, a in one.items():
+            between = 1 - (1 - a) ** k
+            assert lists[y] <= between <= race[y]
+            strict += lists[y] < between < race[y]
+            equal += lists[y] == between == race[y]
+    assert strict > of_all(500)
+    assert equal > of_all(500)
+
+
+def test_the_worst_case_is_sharp():
+    """Half of p and q agree; the rest of p is on many light tokens, that of q on its own one."""
+    d, k = Fraction(1, 2), 3
+    bound = (1 - d) * (1 - (d / (1 + d)) ** k)
+    found = []
+    for light in (1, 10, 100, 1000):
+        draft = [1 - d, Fraction(0), *[d / light] * light]
+        target = [1 - d, d, *[Fraction(0)] * light]
+        draft += [Fraction(0)] * 2
+        target += [Fraction(0)] * 2
+        if light == 1:
+            found.append(GumbelCoupling(draft, target, 2).acceptance())
+            continue
+        found.append(GumbelCoupling(draft, target, k).acceptance())
+        assert found[-1] >= bound
+    assert found[1] > found[2] > found[3]
+    assert found[3] - bound < Fraction(1, 1000)
+    for i, (draft, target) in enumerate(pairs(4005, 300, most_tokens=5)):
+        k = 1 + i % 4
+        distance = sum(abs(p - q) for p, q in zip(draft, target, strict=True)) / 2
+        if sum(p > 0 for p in draft) >= k:
+            least = (1 - distance) * (1 - (distance / (1 + distance)) ** k)
+            assert GumbelCoupling(draft, target, k).acceptance() >= least
+
+
+def directly(draft, target, most):
+    """P(N(t) < k) token by token at nodes of time, for every y: (most, n)."""
+    points, weights = np.polynomial.legendre.leggauss(40)
+    found = np.zeros((most, len(draft)))
+    ends = [0, 1e-3, 1e-2, 0.1, 0.4, 1, 2, 4, 8, 16, 45]
+    for y in np.flatnonzero(draft * target):
+        rates = np.maximum(target[y] / draft[y] * draft - target, 0)
+        for low, high in pairwise(ends):
+            times = low + (high - low) / 2 * (1 + points)
+            counts = np.zeros((most, len(times)))
+            counts[0] = 1
+            for rate in rates[rates > 0]:
+                missing = np.exp(-rate * times)
+                more = (1 - missing) * counts[:-1]
+                counts *= missing
+                counts[1:] += more
+            found[:, y] += np.cumsum(counts, axis=0) @ (np.exp(-times) * weights) * (high - low) / 2
+    return found
+
+
+@pytest.mark.parametrize("concentration", [0.05, 2.0])
+def test_panels_agree_with_every_token_by_itself(concentration):
+    """More tokens than have nodes of their own; 1e-10 in all, and ratios up to 1e3."""
+    rng = np.random.default_rng(8)
+    rows = rng.dirichlet(np.full(150, concentration), size=2) + 1e-4
+    draft, target = rows / rows.sum(axis=1)[:, None]
+    rule = GumbelCoupling(draft, target, 9)
+    expected = target * directly(draft, target, 9)
+    assert np.abs(np.cumsum(rule.accepted_by_draft(), axis=0) - expected).max() <= 1e-11
+    found = GumbelCoupling.acceptances(draft, target, range(1, 10))
+    assert np.abs(found - expected.sum(axis=1)).max() <= 1e-10
+
+
+def test_one_draft_at_full_vocabulary_is_the_closed_form():
+    _, draft, target = next(iter(otspec.datasets.load_smollm2().pairs()))
+    rules = GumbelCoupling(draft, target, 1), GumbelLists(draft, target, 1)
+    chance = np.zeros(len(draft))
+    heavy = np.argsort(target)[-200:]
+    for y in heavy[draft[heavy] > 0]:
+        chance[y] = 1 / np.maximum(draft * (target[y] / draft[y]), target).sum()
+    for rule in rules:
+        found = rule.accepted_law()[heavy]
+        assert np.abs(found - (target * chance)[heavy]).max() <= 1e-12
+
+
+def test_the_trace_accepts_what_simulated_noise_does():
+    """Theory, 33: .59 of one race with two drafts, .83 with eight; lists .54 and .74."""
+    pairs_of_trace = [
+        (draft, target) for _, draft, target in otspec.datasets.load_smollm2().pairs()
+    ]
+    ks = (1, 2, 4, 8)
+    found = {
+        rule: np.mean([rule.acceptances(*pair, ks) for pair in pairs_of_trace[::8]], axis=0)
+        for rule in RULES
+    }
+    assert found[GumbelCoupling][0] == pytest.approx(found[GumbelLists][0], abs=1e-12)
+    assert (found[GumbelCoupling][1:] > found[GumbelLists][1:]).all()
+    for rule_class in RULES:
+        rule = rule_class(*pairs_of_trace[0], 4)
+        estimate = rule.estimate(600, seed=3)
+        assert estimate.low <= rule.acceptance() <= estimate.high
+
+
+def test_extreme_pairs_stay_in_range():
+    tiny = np.nextafter(0, 1)
+    for draft, target in (
+        ([1.0, 0.0], [0.0, 1.0]), ([1.0], [1.0]), ([1 - 1e-16, 1e-16], [1e-300, 1 - 1e-300]),
+        ([0.5, 0.5, tiny], [0.5, tiny, 0.5]), ([1.0, tiny, tiny], [tiny, tiny, 1.0]),
+    ):  # fmt: skip
+        for rule_class in RULES:
+            for k in (1, min(2, sum(p > 0 for p in draft))):
+                rule = rule_class(draft, target, k)
+                law = rule.accepted_by_draft()
+                assert np.isfinite(law).all()
+                assert law.min() >= -1e-12
+                assert 0 <= rule.acceptance() <= 1
+    assert GumbelCoupling([0.5, 0.5], [0.5, 0.5], 1).acceptance() == pytest.approx(1, abs=1e-14)
+
+
+@pytest.mark.parametrize("rule_class", RULES)
+def test_chances_over_many_orders_of_magnitude(rule_class):
+    rng = np.random.default_rng(9)
+    for size in (20, 150):
+        draft, target = (np.array(extreme(rng, size)) for _ in range(2))
+        law = rule_class(draft / draft.sum(), target / target.sum(), 2).accepted_by_draft()
+        assert np.isfinite(law).all()
+        assert (law.sum(axis=0) <= target / target.sum() * (1 + 1e-9) + 1e-300).all()
+
+
+def test_what_is_refused():
+    rule = GumbelCoupling(*SAMPLE, 2)
+    for noise, message in (
+        ([1.0, 2.0], "noise has shape"), ([1, 2, 3], "noise has shape"),
+        ([1.0, 0.0, 2.0], "not positive and finite"), ([1.0, np.nan, 2.0], "not positive"),
+    ):  # fmt: skip
+        with pytest.raises(ValueError, match=message):
+            rule.couple(noise)
+    many = [Fraction(2 * i + 1, 300**2) for i in range(300)]
+    for rule_class in RULES:
+        rule = rule_class(many, many[::-1], 4)
+        with pytest.raises(NotExactError, match="exact"):
+            rule.acceptance()
+        found = rule.estimate(400, seed=1)
+        floats = rule_class([float(p) for p in many], [float(p) for p in many[::-1]], 4)
+        assert found.low <= floats.acceptance() <= found.high
+        with pytest.raises(NotExactError, match=r"sample\(\) draws"):
+            floats.kernel([0, 1, 2, 3])
+
+
+def test_all_numbers_of_drafts_come_from_one_race():
+    _, draft, target = next(iter(otspec.datasets.load_smollm2().pairs()))
+    found = GumbelCoupling.acceptances(draft, target, [1, 2, 16])
+    assert found == [
+        GumbelRace(otspec.ratios.Pair(draft, target), 16).acceptances()[k] for k in (0, 1, 15)
+    ]
+    assert found[1] == pytest.approx(GumbelCoupling(draft, target, 2).acceptance(), abs=1e-12)
