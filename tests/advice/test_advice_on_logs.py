@@ -178,6 +178,16 @@ def test_blocks_of_one_text_are_one_unit(tmp_path):
     assert advice.best.tokens_interval != apart.best.tokens_interval
 
 
+@pytest.mark.parametrize("count", [1, 2])
+def test_a_card_has_intervals_if_there_is_more_than_one_text(count):
+    advice = advise(blocks(count, 3), **COSTS, nodes=3, widest=2, rules=FEW)
+    rows = dict(advice._card_rows())
+    several = count > 1
+    assert rows["texts"] == count
+    assert rows["speed_up_interval"] == (advice.best.speed_up_interval if several else None)
+    assert rows["held_out"] == (advice.held_out if several else None)
+
+
 def test_one_text_has_no_interval():
     advice = advise(blocks(1, 3), **COSTS, nodes=3, widest=2, rules=FEW)
     assert advice.texts == 1

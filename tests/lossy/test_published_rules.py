@@ -189,6 +189,23 @@ def test_mentored_decoding_spends_its_budget():
         RULES["mentored-decoding"].within(draft, target, -1)
 
 
+def test_fuzzy_verification_is_lossless_where_the_divergence_is_its_threshold():
+    """Accept every draft where the divergence is *below* the threshold, else verify losslessly."""
+    apart = ["1", "0"], ["0", "1"]  # the divergence of disjoint laws is ln 2
+    for threshold, wanted in ((math.log(2), 0), (math.nextafter(math.log(2), 1), 1)):
+        rule = RULES["fuzzy"](*apart, threshold=threshold)
+        assert rule.divergence == math.log(2)
+        assert rule.acceptance() == wanted
+        assert rule.declared_output.tolist() == [wanted, 1 - wanted]
+    # Of two laws that are this close a float says 0, which is not below 0 either.
+    small = Fraction(1, 10**200)
+    near = [Fraction(1, 2), Fraction(1, 2)], [Fraction(1, 2) - small, Fraction(1, 2) + small]
+    rule = RULES["fuzzy"](*near, threshold=0)
+    assert rule.divergence == 0
+    assert rule.declared_output.tolist() == near[1]
+    assert rule.acceptance() == 1 - small
+
+
 def test_divergences():
     draft, target = (np.array(law, dtype=object) for law in next(iter(pairs(917, 1, 5, 5))))
     rows = draft.astype(float), target.astype(float)
