@@ -44,6 +44,8 @@ TREE = FOLDER / "tree"
 LOOPS = FOLDER / "loops"
 """Where Numba keeps machine code."""
 EQUIVALENT = ROOT / "packaging" / "equivalent_mutants.toml"
+WALK = "tests/house/test_frozen.py"
+"""Goes through an object of every class: it belongs to the tests of every room."""
 MEMORY = 12 * 2**30
 """Address space of a process that runs tests, in bytes: a mutant may ask for any amount."""
 
@@ -196,8 +198,8 @@ class Room:
 
     def __init__(self, name: str, longest: float) -> None:
         self.name, self.longest = name, longest
-        self.folders = [f"tests/{name}", f"otspec/{name}"]
-        files = [path for folder in self.folders for path in sorted((TREE / folder).rglob("*.py"))]
+        self.folders = [f"tests/{name}", f"otspec/{name}", WALK]
+        files = sorted(path for each in self.folders for path in TREE.glob(f"{each}/**/*.py"))
         key = hashlib.sha256(b"".join(path.read_bytes() for path in files)).hexdigest()[:12]
         self.lines = FOLDER / f"{name}-{key}.coverage"
         self.times = FOLDER / f"{name}-{key}.xml"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.metadata
+import inspect
 import math
 from fractions import Fraction
 from importlib.metadata import EntryPoint
@@ -173,6 +174,69 @@ def test_parameters_are_checked_and_follow_the_arithmetic():
         (parameter,) = wrong
         with pytest.raises(ValueError, match=parameter):
             RULES[name]([0.5, 0.5], [0.25, 0.75], 1, **wrong)
+
+
+HUGE = 1e300
+PARAMETERS = {
+    # rule, parameter: its default, the least and the most that it takes, and whether the least is
+    # itself too small
+    ("lenience", "lenience"): ("1/2", 0, 1, True),
+    ("entropy-lenience", "alpha"): ("2/5", 0, HUGE, False),
+    ("entropy-lenience", "most"): ("19/20", 0, 1, True),
+    ("mentored-decoding", "alpha"): ("1/2", 0, 1, True),
+    ("interpolated", "weight"): ("1/2", 0, 1, False),
+    ("cactus", "delta"): ("1/4", 0, HUGE, False),
+    ("typical-acceptance", "epsilon"): ("9/100", 0, 1, False),
+    ("typical-acceptance", "delta"): ("3/10", 0, 1, False),
+    ("relaxed-top", "count"): (10, 1, None, False),
+    ("relaxed-top", "delta"): ("3/5", 0, 1, False),
+    ("rollback", "rollback"): (2, 0, None, False),
+    ("fuzzy", "threshold"): (0.3, 0, None, False),
+    ("cascade-by-position", "alpha"): ("1/20", -HUGE, HUGE, False),
+    ("cascade-by-token", "alpha"): ("3/10", 0, 1, False),
+    ("thresholded-target-only", "single"): ("1/2", 0, 1, False),
+    ("thresholded-target-only", "accumulated"): ("1/2", 0, 1, True),
+}
+
+
+def test_every_parameter_is_in_the_table():
+    own = {
+        (name, parameter.name)
+        for name, rule in RULES.items()
+        for parameter in inspect.signature(rule).parameters.values()
+        if parameter.name not in ("law", "draft", "target", "k", "normalize", "otherwise")
+    }
+    assert own == set(PARAMETERS)
+
+
+@pytest.mark.parametrize(("name", "parameter"), PARAMETERS)
+def test_a_parameter_is_a_keyword_that_has_its_bounds_and_its_default(name, parameter):
+    default, least, most, is_open = PARAMETERS[name, parameter]
+    kind = RULES[name]
+    signature = inspect.signature(kind).parameters[parameter]
+    assert signature.kind is inspect.Parameter.KEYWORD_ONLY
+    assert signature.default == (Fraction(default) if isinstance(default, str) else default)
+    pair = [0.5, 0.5], [0.25, 0.75]
+
+    def takes(value):
+        try:
+            rule = kind(*pair, kind.only_k or 2, **{parameter: value})
+        except ValueError as error:
+            assert parameter in str(error)  # noqa: PT017
+            return False
+        assert getattr(rule, parameter) == value
+        return True
+
+    less, more = (
+        1 if parameter == "count" else 1e-9 * max(1, abs(each or 0)) for each in (least, most)
+    )
+    assert takes(least) is not is_open
+    assert not takes(least - less)
+    assert takes(least + less)
+    assert takes(10**9 if most is None else most)
+    if most is not None:
+        assert not takes(most + more)
+        assert takes(most - more)
 
 
 def test_mentored_decoding_spends_its_budget():
