@@ -92,6 +92,11 @@ def test_the_bundled_trace_has_a_best_tree():
         np.mean([block.expected_of_tree(found.best.tree, RecursiveRejection) for block in blocks])
     )
     assert found.best.error > 0
+    for simple, text in ((found.branching, found.trees.branching.tree), (found.chain, "1x1x1x1")):
+        kept = [block.expected_of_tree(text, RecursiveRejection) for block in blocks]
+        assert simple.tree == as_shape(text)
+        assert simple.expected == pytest.approx(np.mean(kept))
+        assert simple.error == pytest.approx(np.std(kept, ddof=1) / np.sqrt(len(kept)))
     assert found.chain.tree.text == "1x1x1x1"
 
 
