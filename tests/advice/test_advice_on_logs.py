@@ -17,7 +17,7 @@ from otspec.advice.on_texts import TextEvidence
 from otspec.advice.search import Search, advice_from
 from otspec.advice.tally import FoldedTally
 from otspec.blocks import BlockVerifyPublished, DraftSelection, TokenVerify, random_pair
-from otspec.logged import LoggedBlock, replay
+from otspec.logged import LoggedBlock, best_trees_on_blocks, replay
 from otspec.rules import RecursiveRejection, SpecHub
 from otspec.traces import Trace
 from otspec.traces.readers import Warp, Warping
@@ -188,6 +188,24 @@ def test_a_card_has_intervals_if_there_is_more_than_one_text(count):
     assert rows["held_out"] == (advice.held_out if several else None)
 
 
+def test_the_best_tree_is_by_the_mean_chance_of_all_positions():
+    logged = blocks(5, DEPTH)
+    search = Search.of(*COSTS.values(), 4, 2, FEW)
+    parts = [
+        drafted_texts(enumerate(some), search.asked, DEPTH) for some in (logged[:2], logged[2:])
+    ]
+    evidence = TextEvidence(lambda: parts)
+    by_name = {rule.name: rule for rule in search.rules}
+    # A single draft is kept with the probability Σ min(draft, target).
+    single = np.mean([np.minimum(one.draft, one.target).sum(axis=1)[:DEPTH] for one in logged])
+    found = evidence.best_trees(by_name["recursive-rejection"], 4, DEPTH, 2)
+    assert found.chain.expected == pytest.approx(single + single**2 + single**3)
+    for rule in (RecursiveRejection, SpecHub):
+        wanted = best_trees_on_blocks(logged, rule, 4, DEPTH, widest=2).trees.best
+        best = evidence.best_trees(by_name[rule.name], 4, DEPTH, 2).best
+        assert (best.tree, best.expected) == (wanted.tree, pytest.approx(wanted.expected))
+
+
 def test_one_text_has_no_interval():
     advice = advise(blocks(1, 3), **COSTS, nodes=3, widest=2, rules=FEW)
     assert advice.texts == 1
@@ -199,6 +217,7 @@ def test_one_text_has_no_interval():
     [
         (lambda: [*blocks(1, 3), *written_texts(1, 3)], {}, r"logs\[1\] is a text of the target"),
         (lambda: written_texts(1, 3), {"total_variation": 0.1}, "tokens are the target's, which"),
+        (lambda: ["log.npz", *blocks(1, 3)], {}, r"logs\[0\] is 'log\.npz'"),
         (lambda: blocks(1, 3), {"depth": 4}, "length is 4, but the block has 3 tokens"),
         (lambda: blocks(1, 3), {"drawn": Warp(0.5)}, "drawn is given, but list has"),
     ],
@@ -240,13 +259,38 @@ def test_means_and_intervals_are_those_of_ratios_of_independent_texts():
     share = ratios[1] / 1.5 / ratios[0]
     paired = share * (parts[:, 1] - parts[:, 0]).std(ddof=1) * math.sqrt(30) * stdtrit(29, 0.975)
     assert (loss, low, high) == pytest.approx((1 - share, 1 - share - paired, 1 - share + paired))
-    got, spent = 0.0, 0.0
+    kept, lasted = np.empty(30), np.empty(30)
     for fold in range(5):
         out = np.arange(30) % 5 == fold
         speeds = tokens[~out].sum(axis=0) / calls[~out].sum(axis=0) / seconds
         chosen = int(speeds.argmax())
-        got, spent = (
-            got + tokens[out, chosen].sum(),
-            spent + calls[out, chosen].sum() * seconds[chosen],
-        )
-    assert tally.held_out(seconds)[0] == pytest.approx(got / spent, rel=1e-12)
+        kept[out], lasted[out] = tokens[out, chosen], calls[out, chosen] * seconds[chosen]
+    speed, ends = tally.held_out(seconds)
+    assert speed == pytest.approx(kept.sum() / lasted.sum(), rel=1e-12)
+    each = kept / kept.sum() - lasted / lasted.sum()
+    radius = speed * each.std(ddof=1) * math.sqrt(30) * stdtrit(29, 0.975)
+    assert ends == pytest.approx((speed - radius, speed + radius))
+
+
+def test_held_out_choices_are_made_on_four_fifths_of_the_texts():
+    """The last of five texts alone speaks for the first choice, and is held out once."""
+    tokens = np.array([[1, 2], [1, 2], [1, 2], [1, 2], [10, 2]], dtype=float)
+    tally = FoldedTally.of_none(2).with_texts(np.arange(5), tokens, np.ones((5, 2)))
+    speed, (low, high) = tally.held_out(np.ones(2))
+    assert speed == (1 + 1 + 1 + 1 + 2) / 5
+    assert 0 <= low < speed < high
+    few = FoldedTally.of_none(2).with_texts(np.array([0, 5]), tokens[:2], np.ones((2, 2)))
+    assert math.isnan(few.held_out(np.ones(2))[0])  # both are in one fold
+    two = FoldedTally.of_none(2).with_texts(np.array([0, 1]), tokens[:2], np.ones((2, 2)))
+    assert two.held_out(np.array([1, 4]))[0] == 1  # two tokens take four seconds
+
+
+def test_rules_of_two_drafts_are_left_out_or_refused_where_nodes_have_one_child():
+    options = {**COSTS, "nodes": 3, "widest": 1}
+    advice = advise(blocks(2, 3), **options)
+    assert all(choice.widest <= 1 for choice in advice.choices)
+    assert SpecHub.title not in {choice.rule for choice in advice.choices}
+    chains = advise(blocks(2, 3), **options, rules=["recursive-rejection"])
+    assert {choice.tree for choice in chains.choices} >= {"1", "1x1", "1x1x1"}
+    with pytest.raises(ValueError, match=r"spechub verifies 2 children, .* at most 1: allow more"):
+        advise(blocks(2, 3), **options, rules=["spechub"])
