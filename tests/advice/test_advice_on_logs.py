@@ -255,10 +255,13 @@ def test_means_and_intervals_are_those_of_ratios_of_independent_texts():
         low, high = tally.interval(choice)
         radius = stdtrit(29, 0.975) * error[choice]
         assert (low, high) == pytest.approx((ratios[choice] - radius, ratios[choice] + radius))
-    loss, (low, high) = tally.loss(1, 0, seconds)
-    share = ratios[1] / 1.5 / ratios[0]
-    paired = share * (parts[:, 1] - parts[:, 0]).std(ddof=1) * math.sqrt(30) * stdtrit(29, 0.975)
-    assert (loss, low, high) == pytest.approx((1 - share, 1 - share - paired, 1 - share + paired))
+    for one, best in ((1, 0), (0, 2), (2, 1)):
+        loss, ends = tally.loss(one, best, seconds)
+        share = ratios[one] / seconds[one] / (ratios[best] / seconds[best])
+        error = (parts[:, one] - parts[:, best]).std(ddof=1) * math.sqrt(30)
+        paired = share * error * stdtrit(29, 0.975)
+        assert loss == pytest.approx(1 - share)
+        assert ends == pytest.approx((1 - share - paired, min(1 - share + paired, 1)))
     kept, lasted = np.empty(30), np.empty(30)
     for fold in range(5):
         out = np.arange(30) % 5 == fold

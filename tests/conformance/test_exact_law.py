@@ -90,6 +90,17 @@ LAWS = {
     "permutation": (lambda: np.random.permutation(3)[:2], dict.fromkeys(DISTINCT, 1 / 6)),
     "shuffle": (lambda: [x := [0, 1], np.random.shuffle(x), x[0]][2], {0: 0.5, 1: 0.5}),
     "shuffled": (lambda: random.sample(range(3), 1)[0], dict.fromkeys(range(3), 1 / 3)),
+    # Calls of Python with all their arguments.
+    "bounds below 0": (lambda: random.uniform(-2, 0.5) < -1.25, BELOW),
+    "exponential of a rate": (lambda: random.expovariate(0.5) < 3, below(1 - math.exp(-1.5))),
+    "range with a step": (lambda: random.randrange(3, 9, 2), dict.fromkeys((3, 5, 7), 1 / 3)),
+    "range from a start": (lambda: random.randrange(-1, 1), {-1: 0.5, 0: 0.5}),
+    "both ends": (lambda: random.randint(2, 4), dict.fromkeys((2, 3, 4), 1 / 3)),
+    "bits": (lambda: random.getrandbits(2), dict.fromkeys(range(4), 1 / 4)),
+    "cumulative of two": (
+        lambda: tuple(random.choices("ab", cum_weights=[1, 4], k=2)),
+        {("a", "a"): 1 / 16, ("a", "b"): 3 / 16, ("b", "a"): 3 / 16, ("b", "b"): 9 / 16},
+    ),
     # Calls of NumPy with all their arguments: the distribution functions are those of textbooks.
     "uniform of bounds": (lambda: np.random.uniform(2, 6) < 3, {True: 1 / 4, False: 3 / 4}),
     "uniform of many bounds": (
