@@ -163,6 +163,34 @@ def test_files_give_what_memory_gives(tmp_path, kind):
         assert of_files.texts == in_memory.texts == len(logged)
 
 
+def test_two_files_are_as_one_of_all_their_texts(tmp_path):
+    logged = blocks(5, 3)
+    paths = [tmp_path / f"{name}.npz" for name in "ab"]
+    for path, some in zip(paths, (logged[:2], logged[2:]), strict=True):
+        np.savez(path, **arrays_of(some))
+    options = {**COSTS, "nodes": 3, "widest": 2, "rules": FEW}
+    apart, whole = (
+        advise(paths, **options, workers=1),
+        advise(Trace(**arrays_of(logged)), **options),
+    )
+    assert apart.texts == whole.texts == 5
+    by_tree = {(one.rule, one.tree): one for one in whole.choices}
+    for choice in apart.choices:
+        other = by_tree[choice.rule, choice.tree]
+        assert choice.tokens == pytest.approx(other.tokens, rel=1e-12)
+        assert choice.tokens_interval == pytest.approx(other.tokens_interval, rel=1e-12)
+    assert apart.held_out == pytest.approx(whole.held_out, rel=1e-12)
+    assert apart._card_title() == ("What to draft and how to verify it, from 2 sources (T = 1)")
+
+
+def test_a_file_that_cannot_be_followed_is_refused(tmp_path):
+    arrays = arrays_of(blocks(3, 3))
+    arrays["target_logits"][2, 1, 0] = np.nan
+    np.savez(tmp_path / "log.npz", **arrays)
+    with pytest.raises(ValueError, match=r"target_logits\[2, 1\]\[0\] is nan"):
+        advise(tmp_path / "log.npz", **COSTS, nodes=2, rules=FEW, workers=1)
+
+
 def test_blocks_of_one_text_are_one_unit(tmp_path):
     logged = blocks(6, 3)
     arrays = arrays_of(logged)
