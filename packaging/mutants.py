@@ -198,8 +198,8 @@ def draw(room: str, count: int, seed: int, drawn: set[tuple[str, ...]]) -> Itera
 class Room:
     """A room's tests: which of them run which lines, and how long they take."""
 
-    def __init__(self, name: str, longest: float) -> None:
-        self.name, self.longest = name, longest
+    def __init__(self, name: str, longest: float, near: bool) -> None:
+        self.name, self.longest, self.near = name, longest, near
         self.folders = [f"tests/{name}", f"otspec/{name}", WALK]
         files = sorted(path for each in self.folders for path in TREE.glob(f"{each}/**/*.py"))
         key = hashlib.sha256(b"".join(path.read_bytes() for path in files)).hexdigest()[:12]
@@ -262,7 +262,7 @@ class Room:
         others = [test for test in self.seconds if test not in set(near)]
         others = [test for test in others if self.seconds[test] <= self.longest]
         for tests in (near, others):
-            if not tests:
+            if not tests or (tests is others and near and self.near):
                 continue
             outcome, output = self._run(tests, "-x", "--tb=no")
             if outcome == TestOutcome.INCOMPETENT:
@@ -347,7 +347,8 @@ def run(room: Room, records: WorkDB, count: int, seed: int) -> tuple[int, int]:
 @click.option("--count", default=20, help="Mutants of each room.")
 @click.option("--seed", type=int, default=None, help="Of the draw; by default another each time.")
 @click.option("--longest", default=60.0, help="Leave out tests that take more seconds.")
-def main(rooms: tuple[str, ...], count: int, seed: int | None, longest: float) -> None:
+@click.option("--near", is_flag=True, help="Run no other tests than those that run the line.")
+def main(rooms: tuple[str, ...], count: int, seed: int | None, longest: float, near: bool) -> None:
     """Draw mutants of rooms, and say how many of them the tests of the room notice."""
     FOLDER.mkdir(parents=True, exist_ok=True)
     copied()
@@ -361,7 +362,7 @@ def main(rooms: tuple[str, ...], count: int, seed: int | None, longest: float) -
     click.echo(f"seed {seed}")
     lines, left = [], 0
     for name in rooms:
-        room = Room(name, longest)
+        room = Room(name, longest, near)
         sources = sorted((TREE / "otspec" / name).rglob("*.py"))
         key = hashlib.sha256(b"".join(path.read_bytes() for path in sources)).hexdigest()[:12]
         with use_db(FOLDER / f"{name}-{key}.sqlite") as records:
