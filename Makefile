@@ -13,8 +13,10 @@ locked = $(PIP) install --require-hashes --requirement requirements/$(1).txt && 
 	$(PIP) install --no-deps --no-build-isolation --editable .
 MANIFEST := setup.cfg pyproject.toml
 TORCH ?= torch==2.13.0+cpu
+ROOMS ?= rules trees advice lossy logged conformance batch
+COUNT ?= 20
 
-.PHONY: help demo test lint bench bench-peers docs gallery note backends coverage dist fuzz nightly clean cones browser \
+.PHONY: help demo test lint bench bench-peers docs gallery note backends coverage dist fuzz mutants nightly clean cones browser \
 	lock latest lowest
 
 help:
@@ -30,6 +32,7 @@ help:
 	@echo "make coverage which lines of otspec the tests run; fails below 95%"
 	@echo "make dist     wheel and source archive, each tried in an empty environment"
 	@echo "make fuzz     readers, arguments, numbers and runs under attack, for half an hour"
+	@echo "make mutants  random mutants of seven rooms against the tests of their room: ROOMS=rules COUNT=50"
 	@echo "make nightly  all tests with their long searches, and make fuzz"
 	@echo "make lock     the newest versions of all packages, with hashes, into requirements"
 	@echo "make latest   all tests with the newest versions; says which package broke what"
@@ -89,6 +92,11 @@ coverage: $(VENV)/develop.stamp cones
 
 fuzz: $(VENV)/develop.stamp
 	OTSPEC_FUZZ=1 $(BIN)/python -m pytest tests/attacks/test_fuzz.py -n auto
+
+# What git ignores keeps the mutants that were drawn: an interrupted run goes on.
+mutants: backends cones
+	$(call locked,tools)
+	$(BIN)/python packaging/mutants.py $(ROOMS) --count $(COUNT)
 
 nightly: backends cones fuzz
 	OTSPEC_NIGHTLY=1 OTSPEC_HYPOTHESIS=nightly $(BIN)/python -m pytest -n auto --dist loadfile

@@ -73,10 +73,11 @@ def _meaning(advice: Advice) -> Iterator[str]:
 
 def _gained(advice: Advice, usual: Choice) -> str:
     tokens = float(advice.best.tokens) - float(usual.tokens)
+    many = f"{abs(tokens):.4f} {'fewer' if tokens > 0 else 'more'}" if tokens else "as many"
     return (
         f"{usual.rule[:1].upper()}{usual.rule[1:]} of one drafted text is {usual.speed_up:.3f} "
         f"times as fast at best, {percent(1 - usual.speed_up / advice.best.speed_up)} slower, with "
-        f"{abs(tokens):.4f} {'fewer' if tokens >= 0 else 'more'} tokens per call."
+        f"{many} tokens per call."
     )
 
 

@@ -37,6 +37,7 @@ class Draws:
 
     def uniform(self, low: Any = 0.0, high: Any = 1.0, size: Any = None) -> Any:
         """Return uniform numbers between two bounds."""
+        low, high = _numbers(low), _numbers(high)
         size = size if size is not None else _shape(low, high)
         return _filled(size, _uniform) * (high - low) + low
 
@@ -46,10 +47,12 @@ class Draws:
 
     def exponential(self, scale: Any = 1.0, size: Any = None) -> Any:
         """Return exponential numbers of a mean."""
+        scale = _numbers(scale)
         return _filled(_shape(scale) if size is None else size, _exponential) * scale
 
     def gumbel(self, loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> Any:
         """Return Gumbel numbers."""
+        loc, scale = _numbers(loc), _numbers(scale)
         size = size if size is not None else _shape(loc, scale)
         return _filled(size, lambda: gumbel_number(current())) * scale + loc
 
@@ -174,6 +177,11 @@ def _uniform() -> Any:
 
 def _exponential() -> Any:
     return exponential_number(current())
+
+
+def _numbers(argument: Any) -> Any:
+    """Return a number as it is, and a list of numbers as an array."""
+    return np.asarray(argument) if np.ndim(argument) else argument
 
 
 def _shape(*arguments: Any) -> tuple[int, ...] | None:

@@ -17,7 +17,7 @@ from otspec.advice.on_texts import TextEvidence
 from otspec.advice.search import Search, advice_from
 from otspec.advice.tally import FoldedTally
 from otspec.blocks import BlockVerifyPublished, DraftSelection, TokenVerify, random_pair
-from otspec.logged import LoggedBlock, replay
+from otspec.logged import LoggedBlock, best_trees_on_blocks, replay
 from otspec.rules import RecursiveRejection, SpecHub
 from otspec.traces import Trace
 from otspec.traces.readers import Warp, Warping
@@ -163,6 +163,34 @@ def test_files_give_what_memory_gives(tmp_path, kind):
         assert of_files.texts == in_memory.texts == len(logged)
 
 
+def test_two_files_are_as_one_of_all_their_texts(tmp_path):
+    logged = blocks(5, 3)
+    paths = [tmp_path / f"{name}.npz" for name in "ab"]
+    for path, some in zip(paths, (logged[:2], logged[2:]), strict=True):
+        np.savez(path, **arrays_of(some))
+    options = {**COSTS, "nodes": 3, "widest": 2, "rules": FEW}
+    apart, whole = (
+        advise(paths, **options, workers=1),
+        advise(Trace(**arrays_of(logged)), **options),
+    )
+    assert apart.texts == whole.texts == 5
+    by_tree = {(one.rule, one.tree): one for one in whole.choices}
+    for choice in apart.choices:
+        other = by_tree[choice.rule, choice.tree]
+        assert choice.tokens == pytest.approx(other.tokens, rel=1e-12)
+        assert choice.tokens_interval == pytest.approx(other.tokens_interval, rel=1e-12)
+    assert apart.held_out == pytest.approx(whole.held_out, rel=1e-12)
+    assert apart._card_title() == ("What to draft and how to verify it, from 2 sources (T = 1)")
+
+
+def test_a_file_that_cannot_be_followed_is_refused(tmp_path):
+    arrays = arrays_of(blocks(3, 3))
+    arrays["target_logits"][2, 1, 0] = np.nan
+    np.savez(tmp_path / "log.npz", **arrays)
+    with pytest.raises(ValueError, match=r"target_logits\[2, 1\]\[0\] is nan"):
+        advise(tmp_path / "log.npz", **COSTS, nodes=2, rules=FEW, workers=1)
+
+
 def test_blocks_of_one_text_are_one_unit(tmp_path):
     logged = blocks(6, 3)
     arrays = arrays_of(logged)
@@ -178,6 +206,34 @@ def test_blocks_of_one_text_are_one_unit(tmp_path):
     assert advice.best.tokens_interval != apart.best.tokens_interval
 
 
+@pytest.mark.parametrize("count", [1, 2])
+def test_a_card_has_intervals_if_there_is_more_than_one_text(count):
+    advice = advise(blocks(count, 3), **COSTS, nodes=3, widest=2, rules=FEW)
+    rows = dict(advice._card_rows())
+    several = count > 1
+    assert rows["texts"] == count
+    assert rows["speed_up_interval"] == (advice.best.speed_up_interval if several else None)
+    assert rows["held_out"] == (advice.held_out if several else None)
+
+
+def test_the_best_tree_is_by_the_mean_chance_of_all_positions():
+    logged = blocks(5, DEPTH)
+    search = Search.of(*COSTS.values(), 4, 2, FEW)
+    parts = [
+        drafted_texts(enumerate(some), search.asked, DEPTH) for some in (logged[:2], logged[2:])
+    ]
+    evidence = TextEvidence(lambda: parts)
+    by_name = {rule.name: rule for rule in search.rules}
+    # A single draft is kept with the probability Σ min(draft, target).
+    single = np.mean([np.minimum(one.draft, one.target).sum(axis=1)[:DEPTH] for one in logged])
+    found = evidence.best_trees(by_name["recursive-rejection"], 4, DEPTH, 2)
+    assert found.chain.expected == pytest.approx(single + single**2 + single**3)
+    for rule in (RecursiveRejection, SpecHub):
+        wanted = best_trees_on_blocks(logged, rule, 4, DEPTH, widest=2).trees.best
+        best = evidence.best_trees(by_name[rule.name], 4, DEPTH, 2).best
+        assert (best.tree, best.expected) == (wanted.tree, pytest.approx(wanted.expected))
+
+
 def test_one_text_has_no_interval():
     advice = advise(blocks(1, 3), **COSTS, nodes=3, widest=2, rules=FEW)
     assert advice.texts == 1
@@ -189,6 +245,7 @@ def test_one_text_has_no_interval():
     [
         (lambda: [*blocks(1, 3), *written_texts(1, 3)], {}, r"logs\[1\] is a text of the target"),
         (lambda: written_texts(1, 3), {"total_variation": 0.1}, "tokens are the target's, which"),
+        (lambda: ["log.npz", *blocks(1, 3)], {}, r"logs\[0\] is 'log\.npz'"),
         (lambda: blocks(1, 3), {"depth": 4}, "length is 4, but the block has 3 tokens"),
         (lambda: blocks(1, 3), {"drawn": Warp(0.5)}, "drawn is given, but list has"),
     ],
@@ -226,17 +283,45 @@ def test_means_and_intervals_are_those_of_ratios_of_independent_texts():
         low, high = tally.interval(choice)
         radius = stdtrit(29, 0.975) * error[choice]
         assert (low, high) == pytest.approx((ratios[choice] - radius, ratios[choice] + radius))
-    loss, (low, high) = tally.loss(1, 0, seconds)
-    share = ratios[1] / 1.5 / ratios[0]
-    paired = share * (parts[:, 1] - parts[:, 0]).std(ddof=1) * math.sqrt(30) * stdtrit(29, 0.975)
-    assert (loss, low, high) == pytest.approx((1 - share, 1 - share - paired, 1 - share + paired))
-    got, spent = 0.0, 0.0
+    for one, best in ((1, 0), (0, 2), (2, 1)):
+        loss, ends = tally.loss(one, best, seconds)
+        share = ratios[one] / seconds[one] / (ratios[best] / seconds[best])
+        error = (parts[:, one] - parts[:, best]).std(ddof=1) * math.sqrt(30)
+        paired = share * error * stdtrit(29, 0.975)
+        assert loss == pytest.approx(1 - share)
+        assert ends == pytest.approx((1 - share - paired, min(1 - share + paired, 1)))
+    kept, lasted = np.empty(30), np.empty(30)
     for fold in range(5):
         out = np.arange(30) % 5 == fold
         speeds = tokens[~out].sum(axis=0) / calls[~out].sum(axis=0) / seconds
         chosen = int(speeds.argmax())
-        got, spent = (
-            got + tokens[out, chosen].sum(),
-            spent + calls[out, chosen].sum() * seconds[chosen],
-        )
-    assert tally.held_out(seconds)[0] == pytest.approx(got / spent, rel=1e-12)
+        kept[out], lasted[out] = tokens[out, chosen], calls[out, chosen] * seconds[chosen]
+    speed, ends = tally.held_out(seconds)
+    assert speed == pytest.approx(kept.sum() / lasted.sum(), rel=1e-12)
+    each = kept / kept.sum() - lasted / lasted.sum()
+    radius = speed * each.std(ddof=1) * math.sqrt(30) * stdtrit(29, 0.975)
+    assert ends == pytest.approx((speed - radius, speed + radius))
+
+
+def test_held_out_choices_are_made_on_four_fifths_of_the_texts():
+    """The last of five texts alone speaks for the first choice, and is held out once."""
+    tokens = np.array([[1, 2], [1, 2], [1, 2], [1, 2], [10, 2]], dtype=float)
+    tally = FoldedTally.of_none(2).with_texts(np.arange(5), tokens, np.ones((5, 2)))
+    speed, (low, high) = tally.held_out(np.ones(2))
+    assert speed == (1 + 1 + 1 + 1 + 2) / 5
+    assert 0 <= low < speed < high
+    few = FoldedTally.of_none(2).with_texts(np.array([0, 5]), tokens[:2], np.ones((2, 2)))
+    assert math.isnan(few.held_out(np.ones(2))[0])  # both are in one fold
+    two = FoldedTally.of_none(2).with_texts(np.array([0, 1]), tokens[:2], np.ones((2, 2)))
+    assert two.held_out(np.array([1, 4]))[0] == 1  # two tokens take four seconds
+
+
+def test_rules_of_two_drafts_are_left_out_or_refused_where_nodes_have_one_child():
+    options = {**COSTS, "nodes": 3, "widest": 1}
+    advice = advise(blocks(2, 3), **options)
+    assert all(choice.widest <= 1 for choice in advice.choices)
+    assert SpecHub.title not in {choice.rule for choice in advice.choices}
+    chains = advise(blocks(2, 3), **options, rules=["recursive-rejection"])
+    assert {choice.tree for choice in chains.choices} >= {"1", "1x1", "1x1x1"}
+    with pytest.raises(ValueError, match=r"spechub verifies 2 children, .* at most 1: allow more"):
+        advise(blocks(2, 3), **options, rules=["spechub"])

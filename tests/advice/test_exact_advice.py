@@ -1,6 +1,7 @@
 """On models an advice is exact: it is compared with the sums over all trees of drafts."""
 
 import math
+from dataclasses import replace
 from fractions import Fraction
 from itertools import pairwise
 
@@ -9,6 +10,7 @@ from searching import NIGHTLY
 
 import otspec
 from otspec.advice import advise
+from otspec.advice.choices import UNKNOWN, Choice
 from otspec.blocks import RULES as BLOCK_RULES
 from otspec.blocks import DraftSelection, TokenVerify, markov, memoryless
 from otspec.datasets import letters
@@ -44,6 +46,8 @@ def check(advice, draft, target, cost):
         tree = as_shape(choice.tree) if choice.tree else LEAF
         assert (choice.nodes, choice.depth) == (tree.size, tree.depth)
         assert choice.seconds == cost(tree)
+        assert choice.expected == choice.tokens - 1
+        assert choice.speed == float(choice.tokens) / cost(tree)
         assert choice.speed_up == pytest.approx(
             float(choice.tokens) / cost(tree) * alone, rel=1e-15
         )
@@ -81,6 +85,15 @@ def test_every_rule_and_tree_of_the_letters_keeps_what_is_said(rules, nodes, dep
     costs = {"draft_cost": cost.draft, "target_cost": cost.target}
     options = {"nodes": nodes, "depth": depth, "widest": 2, "rules": rules}
     check(advise((pair.draft, pair.target), **costs, **options), pair.draft, pair.target, cost)
+
+
+def test_a_choice_says_how_much_it_keeps_in_a_second():
+    choice = Choice("no draft", "", "", 0, 0, 0, Fraction(3), UNKNOWN, 4.0, 1.5, UNKNOWN)
+    assert choice.speed == 3 / 4
+    assert choice.expected == 2
+    assert choice.is_chain
+    assert not replace(choice, tree="2x1", nodes=2, depth=1).is_chain
+    assert choice.lossy == 0
 
 
 def test_choices_are_ordered_by_speed_and_simpler_ones_lose_what_is_said():

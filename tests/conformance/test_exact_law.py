@@ -16,7 +16,13 @@ P = [0.2, 0.3, 0.5]
 TOKENS = dict(enumerate(P))
 PAIRS = {(i, j): P[i] * P[j] for i in range(3) for j in range(3)}
 DISTINCT = {(i, j): P[i] * P[j] / (1 - P[i]) for i in range(3) for j in range(3) if i != j}
-BELOW = {True: 0.3, False: 0.7}
+
+
+def below(chance):
+    return {True: chance, False: 1 - chance}
+
+
+BELOW = below(0.3)
 
 
 def gumbels():
@@ -84,6 +90,50 @@ LAWS = {
     "permutation": (lambda: np.random.permutation(3)[:2], dict.fromkeys(DISTINCT, 1 / 6)),
     "shuffle": (lambda: [x := [0, 1], np.random.shuffle(x), x[0]][2], {0: 0.5, 1: 0.5}),
     "shuffled": (lambda: random.sample(range(3), 1)[0], dict.fromkeys(range(3), 1 / 3)),
+    # Calls of Python with all their arguments.
+    "bounds below 0": (lambda: random.uniform(-2, 0.5) < -1.25, BELOW),
+    "exponential of a rate": (lambda: random.expovariate(0.5) < 3, below(1 - math.exp(-1.5))),
+    "range with a step": (lambda: random.randrange(3, 9, 2), dict.fromkeys((3, 5, 7), 1 / 3)),
+    "range from a start": (lambda: random.randrange(-1, 1), {-1: 0.5, 0: 0.5}),
+    "both ends": (lambda: random.randint(2, 4), dict.fromkeys((2, 3, 4), 1 / 3)),
+    "bits": (lambda: random.getrandbits(2), dict.fromkeys(range(4), 1 / 4)),
+    "cumulative of two": (
+        lambda: tuple(random.choices("ab", cum_weights=[1, 4], k=2)),
+        {("a", "a"): 1 / 16, ("a", "b"): 3 / 16, ("b", "a"): 3 / 16, ("b", "b"): 9 / 16},
+    ),
+    # Calls of NumPy with all their arguments: the distribution functions are those of textbooks.
+    "uniform of bounds": (lambda: np.random.uniform(2, 6) < 3, {True: 1 / 4, False: 3 / 4}),
+    "uniform of many bounds": (
+        lambda: tuple(np.random.uniform([0, -2], [10, 2]) < [1, 1]),
+        {(True, True): .1 * .75, (True, False): .1 * .25, (False, True): .9 * .75,
+         (False, False): .9 * .25},
+    ),
+    "exponential of a mean": (lambda: np.random.exponential(4) < 3, below(1 - math.exp(-3 / 4))),
+    "exponentials of means": (
+        lambda: np.argmin(np.random.exponential([1, 3, 1.5])), {0: 0.5, 1: 1 / 6, 2: 1 / 3}
+    ),
+    "gumbel of a place": (lambda: np.random.gumbel(2) < 3, below(math.exp(-math.exp(-1)))),
+    "gumbel of a place and a scale": (
+        lambda: np.random.gumbel(2, 3) < 4, below(math.exp(-math.exp(-2 / 3))),
+    ),
+    "gumbel of a negative place": (
+        lambda: np.random.default_rng().gumbel(loc=-1, scale=2, size=1)[0] < 0,
+        below(math.exp(-math.exp(-1 / 2))),
+    ),
+    "gumbels of places": (lambda: np.argmax(np.random.gumbel(np.log(P).tolist())), TOKENS),
+    "randint of bounds": (lambda: np.random.randint(3, 5), {3: 0.5, 4: 0.5}),
+    "randint below": (lambda: np.random.randint(2), {0: 0.5, 1: 0.5}),
+    "integers with their end": (
+        lambda: np.random.default_rng().integers(4, 6, endpoint=True),
+        dict.fromkeys((4, 5, 6), 1 / 3),
+    ),
+    "a choice without masses": (lambda: np.random.choice(4), dict.fromkeys(range(4), 1 / 4)),
+    "many trials": (lambda: tuple(np.random.binomial(1, 0.2, 2)), {
+        (0, 0): 0.64, (0, 1): 0.16, (1, 0): 0.16, (1, 1): 0.04,
+    }),
+    "rows of counts": (
+        lambda: np.random.multinomial(1, [0.2, 0.8], 2).tolist()[1][0], {0: 0.8, 1: 0.2}
+    ),
 }  # fmt: skip
 
 

@@ -118,6 +118,20 @@ LAWS = {
     "race backwards": (lambda: torch.argmin(torch.empty_like(P).exponential_() / P), TOKENS),
     "best of a race": (lambda: (P / torch.empty_like(P).exponential_()).max(-1).indices, TOKENS),
     "rates": (lambda: torch.empty(2).double().exponential_(2.0).argmin(), {0: 0.5, 1: 0.5}),
+    "exponential of a rate": (
+        lambda: torch.empty(1).double().exponential_(2) < 0.75,
+        {(True,): 1 - math.exp(-1.5), (False,): math.exp(-1.5)},
+    ),
+    "rates of two": (
+        lambda: torch.cat([torch.empty(1).exponential_(rate) for rate in (1.0, 3.0)]).argmin(),
+        {0: 0.25, 1: 0.75},
+    ),
+    "uniform below 0": (lambda: torch.empty(1).double().uniform_(-2, 0.5) < -1.25, BELOW),
+    "randint of bounds": (lambda: torch.randint(3, 6, (1,)), {(i,): 1 / 3 for i in (3, 4, 5)}),
+    "randint of named bounds": (
+        lambda: torch.randint(low=2, high=4, size=(1,)),
+        {(2,): 0.5, (3,): 0.5},
+    ),
     "gumbel": (lambda: (P.log() + gumbels()).argmax(-1), TOKENS),
     "guarded gumbel": (lambda: (P.log() + gumbels(1e-20)).argmax(-1), TOKENS),
     "row by row": (row_by_row, PAIRS),

@@ -137,6 +137,18 @@ def test_every_class_has_an_instance():
 
 
 @pytest.mark.parametrize("kind", KINDS)
+def test_what_holds_arrays_is_equal_to_itself_alone_and_a_key(kind):
+    """Arrays have no truth value: comparing them field by field would raise."""
+    (thing, _), (again, _) = made(kind), made(kind)
+    if not isinstance(thing, Frozen):
+        return
+    assert {thing: 1}[thing] == 1
+    if any(isinstance(value, np.ndarray) for value in vars(thing).values()):
+        assert thing == thing
+        assert again is thing or thing != again
+
+
+@pytest.mark.parametrize("kind", KINDS)
 def test_what_an_object_says_does_not_change(kind):
     nobody_can_change_its_arrays(kind)
     it_does_not_change_with_what_it_was_made_of(kind)

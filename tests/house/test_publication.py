@@ -75,7 +75,7 @@ def test_the_forges_call_targets_that_there_are_and_little_else(jobs):
     others = [command for command in commands if not re.search(r"^(\w+=[\w,]+ )?make ", command)]
     assert others in ([], ["choco install make --no-progress"])
     called = made(command for command in commands if command not in others)
-    assert called == {"lint", "demo", "test", "backends", "dist", "docs", "note"}
+    assert called == {"lint", "demo", "test", "backends", "dist", "docs", "note", "mutants"}
     assert called <= targets()
 
 
@@ -92,6 +92,11 @@ def test_other_versions_are_tried_on_a_schedule(job, scheduled):
     matrix = job["strategy"]["matrix"]["which"] if "strategy" in job else None
     assert (matrix or job["parallel"]["matrix"][0]["WHICH"]) == ["latest", "lowest"]
     assert {"latest", "lowest"} <= targets()
+
+
+def test_fresh_mutants_are_drawn_on_a_schedule_only():
+    assert github()["mutants"]["if"] == github()["versions"]["if"]
+    assert gitlab()["mutants"]["rules"] == gitlab()["versions"]["rules"]
 
 
 def test_what_backends_are_required_is_what_the_gate_requires():

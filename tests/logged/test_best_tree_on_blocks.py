@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from itertools import product
 
 import numpy as np
@@ -10,6 +11,7 @@ import pytest
 from otspec.blocks import DraftSelection, LoggedBlock, memoryless, random_pair
 from otspec.datasets import load_smollm2
 from otspec.logged import best_trees_on_blocks, dynamic_tree_on_blocks
+from otspec.logged.chances import LoggedChances
 from otspec.rules import (
     KSequential,
     PooledSelection,
@@ -69,6 +71,18 @@ def test_chances_by_depth_follow_the_depth():
     assert errors == pytest.approx(np.array(spread) / np.sqrt(6))
 
 
+@pytest.mark.parametrize(
+    ("kept", "mean", "error"),
+    # The standard deviation of two numbers is their distance over √2, that of a mean /√2 again.
+    [([0.25], 0.25, math.nan), ([0.25, 0.75], 0.5, 0.25), ([0, 1, 0.5], 0.5, 0.5 / math.sqrt(3))],
+)
+def test_the_error_of_a_mean_chance_takes_two_positions(kept, mean, error):
+    positions = {1: np.array([[kept]])}
+    means, errors = LoggedChances((1,), positions, positions, nested=False).chances(1)
+    assert means == pytest.approx([mean], rel=1e-15)
+    assert errors == pytest.approx([error], rel=1e-15, nan_ok=True)
+
+
 def test_the_bundled_trace_has_a_best_tree():
     blocks = list(load_smollm2().blocks())
     found = best_trees_on_blocks(blocks, RecursiveRejection, 16, 4)
@@ -78,6 +92,11 @@ def test_the_bundled_trace_has_a_best_tree():
         np.mean([block.expected_of_tree(found.best.tree, RecursiveRejection) for block in blocks])
     )
     assert found.best.error > 0
+    for simple, text in ((found.branching, found.trees.branching.tree), (found.chain, "1x1x1x1")):
+        kept = [block.expected_of_tree(text, RecursiveRejection) for block in blocks]
+        assert simple.tree == as_shape(text)
+        assert simple.expected == pytest.approx(np.mean(kept))
+        assert simple.error == pytest.approx(np.std(kept, ddof=1) / np.sqrt(len(kept)))
     assert found.chain.tree.text == "1x1x1x1"
 
 

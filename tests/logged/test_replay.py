@@ -21,6 +21,7 @@ from otspec.blocks import (
 )
 from otspec.logged import replay
 from otspec.logged.given_text import levels_of_block
+from otspec.logged.replay import levels_along
 from otspec.lossy.rules import Lenience
 from otspec.rules import (
     KSequential,
@@ -218,3 +219,12 @@ def test_what_cannot_be_followed_along_a_text_is_refused():
         replay(text, Lenience.of_pair, "1")
     with pytest.raises(ValueError, match="text is 'x'"):
         replay("x", TokenVerify, "1")
+
+
+def test_rows_that_are_read_one_by_one_refuse_a_token_that_the_target_never_draws():
+    draft, target = np.array([[0.5, 0.5]] * 3), np.array([[0.5, 0.5], [1, 0], [1, 0]])
+    asked = [(RecursiveRejection, as_shape("1"))]
+    [levels] = levels_along((1, 0, 0), iter(draft), iter(target), asked)
+    assert levels.shape == (1, 3)
+    with pytest.raises(ValueError, match=r"tokens\[1\] is 1, which the target never draws there"):
+        levels_along((1, 1, 0), iter(draft), iter(target), asked)

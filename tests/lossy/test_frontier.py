@@ -10,6 +10,8 @@ import pytest
 from instances import LAWS, extreme_pairs, floats, fractions, law_case, law_cases
 
 import otspec
+from otspec.lossy import FrontierProgram
+from otspec.solvers import solve
 
 DRAFT, TARGET = fractions("1/2", "1/4", "1/4", 0), fractions("1/20", "1/20", "4/5", "1/10")
 BUDGETS = fractions(0, "1/50", "1/7", "1/3", 1)
@@ -47,6 +49,39 @@ def test_floats_are_that_within_rounding(name):
         assert abs(best.acceptance - exact.acceptance) <= best.law.accuracy
         assert abs(best.distance - exact.distance) <= best.law.accuracy
         best.check()
+
+
+@pytest.mark.parametrize("name", ["IID", "WithoutReplacement", "Hub"])
+def test_the_program_of_floats_has_that_value_and_an_output_at_that_distance(name):
+    """By HiGHS, which is always there."""
+    for index, (case, target) in enumerate(law_cases(name, seed=2203, count=8, **SIZES)):
+        budget = float(BUDGETS[index % len(BUDGETS)])
+        program = FrontierProgram(case.float, floats(target), total_variation=budget)
+        built, size = program.build(), program.size()
+        assert built.shape[0] <= size.rows
+        assert built.shape[1] <= size.columns
+        solution = solve(built, "highs")
+        alpha = otspec.optimal_acceptance(case.exact, target).acceptance
+        # HiGHS takes constraints that are missed by 1e-7.
+        assert solution.value == pytest.approx(min(1, float(alpha) + budget), abs=1e-6)
+        output = program.output(solution)
+        assert output.sum() == pytest.approx(1, abs=1e-6)
+        assert distance(output, floats(target)) <= budget + 1e-6
+
+
+def test_the_size_of_the_program_is_known_before_it_is_built():
+    """Of 3 tokens and 2 drafts: 3 sets of drafts with one token, 3 with two."""
+    draft, target = fractions("1/2", "1/4", "1/4"), fractions("1/20", "3/20", "4/5")
+    program = FrontierProgram(otspec.IID(draft, 2), target, total_variation=Fraction(1, 7))
+    sets, pairs, n = 6, 3 * 1 + 3 * 2, 3
+    built, size = program.build(), program.size()
+    # A row for each set and token, the sum of what is moved, and its bound; a column for each pair,
+    # and for what each token gains and loses.
+    assert built.shape == (sets + n + 2, pairs + 2 * n)
+    # A pair is in two rows, a gain in three, a loss in two.
+    assert len(built.rows) == 2 * pairs + 3 * n + 2 * n
+    # Each draft may be another than the first: as many sets as there are tuples with an order.
+    assert (size.rows, size.columns, size.coefficients) == (11, 15, 33)
 
 
 def test_no_budget_is_the_lossless_optimum():

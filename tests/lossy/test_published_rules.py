@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.metadata
+import inspect
 import math
 from fractions import Fraction
 from importlib.metadata import EntryPoint
@@ -175,6 +176,69 @@ def test_parameters_are_checked_and_follow_the_arithmetic():
             RULES[name]([0.5, 0.5], [0.25, 0.75], 1, **wrong)
 
 
+HUGE = 1e300
+PARAMETERS = {
+    # rule, parameter: its default, the least and the most that it takes, and whether the least is
+    # itself too small
+    ("lenience", "lenience"): ("1/2", 0, 1, True),
+    ("entropy-lenience", "alpha"): ("2/5", 0, HUGE, False),
+    ("entropy-lenience", "most"): ("19/20", 0, 1, True),
+    ("mentored-decoding", "alpha"): ("1/2", 0, 1, True),
+    ("interpolated", "weight"): ("1/2", 0, 1, False),
+    ("cactus", "delta"): ("1/4", 0, HUGE, False),
+    ("typical-acceptance", "epsilon"): ("9/100", 0, 1, False),
+    ("typical-acceptance", "delta"): ("3/10", 0, 1, False),
+    ("relaxed-top", "count"): (10, 1, None, False),
+    ("relaxed-top", "delta"): ("3/5", 0, 1, False),
+    ("rollback", "rollback"): (2, 0, None, False),
+    ("fuzzy", "threshold"): (0.3, 0, None, False),
+    ("cascade-by-position", "alpha"): ("1/20", -HUGE, HUGE, False),
+    ("cascade-by-token", "alpha"): ("3/10", 0, 1, False),
+    ("thresholded-target-only", "single"): ("1/2", 0, 1, False),
+    ("thresholded-target-only", "accumulated"): ("1/2", 0, 1, True),
+}
+
+
+def test_every_parameter_is_in_the_table():
+    own = {
+        (name, parameter.name)
+        for name, rule in RULES.items()
+        for parameter in inspect.signature(rule).parameters.values()
+        if parameter.name not in ("law", "draft", "target", "k", "normalize", "otherwise")
+    }
+    assert own == set(PARAMETERS)
+
+
+@pytest.mark.parametrize(("name", "parameter"), PARAMETERS)
+def test_a_parameter_is_a_keyword_that_has_its_bounds_and_its_default(name, parameter):
+    default, least, most, is_open = PARAMETERS[name, parameter]
+    kind = RULES[name]
+    signature = inspect.signature(kind).parameters[parameter]
+    assert signature.kind is inspect.Parameter.KEYWORD_ONLY
+    assert signature.default == (Fraction(default) if isinstance(default, str) else default)
+    pair = [0.5, 0.5], [0.25, 0.75]
+
+    def takes(value):
+        try:
+            rule = kind(*pair, kind.only_k or 2, **{parameter: value})
+        except ValueError as error:
+            assert parameter in str(error)  # noqa: PT017
+            return False
+        assert getattr(rule, parameter) == value
+        return True
+
+    less, more = (
+        1 if parameter == "count" else 1e-9 * max(1, abs(each or 0)) for each in (least, most)
+    )
+    assert takes(least) is not is_open
+    assert not takes(least - less)
+    assert takes(least + less)
+    assert takes(10**9 if most is None else most)
+    if most is not None:
+        assert not takes(most + more)
+        assert takes(most - more)
+
+
 def test_mentored_decoding_spends_its_budget():
     rng = np.random.default_rng(916)
     for draft, target in rng.dirichlet(np.full(6, 0.5), size=(12, 2)):
@@ -187,6 +251,23 @@ def test_mentored_decoding_spends_its_budget():
             assert spent == pytest.approx(min(budget, most), abs=1e-6)
     with pytest.raises(ValueError, match="budget"):
         RULES["mentored-decoding"].within(draft, target, -1)
+
+
+def test_fuzzy_verification_is_lossless_where_the_divergence_is_its_threshold():
+    """Accept every draft where the divergence is *below* the threshold, else verify losslessly."""
+    apart = ["1", "0"], ["0", "1"]  # the divergence of disjoint laws is ln 2
+    for threshold, wanted in ((math.log(2), 0), (math.nextafter(math.log(2), 1), 1)):
+        rule = RULES["fuzzy"](*apart, threshold=threshold)
+        assert rule.divergence == math.log(2)
+        assert rule.acceptance() == wanted
+        assert rule.declared_output.tolist() == [wanted, 1 - wanted]
+    # Of two laws that are this close a float says 0, which is not below 0 either.
+    small = Fraction(1, 10**200)
+    near = [Fraction(1, 2), Fraction(1, 2)], [Fraction(1, 2) - small, Fraction(1, 2) + small]
+    rule = RULES["fuzzy"](*near, threshold=0)
+    assert rule.divergence == 0
+    assert rule.declared_output.tolist() == near[1]
+    assert rule.acceptance() == 1 - small
 
 
 def test_divergences():

@@ -11,6 +11,7 @@ REASONS = [
     (r"does not ship", "traces that do not ship", "pytest with the option that the test names"),
     (r"OTSPEC_SMOLLM2|gguf", "a language model is loaded", "OTSPEC_SMOLLM2=1 make test"),
     (r"Typst|typst", "Typst is not installed", "make note test"),
+    (r"cosmic-ray", "cosmic-ray is not installed", "make coverage"),
     (r"extra (\w+)|Numba|pandas|safetensors", "an extra is not installed", "make test"),
 ]
 """What a reason says, what is left out then, and what runs it; the first that fits."""

@@ -22,7 +22,9 @@ from otspec.rules import (
     SpecHub,
     TargetOnly,
 )
-from otspec.trees import as_shape, best_tree, best_trees
+from otspec.trees import TreeComparison, as_shape, best_tree, best_trees
+from otspec.trees.best_shape import BestTree
+from otspec.trees.chances import Chances
 
 LARGEST = {
     RecursiveRejection: (8, 4),
@@ -152,3 +154,59 @@ def test_bad_searches_are_refused():
         given = {"rule": RecursiveRejection, "nodes": 4, "depth": 2, **change}
         with pytest.raises(ValueError, match=message):
             best_tree(*COIN, **given)
+
+
+def test_a_tree_says_its_nodes_and_its_tokens_per_call():
+    best = BestTree(as_shape("2x1"), Fraction(3, 2))
+    assert (best.nodes, best.efficiency, best.error) == (4, Fraction(5, 2), 0)
+    compared = TreeComparison("2x1", "recursive-rejection", Fraction(3, 2))
+    assert (compared.nodes, compared.efficiency, compared.error) == (4, Fraction(5, 2), 0)
+
+
+def test_where_texts_do_not_matter_branchings_are_products_of_their_levels():
+    """A level of one or two drafts of a fair coin is kept with α₁ or α₂, of a target 1/4, 3/4."""
+    one, two = Fraction(3, 4), Fraction(7, 8)  # 1/2 + 1/4, and then a half of what is left
+    found = best_trees(*COIN, RecursiveRejection, 7, 3)
+    assert found.chain.expected == one + one**2 + one**3
+    assert found.chain.tree == as_shape("1x1x1")
+    kept = {
+        "1": one, "1x1": one + one**2, "1x1x1": one + one**2 + one**3, "2": two,
+        "2x1": two + two * one, "1x2": one + one * two, "1x1x2": one + one**2 + one**2 * two,
+        "2x2": two + two**2, "2x1x1": two + two * one + two * one**2,
+        "1x2x1": one + one * two + one * two * one,
+    }  # fmt: skip
+    fitting = {tree: worth for tree, worth in kept.items() if as_shape(tree).size <= 7}
+    best = max(fitting, key=fitting.get)
+    assert (found.branching.tree, found.branching.expected) == (as_shape(best), fitting[best])
+    assert found.best.expected >= found.branching.expected
+
+
+def test_levels_are_kept_by_the_chances_of_the_drafts_above_them():
+    kept = {1: [[0.6]], 2: [[0.5], [0.25]], 3: [[0.5], [0.25], [0.125]]}
+    arrays = {k: np.array(each) for k, each in kept.items()}
+    led = {k: each[:, :, None] for k, each in arrays.items()}
+    chances = Chances(np.ones(1), np.zeros((1, 1), dtype=int), (1, 2, 3), arrays, led)
+    for tree, levels in (
+        ("1", [0.6]), ("2", [0.75]), ("3x1", [0.875, 0.875 * 0.6]), ("1x2", [0.6, 0.6 * 0.75]),
+        ("[[]][]", [0.75, 0.5 * 0.6]), ("[][[]]", [0.75, 0.25 * 0.6]),
+        ("[[][[]]][]", [0.75, 0.5 * 0.75, 0.5 * 0.25 * 0.6]),
+    ):  # fmt: skip
+        assert chances.by_level(as_shape(tree))[:, 0] == pytest.approx(levels)
+        assert chances.expected(as_shape(tree)) == pytest.approx([sum(levels)])
+
+
+def test_what_is_never_kept_has_a_best_tree_all_the_same():
+    never = memoryless(["1", "0"]), memoryless(["0", "1"])
+    for keep in ("all", "likely"):
+        assert best_trees(*never, RecursiveRejection, 4, 3, keep=keep).best.expected == 0
+
+
+def test_too_many_texts_or_trees_are_refused(monkeypatch):
+    models = random_pair(3, 0.4, np.random.default_rng(5))
+    monkeypatch.setattr("otspec.trees.chances.MOST_PLACES", 3)
+    with pytest.raises(ValueError, match="tell apart more than 3 texts: use a smaller depth"):
+        best_trees(*models, RecursiveRejection, 4, 3)
+    monkeypatch.undo()
+    monkeypatch.setattr("otspec.trees.children.MOST_CANDIDATES", 1)
+    with pytest.raises(ValueError, match="more than 1 trees are each best after some texts"):
+        _ = best_trees(*models, RecursiveRejection, 5, 3).best

@@ -42,6 +42,7 @@ from otspec.rules import (
     RecursiveRejection,
     RecursiveRejectionWithoutReplacement,
 )
+from otspec.rules.tuples import NotExactError
 from otspec.trees import nodes
 from validation.mcsd import algorithms as mcsd
 from validation.models import LanguageModel
@@ -293,3 +294,24 @@ def test_after_some_text_it_is_the_same_rule(rng):
         assert (
             again.expected() == DraftSelection(*rows, "2x1", RecursiveRejection, False).expected()
         )
+
+
+class Unformulated(RecursiveRejection):
+    """Has the program of its verification, and no formula."""
+
+    def accepted_by_draft(self):
+        raise NotExactError("no formula")
+
+    def acceptance(self):
+        raise NotExactError("no formula")
+
+
+def test_a_rule_without_formulas_is_enumerated():
+    trees = ["2", "2x1", "1x2", "[[]][]", "2x2", "[][[]]"]
+    for pair, tree in zip(pairs(41, 6, 3), trees, strict=True):
+        models = [otspec.models.memoryless(law) for law in pair]
+        plain, formula = (
+            DraftSelection(*models, tree, rule) for rule in (Unformulated, RecursiveRejection)
+        )
+        assert plain.expected() == formula.expected()
+        assert decoded_law(plain, 2) == decoded_law(formula, 2)

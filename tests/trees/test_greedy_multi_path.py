@@ -275,3 +275,10 @@ def test_too_many_texts_are_refused_by_number(monkeypatch):
     monkeypatch.setattr(greedy_multi_path, "TEXT_LIMIT", 7)
     with pytest.raises(NotExactError, match=r"8 texts of 3 tokens over 2 are too many"):
         GreedyMultiPath(COIN, BIASED, "2x1x1x1").expected()
+
+
+def test_the_public_code_keeps_what_its_choice_and_its_law_make():
+    """Two fair coins: 0 is first with 1/2 and kept for sure, 1 with (1/2)/(3/4)."""
+    assert FirstHighestPath(COIN, COIN, "2").expected() == Fraction(1, 2) * (1 + Fraction(2, 3))
+    assert FirstHighestPath(COIN, COIN, "1").expected() == 1
+    assert FirstHighestPath(COIN, BIASED, "1").expected() == sum(map(min, COIN(()), BIASED(())))

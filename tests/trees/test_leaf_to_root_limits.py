@@ -29,6 +29,7 @@ from otspec.rules import (
     SpecHub,
     TargetOnly,
 )
+from otspec.rules.tuples import NotExactError
 from otspec.trees import VERIFIERS
 from otspec.trees.leaf_to_root import LeafToRoot
 from otspec.trees.shapes import as_shape
@@ -132,3 +133,12 @@ def test_no_rule_that_corrects_one_token_is_above_the_optimum(tree):
         for kind in kinds:
             law = "iid" if kind.lifts.law_class.iid else "distinct"
             assert float(kind(*pair, tree).expected()) <= best[law] + SLACK
+
+
+def test_what_verifies_drawn_tokens_refuses_certain_ones_and_too_many_states(monkeypatch):
+    with pytest.raises(ValueError, match=r"UniversalTree verifies trees of drawn tokens only"):
+        UniversalTree(*COIN, "top2")
+    rule = UniversalTree(*COIN, "2x2")
+    monkeypatch.setattr("otspec.trees.leaf_to_root.STATE_LIMIT", 1)
+    with pytest.raises(NotExactError, match="there are more than 1 states, too many for an exact"):
+        rule.expected()

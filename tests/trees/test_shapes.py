@@ -54,3 +54,24 @@ def test_what_goes_on_where_some_children_are_certain():
 def test_what_is_no_tree_is_refused(tree, says):
     with pytest.raises(ValueError, match=says):
         as_shape(tree)
+
+
+def test_a_tree_has_levels_and_is_equal_to_trees_alone():
+    tree = as_shape("[[][[]]][]")
+    assert tree.level_sizes == [2, 2, 1]
+    assert as_shape("3x1").level_sizes == [3, 3]
+    assert (tree.size, tree.depth, tree.widths) == (5, 3, {1, 2})
+    assert as_shape("1").children[0].level_sizes == []
+    assert tree != "[[][[]]][]"
+    assert tree == as_shape("[[][[]]][]")
+    assert tree != as_shape("[][[][[]]]")
+    # The same number of children and levels, in other places.
+    assert as_shape("[[][]][[]]") != as_shape("[[]][[][]]")
+    assert eval(repr(tree), {"as_shape": as_shape}) == tree  # noqa: S307
+
+
+def test_trees_that_are_too_large_are_refused():
+    with pytest.raises(ValueError, match="has more than 1,000,000 nodes, draft fewer"):
+        as_shape("1000x1000x1000")
+    with pytest.raises(ValueError, match=r"levels: at most"):
+        as_shape("x".join("1" * 100_000))

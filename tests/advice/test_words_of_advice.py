@@ -1,0 +1,255 @@
+"""What an advice says, on choices that are made up: each sentence and number is known."""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import replace
+from html import unescape
+
+import matplotlib.pyplot as plt
+import pytest
+
+from otspec.advice import draw_pareto
+from otspec.advice.advice import Advice
+from otspec.advice.charts import pareto_figure
+from otspec.advice.choices import UNKNOWN, Choice, Loss
+from otspec.advice.document import (
+    document_of,
+    interval_words,
+    percent_words,
+    sentences,
+    short,
+    shown_choices,
+    too_few,
+)
+from otspec.advice.report import write_report
+from otspec.frames import Rows
+from otspec.trees import as_shape
+
+TREE = Choice(
+    "recursive rejection", "i.i.d.", "2x1", 4, 2, 2, 2.5, (2.25, 2.75), 12.5, 2.0, (1.75, 2.25)
+)
+CHAIN = Choice(
+    "token verification", "i.i.d.", "1x1", 2, 2, 1, 1.875, (1.75, 2.0), 12.5, 1.5, (1.25, 1.75)
+)
+ALONE = Choice("no draft", "", "", 0, 0, 0, 1.0, (1.0, 1.0), 10.0, 1.0, (1.0, 1.0))
+LOSSY = replace(CHAIN, rule="lossy, 0.25 a token", speed_up=2.5, tokens=3.125, lossy=0.25)
+SIMPLER = [
+    Loss("token verification", CHAIN.rule, "i.i.d.", "1x1", 1.5, 0.25, (0.125, 0.375)),
+    Loss("no draft", "no draft", "", "", 1.0, 0.5, (0.4, 0.6)),
+]
+GAIN = Loss("a lossy shortcut", LOSSY.rule, "i.i.d.", "1x1", 2.5, -0.25, (-0.5, 0.0))
+
+
+def advice(choices=(TREE, CHAIN, ALONE), simpler=SIMPLER, texts=40, held_out=1.875, ends=(1.5, 2)):
+    return Advice(
+        Rows(list(choices), Choice, "two files"), Rows(list(simpler), Loss, "two files"),
+        held_out, ends, texts, "two files",
+    )  # fmt: skip
+
+
+def without_intervals(choice):
+    return replace(choice, tokens_interval=UNKNOWN, speed_up_interval=UNKNOWN)
+
+
+FASTEST = "The fastest is recursive rejection of the tree 2x1: 2.5000 tokens per call, 2.000 times"
+HELD_OUT = "Chosen on other texts than it is measured on, which does not flatter it: 1.875 times"
+BARE = {"choices": [*map(without_intervals, (TREE, CHAIN, ALONE))], "held_out": math.nan,
+        "ends": UNKNOWN}  # fmt: skip
+
+
+def test_sentences_of_many_texts():
+    assert list(sentences(advice())) == [
+        f"{FASTEST} as fast as without drafts (95% interval 1.750 to 2.250).",
+        f"{HELD_OUT} (95% interval 1.500 to 2.000).",
+        "Intervals are of more such texts, if these are a random sample of them.",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("texts", "said"), [(0, []), (1, ["One text says nothing about others."]), (2, [])]
+)
+def test_sentences_without_intervals(texts, said):
+    assert list(sentences(advice(texts=texts, **BARE))) == [
+        f"{FASTEST} as fast as without drafts.", *said
+    ]  # fmt: skip
+
+
+def test_sentences_of_a_lossy_shortcut_and_of_no_draft():
+    lossy = advice([LOSSY, TREE, CHAIN, ALONE], [*SIMPLER, GAIN])
+    assert lossy.best is TREE
+    assert list(sentences(lossy))[-1] == (
+        "Output that is off (lossy, 0.25 a token) is 1.250 times as fast as that at best, on the "
+        "chain 1x1."
+    )
+    slow = replace(CHAIN, speed_up=0.5)
+    assert list(sentences(advice([ALONE, slow]))) == ["At these costs no draft pays."]
+
+
+@pytest.mark.parametrize(
+    ("texts", "said"),
+    [
+        (0, []),
+        (1, ["1 text is too few to choose by: log at least 10, better a hundred."]),
+        (2, ["2 texts are too few to choose by: log at least 10, better a hundred."]),
+        (9, ["9 texts are too few to choose by: log at least 10, better a hundred."]),
+        (10, []),
+    ],
+)
+def test_too_few_texts(texts, said):
+    assert list(too_few(advice(texts=texts))) == said
+    assert advice(texts=texts).enough == (not said)
+
+
+def test_intervals_in_words():
+    assert interval_words((1.25, 2.5)) == "1.250 to 2.500"
+    assert interval_words((-0.00001, 2.5), 4) == "0.0000 to 2.5000"
+    assert percent_words((0.125, 0.375)) == "12.5% to 37.5%"
+    assert interval_words(UNKNOWN) == percent_words(UNKNOWN) == ""
+
+
+def test_long_trees_are_shown_by_their_levels():
+    longest, longer = "[]" * 18, "[]" * 19
+    assert len(longest) == 36
+    assert short(longest) == longest
+    assert short(longer) == "19"
+    assert short("[[][[]]]" * 5) == "5+10+5"
+
+
+def test_a_table_has_the_fastest_the_best_of_every_rule_and_your_own():
+    slower, own = replace(TREE, tree="2", speed_up=1.25), replace(TREE, tree="3", speed_up=1.125)
+    every = advice([TREE, CHAIN, slower, own, ALONE])
+    assert shown_choices(every, 0) == [TREE, CHAIN, ALONE]
+    assert shown_choices(every, 3) == [TREE, CHAIN, slower, ALONE]
+    assert shown_choices(every, 1, [as_shape("3")]) == [TREE, CHAIN, own, ALONE]
+
+
+def test_a_document_has_every_number():
+    exact = document_of(advice(texts=0, **BARE))
+    assert (exact["held_out"], exact["texts"], exact["enough_texts"]) == (None, 0, True)
+    document = document_of(advice(texts=9))
+    assert document["held_out"] == 1.875
+    assert document["held_out_interval"] == [1.5, 2]
+    assert not document["enough_texts"]
+    assert [row["speed"] for row in document["choices"]] == [0.2, 0.15, 0.1]
+    assert document["choices"][0]["tokens_interval"] == [2.25, 2.75]
+    assert document["simpler"][0]["loss_interval"] == [0.125, 0.375]
+
+
+def page_of(path, *advices):
+    write_report(path / "advice.html", advices)
+    return unescape((path / "advice.html").read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize(
+    ("tokens", "words"),
+    [(1.875, "0.6250 fewer"), (2.75, "0.2500 more"), (2.5, "as many")],
+)
+def test_a_report_begins_with_what_is_gained(tmp_path, tokens, words):
+    found = advice([TREE, replace(CHAIN, tokens=tokens), ALONE])
+    page = page_of(tmp_path, found)
+    lead = re.search(r'<p class="lead">(.*?)</p>', page)[1]
+    assert lead == (
+        f"On two files: {FASTEST[:1].lower()}{FASTEST[1:]} as fast as without drafts (95% interval "
+        "1.750 to 2.250). Token verification of one drafted text is 1.500 times as fast at best, "
+        f"25.0% slower, with {words} tokens per call. Chosen on other texts than it is measured "
+        "on, which does not flatter it: 1.875 times (95% interval 1.500 to 2.000)."
+    )
+    assert "<dd>×2.000</dd>" in page
+    assert "<dd>+33.3%</dd>" in page
+    assert "<dd>2.500</dd>" in page
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"texts": 0, **BARE}, "Nothing: all numbers are exact for these two models."),
+        ({"texts": 1, **BARE}, "All numbers are of one text, which says nothing about others."),
+        ({"texts": 2}, "All numbers are means over 2 texts; intervals are of more such texts"),
+    ],
+)
+def test_a_report_says_what_is_uncertain(tmp_path, options, said):
+    page = page_of(tmp_path, advice(**options))
+    assert said in page
+    assert ("How it depends on what is done to the models" in page) is False
+    both = page_of(tmp_path, advice(**options), advice(**options))
+    assert "How it depends on what is done to the models" in both
+    assert both.count("<svg") == 2
+
+
+def test_the_tables_of_a_report_have_words_on_the_left_and_numbers_on_the_right(tmp_path):
+    page = page_of(tmp_path, advice(), advice([CHAIN, ALONE]))
+    rows = [
+        re.findall(r'<td data-name="([\w -]+)"( class="words")?>(.*?)</td>', row)
+        for row in re.findall(r"<tr>\n(<td.*?)</tr>", page, re.DOTALL)
+    ]
+    for row in rows:
+        kinds = [bool(words) for _, words, _ in row]
+        assert kinds == sorted(kinds, reverse=True)
+        names = {"models", "simpler", "rule", "drafts", "tree"}
+        assert {name for name, words, _ in row if words} == names & {name for name, *_ in row}
+    first, second = ([cell for *_, cell in row] for row in rows[:2])
+    worth = ["2.5000<small>2.2500 to 2.7500</small>", "2.000<small>1.750 to 2.250</small>"]
+    assert first == ["two files", "recursive rejection", "2x1", *worth]
+    assert second[:3] == ["two files", "token verification", "1x1"]
+    cells = [[cell for *_, cell in row] for row in rows]
+    assert ["recursive rejection", "i.i.d.", "2x1", "4", "2", worth[0], "12.5", worth[1]] in cells
+    lost = "25.0%<small>12.5% to 37.5%</small>"
+    assert ["token verification", "token verification", "i.i.d.", "1x1", "1.500", lost] in cells
+
+
+def test_a_chain_that_is_best_gains_nothing_over_itself(tmp_path):
+    page = page_of(tmp_path, advice([CHAIN, ALONE], SIMPLER))
+    assert "slower, with" not in page
+    page = page_of(tmp_path, advice([ALONE, replace(CHAIN, speed_up=0.5)], SIMPLER))
+    assert "gain over one drafted text" not in page
+
+
+def test_a_chart_has_a_mark_for_each_choice_at_its_time_and_tokens():
+    """Times are parts of a call without drafts, which takes 10; the ring is around the best."""
+    ax = draw_pareto(advice())
+    lines = {line.get_label(): line for line in ax.get_lines()}
+    for choice in (TREE, CHAIN, ALONE):
+        assert lines[choice.rule].get_xydata().tolist() == [[choice.seconds / 10, choice.tokens]]
+    assert lines["the fastest"].get_xydata().tolist() == [[1.25, 2.5]]
+    assert lines["the most for the time"].get_xydata().tolist() == [[1, 1], [1.25, 2.5]]
+    assert ax.get_ylim() == (0.9, 2.8)
+    assert ax.get_xlim() == pytest.approx((1 - 0.06 * 0.25, 1.25 + 0.06 * 0.25))
+    speeds = []
+    for text in ax.texts:
+        speed, (x, y) = float(text.get_text().strip().removeprefix("×")), text.xy
+        speeds.append(speed)
+        assert y == pytest.approx(speed * x)  # where the line of this speed leaves the axes
+        assert x == pytest.approx(ax.get_xlim()[1]) or y == pytest.approx(2.8)
+    assert speeds == sorted(speeds)
+    plt.close(ax.figure)
+    figure = pareto_figure(advice(), title="A title")
+    assert figure.get_size_inches()[1] == pytest.approx(4.6)
+    plt.close(figure)
+
+
+@pytest.mark.parametrize(
+    ("slowest", "step"),
+    # A sixth of the range of tokens per call and time: from 2.8/1 down to .9/slowest.
+    [(1.25, 0.25), (5, 0.5)],
+)
+def test_lines_of_equal_speed_are_quarters_halves_or_whole_numbers(slowest, step):
+    tokens = 2.5 if slowest == 1.25 else 4.5
+    best = replace(TREE, seconds=10 * slowest, tokens=tokens)
+    ax = draw_pareto(advice([best, ALONE]))
+    speeds = [float(text.get_text().strip().removeprefix("×")) for text in ax.texts]
+    assert len(speeds) >= 3
+    assert all(speed % step == 0 for speed in speeds)
+    plt.close(ax.figure)
+
+
+@pytest.mark.parametrize(
+    ("number", "near"),
+    [(0.01, 0.25), (0.3, 0.25), (0.4, 0.5), (0.65, 0.75), (0.9, 1), (1.2, 1), (1.3, 1.5),
+     (1.7, 1.5), (1.8, 2), (3.3, 3.5)],
+)  # fmt: skip
+def test_steps_of_speed_are_near_what_they_are_to_be(number, near):
+    from otspec.advice.charts import _round
+
+    assert _round(number) == near

@@ -1,0 +1,103 @@
+"""Mutants: which are drawn of a program, and which are known to be equivalent."""
+
+from __future__ import annotations
+
+import ast
+import tomllib
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from docs_scripts import script
+
+ROOT = Path(__file__).parents[2]
+LISTED = tomllib.loads((ROOT / "packaging" / "equivalent_mutants.toml").read_text("utf-8"))
+EQUIVALENT = LISTED["equivalent"]
+PROGRAM = '''"""1 + 1 is no code."""
+
+
+def least(values: int | None, *others, first=0.5) -> int | None:
+    total = values - 2
+    if total <= 3 and first:
+        return -min(values)
+    return others if total is not None else True
+'''
+MUTANTS = {
+    ("least", "def least(values: int | None, *others, first=0.5) -> int | None:", each)
+    for each in (
+        "def least(values: int | None, *others, first= 1.5) -> int | None:",
+        "def least(values: int | None, *others, first= -0.5) -> int | None:",
+    )
+} | {
+    ("least", "total = values - 2", each)
+    for each in ("total = values + 2", "total = values -  3", "total = values -  1")
+} | {
+    ("least", "if total <= 3 and first:", each)
+    for each in (
+        "if total < 3 and first:", "if total > 3 and first:", "if total <= 3 or first:",
+        "if total <=  4 and first:", "if total <=  2 and first:",
+    )
+} | {
+    ("least", "return -min(values)", each) for each in ("return min(values)", "return -max(values)")
+} | {
+    ("least", "return others if total is not None else True", each)
+    for each in (
+        "return others if total is None else True", "return others if total is not None else False"
+    )
+}  # fmt: skip
+
+
+@pytest.fixture
+def mutants():
+    pytest.importorskip("cosmic_ray", reason="cosmic-ray is not installed (the extra tools)")
+    return script("mutants", "packaging")
+
+
+def test_an_equivalent_mutant_is_of_a_line_that_there_is_and_has_a_reason():
+    keys = Counter(tuple(each[name] for name in ("file", "function", "line", "mutant"))
+                   for each in EQUIVALENT)  # fmt: skip
+    assert set(keys.values()) <= {1}
+    for each in EQUIVALENT:
+        text = (ROOT / each["file"]).read_text("utf-8")
+        lines = {("", line.strip()) for line in text.splitlines()} | {
+            (node.name, line.strip())
+            for node in ast.walk(ast.parse(text))
+            if isinstance(node, ast.FunctionDef | ast.ClassDef)
+            for line in ast.get_source_segment(text, node).splitlines()
+        }
+        assert (each["function"], each["line"]) in lines, each
+        assert each["mutant"] != each["line"]
+        assert len(each["why"].split()) >= 3
+
+
+def test_mutants_change_operators_comparisons_constants_and_functions(mutants, tmp_path):
+    path = tmp_path / "program.py"
+    path.write_text(PROGRAM, encoding="utf-8")
+    found = [(each, mutants.changed(each)) for each in mutants.mutants(path)]
+    every = [(mutant.definition_name, *lines[1:]) for mutant, lines in found if lines]
+    assert len(set(every)) == len(every)
+    assert {(name, old, " ".join(new.split())) for name, old, new in every} == {
+        (name, old, " ".join(new.split())) for name, old, new in MUTANTS
+    }
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_mutants_are_drawn_once_and_not_those_that_are_known(mutants, tmp_path, monkeypatch, seed):
+    path = tmp_path / "otspec" / "room" / "program.py"
+    path.parent.mkdir(parents=True)
+    path.write_text(PROGRAM, encoding="utf-8")
+    monkeypatch.setattr(mutants, "TREE", tmp_path)
+    name = "otspec/room/program.py"
+    known = (name, "least", "return -min(values)", "return -max(values)")
+    monkeypatch.setattr(mutants, "equivalents", lambda: {known})
+
+    def drawn(count, before=()):
+        items = mutants.draw("room", count, seed, set(before))
+        each = [item.mutations[0] for item in items]
+        return [mutants.identity(one, *mutants.changed(one)[1:]) for one in each]
+
+    every = drawn(100)
+    assert len(set(every)) == len(every) >= 7
+    assert known not in every
+    assert drawn(3) == every[:3]
+    assert not {*drawn(100, every[:3])} & {*every[:3]}
