@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import click
+import hostile_pickles
 import hostile_tables
 import numpy as np
 import trace_files as files
@@ -213,7 +214,9 @@ BYTES = {".npy": NPY, ".npz": NPZ, ".csv": CSV, ".json": JSON, ".safetensors": S
     ending: mutated(st.just(WHOLE[ending]) | st.sampled_from(bombs))
     for ending, bombs in hostile_tables.SMALL.items()
 }
-BYTES |= {ending: mutated(st.just(WHOLE[ending])) for ending in (".pt", ".pth")}
+BYTES |= {
+    ending: mutated(st.just(WHOLE[ending]) | hostile_pickles.BYTES) for ending in (".pt", ".pth")
+}
 assert set(BYTES) == set(READERS), "every reader has its bytes"
 
 
