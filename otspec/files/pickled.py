@@ -1,83 +1,204 @@
-"""How large the objects of a pickle get, found out without making one."""
+"""What a pickle of PyTorch's would do, found out without doing it.
+
+Even where nothing but tensors may come of it, few bytes can ask for a hash or a text of a tuple
+that holds itself twice at each of many levels, or for any number of zeros. A pickle is a program
+for a stack; here it is followed with sizes in place of objects.
+"""
 
 from __future__ import annotations
 
 import pickletools
-from typing import IO, NamedTuple
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import IO, Any
 
-MOST_NESTED = 100
-"""Most objects that are inside each other. Files of tensors have three or four."""
-MOST_OBJECTS = 10_000_000
-"""Most objects that one holds, counted as often as they are reached: to hash it takes a second."""
+OTHER_THINGS = (
+    "it holds other things than tensors, which are never unpickled (weights_only=True): save a "
+    "tensor, or a dict of them, with torch.save"
+)
+_MOST_STEPS = 2**20
+_LARGEST = 2**22
+"""Most parts of an object, those that come again counted again."""
+_LARGEST_KEY = 256
+_ENCODE = "_codecs encode"
+_LATIN = ("latin1", "latin-1", _ENCODE)
+"""What text may be encoded as, or bytes that were made so."""
+_DAMAGED = "its pickle is damaged: was writing interrupted?"
+_BUILTIN = ("__builtin__", "builtins")
+_HASHING = {
+    "collections OrderedDict", "collections Counter", *(f"{home} set" for home in _BUILTIN),
+}  # fmt: skip
+"""What makes keys of what it is given."""
+_OF_TEXT = {_ENCODE, *(f"{home} bytearray" for home in _BUILTIN)}
+"""What is called with text in Latin-1: another encoding may take long, a number any room."""
+_OF_TYPE = "torch._tensor _rebuild_from_type_v2"
+"""Calls what it is given first with what it is given third."""
+_CALLED = {
+    *_HASHING, *_OF_TEXT, _OF_TYPE, *(f"{home} complex" for home in _BUILTIN),
+    "torch Size", "torch device", "torch.serialization _get_layout",
+    *(
+        f"torch._utils _rebuild_{what}"
+        for what in (
+            "tensor", "tensor_v2", "tensor_v3", "parameter", "parameter_with_state",
+            "sparse_tensor", "qtensor", "meta_tensor_no_storage", "nested_tensor",
+        )
+    ),
+}  # fmt: skip
+"""What may be called: tensors of all kinds, which refer to their numbers, and small things."""
+_LEAVES = {
+    "NONE", "NEWFALSE", "NEWTRUE", "BININT", "BININT1", "BININT2", "BINFLOAT", "LONG1",
+    "BINUNICODE", "SHORT_BINSTRING", "GLOBAL",
+}  # fmt: skip
+_TUPLES = {"EMPTY_TUPLE": 0, "TUPLE1": 1, "TUPLE2": 2, "TUPLE3": 3, "TUPLE": None}
 
 
-class _Size(NamedTuple):
-    """Of one object: how many are in it, and how many inside each other."""
+@dataclass
+class _Part:
+    """What is known of an object.
 
-    objects: int = 1
-    nested: int = 1
+    Parameters
+    ----------
+    size : int
+        How many parts it has.
+    hashed : int
+        How many of them are gone through if it, or one of those in it, is a key.
+    parts : tuple of _Part
+        Those of a tuple.
+    text : str
+        That of a text; module and name of what may be called; of bytes what makes them of text.
+    used : bool
+        Whether another holds it, so that it may not grow any more.
+    """
+
+    size: int = 1
+    hashed: int = 1
+    parts: tuple[_Part, ...] = ()
+    text: str = ""
+    used: bool = False
+
+    def add(self, parts: Iterable[_Part]) -> None:
+        """Let an object hold others.
+
+        Raises
+        ------
+        ValueError
+            It has too many parts then, or was used before.
+        """
+        for part in parts:
+            self.size += part.size
+            self.hashed = max(self.hashed, part.hashed)
+        if self.used or self.size > _LARGEST:
+            raise ValueError(OTHER_THINGS)
 
 
-_MARK = _Size(0, 0)
-
-
-def refuse_monsters(stream: IO[bytes]) -> None:
-    """Refuse a pickle whose objects take endless time, such as a key of tuples of one tuple twice.
-
-    A tuple of one tuple twice, 60 levels deep, takes 200 bytes, and 2⁶⁰ steps to hash. So the
-    program that a pickle is is followed with sizes in the place of objects.
+def refuse_hostile(stream: IO[bytes], pickles: int = 1) -> None:
+    """Refuse pickles that hold anything but tensors, numbers and text in lists and dicts.
 
     Parameters
     ----------
     stream : binary stream
-        Read to the end of the pickle.
+        Stands before the first of them.
+    pickles : int
+        How many follow on each other.
 
     Raises
     ------
     ValueError
-        Such a pickle, or one that is malformed.
+        A damaged or very long pickle; calls of what tensors do not need; objects that hold each
+        other so often that they have very many parts.
     """
-    stack: list[_Size] = []
-    memo: dict[int, _Size] = {}
-    for code, argument, _ in pickletools.genops(stream):
-        before = [kind.name for kind in code.stack_before]
-        taken: list[_Size] = []
-        if "mark" in before:
-            place = _last_mark(stack)
-            taken = stack[place + 1 :]
-            del stack[place:]
-            before = before[: before.index("mark")]
-        if len(before) > len(stack):
-            raise ValueError("it is no pickle of tensors: save it again with torch.save")
-        if before:
-            taken = stack[-len(before) :] + taken
-            del stack[-len(before) :]
-        if "GET" in code.name:
-            stack.append(memo.get(int(argument or 0), _Size()))
-        elif code.name == "MARK":
-            stack.append(_MARK)
-        elif code.name == "DUP":
-            stack += [*taken, *taken]
-        elif code.stack_after:
-            stack.append(_made_of(taken))
-        elif code.name in ("PUT", "BINPUT", "LONG_BINPUT", "MEMOIZE") and stack:
-            memo[len(memo) if argument is None else int(argument)] = stack[-1]
+    steps = 0
+    for _ in range(pickles):
+        machine = _Machine()
+        for opcode, argument, _ in pickletools.genops(stream):
+            steps += 1
+            if steps > _MOST_STEPS:
+                raise ValueError(
+                    f"its pickle has more than {_MOST_STEPS:,} steps: save fewer tensors"
+                )
+            try:
+                machine.step(opcode.name, argument)
+            except (IndexError, KeyError) as error:
+                raise ValueError(_DAMAGED) from error
 
 
-def _last_mark(stack: list[_Size]) -> int:
-    for place in range(len(stack) - 1, -1, -1):
-        if stack[place] is _MARK:
-            return place
-    raise ValueError("it is no pickle of tensors: save it again with torch.save")
+class _Machine:
+    """The stack, the marks and the memo of an unpickler."""
+
+    def __init__(self) -> None:
+        self._stack: list[_Part] = []
+        self._marks: list[list[_Part]] = []
+        self._memo: dict[int, _Part] = {}
+
+    def step(self, name: str, argument: Any) -> None:
+        """Do what one opcode does."""
+        if name in _LEAVES:
+            text = argument if isinstance(argument, str) else ""
+            self._stack.append(_Part(1 + len(text) // 64, text=text, used=True))
+        elif name in _TUPLES:
+            parts = self._taken(_TUPLES[name])
+            made = _Part(parts=parts)
+            made.add(parts)
+            made.hashed, made.used = 1 + sum(part.hashed for part in parts), True
+            self._stack.append(made)
+        elif name in ("BINPUT", "LONG_BINPUT"):
+            self._memo[argument] = self._stack[-1]
+        elif name in ("BINGET", "LONG_BINGET"):
+            self._memo[argument].used = True
+            self._stack.append(self._memo[argument])
+        elif name in ("EMPTY_LIST", "EMPTY_DICT"):
+            self._stack.append(_Part())
+        elif name == "MARK":
+            self._marks.append(self._stack)
+            self._stack = []
+        elif name in ("APPEND", "APPENDS", "BUILD"):
+            added = self._taken(None if name == "APPENDS" else 1)
+            self._stack[-1].add(added)
+        elif name in ("SETITEM", "SETITEMS"):
+            added = self._taken(None if name == "SETITEMS" else 2)
+            for key in added[::2]:
+                _refuse_key(key)
+            self._stack[-1].add(added)
+        elif name == "BINPERSID":
+            [told] = self._taken(1)
+            _refuse_key(told)
+            self._stack.append(_Part(told.size))
+        elif name == "REDUCE":
+            called, given = self._taken(2)
+            _refuse_call(called, given)
+            text = called.text if called.text == _ENCODE else ""
+            self._stack.append(_Part(given.size, given.hashed, text=text))
+        elif name == "PROTO" and argument != 2:
+            raise ValueError("its pickle protocol is not 2: save it again with torch.save")
+        elif name not in ("PROTO", "STOP"):
+            raise ValueError(OTHER_THINGS)
+
+    def _taken(self, count: int | None) -> tuple[_Part, ...]:
+        """Take objects from the stack: so many, or all after the last mark."""
+        if count is None:
+            parts, self._stack = self._stack, self._marks.pop()
+        else:
+            parts = [self._stack.pop() for _ in range(count)][::-1]
+        for part in parts:
+            part.used = True
+        return tuple(parts)
 
 
-def _made_of(parts: list[_Size]) -> _Size:
-    size = _Size(
-        1 + sum(part.objects for part in parts), 1 + max((part.nested for part in parts), default=0)
-    )
-    if size.objects > MOST_OBJECTS or size.nested > MOST_NESTED:
+def _refuse_key(part: _Part) -> None:
+    if max(part.hashed, part.size) > _LARGEST_KEY:
         raise ValueError(
-            "its objects are nested more than files of tensors are: save a tensor, or a dict of "
-            "them, with torch.save"
+            f"its pickle has a key of more than {_LARGEST_KEY} parts: name tensors by text"
         )
-    return size
+
+
+def _refuse_call(called: _Part, given: _Part) -> None:
+    """Refuse a call of anything else, or with what would take long."""
+    is_tuple = given.size == 1 + sum(part.size for part in given.parts)
+    if called.text not in _CALLED or not is_tuple:
+        raise ValueError(OTHER_THINGS)
+    if called.text in _HASHING and given.hashed > _LARGEST_KEY:
+        raise ValueError(OTHER_THINGS)
+    if called.text in _OF_TEXT and given.parts and given.parts[-1].text not in _LATIN:
+        raise ValueError(OTHER_THINGS)
+    if called.text == _OF_TYPE:
+        _refuse_call(given.parts[0], given.parts[2])

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import pickle
 import zipfile
-from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -13,22 +13,18 @@ import numpy as np
 from otspec.arithmetic import Array
 from otspec.extras import needed
 from otspec.files.contract import READERS, Named, Reader, once, selected
-from otspec.files.pickled import refuse_monsters
+from otspec.files.pickled import OTHER_THINGS, refuse_hostile
 from otspec.memory import refuse_too_large
 
 ENDINGS = (".pt", ".pth")
 _ZIP = b"PK\x03\x04"
-_PROTOCOL = b"\x80\x02"
-_OLD = _PROTOCOL + b"\x8a\nl\xfc\x9cF\xf9 j\xa8P\x19."
+_OLD = b"\x80\x02\x8a\nl\xfc\x9cF\xf9 j\xa8P\x19."
 """What a file begins with that is no archive: a number, pickled."""
-_OLD_PICKLES = 5
-"""How many pickles such a file begins with: numbers, the tensors, and the names of storages."""
+_PICKLES = 5
+"""So many are in such a file: that number, two about the writer, the tensors and their storages."""
+_UNLOADABLE = "torch cannot load it ({}): save it again"
 _KNOWN = ("torch.float16", "torch.float32", "torch.float64")
 """Types of floats that NumPy has; the others are parts of float32."""
-_TENSORS_ALONE = (
-    "it holds other things than tensors, which are never unpickled (weights_only=True): save a "
-    "tensor, or a dict of them, with torch.save"
-)
 
 
 def read_torch(path: Path, keys: tuple[str, ...]) -> Named:
@@ -66,26 +62,42 @@ def tensors_of(path: Path) -> dict[str, Any]:
     archived = _is_archive(path)
     if archived:
         _refuse_other_archives(path)
-    else:
-        with path.open("rb") as stream:
-            for _ in range(_OLD_PICKLES):
-                refuse_monsters(stream)
+    _refuse_hostile_pickles(torch, path, archived)
     try:
         content = torch.load(path, map_location="cpu", weights_only=True, mmap=archived)
     except pickle.UnpicklingError as error:
-        raise ValueError(_TENSORS_ALONE) from error
+        raise ValueError(OTHER_THINGS) from error
     except Exception as error:  # whatever a damaged file makes of it
-        reason = next(iter(str(error).splitlines()), type(error).__name__)
-        raise ValueError(f"torch cannot load it ({reason}): save it again") from error
+        raise ValueError(_UNLOADABLE.format(_first_line(error))) from error
     if isinstance(content, torch.Tensor):
         return {"": content}
     if not isinstance(content, dict):
-        raise ValueError(_TENSORS_ALONE)
+        raise ValueError(OTHER_THINGS)
     return once(
         (key, value)
         for key, value in content.items()
         if isinstance(key, str) and isinstance(value, torch.Tensor)
     )
+
+
+def _refuse_hostile_pickles(torch: Any, path: Path, archived: bool) -> None:
+    """Refuse pickles that :func:`refuse_hostile` does, found by what loads them afterwards.
+
+    Raises
+    ------
+    ValueError
+        Also an archive that PyTorch does not take.
+    """
+    if not archived:
+        with path.open("rb") as stream:
+            refuse_hostile(stream, _PICKLES)
+        return
+    try:
+        reader = torch._C.PyTorchFileReader(str(path))  # noqa: SLF001  what torch.load reads with
+        pickled = reader.get_record("data.pkl")
+    except RuntimeError as error:
+        raise ValueError(_UNLOADABLE.format(_first_line(error))) from error
+    refuse_hostile(io.BytesIO(pickled))
 
 
 def numbers_of(key: str, tensor: Any) -> Array:
@@ -106,6 +118,10 @@ def numbers_of(key: str, tensor: Any) -> Array:
             "NumPy lacks: save it dense, as float32"
         ) from error
     return numbers
+
+
+def _first_line(error: Exception) -> str:
+    return next(iter(str(error).splitlines()), type(error).__name__)
 
 
 def _is_archive(path: Path) -> bool:
@@ -133,12 +149,6 @@ def _refuse_other_archives(path: Path) -> None:
                 raise ValueError("it holds a program (TorchScript): save its tensors instead")
             if member.compress_type:
                 raise ValueError("its members are compressed: save it again with torch.save")
-            if member.filename.endswith("/data.pkl"):
-                refuse_too_large(member.file_size)
-                content = archive.read(member)
-                if content[:2] != _PROTOCOL:
-                    raise ValueError("its pickle protocol is not 2: save it again with torch.save")
-                refuse_monsters(BytesIO(content))
 
 
 for _ending in ENDINGS:

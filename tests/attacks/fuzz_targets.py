@@ -14,6 +14,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import click
+import hostile_pickles
+import hostile_tables
 import numpy as np
 import trace_files as files
 from hypothesis import HealthCheck, settings
@@ -209,8 +211,11 @@ SAFETENSORS = mutated(
     | st.builds(_safetensors, st.dictionaries(_NAMES, _TENSORS, max_size=3), st.integers(0, 100))
 )
 BYTES = {".npy": NPY, ".npz": NPZ, ".csv": CSV, ".json": JSON, ".safetensors": SAFETENSORS} | {
-    ending: mutated(st.just(WHOLE[ending]))
-    for ending in (".pt", ".pth", ".parquet", ".arrow", ".feather")
+    ending: mutated(st.just(WHOLE[ending]) | st.sampled_from(bombs))
+    for ending, bombs in hostile_tables.SMALL.items()
+}
+BYTES |= {
+    ending: mutated(st.just(WHOLE[ending]) | hostile_pickles.BYTES) for ending in (".pt", ".pth")
 }
 assert set(BYTES) == set(READERS), "every reader has its bytes"
 

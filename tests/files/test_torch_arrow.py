@@ -76,7 +76,6 @@ TWICE, WITHIN = b"q\x05h\x05\x86", b"\x85"  # a tuple of what is on top twice, a
         (b")" + b"q\x05h\x05h\x05\x87" * 40, False),  # three times each
         (b")" + WITHIN * 100_000, False),  # deeper than the stack of C
         (b"]" + b"]a" * 9, False),  # a list is no key
-        (b")" + TWICE * 10 + WITHIN * 50, True),
         (b"(K\x01K\x02t", True),
     ],
 )
@@ -96,7 +95,7 @@ def test_a_key_that_takes_endless_time_is_refused(tmp_path, torch, key, read, ol
         assert read_file(path) == {}
     else:
         began = time.process_time()
-        with pytest.raises(ValueError, match=r"nested more|no pickle|cannot load"):
+        with pytest.raises(ValueError, match=r"has a key of|other things|damaged|cannot load"):
             read_file(path)
         assert time.process_time() - began < 20  # it would take years
 

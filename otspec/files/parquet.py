@@ -1,0 +1,216 @@
+"""Columns of numbers in Parquet files, counted before they are read.
+
+Run lengths and dictionaries let a page of few bytes hold any number of values. How many there are
+is asked of the headers of the pages, which are what Arrow goes by. They are parsed here, since
+Arrow ends the process where the sizes in a footer are damaged.
+"""
+
+from __future__ import annotations
+
+import mmap
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from otspec import memory
+from otspec.extras import needed
+from otspec.files.columns import HOLDS, arrow_errors, chosen_columns, columns_of, gathered, is_text
+from otspec.files.contract import READERS, Named, Reader
+
+_I32, _I64, _BINARY, _LIST, _STRUCT = 5, 6, 8, 9, 12
+"""Types of fields in Thrift's compact protocol."""
+_BITS = {4: 16, _I32: 32, _I64: 64}
+_DEEPEST = 16
+_MOST_VALUES = 2**21
+_DATA = {0: (5, 2), 3: (8, 4)}
+"""Kinds of pages with values: the number of their own header, and in it that of the encoding."""
+_DICTIONARY = 2
+_DELTA_BYTE_ARRAY = 7
+"""Texts that begin as the one before."""
+_OLD_HEADER = 100
+"""Bytes that Arrow reads beyond a column, since an old writer left a header out of its size."""
+_NUMBER_BYTES = 8
+_BATCH_ROWS = 2**16
+_BATCHES = 64
+"""A batch of text takes no more than this part of the memory, unless it is one row."""
+_DAMAGED = "its footer or the header of a page is damaged: was writing interrupted?"
+
+Fields = dict[tuple[int, int], Any]
+"""The fields of a struct by number and type; a field of another type is another field."""
+
+
+class Column(NamedTuple):
+    """A column of one row group, as the headers of its pages tell.
+
+    Parameters
+    ----------
+    path : str
+        Its name, and those of what is nested in it, with dots between.
+    values : int
+        How many numbers or texts it holds, missing ones included.
+    longest : int
+        Bytes that none of its texts exceeds: those of its largest page, unpacked; of all pages
+        together where texts begin as the one before.
+    """
+
+    path: str
+    values: int
+    longest: int
+
+
+def read_parquet(path: Path, keys: tuple[str, ...]) -> Named:
+    """Read columns of a Parquet file.
+
+    Raises
+    ------
+    ValueError
+        A missing package, a malformed file, a column that holds no numbers, or more than half of
+        the machine's memory.
+    """
+    with arrow_errors(path):
+        parquet = needed("pyarrow.parquet", "reading .parquet", "runs")
+        with parquet.ParquetFile(path, memory_map=True) as file:
+            schema = file.schema_arrow
+            names = chosen_columns(schema, keys)
+            columns = [
+                column
+                for column in columns_in(path)
+                if any(f"{column.path}.".startswith(f"{name}.") for name in names)
+            ]
+            memory.refuse_too_large(sum(_NUMBER_BYTES * column.values for column in columns))
+            memory.refuse_too_large(max((column.longest for column in columns), default=0))
+            # Few rows at a time where texts may be long.
+            texts = [name for name in names if is_text(schema.field(name).type)]
+            longest = max((column.longest for column in columns if column.path in texts), default=1)
+            rows = memory.memory() // _BATCHES // max(1, longest)
+            rows = max(1, min(_BATCH_ROWS, rows))
+            batches = file.iter_batches(rows, columns=list(names), use_threads=False)
+            return columns_of(gathered(batches, schema, names), names)
+
+
+def columns_in(path: Path) -> Iterator[Column]:
+    """Yield the columns of all row groups.
+
+    Raises
+    ------
+    ValueError
+        A damaged file, or one of too many parts.
+    """
+    with path.open("rb") as stream, mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ) as file:
+        thrift = Compact(file)
+        thrift.place = len(file) - 8 - int.from_bytes(file[-8:-4], "little")
+        try:
+            for group in thrift.struct()[4, _LIST]:
+                for column in group[1, _LIST]:
+                    yield _column(thrift, column[3, _STRUCT])
+        except (KeyError, IndexError, TypeError, UnicodeDecodeError) as error:
+            raise ValueError(_DAMAGED) from error
+
+
+def _column(thrift: Compact, told: Fields) -> Column:
+    """Go through the headers of the pages of a column, as Arrow does."""
+    path = b".".join(told[3, _LIST]).decode()
+    start, dictionary = told[9, _I64], told.get((11, _I64), 0)
+    thrift.place = dictionary if 0 < dictionary < start else start
+    stop = thrift.place + told[7, _I64] + _OLD_HEADER
+    values = dictionaries = 0
+    sizes, prefixes = [0], False
+    while values < told[5, _I64] and thrift.place < stop:
+        page = thrift.struct()
+        kind = page[1, _I32]
+        if kind in _DATA:
+            header, encoding = (page[_DATA[kind][0], _STRUCT], _DATA[kind][1])
+            values += max(0, header[1, _I32])
+            prefixes |= header[encoding, _I32] == _DELTA_BYTE_ARRAY
+        elif kind == _DICTIONARY:
+            dictionaries += max(0, page[7, _STRUCT][1, _I32])
+        sizes.append(max(0, page[2, _I32]))
+        thrift.place += max(0, page[3, _I32])
+    return Column(path, values + dictionaries, sum(sizes) if prefixes else max(sizes))
+
+
+class Compact:
+    """Structs in Thrift's compact protocol, read from a place in a file on.
+
+    Parameters
+    ----------
+    content : bytes-like
+    """
+
+    def __init__(self, content: Any) -> None:
+        self._content, self._left = content, _MOST_VALUES
+        self.place = 0
+
+    def struct(self, depth: int = 0) -> Fields:
+        """Return the fields of the struct that starts here; the place is behind it then.
+
+        Raises
+        ------
+        ValueError
+            Nothing of the kind; a field that comes twice; deep nesting or very many values.
+        """
+        found: Fields = {}
+        number = 0
+        while start := self._byte():
+            kind, step = start & 15, start >> 4
+            number = number + step if step else self._integer(4)
+            if (number, kind) in found:
+                raise ValueError(_DAMAGED)
+            found[number, kind] = kind == 1 if kind in (1, 2) else self._value(kind, depth)
+        return found
+
+    def _value(self, kind: int, depth: int) -> Any:
+        if depth > _DEEPEST:
+            raise ValueError(_DAMAGED)
+        if kind in (1, 2, 3):  # a truth value in a list, or a byte
+            return self._byte()
+        if kind in _BITS:
+            return self._integer(kind)
+        if kind == 7:
+            return self._bytes(8)
+        if kind == _BINARY:
+            return self._bytes(self._unsigned())
+        if kind in (_LIST, 10):
+            size, inner = divmod(self._byte(), 16)
+            size = self._unsigned() if size == 15 else size
+            return [self._value(inner, depth + 1) for _ in range(size)]
+        if kind == 11:
+            size = self._unsigned()
+            kinds = divmod(self._byte(), 16) if size else (0, 0)
+            return [[self._value(inner, depth + 1) for inner in kinds] for _ in range(size)]
+        if kind == _STRUCT:
+            return self.struct(depth + 1)
+        raise ValueError(_DAMAGED)
+
+    def _byte(self) -> int:
+        return self._bytes(1)[0]
+
+    def _bytes(self, size: int) -> bytes:
+        self._left -= 1
+        if self._left < 0:
+            raise ValueError(f"it has very many pages or columns: write at most {_MOST_VALUES:,}")
+        if not 0 <= self.place <= len(self._content) - size:
+            raise ValueError(_DAMAGED)
+        self.place += size
+        found: bytes = self._content[self.place - size : self.place]
+        return found
+
+    def _unsigned(self) -> int:
+        number = shift = 0
+        while True:
+            byte = self._byte()
+            number |= (byte & 127) << shift
+            shift += 7
+            if byte < 128:
+                return number
+            if shift > 63:
+                raise ValueError(_DAMAGED)
+
+    def _integer(self, kind: int) -> int:
+        number = self._unsigned()
+        if number >> _BITS[kind]:
+            raise ValueError(_DAMAGED)
+        return (number >> 1) ^ -(number & 1)
+
+
+READERS.register(Reader(".parquet", read_parquet, HOLDS, keyed=True))
