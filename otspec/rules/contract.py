@@ -55,6 +55,8 @@ class Rule(RuleCard):
     """Whether :meth:`acceptance` is a formula for any vocabulary; else by enumeration or a sum."""
     nested: ClassVar[bool] = False
     """Whether what is accepted of the first drafts is the same however many drafts follow."""
+    couples_one: ClassVar[bool] = False
+    """Whether one draft x is drawn from the draft p and accepted with probability min(1, q/p)."""
 
     target: Distribution
     """What the output is distributed as, shape (n,)."""

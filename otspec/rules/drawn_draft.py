@@ -35,6 +35,7 @@ class DrawnDraft(PairRule):
     law_class: ClassVar[type[SingleDraftLaw]] = TopPlusOne
     colour: ClassVar[str] = "#B0306A"
     marker: ClassVar[str] = "d"
+    couples_one: ClassVar[bool] = True
 
     @cached_property
     def law(self) -> TopPlusOne:

@@ -86,6 +86,7 @@ class ImportanceSampling(PairRule):
     options: ClassVar[tuple[str, ...]] = ("free",)
     colour: ClassVar[str] = "#AA4499"
     marker: ClassVar[str] = "X"
+    couples_one: ClassVar[bool] = True
 
     others: Sequence[DistributionLike] = field(default=(), kw_only=True)
     free: int = field(default=FREE, kw_only=True)

@@ -70,6 +70,7 @@ class KSequential(PairRule):
     batch: ClassVar[str | None] = "k_sequential"
     colour: ClassVar[str] = "#0072B2"
     marker: ClassVar[str] = "s"
+    couples_one: ClassVar[bool] = True
 
     rho: Number
 

@@ -33,6 +33,7 @@ class MaximalCoupling(PairRule):
     batch: ClassVar[str | None] = "maximal_coupling"
     colour: ClassVar[str] = "#999999"
     marker: ClassVar[str] = "v"
+    couples_one: ClassVar[bool] = True
     only_k: ClassVar[int | None] = 1
 
     k: int = 1

@@ -38,6 +38,7 @@ class PooledRule(PairRule):
     broad: ClassVar[bool] = True
     options: ClassVar[tuple[str, ...]] = ("optima",)
     law_class: ClassVar[type[ByRatio]]
+    couples_one: ClassVar[bool] = True
 
     pools: Partition
 

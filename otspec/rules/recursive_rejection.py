@@ -53,6 +53,7 @@ class RecursiveRejection(PairRule):
     nested: ClassVar[bool] = True
     colour: ClassVar[str] = "#D55E00"
     marker: ClassVar[str] = "^"
+    couples_one: ClassVar[bool] = True
 
     def acceptance(self) -> Number:
         """Return 1 − Π_i Σ (q_{i−1} − p)₊; a residual token is never one of the drafts.

@@ -68,6 +68,7 @@ class RecursiveRejectionWithoutReplacement(PairRule):
     colour: ClassVar[str] = "#009E73"
     marker: ClassVar[str] = "D"
     law_class: ClassVar[type[SingleDraftLaw]] = WithoutReplacement
+    couples_one: ClassVar[bool] = True
 
     def acceptance(self) -> Number:
         """Return the acceptance; a residual token is never one of the drafts.

@@ -10,6 +10,7 @@ import numpy as np
 from otspec.arithmetic import Array, zeros
 from otspec.drafts import SingleDraftLaw, TopK
 from otspec.drafts.single import likeliest
+from otspec.rules.contract import CountedLaw
 from otspec.rules.naive_sampling import NaiveSampling
 
 
@@ -41,6 +42,12 @@ class TargetOnly(NaiveSampling):
         drafts = likeliest(self.draft, self.k)
         accepted[drafts] = self.target[drafts]
         return accepted
+
+    def counted_law(self) -> CountedLaw:
+        """Return the accepted law by how many of the drafts are the output: one, if any is."""
+        accepted = zeros((self.k, len(self.target)), like=self.target)
+        accepted[0] = self.accepted_law()
+        return CountedLaw(accepted, self.target - accepted[0])
 
     def acceptance_by_draft(self) -> Array:
         """Return the target's mass of each draft, the likeliest one first, shape (k,)."""

@@ -16,7 +16,7 @@ from otspec.blocks.block_verify_published import BlockVerifyPublished
 from otspec.blocks.contract import Outcome
 from otspec.blocks.expected import STATE_LIMIT
 from otspec.distributions import normalised
-from otspec.drafts import IID, DraftLaw, WithoutReplacement
+from otspec.drafts import DraftLaw
 from otspec.drafts.contract import draw
 from otspec.models.contract import BEGINNING, Prefix, as_beginnings
 from otspec.models.corrected import OneCorrectedToken
@@ -90,8 +90,15 @@ class LeafToRoot(TreeRule):
 
     @property
     def as_block(self) -> BlockVerifyPublished | None:
-        """The same rule for a block of one draft, if the tree is one path of such drafts."""
-        if not (self.tree.chain and isinstance(self.children_law((), 1), IID | WithoutReplacement)):
+        """Block verification with the same E[τ]: on a chain, by a rule that couples one draft.
+
+        A class says so (:attr:`otspec.rules.Rule.couples_one`); of any other function it is not
+        known.
+        """
+        couples = isinstance(self.token_rule, type) and getattr(
+            self.token_rule, "couples_one", False
+        )
+        if not (self.tree.chain and couples):
             return None
         return BlockVerifyPublished(self.draft, self.target, self.depth)
 
@@ -155,7 +162,8 @@ class LeafToRoot(TreeRule):
         """Return E[τ] after a beginning drawn at random: the weights of all that is visited.
 
         Texts after which both models remember the same, and the weight and what is drafted are
-        the same, are one state. One path of drafts has the published block verification's formula.
+        the same, are one state. On a chain, a rule that couples one draft maximally
+        (:attr:`otspec.rules.Rule.couples_one`) has the formula of published block verification.
 
         Raises
         ------

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from otspec.distributions import Distribution
 from otspec.drafts import TooFewTokensError
+from otspec.raw import shown
 from otspec.registry import Registry, subclass_of
 from otspec.rules import (
     ImportanceSampling,
@@ -31,15 +32,35 @@ TokenRule: TypeAlias = Callable[[Distribution, Distribution, int], Rule]
 def made_rule(rule: TokenRule, draft: Distribution, target: Distribution, k: int) -> Rule:
     """Return the rule for k drafts, or for fewer if there are not so many distinct ones.
 
-    Of a single draft all rules for distinct drafts make the best, a maximal coupling.
+    A rule for pairs of drafts takes no single one: maximal coupling verifies that.
+
+    Raises
+    ------
+    ValueError
+        What the rule refuses; or something else than a rule for k drafts of these tokens.
     """
     try:
-        made = rule(draft, target, k)
-        getattr(made, "law", None)  # which a rule may make late, and refuse only then
-        return made
+        return _checked(rule(draft, target, k), len(draft), k)
     except TooFewTokensError:
         possible = min(k, int(np.count_nonzero(draft)))
-    return MaximalCoupling(draft, target) if possible == 1 else rule(draft, target, possible)
+    if possible == 1 and getattr(rule, "only_k", None) is not None:
+        return MaximalCoupling(draft, target)
+    return _checked(rule(draft, target, possible), len(draft), possible)
+
+
+def _checked(made: Any, n: int, k: int) -> Rule:
+    """Check what a caller's function returned; the law, which a rule may make late, is made."""
+    if not isinstance(made, Rule):
+        raise ValueError(
+            f"rule returned {shown(made)}: it must return a rule for one token, such as "
+            "otspec.rules.PooledSelection(draft, target, k)"
+        )
+    if (made.law.n, made.law.k) != (n, k):
+        raise ValueError(
+            f"rule returned one for k = {made.law.k} drafts of {made.law.n} tokens, but was "
+            f"asked for k = {k} of {n}: make it from the draft, the target and the k it is given"
+        )
+    return made
 
 
 RULES: Registry[type[PairRule]] = Registry(

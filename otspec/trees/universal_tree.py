@@ -22,7 +22,8 @@ class UniversalTree(LeafToRoot):
 
     At a node of weight w the rule couples the drafted children with the scaled target, (w M_b,
     1 − w); with a rule that is optimal for its draft law that is optimal transport at every node.
-    On a chain of drawn drafts it is the published block verification, whatever the rule.
+    On a chain, with a rule that couples one draft maximally
+    (:attr:`otspec.rules.Rule.couples_one`), it keeps what published block verification keeps.
 
     Law: what is kept and its continuation is the target's text; one token is corrected.
     Source: UniVer (Weng, Hu, Yairi, arXiv 2605.04543), which describes the scaling of the target

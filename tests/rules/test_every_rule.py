@@ -152,6 +152,78 @@ def test_graded_pools_are_the_program_along_every_branch(name):
             assert rule.joint_kernel(x).tolist() == joint_kernel_of(rule, x).tolist()
 
 
+PLANNED = ("priority-mixture", "planned")
+EVERY_RULE = [pytest.param(x, marks=needs_cdd if x in PLANNED else ()) for x in ORACLES]
+
+
+@pytest.mark.parametrize("name", EVERY_RULE)
+def test_every_formula_is_the_program_over_all_branches(name):
+    seen = 0
+    for rule, table in made(RULES[name], 827, 32):
+        n, k = rule.law.n, rule.k
+        first, counted, by_draft = ([[Fraction()] * n for _ in range(k)] for _ in range(3))
+        missed = [Fraction()] * n
+        for x, mass in table.items():
+            joint = joint_kernel_of(rule, x)
+            for y, chance in enumerate(joint.sum(axis=0)):
+                if y in x:
+                    first[x.index(y)][y] += mass * chance
+                    counted[x.count(y) - 1][y] += mass * chance
+                else:
+                    missed[y] += mass * chance
+            for draft, row in zip(by_draft, joint, strict=False):
+                draft[0] += mass * row.sum()
+        assert rule.acceptance() == sum(map(sum, first))
+        assert rule.accepted_law().tolist() == [sum(each) for each in zip(*first, strict=True)]
+        assert rule.accepted_by_draft().tolist() == first
+        assert rule.acceptance_by_draft().tolist() == [draft[0] for draft in by_draft]
+        if type(rule).counted_law is not Rule.counted_law:
+            law = rule.counted_law()
+            assert (law.accepted.tolist(), law.rejected.tolist()) == (counted, missed)
+        seen += any(map(any, first))
+    assert seen >= 4
+
+
+def first_by_program(rule):
+    """The probability that y is the output and draft i the first that it is, by the program."""
+    first = [[Fraction()] * rule.law.n for _ in range(rule.k)]
+    for x, mass in zip(*rule.law.tuples(), strict=True):
+        row = joint_kernel_of(rule, x.tolist()).sum(axis=0)
+        for y in set(x.tolist()):
+            first[x.tolist().index(y)][y] += mass * row[y]
+    return first
+
+
+@pytest.mark.parametrize("name", [name for name, rule in RULES.items() if rule.couples_one])
+def test_rules_that_say_so_couple_one_draft_maximally(name):
+    for draft, target in pairs(828, 32, most_tokens=4):
+        rule = RULES[name].of_pair(draft, target, 1)
+        assert first_by_program(rule) == [[min(*each) for each in zip(draft, target, strict=True)]]
+
+
+@pytest.mark.parametrize("name", [name for name, rule in RULES.items() if rule.nested])
+def test_rules_that_say_so_accept_of_the_first_drafts_what_they_accept_of_fewer(name):
+    seen = 0
+    for draft, target in pairs(829, 24, most_tokens=4):
+        k = max(k for k in (1, 2, 3) if RULES[name].law_class.exists(np.array(draft, object), k))
+        firsts = [first_by_program(RULES[name].of_pair(draft, target, j)) for j in range(1, k + 1)]
+        assert all(firsts[-1][: len(first)] == first for first in firsts)
+        seen += k > 1
+    assert seen >= 4
+
+
+def test_what_rules_say_of_few_drafts():
+    assert [name for name, rule in RULES.items() if rule.couples_one] == [
+        "k-sequential", "recursive-rejection", "importance-sampling", "maximal-coupling",
+        "recursive-rejection-without-replacement", "pooled-selection",
+        "earliest-pooled-selection", "pooled-selection-without-replacement", "drawn-draft",
+    ]  # fmt: skip
+    assert [name for name, rule in RULES.items() if rule.nested] == [
+        "recursive-rejection", "naive-sampling", "recursive-rejection-without-replacement",
+        "target-only",
+    ]  # fmt: skip
+
+
 @needs_cdd
 @pytest.mark.parametrize("name", ORACLES)
 def test_samples_of_floats_have_the_law_of_the_kernel(name):

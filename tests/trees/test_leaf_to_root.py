@@ -30,11 +30,13 @@ from otspec.blocks import (
     decoded_law,
     memoryless,
 )
+from otspec.rules import RULES as ALL_RULES
 from otspec.rules import (
     DrawnDraft,
     EarliestPooledSelection,
     KSequential,
     NaiveSampling,
+    PairRule,
     PooledSelection,
     PooledSelectionWithoutReplacement,
     RecursiveRejection,
@@ -159,6 +161,62 @@ def test_a_chain_is_verified_as_published_whatever_the_rule(n, length):
         for rule in found:
             assert answered(rule) == answered(published)
             assert rule.expected() == published.expected()
+
+
+class Sure(PairRule):
+    """A rule of another package, which says nothing of itself: draws anew, whatever is drafted."""
+
+    def verify(self, drafts, chance):  # noqa: ARG002
+        return self.target
+
+
+def naive(draft, target, k):
+    return NaiveSampling(draft, target, k)
+
+
+CHAINED = [
+    *(rule for rule in ALL_RULES.values() if issubclass(rule, PairRule) and rule.only_k != 2),
+    *(Sure, naive, k_sequential),
+]
+KEEP_LESS = (NaiveSampling, TargetOnly, Sure, naive)
+
+
+@pytest.mark.parametrize("made", CHAINED)
+def test_a_chain_keeps_what_the_program_keeps_for_every_rule(made):
+    """Of one draft most rules keep as much as block verification; some keep less."""
+    less = 0
+    for length in (1, 2):
+        for pair in models(241 + length, 12, 2, 2):
+            rule = UniversalTree(*pair, (1,) * length, made)
+            check(rule, "top" if made is TargetOnly else "iid", pair, lifted(made, pair, True))
+            assert rule.as_block is None or getattr(made, "couples_one", False)
+            less += rule.expected() < BlockVerifyPublished(*pair, length).expected()
+    assert bool(less) == (made in KEEP_LESS)
+
+
+@pytest.mark.parametrize(
+    ("nonsense", "message"),
+    [
+        (lambda *_: 5, "rule returned 5: it must return a rule for one token"),
+        (lambda *_: None, "rule returned None: it must return a rule for one token"),
+        (lambda *_: PooledSelection, "it must return a rule for one token"),
+        (
+            lambda draft, target, _: PooledSelection(draft, target, 3),
+            r"rule returned one for k = 3 drafts of \d tokens, but was asked for k = 2 of",
+        ),
+        (
+            lambda *given: PooledSelection((*HALVES, 0, 0), (*HALVES, 0, 0), given[-1]),
+            "rule returned one for k = 2 drafts of 4 tokens, but was asked for k = 2 of",
+        ),
+    ],
+)
+def test_functions_that_return_no_rule_for_these_drafts_are_refused(nonsense, message):
+    coin = memoryless(HALVES)
+    for kind in (UniversalTree, DraftSelection):
+        rule = kind(coin, coin, "2x2", nonsense)
+        for asked in (rule.expected, lambda rule=rule: list(rule.outcomes())):
+            with pytest.raises(ValueError, match=message):
+                asked()
 
 
 @pytest.mark.parametrize(
