@@ -14,13 +14,14 @@ from otspec.decoding.verification import (
     ChainVerifier,
     LeafVerifier,
     ReadModel,
+    SharedNoiseVerifier,
     TreeVerifier,
     Verifier,
 )
 from otspec.models.contract import Prefix
 from otspec.models.ending import EndingModel
 from otspec.raw import shown
-from otspec.rules import PairRule
+from otspec.rules import GumbelCoupling, GumbelLists, PairRule
 from otspec.trees import Shape, TokenTree, shapes
 from otspec.trees.leaf_to_root import LeafToRoot
 
@@ -38,7 +39,12 @@ def usable_rules() -> dict[str, Kind]:
     """Return the rules that decoding may use, by name: for one token, a tree, then one block."""
     named = {**rules.RULES, **trees.RULES, **trees.VERIFIERS}
     return {
-        **{name: rule for name, rule in named.items() if issubclass(rule, (PairRule, LeafToRoot))},
+        **{
+            name: rule
+            for name, rule in named.items()
+            # Of k lists of noise the output depends on k: no text of a seed.
+            if issubclass(rule, (PairRule, LeafToRoot)) and rule is not GumbelLists
+        },
         **blocks.RULES,
     }
 
@@ -88,6 +94,8 @@ def decoder_of(
                 "tokens: leave out top, or use a rule for one token"
             )
         verifier = LeafVerifier(_serving(kind.lifts, shape.tree))
+    elif issubclass(kind, GumbelCoupling):
+        verifier = SharedNoiseVerifier(kind)
     else:
         verifier = TreeVerifier(_serving(kind, shape.tree))
     return Decoder(prompt, draft, target, shape, verifier)

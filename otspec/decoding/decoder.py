@@ -46,13 +46,19 @@ class Decoder(Frozen):
         The target reads, in one call, what it has not read of the text, and the whole tree.
         """
         unread = self.text[self.draft.length :]
-        drafting = yield from draft_tree(self.draft, unread, self.shape, self.verifier.law, draws)
+        start = len(self.text)
+        drafting = yield from draft_tree(
+            self.draft,
+            unread,
+            self.shape,
+            lambda row, k, top, depth: self.verifier.drafts(row, k, top, start + depth, draws),
+        )
         drafted, rest = drafting.drafted, self.text[self.target.length :]
         chain, root = range(-1, len(rest) - 1), len(rest) - 1
         behind = [root if parent < 0 else len(rest) + parent for parent in drafted.tree.parents]
         last = 1 + len(drafted.tokens)
         reading = yield Request(self.target, rest + drafted.tokens, [*chain, *behind], last)
-        path, token, verifier = self.verifier.verify(drafted, reading.rows, draws)
+        path, token, verifier = self.verifier.verify(drafted, reading.rows, start, draws)
         new = (*(drafted.tokens[node] for node in path), token)
         after = replace(
             self,

@@ -6,16 +6,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias
 
-from otspec.decoding.draws import Draws
 from otspec.decoding.reader import Reader, Reads, Request
 from otspec.distributions import Distribution
-from otspec.drafts import DraftLaw
 from otspec.frozen import Frozen
 from otspec.models.contract import Prefix
 from otspec.trees import Shape, TokenTree
 
-ChildrenLaw: TypeAlias = Callable[[Distribution, int, bool], DraftLaw]
-"""(draft, k, top) → the law of k children of a node, drawn or the likeliest tokens."""
+DrawChildren: TypeAlias = Callable[[Distribution, int, bool, int], tuple[Prefix, bool]]
+"""(draft, k, top, depth) → k children of a node, drawn or the likeliest tokens, and whether equal
+ones go on together."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,7 +79,7 @@ class EndingShape(Frozen):
 
 
 def draft_tree(
-    reader: Reader, unread: Sequence[int], shape: EndingShape, law: ChildrenLaw, draws: Draws
+    reader: Reader, unread: Sequence[int], shape: EndingShape, draw: DrawChildren
 ) -> Reads[Drafting]:
     """Draft a tree behind a text, and ask to read each of its levels.
 
@@ -96,10 +95,9 @@ def draft_tree(
     shape : EndingShape
         Of distinct children no more are drawn than the draft model has tokens, and none behind an
         end token.
-    law : callable
-    draws : Draws
+    draw : callable
     """
-    tree = _Growing(shape, law, draws)
+    tree = _Growing(shape, draw)
     root = len(unread) - 1
     places, read = {-1: root}, len(unread)
     level, calls = [-1] if shape.tree.children else [], 0
@@ -119,21 +117,23 @@ def draft_tree(
 class _Growing:
     """A tree that is being drafted."""
 
-    def __init__(self, shape: EndingShape, law: ChildrenLaw, draws: Draws) -> None:
-        self._law, self._draws, self._end = law, draws, shape.end
+    def __init__(self, shape: EndingShape, draw: DrawChildren) -> None:
+        self._draw, self._end = draw, shape.end
         self.parents: list[int] = []
         self.tokens: list[int] = []
         self._children: dict[int, Children] = {}
         self._below = {-1: shape.tree}  # of each node what is to be drafted after it
+        self._depths = {-1: -1}
 
     def branch(self, node: int, row: Distribution) -> list[int]:
         """Draft the children of a node; return those that are to have children, too."""
         shape = self._below[node]
-        law = self._law(row, len(shape.children), shape.top)
-        drafts = self._draws.drafts(law)
+        depth = self._depths[node] + 1
+        drafts, together = self._draw(row, len(shape.children), shape.top, depth)
         self._children[node] = Children(row, drafts, shape.top)
         first = len(self.tokens)
-        for token, places in _together(drafts, law.iid).items():
+        for token, places in _together(drafts, together).items():
+            self._depths[len(self.tokens)] = depth
             self._below[len(self.tokens)] = shape.after(places)
             self.parents.append(node)
             self.tokens.append(token)
@@ -146,10 +146,10 @@ class _Growing:
         return Drafted(TokenTree(tuple(self.parents)), tuple(self.tokens), self._children)
 
 
-def _together(drafts: Prefix, iid: bool) -> dict[int, list[int]]:
+def _together(drafts: Prefix, equal: bool) -> dict[int, list[int]]:
     """Return the places of the children that go on with each token."""
     found: dict[int, list[int]] = {}
     for place, token in enumerate(drafts):
-        if iid or token not in found:
+        if equal or token not in found:
             found.setdefault(token, []).append(place)
     return found

@@ -8,6 +8,7 @@ import numpy as np
 
 from otspec.arguments import as_seed
 from otspec.arithmetic import Array
+from otspec.batch import shared_noise
 from otspec.drafts import DraftLaw
 from otspec.drafts.contract import draw
 from otspec.models.contract import Prefix
@@ -28,6 +29,10 @@ class Draws(ABC):
     def drafts(self, law: DraftLaw) -> Prefix:
         """Return a tuple of drafts drawn from a law."""
 
+    @abstractmethod
+    def noise(self, place: int, size: int) -> Array:
+        """Return the exponential noise of a place in the text, the same whenever it is asked."""
+
 
 class Chance(Draws):
     """Draws of a generator of random numbers.
@@ -41,7 +46,9 @@ class Chance(Draws):
 
     def __init__(self, seed: int, text: int | None = None) -> None:
         key = () if text is None else (text,)
-        self._rng = np.random.default_rng(np.random.SeedSequence(as_seed(seed), spawn_key=key))
+        seeds = np.random.SeedSequence(as_seed(seed), spawn_key=key)
+        self._rng = np.random.default_rng(seeds)
+        self._key = int(seeds.generate_state(1, np.uint64)[0])
 
     def token(self, masses: Array) -> int:
         """Return an index drawn with the given probabilities."""
@@ -50,3 +57,8 @@ class Chance(Draws):
     def drafts(self, law: DraftLaw) -> Prefix:
         """Return a tuple of drafts drawn from a law."""
         return tuple(law.sample(1, self._rng)[0].tolist())
+
+    def noise(self, place: int, size: int) -> Array:
+        """Return the exponential noise of a place in the text, a function of the seed."""
+        row: Array = shared_noise(np.zeros((1, size)), np.array([place]), self._key)[0]
+        return row

@@ -20,6 +20,7 @@ from otspec.drafts import IID, DraftLaw, TooFewTokensError
 from otspec.frozen import Frozen
 from otspec.models.contract import Model, Prefix
 from otspec.rules import PairRule, TargetOnly
+from otspec.rules.shared_noise import earliest
 from otspec.trees.token_rules import made_rule
 from otspec.trees.visits import at_leaf, given_drafts, kept_from_the_leaves, rule_of_weight
 
@@ -42,8 +43,33 @@ class Verifier(Frozen, ABC):
     def law(self, draft: Distribution, k: int, top: bool = False) -> DraftLaw:
         """Return the law of k children of a node, drawn or the likeliest tokens."""
 
+    def drafts(
+        self,
+        draft: Distribution,
+        k: int,
+        top: bool,
+        place: int,  # noqa: ARG002 -- shared noise is that of a place
+        draws: Draws,
+    ) -> tuple[Prefix, bool]:
+        """Return k children of a node, and whether equal ones go on together.
+
+        Parameters
+        ----------
+        draft : ndarray, shape (n,)
+        k : int
+        top : bool
+            Whether they are the likeliest tokens rather than drawn.
+        place : int
+            Of the children in the text.
+        draws : Draws
+        """
+        law = self.law(draft, k, top)
+        return draws.drafts(law), law.iid
+
     @abstractmethod
-    def verify(self, drafted: Drafted, wanted: Sequence[Distribution], draws: Draws) -> Verdict:
+    def verify(
+        self, drafted: Drafted, wanted: Sequence[Distribution], start: int, draws: Draws
+    ) -> Verdict:
         """Say which nodes are kept, and what follows them.
 
         Parameters
@@ -51,6 +77,8 @@ class Verifier(Frozen, ABC):
         drafted : Drafted
         wanted : sequence of ndarray
             The target's distribution after the text, and after each node.
+        start : int
+            Tokens of the text.
         draws : Draws
         """
 
@@ -88,7 +116,13 @@ class TreeVerifier(TokenVerifier):
     small alphabets. Parameters: :class:`TokenVerifier`.
     """
 
-    def verify(self, drafted: Drafted, wanted: Sequence[Distribution], draws: Draws) -> Verdict:
+    def verify(
+        self,
+        drafted: Drafted,
+        wanted: Sequence[Distribution],
+        start: int,  # noqa: ARG002
+        draws: Draws,
+    ) -> Verdict:
         """Select a token for each depth, until it is none of the children, or there are none."""
         path: list[int] = []
         node = -1
@@ -105,6 +139,42 @@ class TreeVerifier(TokenVerifier):
 
 
 @dataclass(frozen=True)
+class SharedNoiseVerifier(TokenVerifier):
+    """The target's token of shared noise at each place: the text is that of plain decoding.
+
+    Both models draw with the noise of a place, which is a function of the seed. So the text depends
+    on the seed and the target alone: not on the draft model, the tree or a batch. Law: the text is
+    the target's. Source: :class:`otspec.rules.GumbelCoupling`. Parameters: :class:`TokenVerifier`.
+    """
+
+    def drafts(
+        self, draft: Distribution, k: int, top: bool, place: int, draws: Draws
+    ) -> tuple[Prefix, bool]:
+        """Return the first tokens of the draft's race with the noise of the place."""
+        if top:
+            return super().drafts(draft, k, top, place, draws)
+        noise = draws.noise(place, len(draft))
+        count = min(k, int(np.count_nonzero(draft)))
+        return tuple(earliest(noise, draft, count).tolist()), False
+
+    def verify(
+        self, drafted: Drafted, wanted: Sequence[Distribution], start: int, draws: Draws
+    ) -> Verdict:
+        """Follow the target's tokens through the tree as far as they were drafted."""
+        path: list[int] = []
+        node = -1
+        while True:
+            row = wanted[node + 1]
+            noise = draws.noise(start + len(path), len(row))
+            token = int(earliest(noise, row, 1)[0])
+            below = drafted.children.get(node)
+            if below is None or token not in below.drafts:
+                return Verdict(tuple(path), token, self)
+            node = drafted.child(node, token)
+            path.append(node)
+
+
+@dataclass(frozen=True)
 class LeafVerifier(TokenVerifier):
     """A rule for one token, lifted to the tree: from the leaves to the root (Theory, 22).
 
@@ -113,7 +183,13 @@ class LeafVerifier(TokenVerifier):
     Parameters: :class:`TokenVerifier`.
     """
 
-    def verify(self, drafted: Drafted, wanted: Sequence[Distribution], draws: Draws) -> Verdict:
+    def verify(
+        self,
+        drafted: Drafted,
+        wanted: Sequence[Distribution],
+        start: int,  # noqa: ARG002
+        draws: Draws,
+    ) -> Verdict:
         """Visit nodes with their weights, each after all below it, until one is kept."""
 
         def visit(node: int, weight: Number) -> tuple[list[tuple[int, Number]], Array]:
@@ -164,7 +240,13 @@ class ChainVerifier(Verifier):
         """Return the law of k independent children of a node: those of a block are drawn."""
         return IID(draft, k)
 
-    def verify(self, drafted: Drafted, wanted: Sequence[Distribution], draws: Draws) -> Verdict:
+    def verify(
+        self,
+        drafted: Drafted,
+        wanted: Sequence[Distribution],
+        start: int,  # noqa: ARG002
+        draws: Draws,
+    ) -> Verdict:
         """Draw how much of the block is kept, and the token that follows it."""
         block = drafted.tokens
         self.draft.remember(self.text, block, [each.draft for each in drafted.children.values()])

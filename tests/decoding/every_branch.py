@@ -29,6 +29,9 @@ class Branch(Draws):
         tuples, masses = _table(type(law), tuple(law.draft.tolist()), law.k)
         return tuples[self.token(masses)]
 
+    def noise(self, place, size):
+        raise NotImplementedError("noise is a function of a seed: see test_same_seed.py")
+
     def _choice(self, number):
         if len(self.numbers) == len(self.script):
             self.script.append(0)

@@ -18,6 +18,7 @@ from otspec.decoding.transformer import TransformerReader
 from otspec.models import CallableModel
 from otspec.pretrained import without_layers
 from otspec.rules import PairRule
+from otspec.rules.shared_noise import SharedNoise
 from otspec.traces.readers import Warping
 from otspec.trees import TokenTree
 
@@ -81,7 +82,7 @@ def test_what_a_tree_gives_is_what_each_of_its_texts_gives():
 ANY_K = [
     name
     for name, rule in usable_rules().items()
-    if issubclass(rule, PairRule) and rule.only_k is None
+    if issubclass(rule, PairRule) and rule.only_k is None and not issubclass(rule, SharedNoise)
 ]
 WHOLE = {
     "1x1": (3, ["maximal-coupling", "token", "block-published", "block-preprint"]),
