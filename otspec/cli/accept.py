@@ -85,4 +85,4 @@ def _meaning(drafts: str, k: int, best: Optimum) -> tuple[str, str]:
     budget = best.budget
     within = f"within {budget.words} {float(budget.amount):g} of the target"
     lossless = f"lossless rules reach {percent(best.lossless)}"
-    return f"{counted} {most} at best if the output is {within}; {lossless}.", budget.proof
+    return f"{counted} {most} at best if the output is {within}; {lossless}.", best.proof

@@ -68,7 +68,7 @@ def optimal_acceptance(
     variation ε it is min(1, α + ε), α the lossless optimum. With a divergence it is α if the
     budget B is 0, never descends, and is concave in B, or in e^{(a − 1) B} for orders above 1. It
     is then what an output attains, in floats, and ``bound`` a bound: the two differ by rounding,
-    1e-12 and less if B is above 1e-9.
+    for the order a by 3e-12 (1 + a) at most.
 
     One sort for :class:`IID`, :class:`WithoutReplacement`, :class:`Hub` and
     :class:`TopPlusOne`; one sum for :class:`Fixed` and :class:`TopK`; O(n² log n) for two

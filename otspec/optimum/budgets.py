@@ -33,10 +33,12 @@ class Budget(Frozen, ABC):
     proof: ClassVar[str]
     """Why no rule within is better, in a sentence."""
 
-    accuracy: ClassVar[float] = 0.0
-    """By how much :meth:`bound` may be off, beyond the rounding of the law."""
-
     amount: Number
+
+    @property
+    def accuracy(self) -> float:
+        """By how much :meth:`bound` may be off, beyond the rounding of the law."""
+        return 0.0
 
     @classmethod
     @abstractmethod
@@ -69,9 +71,14 @@ class Budget(Frozen, ABC):
 
     @abstractmethod
     def bound(
-        self, law: DraftLaw, target: Distribution, cut: tuple[int, ...], output: Distribution
+        self,
+        law: DraftLaw,
+        target: Distribution,
+        cut: tuple[int, ...],
+        selection: Distribution,
+        output: Distribution,
     ) -> Number:
-        """Return what no rule within the budget is above, whatever the cut and the output are.
+        """Return what no rule within the budget is above, whatever the last three are.
 
         Parameters
         ----------
@@ -79,7 +86,7 @@ class Budget(Frozen, ABC):
         target : ndarray, shape (n,)
         cut : tuple of int
             A token set that bounds what lossless rules accept.
-        output : ndarray, shape (n,)
+        selection, output : ndarray, shape (n,)
             Of a rule that is nearly optimal, from which prices are derived.
         """
 
@@ -146,7 +153,8 @@ class TotalVariation(Budget):
         law: DraftLaw,
         target: Distribution,
         cut: tuple[int, ...],
-        output: Distribution,  # noqa: ARG002 -- the cut is enough
+        selection: Distribution,  # noqa: ARG002 -- the cut is enough
+        output: Distribution,  # noqa: ARG002
     ) -> Number:
         """Return min(1, q(A) + 1 − P(all drafts inside A) + ε), as o(A) ≤ q(A) + ε."""
         return self.added_to(cut_bound(law, target, cut))

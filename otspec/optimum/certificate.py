@@ -91,7 +91,7 @@ class Optimum(Frozen):
         # Not through a float: an exact difference may be too small for one.
         if not -tolerance <= bound - self.acceptance <= tolerance:
             raise ValueError(
-                f"the cut gives the bound {plain(bound)}, but the acceptance is said to be "
+                f"the bound is {plain(bound)}, but the acceptance is said to be "
                 f"{plain(self.acceptance)}: one of the two was changed"
             )
         if self.selection is not None and self.output is not None:

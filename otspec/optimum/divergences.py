@@ -12,7 +12,7 @@ from otspec.arguments import as_list, as_real
 from otspec.arithmetic import Array
 from otspec.digits import plain
 from otspec.distributions import Distribution
-from otspec.optimum.prices import Divergence, refuse_exact
+from otspec.optimum.prices import Divergence, log_mean, log_ratios, log_sum, quotient, refuse_exact
 from otspec.raw import shown
 
 
@@ -27,27 +27,21 @@ class KullbackLeibler(Divergence):
 
     name: ClassVar[str] = "kullback_leibler"
     words: ClassVar[str] = "Kullback-Leibler divergence D(output||target)"
-    steepest = math.inf
+    exponent = 1.0
 
     def distance(self, output: Distribution, target: Distribution) -> float:
         """Return Σ o log(o/q); infinite if a token is output that the target never has."""
-        if (output[target == 0] > 0).any():
+        wanted = target > 0
+        if (output[~wanted] > 0).any():
             return math.inf
-        seen = output > 0
-        logs = np.log(output[seen]) - np.log(target[seen])
-        terms = output[seen] * logs - output[seen] + target[seen]
-        return float(max(0.0, terms.sum() + target[~seen].sum()))
+        output, target = output[wanted], target[wanted]
+        logs = log_ratios(output, target)
+        logs[output == 0] = 0  # x log x
+        return float(max(0.0, (output * logs - (output - target)).sum()))
 
-    def slopes(self, output: Distribution, target: Distribution) -> Array:
-        """Return log(o/q)."""
-        slopes: Array = np.log(output) - np.log(target)
-        return slopes
-
-    def conjugate(self, t: Array, target: Distribution) -> Array:
-        """Return q (e^t − 1)."""
-        with np.errstate(over="ignore"):
-            conjugate: Array = np.exp(t + np.log(target)) - target
-        return conjugate
+    def dearest(self, heights: Array, highest: float, target: Distribution) -> float:
+        """Return (B + log Σ q e^z)/highest, by Donsker and Varadhan."""
+        return (float(self.amount) + log_mean(target, heights)) / highest
 
 
 @dataclass(frozen=True)
@@ -61,27 +55,22 @@ class ReverseKullbackLeibler(Divergence):
 
     name: ClassVar[str] = "reverse_kullback_leibler"
     words: ClassVar[str] = "Kullback-Leibler divergence D(target||output)"
-    steepest = 1.0
+    exponent = 0.0
 
     def distance(self, output: Distribution, target: Distribution) -> float:
         """Return Σ q log(q/o); infinite if a token is never output that the target has."""
         wanted = target > 0
-        if (output[wanted] == 0).any():
+        unwanted = output[~wanted].sum()
+        output, target = output[wanted], target[wanted]
+        if (output == 0).any():
             return math.inf
-        logs = np.log(target[wanted]) - np.log(output[wanted])
-        terms = target[wanted] * logs + output[wanted] - target[wanted]
-        return float(max(0.0, terms.sum() + output[~wanted].sum()))
+        terms = (output - target) - target * log_ratios(output, target)
+        return float(max(0.0, terms.sum() + unwanted))
 
-    def slopes(self, output: Distribution, target: Distribution) -> Array:
-        """Return 1 − q/o."""
-        slopes: Array = 1 - target / output
-        return slopes
-
-    def conjugate(self, t: Array, target: Distribution) -> Array:
-        """Return −q log(1 − t)."""
-        with np.errstate(divide="ignore"):
-            conjugate: Array = -target * np.log1p(-np.minimum(t, 1))
-        return conjugate
+    def dearest(self, heights: Array, highest: float, target: Distribution) -> float:
+        """Return (e^{−B − Σ q z} − 1)/(e^{−highest} − 1), by Jensen's inequality."""
+        mean = float((target * heights).sum())
+        return float(quotient(-1, float(self.amount) + mean, highest))
 
 
 @dataclass(frozen=True)
@@ -99,6 +88,11 @@ class Renyi(Divergence):
     words: ClassVar[str] = "Rényi divergence"
 
     order: float
+
+    @property
+    def exponent(self) -> float:
+        """The order."""
+        return self.order
 
     @classmethod
     def of(cls, amount: Any, target: Distribution) -> Self:
@@ -122,41 +116,33 @@ class Renyi(Divergence):
             )
         return cls(float(as_real(parts[1], f"{cls.name}[1]", 0)), order)
 
-    @property
-    def steepest(self) -> float:
-        """1/(1 − a) below 1."""
-        return math.inf if self.order > 1 else 1 / (1 - self.order)
-
-    @property
-    def mean(self) -> float:
-        """(e^{(a − 1) B} − 1)/(a (a − 1)) of f(x) = (x^a − 1 − a (x − 1))/(a (a − 1))."""
-        with np.errstate(over="ignore"):
-            grown = float(np.expm1((self.order - 1) * float(self.amount)))
-        return grown / (self.order * (self.order - 1))
-
     def distance(self, output: Distribution, target: Distribution) -> float:
         """Return log Σ q (o/q)^a / (a − 1)."""
         wanted = target > 0
-        if self.order > 1 and (output[~wanted] > 0).any():
+        unwanted = output[~wanted].sum()
+        if self.order > 1 and unwanted > 0:
             return math.inf
-        with np.errstate(divide="ignore"):
-            powers = self.order * (np.log(output[wanted]) - np.log(target[wanted]))
-        peak = powers.max()
-        if peak == -math.inf:
+        possible = output > 0
+        lost = target[wanted & ~possible].sum()
+        output, target = (law[wanted & possible] for law in (output, target))
+        if not output.size:
             return math.inf
-        total = peak + math.log((target[wanted] * np.exp(powers - peak)).sum())
-        return max(0.0, float(total / (self.order - 1)))
+        order, rate, logs = self.order, self.order - 1, log_ratios(output, target)
+        # Σ q (o/q)^a − 1, less a Σ (o − q), which is 0: that is a (a − 1) Σ q f(o/q). The first
+        # form has all digits near order 0, the second near order 1.
+        with np.errstate(over="ignore"):
+            if order < 0.5:
+                terms = target * np.expm1(order * logs) - order * (output - target)
+            else:
+                terms = output * np.expm1(rate * logs) - rate * (output - target)
+        more = terms.sum() + rate * lost - order * unwanted
+        total = math.log1p(more) if abs(more) < 0.5 else log_sum(target, order * logs)
+        return max(0.0, float(total / rate))
 
-    def slopes(self, output: Distribution, target: Distribution) -> Array:
-        """Return ((o/q)^{a − 1} − 1)/(a − 1)."""
-        logs = np.log(output) - np.log(target)
-        slopes: Array = np.expm1((self.order - 1) * logs) / (self.order - 1)
-        return slopes
+    def dearest(self, heights: Array, highest: float, target: Distribution) -> float:
+        """Return (e^{(a − 1) m} − 1)/(e^{(a − 1) highest} − 1), m = (B + log Σ q e^{a z})/a.
 
-    def conjugate(self, t: Array, target: Distribution) -> Array:
-        """Return q ((1 + (a − 1) t)₊^{a/(a − 1)} − 1)/a."""
-        base = np.maximum(1 + (self.order - 1) * t, 0)
-        with np.errstate(divide="ignore", over="ignore"):
-            logs = np.log(target) + self.order / (self.order - 1) * np.log(base)
-            conjugate: Array = (np.exp(logs) - target) / self.order
-        return conjugate
+        By Hölder's inequality.
+        """
+        reached = (float(self.amount) + log_mean(target, self.order * heights)) / self.order
+        return float(quotient(self.order - 1, reached, highest))

@@ -79,22 +79,30 @@ class LossyOptimum(Optimum):
         For total variation by the cut, and equal to the acceptance; for divergences by prices,
         computed anew from them and the law alone.
         """
-        output = self.target if self.output is None else self.output
-        return self.budget.bound(self.law, self.target, self.cut, output)
+        laws = (self.target if law is None else law for law in (self.selection, self.output))
+        return self.budget.bound(self.law, self.target, self.cut, *laws)
 
     @property
     def gap(self) -> Number:
         """The bound less the acceptance: 0 but for rounding."""
         return self.bound - self.acceptance
 
+    @property
+    def proof(self) -> str:
+        """Why no rule within the budget is better, in a sentence; or what is proved instead."""
+        accuracy = self._bound_accuracy
+        if -accuracy <= self.gap <= accuracy:
+            return self.budget.proof
+        return f"What is proved is that no rule within the budget is above {plain(self.bound)}."
+
     def check(self) -> None:
         """Prove the acceptance from both sides, whatever way it was computed in.
 
-        No rule within the budget accepts more: :attr:`bound` is evaluated, and by divergences
-        may be off by 1e-7. Some rule accepts as much: :attr:`output` is a distribution within the
-        budget, :attr:`selection` one that is nowhere below the chance that all drafts are inside
-        a set, and their Σ min(b, o) is the acceptance. Where they are None only the first is
-        proved.
+        No rule within the budget accepts more: :attr:`bound` is evaluated, which by divergences
+        of the order a may be off by 3e-12 (1 + a), by rounding. Some rule accepts as much:
+        :attr:`output` is a distribution within the budget, :attr:`selection` one that is nowhere
+        below the chance that all drafts are inside a set, and their Σ min(b, o) is the acceptance.
+        Where they are None only the first is proved.
 
         Raises
         ------

@@ -68,14 +68,18 @@ class Outputs(Frozen):
         return min(self._raised.total, self.farthest)
 
     def at(self, moved: Number) -> Array:
-        """Return the law at a total variation from the target, or the selection if that is less."""
-        if moved >= self.farthest:
+        """Return the law at a total variation from the target, or the selection if that is less.
+
+        Floats that differ by rounding count as less: what is rare in the target, or never there,
+        may be selected far more often.
+        """
+        raised, unwanted = self._raised.total, bool(self._unwanted.any())
+        if moved >= self.farthest and (moved > raised if unwanted else moved >= raised):
             return self.selection
         output: Array = self.target.copy()
         output[self._more & ~self._unwanted] += self._raised.filled(moved)
         output[self._less] -= self._lowered.filled(moved)
-        rest = moved - self._raised.total
-        if rest > 0 and self._unwanted.any():
-            unwanted = self.selection[self._unwanted]
-            output[self._unwanted] = unwanted * (rest / unwanted.sum())
+        if moved > raised and unwanted:
+            masses = self.selection[self._unwanted]
+            output[self._unwanted] = masses * ((moved - raised) / masses.sum())
         return positive_part(output)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
@@ -18,16 +19,19 @@ from otspec.drafts import DraftLaw
 from otspec.optimum.budgets import Budget
 from otspec.optimum.outputs import Outputs
 
-_SLIGHT = 1e-15
-"""A change by so much less than another does not matter, and its ratio may have few digits."""
+_EPS = float(np.finfo(float).eps)
+_LONGEST = 1490.0
+"""Of logarithms of ratios: the smallest float is 2^−1074, and both levels may be as far from 1."""
+_NORMAL = float(np.finfo(float).tiny)
+"""Ratios of smaller numbers may have few digits."""
 
 
 @dataclass(frozen=True)
 class Divergence(Budget):
-    """The output o is within Σ q f(o/q) of the target q, f convex with f(1) = f'(1) = 0.
+    """The output o is within a divergence of the target q, in floats.
 
-    In floats. A subclass has f'(x), its limit for large x, and the conjugate f*(t), the largest
-    t x − f(x), as :meth:`slopes`, :attr:`steepest` and :meth:`conjugate`.
+    A subclass says its order a, :attr:`exponent`, and bounds Σ w o for prices w, :meth:`dearest`.
+    The divergence is a function of Σ q f(o/q), f'(x) = (x^{a − 1} − 1)/(a − 1), log x at a = 1.
     """
 
     @classmethod
@@ -42,7 +46,6 @@ class Divergence(Budget):
         refuse_exact(cls.name, target)
         return cls(float(as_real(amount, cls.name, 0)))
 
-    accuracy: ClassVar[float] = 1e-7
     proof: ClassVar[str] = (
         "Prices of the tokens prove it: their bound on all rules within is that number, but for "
         "rounding."
@@ -50,21 +53,32 @@ class Divergence(Budget):
 
     @property
     @abstractmethod
-    def steepest(self) -> float:
-        """The limit of f'."""
+    def exponent(self) -> float:
+        """The order a."""
 
     @property
-    def mean(self) -> float:
-        """The most that Σ q f(o/q) may be."""
-        return float(self.amount)
+    def accuracy(self) -> float:
+        """Of exponents a z and (a − 1) z, rounded a few times, z the logarithm of two floats."""
+        return 8 * _EPS * (1 + self.exponent) * _LONGEST
+
+    @property
+    def wanted_only(self) -> bool:
+        """Whether the output has to be 0 where the target is."""
+        return self.exponent >= 1
 
     @abstractmethod
-    def slopes(self, output: Distribution, target: Distribution) -> Array:
-        """Return f'(o/q) for positive q, shape (n,)."""
+    def dearest(self, heights: Array, highest: float, target: Distribution) -> float:
+        """Return what Σ w o is at most within the budget, for the prices of some heights.
 
-    @abstractmethod
-    def conjugate(self, t: Array, target: Distribution) -> Array:
-        """Return q f*(t) for positive q, infinite beyond :attr:`steepest`, shape (n,)."""
+        Parameters
+        ----------
+        heights : ndarray, shape (n,)
+            z from 0 to ``highest``. The price is w = (e^{(a − 1) z} − 1)/(e^{(a − 1) highest} − 1).
+        highest : float
+            It may be infinite below order 1.
+        target : ndarray, shape (n,)
+            All positive. Tokens that the target never has, if any, have the price 1.
+        """
 
     def acceptance(self, law: DraftLaw, target: Distribution, lossless: Number) -> float:
         """Return α and the total variation that the budget allows.
@@ -84,8 +98,7 @@ class Divergence(Budget):
 
     def moved(self, outputs: Outputs) -> float:
         """Search for the last output within the budget: their distances ascend."""
-        farthest = outputs.farthest_wanted if self.steepest == math.inf else outputs.farthest
-        low, high = 0.0, float(farthest)
+        low, high = 0.0, float(outputs.farthest_wanted if self.wanted_only else outputs.farthest)
         if self.amount == 0:  # rounding would hide that others are farther
             return low
         if self._holds(outputs.at(high), outputs.target):
@@ -99,53 +112,104 @@ class Divergence(Budget):
         return self.distance(output, target) <= self.amount
 
     def bound(
-        self, law: DraftLaw, target: Distribution, cut: tuple[int, ...], output: Distribution
+        self,
+        law: DraftLaw,
+        target: Distribution,
+        cut: tuple[int, ...],
+        selection: Distribution,
+        output: Distribution,
     ) -> float:
         """Return the least of several bounds, of which each holds whatever the output is.
 
-        By the cut, if the output is to be the target; by the tokens that are never wanted, if none
-        of them can be output; and by prices w in [0, 1]: Σ min(b, o) is at most w·o + (1 − w)·b.
+        By the cut and the total variation within the budget, at most √(B/2) and for Rényi orders
+        a below 1 √(B/2a); by the tokens that are never wanted, if none of them can be output; and
+        by prices w in [0, 1]: Σ min(b, o) is at most w·o + (1 − w)·b.
         """
-        bounds = [1.0]
-        if self.amount == 0:
-            bounds.append(float(cut_bound(law, target, cut)))
-        if self.steepest == math.inf:
+        # Pinsker's inequality; below order 1 Gilardoni's.
+        slack = math.sqrt(self.amount / 2 / (min(self.exponent, 1) or 1))
+        bounds = [1.0, float(cut_bound(law, target, cut)) + slack]
+        if self.wanted_only:
             bounds.append(1 - float(law.inside(np.flatnonzero(target == 0))))
         wanted = target > 0
-        with np.errstate(divide="ignore", over="ignore"):
-            slopes = self.slopes(output[wanted], target[wanted])
-        changes = np.abs(output[wanted] - target[wanted])
-        precise = slopes[changes >= _SLIGHT * changes.max()]
-        low, high = min(precise.min(), 0.0), max(precise.max(), 0.0)
-        if (output[~wanted] > 0).any():
-            high = self.steepest
-        if -math.inf < low < high < math.inf:
-            scale = 1 / (high - low)
-            prices = np.ones(law.n)
-            prices[wanted] = np.clip((slopes - low) * scale, 0, 1)
-            # A larger multiplier is as valid, and rounding leads to no tilt beyond the steepest.
-            rounded = scale * (1 + 8 * float(np.finfo(float).eps))
-            bounds.append(self._by_prices(law, target, prices, rounded, -low * scale))
-        return min(bounds)
+        logs = log_ratios(selection[wanted], target[wanted])
+        for low, high in self._levels(logs, target, output):
+            # Prices of nearly equal levels are rounding; there the cut is enough.
+            if high - low > _EPS and (high - low < math.inf or not self.wanted_only):
+                heights = np.clip(logs - low, 0, high - low)
+                prices = np.ones(law.n)
+                prices[wanted] = quotient(self.exponent - 1, heights, high - low)
+                dearest = self.dearest(heights, high - low, target[wanted])
+                bounds.append(dearest + _cheapest(law, prices))
+        return float(min(bounds))
 
-    def _by_prices(
-        self, law: DraftLaw, target: Distribution, prices: Array, scale: float, shift: float
-    ) -> float:
-        """Return a bound from prices and multipliers of the budget and of Σ o = 1, all any.
+    def _levels(
+        self, logs: Array, target: Distribution, output: Distribution
+    ) -> Iterator[tuple[float, float]]:
+        """Yield logarithms of the least and the greatest ratio o/q of a law that is optimal.
 
-        w·o is at most λ B + μ + λ Σ q f*((w − μ)/λ), and w·b at least the integral of P(all
-        drafts inside {w ≥ t}) over t.
+        They are the output's; but the ratio of a token that is rare in the target may be far
+        greater than the floats of an output show: so great that all of the budget is spent.
         """
-        tilts = (prices - shift) / scale
+        precise = np.minimum(output, target) >= _NORMAL
+        ratios = log_ratios(output[precise], target[precise])
+        low, high = ratios.min(initial=0), ratios.max(initial=0)
         wanted = target > 0
-        if not (tilts[~wanted] <= self.steepest).all():
-            return 1.0
-        priced = self.conjugate(tilts[wanted], target[wanted]).sum()
-        dear = scale * (self.mean + priced) + shift
-        order = np.argsort(-prices)
-        steps = -np.diff(prices[order], append=0.0)
-        kept = (steps * law.inside_prefixes(order)[1:]).sum()
-        return float(dear + 1 - kept)
+        yield low, math.inf if (output[~wanted] > 0).any() else high
+        target, above = target[wanted], float(logs.max(initial=0))
+        while high < (middle := (high + above) / 2) < above:
+            within = self._holds(_clipped(target, logs, low, middle), target)
+            high, above = (middle, above) if within else (high, middle)
+        yield low, high
+
+
+def _clipped(target: Distribution, logs: Array, low: float, high: float) -> Array:
+    """Return q·clip(b/q, L, U), given logarithms."""
+    clipped: Array = np.exp(np.clip(logs, low, high) + np.log(target))
+    return clipped
+
+
+def _cheapest(law: DraftLaw, prices: Array) -> float:
+    """Return the most that (1 − w)·b can be, b the law of a selected draft.
+
+    w·b is at least the integral of P(all drafts inside {w ≥ t}) over t.
+    """
+    order = np.argsort(-prices)
+    steps = -np.diff(prices[order], append=0.0)
+    return float(1 - (steps * law.inside_prefixes(order)[1:]).sum())
+
+
+def log_ratios(output: Distribution, target: Distribution) -> Array:
+    """Return log(o/q) for positive q, −∞ where o is 0; with all digits where the two are close."""
+    change = output - target
+    with np.errstate(divide="ignore", over="ignore"):
+        logs: Array = np.log(output) - np.log(target)
+    near = np.abs(change) < target / 2
+    logs[near] = np.log1p(change[near] / target[near])
+    return logs
+
+
+def quotient(rate: float, heights: Any, highest: float) -> Any:
+    """Return (e^{r z} − 1)/(e^{r h} − 1), its limit z/h where r is 0, without overflow."""
+    if rate == 0:
+        return heights / highest
+    if rate < 0:
+        return np.expm1(rate * heights) / np.expm1(rate * highest)
+    with np.errstate(over="ignore"):
+        risen = np.exp(rate * (heights - highest))
+        return risen * np.expm1(-rate * heights) / np.expm1(-rate * highest)
+
+
+def log_mean(weights: Distribution, powers: Array) -> float:
+    """Return log Σ w e^x for weights of sum 1, with all digits where x is small."""
+    if np.abs(powers).max() > 1:
+        return log_sum(weights, powers)
+    return math.log1p((weights * np.expm1(powers)).sum())
+
+
+def log_sum(weights: Array, powers: Array) -> float:
+    """Return log Σ w e^x, without overflow."""
+    peak = float(powers.max())
+    return peak + math.log((weights * np.exp(powers - peak)).sum())
 
 
 def refuse_exact(name: str, target: Distribution) -> None:

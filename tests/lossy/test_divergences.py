@@ -10,6 +10,7 @@ import numpy as np
 import oracles
 import pytest
 from instances import LAWS, extreme_pairs, floats, law_cases
+from searching import NIGHTLY
 
 import otspec
 
@@ -155,6 +156,127 @@ def test_numbers_over_the_whole_range_of_floats(kind):
     for draft, target in extreme_pairs(2232, 12, 4):
         for law in (otspec.IID(draft, 2), otspec.Hub(draft)):
             otspec.optimal_acceptance(law, target, **BUDGETS[kind](0.1)).check()
+
+
+ORDERS = (1e-9, 1e-4, 0.01, 0.1, 0.3, 0.5, 0.9, 1 - 1e-9, 1 + 1e-9, 1.5, 2, 20, 1_000)
+AMOUNTS = (0, 1e-30, 1e-15, 1e-9, 1e-6, 1e-3, 0.03, 0.3, 1, 2, 5, 50, 700)
+
+
+def rough_law(rng, n):
+    """A law with zeros, ties, and masses over the whole range of floats."""
+    masses = rng.dirichlet(np.full(n, rng.choice([0.05, 0.3, 1, 5])))
+    masses[rng.random(n) < rng.choice([0, 0.3])] = 0
+    masses = masses.round(int(rng.choice([1, 17])))
+    masses *= 10.0 ** -(rng.integers(0, 300, n) * (rng.random() < 0.2))
+    masses[rng.integers(n)] += masses.sum() == 0
+    return masses / masses.sum()
+
+
+def budgets(order, amount):
+    return {"kullback_leibler": amount}, {"reverse_kullback_leibler": amount}, {
+        "renyi": (order, amount)
+    }  # fmt: skip
+
+
+def near_full_acceptance(rng, law, target, order):
+    """Budgets that the nearest selection law just does not have, and some that it has."""
+    selection = otspec.optimal_acceptance(law, target, total_variation=1.0).selection
+    for budget in budgets(order, 1.0):
+        found = otspec.optimal_acceptance(law, target, **budget).budget
+        amount = found.distance(selection, target)
+        if amount < math.inf:
+            amount *= 1 - float(rng.choice([1e-12, 1e-8, 1e-5, 1e-3, 0.1]))
+            (name,) = budget
+            yield {name: (order, amount) if name == "renyi" else amount}
+
+
+@pytest.mark.parametrize(
+    ("draft", "target", "budget"),
+    [
+        ([0.5, 0.5, 0], [0, 0, 1.0], (0.1, 1.0)),
+        ([0.9, 0.1, 0], [0, 0.3, 0.7], (0.3, 2.0)),
+        ([0.1, 0.3, 0, 0, 0.6], [0.85, 0.15, 2.7e-139, 1.7e-124, 9.7e-129], (1.5, 3.0)),
+        ([1 - 1e-14, 1e-14], [1.0, 1e-170], (1.5, 0.7)),
+        ([4e-65, 1.0], [0.0, 1.0], (100.0, 0.001)),
+    ],
+)
+def test_right_answers_at_the_ends_are_proved(draft, target, budget):
+    """Orders below 1 near full acceptance; tokens that are rare in the target, or in the draft."""
+    best = otspec.optimal_acceptance(otspec.IID(draft, 1), target, normalize=True, renyi=budget)
+    best.check()
+    assert abs(best.gap) <= best.law.accuracy + best.budget.accuracy < 1e-9
+
+
+def test_every_answer_is_proved_by_its_bound():
+    """Whatever the order is, and from budgets of nothing to all that is ever needed."""
+    rng = np.random.default_rng(2234)
+    near = 0
+    for _ in range(2_000 if NIGHTLY else 80):
+        n = int(rng.integers(2, 6))
+        draft, target = rough_law(rng, n), rough_law(rng, n)
+        law = otspec.IID(draft, int(rng.integers(1, 4)))
+        if rng.random() < 0.3 and (draft > 0).sum() > 1:
+            law = otspec.WithoutReplacement(draft, 2)
+        order, amount = float(rng.choice(ORDERS)), float(rng.choice(AMOUNTS))
+        for budget in (*budgets(order, amount), *near_full_acceptance(rng, law, target, order)):
+            best = otspec.optimal_acceptance(law, target, **budget)
+            best.check()
+            # Exponents of at most 1,490 times the order, rounded a few times.
+            highest = order if "renyi" in budget else 1
+            assert abs(best.gap) <= 3e-12 * (1 + highest)
+            near += 1e-3 < 1 - best.acceptance < 1
+    assert near > 20
+
+
+def brute_distance(kind, order, output, target):
+    """By its definition, in the most precise sums that there are."""
+    pairs = [(o, q) for o, q in zip(output.tolist(), target.tolist(), strict=True) if q > 0]
+    if kind == "kullback_leibler":
+        return math.fsum(o * math.log(o / q) for o, q in pairs if o > 0)
+    if kind == "reverse_kullback_leibler":
+        return math.fsum(q * math.log(q / o) for o, q in pairs)
+    return math.log(math.fsum(q * (o / q) ** order for o, q in pairs)) / (order - 1)
+
+
+@pytest.mark.parametrize("order", [0.01, 0.3, 0.9, 1.1, 2, 7])
+def test_prices_bound_every_output_within_the_budget(order):
+    """Whatever the prices are: outputs are drawn, and each has the budget that it needs."""
+    rng = np.random.default_rng(2235)
+    closest = {}
+    for _ in range(400):
+        n = int(rng.integers(2, 5))
+        target, output = rng.dirichlet(np.ones(n)), rng.dirichlet(np.full(n, 0.7))
+        heights = rng.random(n) * rng.choice([0.01, 1, 5])
+        highest = heights.max()
+        tilted = rng.random() < 0.5
+        for budget in budgets(order, 0.0):
+            (kind,) = budget
+            power = {"kullback_leibler": 1, "reverse_kullback_leibler": 0}.get(kind, order)
+            if tilted:  # the output that brings most
+                output = target * np.exp(heights)
+                output /= output.sum()
+            amount = brute_distance(kind, order, output, target)
+            within = otspec.optimal_acceptance(
+                otspec.IID(target, 1), target,
+                **{kind: (order, amount) if kind == "renyi" else amount},
+            ).budget  # fmt: skip
+            assert abs(within.distance(output, target) - amount) < 1e-13 * (1 + power)
+            prices = heights / highest
+            if power != 1:
+                prices = np.expm1((power - 1) * heights) / np.expm1((power - 1) * highest)
+            left = within.dearest(heights, highest, target) - (prices * output).sum()
+            assert left > -1e-11
+            closest[kind, tilted] = max(closest.get((kind, tilted), 0), left)
+    assert all((left < 1e-11) == tilted for (_, tilted), left in closest.items())
+
+
+def test_a_gap_is_stated_not_denied():
+    """Where the bound is above the acceptance, the sentence says what is proved."""
+    best = otspec.optimal_acceptance(otspec.IID(DRAFT, 2), TARGET, kullback_leibler=0.05)
+    assert best.proof == best.budget.proof
+    less = dataclasses.replace(best, acceptance=best.acceptance - 1e-4)
+    stated = f"What is proved is that no rule within the budget is above {best.bound!r}."
+    assert less.proof == stated
 
 
 @pytest.mark.parametrize(
