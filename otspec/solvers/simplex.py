@@ -1,10 +1,11 @@
-"""Exact linear programs in fractions, from the basis at which HiGHS ends.
+"""Exact linear programs, from the basis at which HiGHS ends.
 
 Nearly always the vertex and the duals of this basis are optimal in fractions too. Where they are
-not, since floats lost a small number, the parametric self-dual simplex method goes on from there
-(Dantzig, 1963; Vanderbei, *Linear Programming*, chapter 7): bounds and objective are relaxed so that
-the basis is optimal, and a share μ of the relaxation is left, from 1 down to 0. Random relaxations
-have no ties, so μ falls at each step and no basis comes twice; if there is a tie, others are drawn.
+not, because floats lost a small number, the parametric self-dual simplex method continues (Dantzig,
+*Linear Programming and Extensions*, 1963, chapter 11; Vanderbei, *Linear Programming*, chapter 7).
+Bounds and slopes are relaxed by random numbers, which make the basis optimal. A share μ of the
+relaxation is left; each step lowers it, and at 0 the basis is optimal for the program. So no basis
+comes twice. If two steps tie, which would leave μ as it is, other numbers are drawn.
 """
 
 from __future__ import annotations
@@ -13,9 +14,11 @@ import math
 from collections import defaultdict
 from collections.abc import Collection, Mapping
 from fractions import Fraction
+from typing import NamedTuple
 
 import numpy as np
 
+from otspec.solvers.factors import Factors
 from otspec.solvers.highs import basis_of
 from otspec.solvers.linear_program import LinearProgram, Sense
 from otspec.solvers.solution import Status
@@ -23,6 +26,19 @@ from otspec.solvers.solution import Status
 _ZERO = Fraction(0)
 _RANDOM = 1 << 30
 """Relaxations are by whole numbers up to this one, beyond what they have to be."""
+
+
+class _State(NamedTuple):
+    """A vertex and its prices: values + μ drift and slopes + μ turn if a share μ is left.
+
+    Each has a number for each variable. A slope is what a unit more of a variable that is not basic
+    adds to the objective.
+    """
+
+    values: list[Fraction]
+    drift: list[Fraction]
+    slopes: list[Fraction]
+    turn: list[Fraction]
 
 
 class Simplex:
@@ -77,7 +93,7 @@ class Simplex:
         if any(low > high for low, high in zip(self._lower, self._upper, strict=True)):
             return Status.INFEASIBLE
         status, left = Status.OPTIMAL, _ZERO
-        while wrong := self._wrong():
+        while wrong := self._wrong(state := self._state()):
             share, first, way = max(wrong)
             if share >= left:
                 # At first; and after a tie.
@@ -86,11 +102,11 @@ class Simplex:
                 continue
             left = share
             if first not in self._side:
-                entering = self._entering(first, way, left)
+                entering = self._entering(first, way, left, state)
                 if entering is None:
                     return Status.INFEASIBLE
                 self._exchange(entering, first, -way)
-            elif (leaving := self._leaving(first, way, left)) is not None:
+            elif (leaving := self._leaving(first, way, left, state)) is not None:
                 self._exchange(first, *leaving)
             else:
                 # The objective has no bound if there is a feasible point: look for one.
@@ -115,23 +131,30 @@ class Simplex:
             self._side[j] = 1 if high and (j in above or not low) else -1 if low else 0
         self._factor()
 
-    def _wrong(self) -> list[tuple[Fraction, int, int]]:
+    def _state(self) -> _State:
+        return _State(
+            self.values(),
+            self._all({j: side * self._slack.get(j, _ZERO) for j, side in self._side.items()}),
+            self._slopes(self._goal),
+            self._slopes(self._tilt),
+        )
+
+    def _wrong(self, state: _State) -> list[tuple[Fraction, int, int]]:
         """Return what is not optimal: until which share μ it is, its variable, and where that goes.
 
         A basic variable beyond a bound rises to it (1) or falls to it (-1). Another variable rises
         or falls if that improves the objective. What is wrong was right while all of the
         relaxation was left: a + μ b >= 0 for μ = 1, and a < 0, so it is until μ = -a / b.
         """
-        drift, turn = self._drift(), self._slopes(self._tilt)
         found = []
-        for j, (value, slope) in enumerate(zip(self.values(), self._slopes(self._goal), strict=True)):
+        for j, (value, drift, slope, turn) in enumerate(zip(*state, strict=True)):
             if j in self._side:
                 way = self._improves(j, slope)
-                off, relaxed = abs(slope), -way * turn[j]
+                off, relaxed = abs(slope), -way * turn
             else:
                 way = (value < self._lower[j]) - (value > self._upper[j])
                 off = max(self._lower[j] - value, value - self._upper[j])
-                relaxed = self._slack.get(j, _ZERO) + way * drift[j]
+                relaxed = self._slack.get(j, _ZERO) + way * drift
             if way:
                 found.append((off / relaxed if relaxed else _ZERO, j, way))
         return found
@@ -160,29 +183,29 @@ class Simplex:
         for i, rate in enumerate(self._all({j: Fraction(1)})):
             ends = self._lower[i] > -math.inf, self._upper[i] < math.inf
             if rate and any(ends):
-                return self._exchange(j, i, -1 if ends[0] else 1)
+                self._exchange(j, i, -1 if ends[0] else 1)
+                break
 
-    def _entering(self, j: int, way: int, left: Fraction) -> int | None:
+    def _entering(self, j: int, way: int, left: Fraction, state: _State) -> int | None:
         """Return the variable that is the first to lose its slope when basic variable j moves."""
         rates = self._slopes({j: Fraction(way)})
-        slopes, turn = self._slopes(self._goal), self._slopes(self._tilt)
         ratios = [
-            (abs((slopes[k] + left * turn[k]) / rates[k]), k)
+            (abs((state.slopes[k] + left * state.turn[k]) / rates[k]), k)
             for k in self._side
             if self._improves(k, rates[k])
         ]
         return min(ratios)[1] if ratios else None
 
-    def _leaving(self, k: int, way: int, left: Fraction) -> tuple[int, int] | None:
+    def _leaving(self, k: int, way: int, left: Fraction, state: _State) -> tuple[int, int] | None:
         """Return the variable that is the first at a bound when variable k moves, and which."""
-        values, drift = self.values(), self._drift()
         steps = []
         for i, rate in enumerate(self._all({k: Fraction(way)})):
             end = (rate > 0) - (rate < 0)
             bound = self._upper[i] if end > 0 else self._lower[i]
             if end and abs(bound) < math.inf:
-                room = end * (bound - values[i] - left * drift[i]) + left * self._slack.get(i, _ZERO)
-                steps.append((room / abs(rate), i, end))
+                value = state.values[i] + left * state.drift[i]
+                bound += end * left * self._slack.get(i, _ZERO)
+                steps.append(((bound - value) / rate, i, end))
         return min(steps)[1:] if steps else None
 
     def _exchange(self, entering: int, leaving: int, end: int) -> None:
@@ -201,13 +224,9 @@ class Simplex:
         self._tight = [i for i in range(len(self._rows)) if self._n + i in self._side]
         number = {j: place for place, j in enumerate(self._inner)}
         rows = (self._rows[i] for i in self._tight)
-        self._factors = _Factors(
+        self._factors = Factors(
             [{number[j]: value for j, value in row.items() if j in number} for row in rows]
         )
-
-    def _drift(self) -> list[Fraction]:
-        """Return how variables change with the share of the relaxed bounds that is left."""
-        return self._all({j: side * self._slack.get(j, _ZERO) for j, side in self._side.items()})
 
     def _all(self, given: Mapping[int, Fraction]) -> list[Fraction]:
         """Return all variables, given those that are not basic; what is not given is 0."""
@@ -242,95 +261,3 @@ class Simplex:
         for i, price in zip(self._tight, prices, strict=True):
             replace(i, -price)
         return slopes
-
-
-class _Factors:
-    """A square matrix of whole numbers, decomposed by sparse elimination (Markowitz, 1957).
-
-    Parameters
-    ----------
-    rows : list of dict
-        Column -> coefficient.
-
-    Raises
-    ------
-    ZeroDivisionError
-        It is singular.
-    """
-
-    def __init__(self, rows: list[dict[int, int]]) -> None:
-        left = dict(enumerate(rows))
-        holders: dict[int, set[int]] = {j: set() for j in left}
-        for i, row in left.items():
-            for j in row:
-                holders[j].add(i)
-        self._pivots: list[tuple[int, int, dict[int, int]]] = []
-        self._steps: list[tuple[int, int, Fraction, Fraction]] = []
-        while left:
-            # The row or column with the fewest entries, and in it the entry that changes the least.
-            i = min(left, key=lambda i: len(left[i]))
-            j = min(holders, key=lambda j: len(holders[j]))
-            if min(len(left[i]), len(holders[j])) == 0:
-                raise ZeroDivisionError("a singular matrix")
-            if len(left[i]) <= len(holders[j]):
-                j = min(left[i], key=lambda j: len(holders[j]))
-            else:
-                i = min(holders[j], key=lambda i: len(left[i]))
-            pivot = left.pop(i)
-            self._pivots.append((i, j, pivot))
-            for column in pivot:
-                holders[column].discard(i)
-            for k in sorted(holders.pop(j)):
-                self._eliminate(j, i, pivot, k, left, holders)
-
-    def _eliminate(
-        self,
-        j: int,
-        i: int,
-        pivot: dict[int, int],
-        k: int,
-        left: dict[int, dict[int, int]],
-        holders: dict[int, set[int]],
-    ) -> None:
-        """Subtract the pivot row i from row k, so that its column j is 0; keep how."""
-        row = left[k]
-        times, less = pivot[j], row.pop(j)
-        for column in row.keys() | (pivot.keys() - {j}):
-            value = times * row.get(column, 0) - less * pivot.get(column, 0)
-            if value:
-                row[column] = value
-                holders[column].add(k)
-            else:
-                del row[column]
-                holders[column].discard(k)
-        common = math.gcd(*row.values()) or 1
-        for column in row:
-            row[column] //= common
-        self._steps.append((i, k, Fraction(times, common), Fraction(less, common)))
-
-    def solve(self, sides: list[Fraction]) -> list[Fraction]:
-        """Return x with M x = sides."""
-        sides = list(sides)
-        for i, k, times, less in self._steps:
-            if sides[k] or sides[i]:
-                sides[k] = times * sides[k] - less * sides[i]
-        found = [_ZERO] * len(sides)
-        for i, j, pivot in reversed(self._pivots):
-            rest = sum((a * found[c] for c, a in pivot.items() if found[c]), _ZERO)
-            found[j] = (sides[i] - rest) / pivot[j]
-        return found
-
-    def solve_transposed(self, sides: list[Fraction]) -> list[Fraction]:
-        """Return y with Mᵀ y = sides."""
-        sides = list(sides)
-        found = [_ZERO] * len(sides)
-        for i, j, pivot in self._pivots:
-            found[i] = sides[j] / pivot[j]
-            if found[i]:
-                for c, a in pivot.items():
-                    sides[c] -= a * found[i]
-        for i, k, times, less in reversed(self._steps):
-            if found[k]:
-                found[i] -= less * found[k]
-                found[k] *= times
-        return found

@@ -10,7 +10,6 @@ import numpy as np
 import oracles
 import pytest
 from instances import pairs
-from programs_table import needs_cdd
 
 import otspec
 from otspec import batch
@@ -103,7 +102,6 @@ def test_every_rule_has_an_oracle():
     assert exported == set(RULES.values())
 
 
-@needs_cdd
 @pytest.mark.parametrize("name", ORACLES)
 def test_rules_accept_what_their_oracles_say_and_are_lossless(name):
     seen = 0
@@ -132,7 +130,6 @@ def test_which_kernels_have_array_code():
     ]  # fmt: skip
 
 
-@needs_cdd
 @pytest.mark.parametrize("name", ARRAYS)
 def test_array_code_of_kernels_is_the_program_along_every_branch(name):
     for rule, table in made(RULES[name], 824, 12):
@@ -140,7 +137,6 @@ def test_array_code_of_kernels_is_the_program_along_every_branch(name):
             assert rule.joint_kernel(x).tolist() == joint_kernel_of(rule, x).tolist()
 
 
-@needs_cdd
 @pytest.mark.parametrize("name", ["pooled-selection", "pooled-selection-without-replacement"])
 def test_graded_pools_are_the_program_along_every_branch(name):
     for exact, table in made(RULES[name], 825, 8):
@@ -149,7 +145,6 @@ def test_graded_pools_are_the_program_along_every_branch(name):
             assert rule.joint_kernel(x).tolist() == joint_kernel_of(rule, x).tolist()
 
 
-@needs_cdd
 @pytest.mark.parametrize("name", ORACLES)
 def test_samples_of_floats_have_the_law_of_the_kernel(name):
     size, tried = 400, 0
