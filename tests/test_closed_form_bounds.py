@@ -11,7 +11,6 @@ import oracles
 import pytest
 import sympy
 from instances import EPS, floats, fractions, pairs
-from programs_table import needs_cdd
 from searching import of_all
 
 import otspec
@@ -76,7 +75,6 @@ def test_the_optimum_of_iid_drafts_is_the_closed_form():
         assert number(put(expression, named(draft, target, k=k))) == found
 
 
-@needs_cdd
 def test_the_linear_program_has_the_closed_form_as_its_optimum():
     for draft, target, k in instances(62, 24, 3, most_drafts=2):
         plan = optimal_plan(otspec.IID(draft, k), target, program="membership", solver="rational")

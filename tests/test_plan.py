@@ -15,7 +15,6 @@ from programs_table import (
     feasible_masses,
     formulate,
     instances,
-    needs_cdd,
     program_names,
 )
 from searching import NIGHTLY, of_all
@@ -70,7 +69,6 @@ def assert_attainable(selection, table, target):
     assert_couples(plan, table, target)
 
 
-@needs_cdd
 @pytest.mark.parametrize("sets", [True, False])
 @pytest.mark.parametrize("name", LAWS)
 def test_optimal_plans_couple_and_split_without_loss(name, sets):
@@ -108,7 +106,6 @@ def test_any_sub_coupling_is_completed_to_both_marginals(name, sets):
     assert worse == 0 if name in CERTAIN else worse >= of_all(20)
 
 
-@needs_cdd
 @pytest.mark.parametrize("name", LAWS)
 def test_shares_of_optimal_plans_are_completed_too(name):
     rng = np.random.default_rng(132)
@@ -153,7 +150,6 @@ def without_replacement_rejection(draft, target, x):
     return law, [sofar + going * mass for sofar, mass in zip(law, q, strict=True)]
 
 
-@needs_cdd
 def test_spechub_figure_5_recursive_rejection_is_feasible_and_the_optimum_costs_less():
     draft, target = FIGURE_5
     table = oracles.without_replacement_table(draft, 2)
@@ -201,7 +197,6 @@ TAMPERED = [
 ]
 
 
-@needs_cdd
 @pytest.mark.parametrize(("pair", "change", "message"), TAMPERED)
 def test_plans_that_were_tampered_with_are_refused(pair, change, message):
     draft, target = FIGURE_5
@@ -278,7 +273,6 @@ def test_float_plans_couple_within_the_tolerance(name, solver):
         assert np.abs(output - floats(target)).max() <= VALUE_ERROR
 
 
-@needs_cdd
 def test_the_default_solver_follows_the_arithmetic():
     draft, target = FIGURE_5
     exact = otspec.optimal_plan(otspec.IID(draft, 2), target)

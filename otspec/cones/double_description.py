@@ -13,7 +13,7 @@ from types import ModuleType
 from typing import Any
 
 from otspec.cones.vectors import Vector, coprime
-from otspec.solvers.rational import pycddlib
+from otspec.extras import needed
 
 Point = tuple[Fraction, ...]
 
@@ -102,4 +102,6 @@ def _converted(
 
 def require() -> ModuleType:
     """Import pycddlib, or raise ``ValueError`` with how to install it."""
-    return pycddlib("otspec.cones")
+    hint = ", which compiles against libcdd and GMP (on Debian: apt install libcdd-dev libgmp-dev)"
+    needed("cdd.gmp", "otspec.cones", "cones", hint=hint)
+    return needed("cdd", "otspec.cones", "cones", hint=hint)

@@ -26,22 +26,10 @@ def _quiet() -> Any:
     return highs
 
 
-def solve(program: LinearProgram) -> Solution:
-    """Solve a linear program with HiGHS in float64.
-
-    Parameters
-    ----------
-    program : LinearProgram
-        Exact data are rounded to floats.
-
-    Returns
-    -------
-    Solution
-        Feasible to 1e-10; usually a vertex, found by the dual simplex method.
-    """
+def _run(program: LinearProgram) -> tuple[Any, float]:
+    """Return HiGHS after a program in floats, and how long it took."""
     import highspy
 
-    program = program.as_floats()
     model = highspy.HighsLp()
     model.num_row_, model.num_col_ = program.shape
     model.sense_ = (
@@ -72,8 +60,26 @@ def solve(program: LinearProgram) -> Solution:
         highs.clearSolver()
         highs.setOptionValue("presolve", "off")
         highs.run()
-    seconds = time.perf_counter() - start
+    return highs, time.perf_counter() - start
 
+
+def solve(program: LinearProgram) -> Solution:
+    """Solve a linear program with HiGHS in float64.
+
+    Parameters
+    ----------
+    program : LinearProgram
+        Exact data are rounded to floats.
+
+    Returns
+    -------
+    Solution
+        Feasible to 1e-10; usually a vertex, found by the dual simplex method.
+    """
+    import highspy
+
+    program = program.as_floats()
+    highs, seconds = _run(program)
     ended = {
         highspy.HighsModelStatus.kOptimal: Status.OPTIMAL,
         highspy.HighsModelStatus.kModelEmpty: Status.OPTIMAL,
@@ -94,6 +100,36 @@ def solve(program: LinearProgram) -> Solution:
         np.array(found.row_dual, dtype=float),
         int(info.simplex_iteration_count) + int(max(info.ipm_iteration_count, 0)),
         seconds,
+    )
+
+
+def basis_of(program: LinearProgram) -> tuple[list[int], list[int]]:
+    """Return the basis at which HiGHS ends.
+
+    Parameters
+    ----------
+    program : LinearProgram
+        Of n variables; exact data are rounded to floats.
+
+    Returns
+    -------
+    basic, above : list of int
+        The basic variables, of which n + i stands for row i, and those at their upper bound. Both
+        are empty if there is no basis.
+    """
+    import highspy
+
+    try:
+        basis = _run(program.as_floats())[0].getBasis()
+    except OverflowError:  # a number is too large for a float
+        return [], []
+    if not basis.valid:
+        return [], []
+    kinds = highspy.HighsBasisStatus
+    statuses = [*basis.col_status, *basis.row_status]
+    return (
+        [j for j, status in enumerate(statuses) if status == kinds.kBasic],
+        [j for j, status in enumerate(statuses) if status == kinds.kUpper],
     )
 
 

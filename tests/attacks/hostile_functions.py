@@ -117,7 +117,7 @@ FUNCTIONS = {
         {
             "solve": ("callable", lambda: solvers.highs.solve),
             "exact": ("flag", False),
-            "available": ("callable", lambda: solvers.rational.available),
+            "available": ("callable", lambda: solvers.cvxpy.available),
         },
     ),
     "solvers.certify": Row(

@@ -12,7 +12,6 @@ import numpy as np
 import pytest
 from block_models import ALGORITHMS, SIZES, capped_mass, model_pairs, within
 from instances import EPS, HEAVY_DRAFTS
-from programs_table import needs_cdd
 from searching import enough
 
 from otspec.auditing import audit_blocks
@@ -79,7 +78,6 @@ def test_the_preprints_rule_attains_the_best_transport_of_blocks_exactly(n, leng
         assert BlockVerify(*case.exact, length).expected() == best
 
 
-@needs_cdd
 @pytest.mark.parametrize(("n", "length"), RATIONAL)
 def test_the_preprints_rule_attains_the_block_program_exactly(n, length):
     for case in model_pairs(700, n, length, RATIONAL[n, length]):

@@ -7,7 +7,6 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from drafted_trees import as_floats, models
-from programs_table import needs_cdd
 
 from otspec.auditing.blocks import audit_blocks, best_expected
 from otspec.blocks import (
@@ -22,7 +21,6 @@ from otspec.blocks import (
 from otspec.blocks.planned_block import best_plan, coupled_plan
 from otspec.rules import PooledSelection, RecursiveRejectionWithoutReplacement, SpecHub
 
-pytestmark = needs_cdd
 COIN = memoryless(["1/2", "1/2"]), memoryless(["1/4", "3/4"])
 RULES = [PooledSelection, RecursiveRejectionWithoutReplacement]
 

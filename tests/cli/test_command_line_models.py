@@ -6,7 +6,6 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from command_line import complaint, run
-from programs_table import needs_cdd
 
 import otspec
 from otspec.cli import different_models
@@ -41,7 +40,6 @@ def test_accept_json_is_what_the_library_says(capsys, more):
     assert (row["k"], row["cut"]) == (2, list(found.cut))
 
 
-@needs_cdd
 def test_compare_shows_every_rule_exactly(capsys):
     rows = json.loads(run(capsys, "compare", *MODELS, "--json"))
     assert {row["drafts"] for row in rows} == {"independent"}

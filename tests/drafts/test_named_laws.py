@@ -11,7 +11,6 @@ import numpy as np
 import oracles
 import pytest
 from instances import pairs
-from programs_table import needs_cdd
 from searching import of_all
 
 import otspec
@@ -119,7 +118,6 @@ def repeated():
     LAWS._entries.pop("repeated", None)
 
 
-@needs_cdd
 def test_a_new_law_needs_nothing_but_its_own_file(repeated):
     draft, target = ["1/2", "1/2", 0], ["1/4", "1/4", "1/2"]
     assert type(named_law("repeated", draft, 2)) is repeated

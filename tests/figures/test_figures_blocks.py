@@ -114,8 +114,6 @@ def test_the_long_run_of_the_preprint_is_as_printed():
 
 
 def test_trees_against_whole_blocks_are_as_printed():
-    if not otspec.solvers.rational.available():
-        pytest.skip("pycddlib is not installed (it needs libcdd-dev and libgmp-dev)")
     rows = table("tree, coin drafts")
     assert len(rows) == 5
     for tree, *printed in rows:

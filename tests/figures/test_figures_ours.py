@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from captions import caption
 from matplotlib.figure import Figure
+from programs_table import needs_cdd
 from searching import enough
 
 import otspec
@@ -14,7 +15,6 @@ from figures import acceptance_gap, block_rules, cut_simplex
 from figures.contract import Settings
 from otspec.blocks import BLOCK_RULES, BlockVerify
 from otspec.rules import NaiveSampling, PooledSelection
-from otspec.solvers import rational
 
 EPS = np.finfo(float).eps
 QUICK = Settings(quick=True)
@@ -72,9 +72,8 @@ def test_the_regions_are_the_targets_that_lose_nothing(simplex):
             assert otspec.optimal_acceptance(law, list(corner)).acceptance == 1
 
 
+@needs_cdd
 def test_the_regions_are_those_of_double_description(simplex):
-    if not rational.available():
-        pytest.skip("pycddlib is not installed (it needs libcdd-dev and libgmp-dev)")
     for k in (2, 3, 4):
         polytope = otspec.cones.selection_polytope(otspec.IID(list(cut_simplex.DRAFT), k))
         assert sorted(simplex.corners[k]) == sorted(polytope.vertices)

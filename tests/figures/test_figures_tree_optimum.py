@@ -7,7 +7,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 from captions import caption
-from programs_table import needs_cdd
 
 from figures.tree_optimum import DEPTHS, ONE, RULES, WHOLE, TreeOptimum
 from otspec.blocks import DraftSelection, memoryless
@@ -84,7 +83,6 @@ def optima(draft, target, tree):
     return selection.expected(), one, block
 
 
-@needs_cdd
 def test_the_table_of_the_coin():
     for tree, *shown in rows("tree_optimum.md", "tree, coin drafts"):
         pooled, *best = optima(COIN, BIASED, tree)
@@ -97,7 +95,6 @@ def test_the_table_of_the_coin():
         assert [f"{float(value):.4f}" for value in found] == shown
 
 
-@needs_cdd
 def test_two_rules_attain_the_optimum_of_two_paths_of_two_tokens():
     rng = np.random.default_rng(11)
     for number in range(6):
@@ -106,7 +103,6 @@ def test_two_rules_attain_the_optimum_of_two_paths_of_two_tokens():
         assert all(rule(*pair, "2x1").expected() == best for rule in VERIFIERS[1:])
 
 
-@needs_cdd
 def test_plans_serve_any_tree():
     tree = TokenTree((-1, -1, 0, 2))
     pooled, one, block = optima(COIN, BIASED, tree)

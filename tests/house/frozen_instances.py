@@ -43,7 +43,7 @@ from otspec.selection.pooled_mixtures import Problem
 from otspec.selection.pools import Pools, by_bins, by_thresholds, by_token
 from otspec.selection.priorities import Mixture
 from otspec.selection.rings import RungDrafts
-from otspec.solvers import LinearProgram, Names, Sense, Solution, Status, rational
+from otspec.solvers import LinearProgram, Names, Sense, Solution, Status
 from otspec.trees import VERIFIERS
 from otspec.trees.first_highest_path import ClippedRanks
 from otspec.trees.nodes import Node, Nodes
@@ -55,7 +55,7 @@ TOKENS = (1, 0)
 LAW = otspec.IID(DRAFT, 2)
 SEEN = support(LAW)
 PROGRAM = programs.Reduced(LAW, as_distribution(TARGET)).build()
-SOLUTION = solvers.solve(PROGRAM, "rational" if rational.available() else "highs")
+SOLUTION = solvers.solve(PROGRAM, "rational")
 
 
 def logged(give):

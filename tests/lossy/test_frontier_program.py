@@ -13,16 +13,10 @@ from searching import enough
 import otspec
 from otspec.lossy import FrontierProgram
 from otspec.plan import Plan
-from otspec.solvers import rational, solve
+from otspec.solvers import solve
 
 NAMES = ("IID", "WithoutReplacement", "Joint", "Independent", "TopK", "Hub")
 COUNT = enough(300 // len(NAMES))
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _solver():
-    if not rational.available():
-        pytest.skip("pycddlib is not installed (needs libcdd-dev and libgmp-dev)")
 
 
 def budgets(name):

@@ -12,7 +12,7 @@ from itertools import product
 import numpy as np
 import pytest
 from instances import floats, fractions, pairs, weights
-from programs_table import VALUE_ERROR, needs_cdd
+from programs_table import VALUE_ERROR
 from searching import NIGHTLY
 
 from otspec.programs import BlockProgram, formulation
@@ -68,7 +68,6 @@ def common_mass(draft, target, n, length):
     return sum(min(mass(draft, x), mass(target, x)) for x in prefixes)
 
 
-@needs_cdd
 @pytest.mark.parametrize(("n", "length"), SIZES)
 def test_the_optimum_is_the_common_mass_of_all_prefixes_exactly(n, length):
     solved, lowest, highest = 0, length, 0

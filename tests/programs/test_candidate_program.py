@@ -19,7 +19,7 @@ from drafted_trees import (
     trees,
 )
 from instances import pairs
-from programs_table import VALUE_ERROR, needs_cdd
+from programs_table import VALUE_ERROR
 
 import otspec
 from otspec.auditing.blocks import audit_blocks, best_expected
@@ -88,7 +88,6 @@ def test_float_candidates_sum_to_one():
     assert sum(selection.candidates().values()) == pytest.approx(1, abs=1e-12)
 
 
-@needs_cdd
 @pytest.mark.parametrize(("n", "length"), [(2, 1), (2, 2), (2, 3), (3, 2)])
 def test_one_candidate_is_the_program_of_blocks(n, length):
     for draft, target in models(183, 8, n, length):
@@ -99,7 +98,6 @@ def test_one_candidate_is_the_program_of_blocks(n, length):
             assert solve(BlockProgram(draft, target, length).build()).value == best
 
 
-@needs_cdd
 @pytest.mark.parametrize(("rule", "tree", "n"), cases(RULES, SIZES))
 def test_no_rule_keeps_more_than_the_best_coupling(rule, tree, n):
     count, length = 2 if rule == "k-sequential" else FOUR, len(as_branching(tree))
@@ -120,7 +118,6 @@ def test_no_rule_keeps_more_than_the_best_coupling(rule, tree, n):
                 assert report.optimum is report.gap is None
 
 
-@needs_cdd
 def test_of_single_tokens_it_is_the_optimum_of_one_step():
     for draft, target in pairs(185, 24, 3):
         for k in (1, 2, 3):

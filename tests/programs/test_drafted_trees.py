@@ -7,7 +7,6 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from drafted_trees import as_floats, models
-from programs_table import needs_cdd
 
 from otspec.blocks import DraftSelection, memoryless
 from otspec.drafts import IID, WithoutReplacement
@@ -110,7 +109,6 @@ def test_the_bound_by_depth_is_at_most_the_sum_of_the_optima_of_depths():
     assert one.value <= bound.value <= 1 + one.value
 
 
-@needs_cdd
 @pytest.mark.parametrize("corrects", ["block", "one"])
 @pytest.mark.parametrize(("tree", "n"), [((2, 1), 3), ((3, 1), 2), ((2, 1, 1), 2), ((1, 1), 3)])
 def test_tangents_enclose_the_optimum(tree, n, corrects):

@@ -7,7 +7,6 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from drafted_trees import as_floats, models
-from programs_table import needs_cdd
 
 from otspec.blocks import DraftSelection, memoryless
 from otspec.programs import (
@@ -22,7 +21,6 @@ from otspec.programs.levels import place_of
 from otspec.rules import PooledSelection, RecursiveRejectionWithoutReplacement
 from otspec.solvers import LinearProgram, Sense, solve
 
-pytestmark = needs_cdd
 COIN = memoryless(["1/2", "1/2"]), memoryless(["1/4", "3/4"])
 
 

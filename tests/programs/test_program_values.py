@@ -21,7 +21,6 @@ from programs_table import (
     chosen,
     formulate,
     instances,
-    needs_cdd,
     program_names,
 )
 from searching import of_all
@@ -89,7 +88,6 @@ def test_rows_of_tuples_give_the_same_value_as_rows_of_sets(name, solver):
             assert agree(acceptance, exact), program
 
 
-@needs_cdd
 @pytest.mark.parametrize("name", [pytest.param("IID", marks=pytest.mark.nightly), "Joint"])
 def test_all_tuples_of_four_drafts_in_rational_arithmetic(name):
     draft, target = fractions("1/2", "1/3", "1/6"), fractions("1/60", "1/60", "29/30")
@@ -181,7 +179,6 @@ def test_the_flow_of_both_networks_is_the_optimum_and_its_cut_the_certificate(na
             assert Fraction(value, scale) == best.acceptance
 
 
-@needs_cdd
 @pytest.mark.parametrize("name", LAWS)
 def test_the_cut_read_off_the_residual_network_of_the_program_is_a_certificate(name):
     for case, target in instances(name, seed=121, count=40, most_tokens=4, ks=(1, 2, 3)):
@@ -207,7 +204,6 @@ def test_the_cut_read_off_the_residual_network_of_the_program_is_a_certificate(n
         assert values[sum(1 << token for token in cut)] == best.acceptance
 
 
-@needs_cdd
 @pytest.mark.parametrize("name", LAWS)
 def test_the_compact_network_equals_the_bipartite_one(name):
     for case, target in instances(name, seed=122, count=60, most_tokens=5, ks=(2,)):
@@ -299,7 +295,6 @@ def test_flow_through_several_tokens_by_hand():
     plan.check()
 
 
-@needs_cdd
 def test_compact_flows_stay_exact_where_a_token_passes_on_more_than_its_source_gives():
     draft, target = fractions("1/2", "1/3", "1/6"), fractions("2/5", "1/4", "7/20")
     plan = otspec.optimal_plan(otspec.Hub(draft), target, "compact", "rational")

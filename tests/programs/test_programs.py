@@ -19,7 +19,6 @@ from programs_table import (
     chosen,
     formulate,
     instances,
-    needs_cdd,
     program_names,
     written_out,
 )
@@ -286,7 +285,6 @@ def test_solutions_are_feasible_and_complementary_by_an_independent_check(name, 
             assert worst == 0 if law.exact else worst <= 1e-9 + 400 * np.finfo(float).eps
 
 
-@needs_cdd
 @pytest.mark.parametrize("name", LAWS)
 def test_rational_certificates_are_exactly_zero(name):
     for case, target in instances(name, seed=83, count=24, most_tokens=3, ks=(1, 2, 3)):

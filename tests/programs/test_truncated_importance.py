@@ -9,7 +9,7 @@ import numpy as np
 import oracles
 import pytest
 from instances import floats, fractions, law_case, pairs
-from programs_table import VALUE_ERROR, needs_cdd
+from programs_table import VALUE_ERROR
 from searching import of_all
 
 import otspec
@@ -60,7 +60,6 @@ def value_by_cuts(table, target, free):
     return min(values)
 
 
-@needs_cdd
 @pytest.mark.parametrize("name", LAWS)
 def test_the_loss_is_within_the_bound_and_vanishes_for_all_tokens(name):
     lossy = 0
@@ -85,7 +84,6 @@ def test_the_loss_is_within_the_bound_and_vanishes_for_all_tokens(name):
     assert lossy >= of_all(20)
 
 
-@needs_cdd
 @pytest.mark.parametrize("name", LAWS)
 def test_the_solution_is_a_plan_with_both_marginals(name):
     for case, target in cases(name, seed=151, count=60):
@@ -103,7 +101,6 @@ def test_the_solution_is_a_plan_with_both_marginals(name):
             assert solution.value <= plan.acceptance <= oracles.optimum(case.table, target)
 
 
-@needs_cdd
 def test_there_are_instances_that_lose_the_whole_bound():
     draft, target = fractions("1/2", "1/2"), fractions("1/2", "1/2")
     law = otspec.IID(draft, 2)

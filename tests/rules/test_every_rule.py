@@ -10,7 +10,6 @@ import numpy as np
 import oracles
 import pytest
 from instances import pairs
-from programs_table import needs_cdd
 
 import otspec
 from otspec import batch
@@ -106,7 +105,6 @@ def test_every_rule_has_an_oracle():
     assert exported == {*RULES.values(), otspec.rules.ProgramRule}
 
 
-@needs_cdd
 @pytest.mark.parametrize("name", ORACLES)
 def test_rules_accept_what_their_oracles_say_and_are_lossless(name):
     seen = 0
@@ -135,7 +133,6 @@ def test_which_kernels_have_array_code():
     ]  # fmt: skip
 
 
-@needs_cdd
 @pytest.mark.parametrize("name", ARRAYS)
 def test_array_code_of_kernels_is_the_program_along_every_branch(name):
     for rule, table in made(RULES[name], 824, 12):
@@ -143,7 +140,6 @@ def test_array_code_of_kernels_is_the_program_along_every_branch(name):
             assert rule.joint_kernel(x).tolist() == joint_kernel_of(rule, x).tolist()
 
 
-@needs_cdd
 @pytest.mark.parametrize("name", ["pooled-selection", "pooled-selection-without-replacement"])
 def test_graded_pools_are_the_program_along_every_branch(name):
     for exact, table in made(RULES[name], 825, 8):
@@ -152,11 +148,7 @@ def test_graded_pools_are_the_program_along_every_branch(name):
             assert rule.joint_kernel(x).tolist() == joint_kernel_of(rule, x).tolist()
 
 
-PLANNED = ("priority-mixture", "planned")
-EVERY_RULE = [pytest.param(x, marks=needs_cdd if x in PLANNED else ()) for x in ORACLES]
-
-
-@pytest.mark.parametrize("name", EVERY_RULE)
+@pytest.mark.parametrize("name", ORACLES)
 def test_every_formula_is_the_program_over_all_branches(name):
     seen = 0
     for rule, table in made(RULES[name], 827, 32):
@@ -224,7 +216,6 @@ def test_what_rules_say_of_few_drafts():
     ]  # fmt: skip
 
 
-@needs_cdd
 @pytest.mark.parametrize("name", ORACLES)
 def test_samples_of_floats_have_the_law_of_the_kernel(name):
     size, tried = 400, 0

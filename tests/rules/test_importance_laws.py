@@ -7,7 +7,6 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from instances import floats, pairs, weights
-from programs_table import needs_cdd
 from searching import of_all
 
 from otspec.rules import ImportanceSampling, NotExactError, importance_laws, importance_steps
@@ -109,7 +108,6 @@ def test_a_flow_and_a_linear_program_select_as_well():
         assert by_flow == pytest.approx(by_program, abs=1e-9)
 
 
-@needs_cdd
 def test_the_rational_solver_selects_exactly_as_well():
     for draft, target, k, options in cases(3_305, 24, ks=(2,)):
         by_flow, by_program = (

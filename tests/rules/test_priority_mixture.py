@@ -9,7 +9,6 @@ import numpy as np
 import oracles
 import pytest
 from instances import EPS, LAWS, LawCase, floats, fractions, law_cases
-from programs_table import needs_cdd
 from searching import NIGHTLY, enough
 
 import otspec
@@ -64,7 +63,6 @@ def similar(seed, count, n=2_000):
 # Exactly
 
 
-@needs_cdd
 @pytest.mark.parametrize("name", LAWS)
 def test_a_gap_of_nothing_ends_at_the_optimum(name):
     for case, target, rule in rules(name):
@@ -84,7 +82,6 @@ def test_the_minimum_cut_of_the_known_instance_is_no_prefix():
         assert found > oracles.optimum(case.table, target)
 
 
-@needs_cdd
 @pytest.mark.parametrize("most", [1, 2])
 @pytest.mark.parametrize("name", LAWS)
 def test_few_orders_are_lossless_and_bounded(name, most):
@@ -104,7 +101,6 @@ def test_few_orders_are_lossless_and_bounded(name, most):
     assert hitting > 0 or most > 1
 
 
-@needs_cdd
 @pytest.mark.parametrize("most", [1, 2, 100])
 @pytest.mark.parametrize("name", LAWS)
 def test_the_law_of_selection_is_that_of_the_orders(name, most):
@@ -129,7 +125,6 @@ def test_the_law_of_selection_is_that_of_the_orders(name, most):
         assert sum(law) == inside[-1] == 1
 
 
-@needs_cdd
 def test_a_gap_is_kept_in_exact_arithmetic():
     kept = 0
     for case, target in cases("WithoutReplacement"):

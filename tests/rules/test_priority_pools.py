@@ -9,7 +9,6 @@ import numpy as np
 import oracles
 import pytest
 from instances import EPS, fractions, pair
-from programs_table import needs_cdd
 from searching import enough, of_all
 
 import otspec
@@ -49,7 +48,6 @@ def law_by_enumeration(mixture, table, n):
     return law
 
 
-@needs_cdd
 def test_pools_of_any_kind_are_lossless_and_bounded():
     below = attained = 0
     for index, (drafts, target) in enumerate(instances(105)):
@@ -77,7 +75,6 @@ def test_pools_of_any_kind_are_lossless_and_bounded():
     assert attained > of_all(30)
 
 
-@needs_cdd
 def test_pools_of_one_token_each_reach_the_optimum():
     for drafts, target in instances(40, seed=772):
         law = otspec.Independent(drafts)

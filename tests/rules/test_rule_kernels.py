@@ -10,7 +10,7 @@ import numpy as np
 import oracles
 import pytest
 from instances import EPS, law_case, pairs
-from programs_table import feasible_masses, needs_cdd, program_names
+from programs_table import feasible_masses, program_names
 from scipy.stats import binom
 from searching import NIGHTLY, enough, of_all
 
@@ -208,7 +208,6 @@ def test_plans_of_hard_floats_are_distributions(light, program):
         assert abs(rule.acceptance_by_draft().sum() - rule.acceptance()) <= rule.accuracy
 
 
-@needs_cdd
 @pytest.mark.parametrize("sets", [True, False])
 def test_optimal_plans_of_all_programs_are_lossless_rules(sets):
     count = 0

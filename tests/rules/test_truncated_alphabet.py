@@ -9,7 +9,6 @@ import numpy as np
 import oracles
 import pytest
 from instances import floats, fractions, pairs
-from programs_table import needs_cdd
 from searching import of_all
 
 import otspec
@@ -162,7 +161,6 @@ def test_counted_laws_are_the_tuples(inner):
         assert accepted.tolist() == by_count[1:].tolist()
 
 
-@needs_cdd
 @pytest.mark.parametrize(
     "inner",
     [

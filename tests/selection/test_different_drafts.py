@@ -10,7 +10,6 @@ import numpy as np
 import oracles
 import pytest
 from instances import fractions, weights
-from programs_table import needs_cdd
 
 from otspec.selection.order_search import _weighing
 from otspec.solvers import SOLVERS
@@ -131,7 +130,6 @@ def test_the_law_of_the_levels_is_feasible_and_optimal():
     assert single >= 1
 
 
-@needs_cdd
 def test_pools_of_similar_ratios_lose_little():
     """A rule that looks at the pools only accepts α/κ at least (Different, prop. 5)."""
     lossless = 0
@@ -161,7 +159,6 @@ def test_pools_of_similar_ratios_lose_little():
 # One order of the tokens
 
 
-@needs_cdd
 def test_the_order_of_the_ratios_is_not_always_enough():
     drafts = [
         fractions("24/32", "6/32", "1/32", "1/32"),
@@ -178,7 +175,6 @@ def test_the_order_of_the_ratios_is_not_always_enough():
     assert best_mixture(laws_of_order(drafts, order), target) == 1
 
 
-@needs_cdd
 def test_equal_chances_need_another_order():
     drafts = [fractions("6/18", "1/18", "8/18", "3/18"), fractions("8/17", "2/17", 0, "7/17")]
     target = fractions("5/24", "3/24", "8/24", "8/24")
@@ -191,7 +187,6 @@ def test_equal_chances_need_another_order():
     assert best_mixture(laws_of_order(drafts, [0, 3, 2, 1], alike=True), target) == 1
 
 
-@needs_cdd
 @pytest.mark.parametrize("k", [2, 3])
 def test_the_order_of_the_levels_is_enough_in_random_instances(k):
     n = 5 - k

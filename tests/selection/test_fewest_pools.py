@@ -9,7 +9,7 @@ import numpy as np
 import oracles
 import pytest
 from instances import EPS, HEAVY_DRAFTS, KINDS, floats, pairs
-from programs_table import INF, dense_program, needs_cdd
+from programs_table import INF, dense_program
 
 import otspec
 from otspec import compiling
@@ -88,7 +88,6 @@ def fewest_by_program(draft, target, k):
     raise AssertionError("a pool for every ratio is optimal")
 
 
-@needs_cdd
 @pytest.mark.parametrize("k", [1, 2, 3, 4])
 def test_no_fewer_pools_can_be_optimal(k):
     counts = []

@@ -10,7 +10,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from programs_table import INF, SOLVER_NAMES, VALUE_ERROR, dense_program, needs_cdd
+from programs_table import INF, SOLVER_NAMES, VALUE_ERROR, dense_program
 
 import otspec
 from otspec.solvers import SOLVERS, Sense, SolverError, Status, solve
@@ -95,7 +95,6 @@ def test_degenerate_programs_are_solved_and_certified(name, solver):
     assert worst <= (0 if solver == "rational" else VALUE_ERROR)
 
 
-@needs_cdd
 def test_duals_are_derivatives_with_respect_to_the_right_hand_sides():
     rng = np.random.default_rng(90)
     step, compared = Fraction(1, 10**9), {"<=": 0, ">=": 0, "=": 0}
@@ -199,7 +198,6 @@ def test_a_solution_that_says_it_is_not_optimal_is_refused(status):
     assert status.value in str(raised.value)
 
 
-@needs_cdd
 def test_the_smallest_change_of_a_rational_solution_is_refused():
     solution = solve(dense_program(*ROWS[0]))
     assert list(vars(solution.check()).values()) == [0, 0, 0, 0]
@@ -211,7 +209,6 @@ def test_the_smallest_change_of_a_rational_solution_is_refused():
                 dataclasses.replace(solution, **{field: changed}).check()
 
 
-@needs_cdd
 def test_the_solver_follows_the_arithmetic_unless_it_is_named():
     exact, inexact = (dense_program(*ROWS[0], exact=exact) for exact in (True, False))
     assert solve(exact).solver == "rational"
@@ -229,13 +226,11 @@ def test_an_unknown_solver_is_refused_with_the_names_that_there_are():
         solve(dense_program(*ROWS[0]), "simplex")
 
 
-@needs_cdd
 def test_rational_refuses_floats():
     with pytest.raises(ValueError, match="needs exact distributions"):
         solve(dense_program(*ROWS[0], exact=False), "rational")
 
 
-@needs_cdd
 def test_rational_refuses_programs_that_are_too_large_and_names_their_size():
     law, target = otspec.IID(["1/14"] * 14, 2), ["1/14"] * 14
     # 105 sets of one or two of 14 tokens.

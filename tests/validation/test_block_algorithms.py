@@ -6,7 +6,7 @@ from itertools import islice
 
 import numpy as np
 import pytest
-from programs_table import VALUE_ERROR, needs_cdd
+from programs_table import VALUE_ERROR
 
 from otspec.programs import BlockProgram
 from otspec.rules import MaximalCoupling
@@ -88,7 +88,6 @@ def test_readings_of_algorithm_3_agree_where_nothing_is_accepted_in_part():
                     assert one.following.blocks(2) == other.following.blocks(2)
 
 
-@needs_cdd
 def test_the_network_simplex_agrees_with_the_exact_block_program():
     for target, draft, length in both(models(SHORT), 35, 3):
         solution = solve(BlockProgram(draft, target, length).build(), "rational")

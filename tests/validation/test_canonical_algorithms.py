@@ -6,10 +6,10 @@ from itertools import islice
 
 import numpy as np
 import pytest
+from programs_table import needs_cdd
 
 from otspec.cones import certainty_cone
 from otspec.rules import ImportanceSampling
-from otspec.solvers import rational
 from validation import notation as nt
 from validation.canonical import appendix_b_c, section_3, section_4
 from validation.claim import Counterexample, Method
@@ -22,7 +22,6 @@ from validation.search import Search
 
 HALF = Fraction(1, 2)
 BY_CONES = [f"canonical.{item}" for item in ("secB", "eq108", "secC", "secH", "secD")]
-needs_cdd = pytest.mark.skipif(not rational.available(), reason="pycddlib is not installed")
 
 
 def small(domain, number):

@@ -3,7 +3,6 @@
 import pytest
 from searching import enough
 
-from otspec.solvers import rational
 from validation.__main__ import recorded
 from validation.claim import Verdict
 from validation.registry import CLAIMS
@@ -14,14 +13,10 @@ FEW = Search(seconds=20.0, instances=enough(60, least=20))
 MORE = Search(seconds=20.0, instances=60)
 """For claims that fail: the first instance where they do may be the sixtieth."""
 RECORDED = recorded()
-AUDITED_PROGRAMS = {"beyond.priorities"}
-"""Claims on rules from exact linear programs, whose failure an audit would find."""
 
 
 @pytest.mark.parametrize("identifier", CLAIMS)
 def test_the_verdict_is_the_recorded_one_and_half_of_the_instances_are_random(identifier):
-    if identifier in AUDITED_PROGRAMS and not rational.available():
-        pytest.skip("pycddlib is not installed (it needs libcdd-dev and libgmp-dev)")
     search = MORE if RECORDED[identifier]["printed"] == "refuted" else FEW
     found = check_claim(identifier, search)
     assert found.verdicts() == RECORDED[identifier]
