@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from otspec.arguments import as_callable, as_integer, as_real, as_seed
+from otspec.arguments import as_callable, as_float_above, as_integer, as_real, as_seed
 from otspec.arithmetic import Array
 from otspec.conformance.arrays import DTYPES, Form
 from otspec.conformance.calling import Verifier
@@ -90,8 +90,8 @@ def check_texts(
         "texts",
         "pipeline",
         None,
-        float(as_real(detect, "detect", 0, 1, open_below=True)),
-        float(as_real(false_alarm, "false_alarm", 0, 0.5, open_below=True)),
+        as_float_above(detect, "detect", 0, 1),
+        as_float_above(false_alarm, "false_alarm", 0, 0.5),
         float(as_real(rounding, "rounding", 1e-15, 0.1)),
         as_integer(budget, "budget", 1, LARGEST) * model.n * number,
         as_seed(seed),

@@ -9,6 +9,7 @@ import numpy as np
 
 from otspec.distributions import Distribution
 from otspec.drafts import TooFewTokensError
+from otspec.raw import shown
 from otspec.registry import Registry, subclass_of
 from otspec.rules import (
     ImportanceSampling,
@@ -32,14 +33,32 @@ def made_rule(rule: TokenRule, draft: Distribution, target: Distribution, k: int
     """Return the rule for k drafts, or for fewer if there are not so many distinct ones.
 
     Of a single draft all rules for distinct drafts make the best, a maximal coupling.
+
+    Raises
+    ------
+    ValueError
+        ``rule`` does not return a rule for so many drafts of the two.
     """
     try:
-        made = rule(draft, target, k)
-        getattr(made, "law", None)  # which a rule may make late, and refuse only then
-        return made
+        return _called(rule, draft, target, k)
     except TooFewTokensError:
         possible = min(k, int(np.count_nonzero(draft)))
-    return MaximalCoupling(draft, target) if possible == 1 else rule(draft, target, possible)
+    if possible == 1:
+        return MaximalCoupling(draft, target)
+    return _called(rule, draft, target, possible)
+
+
+def _called(rule: TokenRule, draft: Distribution, target: Distribution, k: int) -> Rule:
+    made = rule(draft, target, k)
+    what = f"rule is {shown(rule)}, which of draft, target and k = {k} makes "
+    if not isinstance(made, Rule):
+        raise ValueError(f"{what}{shown(made)}: it must make a rule of otspec.rules, or like them")
+    if made.law.k != k or len(made.target) != len(target):  # the law may be made, and refused, late
+        raise ValueError(
+            f"{what}one for {made.law.k} drafts of {len(made.target)} tokens: it must make one for "
+            f"{k} drafts of the {len(target)} tokens that it is given"
+        )
+    return made
 
 
 RULES: Registry[type[PairRule]] = Registry(
