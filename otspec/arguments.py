@@ -192,6 +192,22 @@ def as_real(
     return number
 
 
+def as_float_above(
+    value: Any, name: str, least: float, most: float = math.inf, *, wanted: str | None = None
+) -> float:
+    """Check a real number above a bound that is used as a float.
+
+    Raises
+    ------
+    ValueError
+        As :func:`as_real`; or an exact number that is rounded to the bound.
+    """
+    number = float(as_real(value, name, least, most, wanted=wanted, open_below=True))
+    if number <= least:
+        raise ValueError(f"{name} is {shown(value)}, which floats round to {least:g}: raise it")
+    return number
+
+
 def as_list(values: Any, name: str, wanted: str, most: int = MOST_ITEMS) -> list[Any]:
     """Return what a collection holds, in order.
 
@@ -248,6 +264,8 @@ def as_tokens(
     for i, value in enumerate(as_steps(values, name, wanted)):
         if i == count:
             return (*tokens, -1)
+        if i == MOST_ITEMS and not isinstance(values, (list, tuple, np.ndarray)):
+            raise ValueError(f"{name} has more than {MOST_ITEMS:,} entries: pass a list of them")
         token = plain_integer(value)
         if token is None or not 0 <= token < n:
             place = f"{name} holds" if unordered else f"{name}[{i}] is"
@@ -259,7 +277,7 @@ def as_tokens(
 
 def how_many(values: Any, tokens: tuple[int, ...], count: int) -> str:
     """Say how many tokens there were where :func:`as_tokens` was to look at ``count``."""
-    if isinstance(values, (list, tuple, np.ndarray)):
+    if type(values) in (list, tuple, np.ndarray):
         return str(len(values))
     return f"more than {count}" if len(tokens) > count else str(len(tokens))
 

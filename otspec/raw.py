@@ -7,7 +7,10 @@ of that.
 from __future__ import annotations
 
 import math
+from array import ArrayType
+from collections.abc import Mapping
 from fractions import Fraction
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -17,6 +20,7 @@ from otspec.digits import shortened
 
 _DEEPEST = 32  # levels of nested lists; an array has no more axes
 _MOST_ENTRIES = 2**31  # lists that hold one list many times are larger than they look
+_MOST_GIVEN = 10**7  # entries of a sequence that is no list, which may say and give anything
 
 
 def as_array(values: Any, name: str) -> npt.NDArray[Any]:
@@ -27,7 +31,7 @@ def as_array(values: Any, name: str) -> npt.NDArray[Any]:
     ValueError
         It makes none; or entries are masked, which a plain array would show.
     """
-    if isinstance(values, (list, tuple)):
+    if _is_sequence(values):
         values = boxed(values, name).tolist()
     try:
         array = np.asanyarray(values)
@@ -99,11 +103,47 @@ def _shape(values: Any, name: str) -> tuple[int, ...]:
 
 def _row(value: Any, name: str) -> list[Any] | None:
     """Return the entries of a list or an array; None for a single entry."""
-    if isinstance(value, (list, tuple)):
-        return list(value)
+    if _is_sequence(value):
+        return _in_full(value, name)
     if not getattr(value, "ndim", 0):
         return None
     entries: list[Any] = as_array(value, name).tolist()
+    return entries
+
+
+def _is_sequence(values: Any) -> bool:
+    """Whether it is a list, or what NumPy would go through like one, without end if it has none."""
+    kind = type(values)
+    if issubclass(kind, (list, tuple)):
+        return True
+    if not hasattr(kind, "__getitem__") or not hasattr(kind, "__len__"):
+        return False
+    if issubclass(kind, (str, bytes, bytearray, memoryview, ArrayType, Mapping)):
+        return False
+    return not any(hasattr(kind, f"__array{what}__") for what in ("", "_interface", "_struct"))
+
+
+def _in_full(values: Any, name: str) -> list[Any]:
+    """Return the entries of a sequence, of which there have to be as many as it says.
+
+    Raises
+    ------
+    ValueError
+        More, or fewer; or it cannot be gone through.
+    """
+    if type(values) in (list, tuple):
+        return list(values)
+    try:
+        count = len(values)
+        entries = list(islice(iter(values), count + 1)) if count <= _MOST_GIVEN else ()
+    except Exception as error:  # __len__, __iter__ and __getitem__ are the caller's code
+        raise ValueError(f"{name} cannot be read as a list ({reason(error)})") from error
+    if len(entries) != count:
+        gives = "more" if len(entries) > count else "fewer"
+        raise ValueError(
+            f"{name} says that its length is {shown(count)}, but gives {gives} entries: pass a "
+            "list or an array"
+        )
     return entries
 
 

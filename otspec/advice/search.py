@@ -19,7 +19,7 @@ from otspec.arithmetic import Array
 from otspec.distributions import as_k
 from otspec.frames import Rows
 from otspec.rules import PairRule
-from otspec.trees import RULES, StepCost
+from otspec.trees import RULES, StepCost, as_seconds
 from otspec.trees.best_shape import as_nodes, as_widths
 from otspec.trees.comparison import as_trees
 from otspec.trees.shapes import LEAF, Shape
@@ -71,7 +71,8 @@ class Search:
         ValueError
             Costs, numbers or names that cannot be used.
         """
-        cost, most = StepCost(draft_cost, target_cost), as_nodes(nodes)
+        costs = as_seconds(draft_cost, "draft_cost"), as_seconds(target_cost, "target_cost")
+        cost, most = StepCost(*costs), as_nodes(nodes)
         children = min(as_integer(as_k(widest, "widest"), "widest", 1), most)
         return cls(
             _as_rules(rules, children),

@@ -111,7 +111,9 @@ class PlannedBlock(BlockRule):
     @cached_property
     def plan(self) -> PathPlan:
         """What is selected and kept of each drafted set."""
-        return self.planner(self.candidates(), self.target, self.corrects)
+        found = self.planner(self.candidates(), self.target, self.corrects)
+        plan: PathPlan = as_instance(found, "what planner returns", PathPlan, "a PathPlan")
+        return plan
 
     def candidates(self) -> dict[Sequences, Number]:
         """Return the law of what is drafted."""

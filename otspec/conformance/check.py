@@ -11,6 +11,7 @@ from otspec.arguments import (
     as_callable,
     as_choice,
     as_flag,
+    as_float_above,
     as_instance,
     as_integer,
     as_real,
@@ -193,7 +194,7 @@ def check(
     else:
         raise ValueError("rule is for drafts that are drawn here: leave it out in pipeline mode")
     form.refuse_too_many(before, max(task.handed for task in tasks if task.before or task.large))
-    found = float(as_real(detect, "detect", 0, 1, open_below=True))
+    found = as_float_above(detect, "detect", 0, 1)
     rough = max(COARSE, found) if coarse is None else float(as_real(coarse, "coarse", found, 1))
     errors = DTYPES[dtype] if rounding is None else as_real(rounding, "rounding", 0, 0.1)
     return Check(

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from otspec import blocks, rules, trees
-from otspec.arguments import as_callable, as_choice
+from otspec.arguments import as_callable, as_choice, as_instance
 from otspec.arithmetic import Array
 from otspec.conformance.cases import Case
 from otspec.conformance.drafting import patterns
@@ -141,7 +141,9 @@ def _of_models(
     number = {node: place for place, node in enumerate((-1, *kept), start=-1)}
     parents = tuple(number[kind.parents[node]] for node in kept)
     drafts: Any = len(kept) if kind.name == "block" else as_shape(trees.TokenTree(parents))
-    for outcome in maker(model_of(draft), model_of(target), drafts).outcomes():
+    made = maker(model_of(draft), model_of(target), drafts)
+    wanted = "a rule of otspec.blocks or otspec.trees, or like them"
+    for outcome in as_instance(made, "what rule makes", blocks.BlockRule, wanted).outcomes():
         row = np.asarray(outcome.following(()), dtype=float)
         yield len(outcome.accepted), float(outcome.mass) * row
 

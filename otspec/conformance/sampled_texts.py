@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from otspec.arguments import as_callable, as_integer, as_real, as_seed
+from otspec.arguments import as_callable, as_float_above, as_integer, as_real, as_seed
 from otspec.arithmetic import Array
 from otspec.conformance.arrays import DTYPES, Form
 from otspec.conformance.calling import Verifier
@@ -84,7 +84,7 @@ def check_texts(
             f"one of which there are at most {MOST_TEXTS:,}, or a model of fewer tokens"
         )
     case = _case(model, number)
-    found = float(as_real(detect, "detect", 0, 1, open_below=True))
+    found = as_float_above(detect, "detect", 0, 1)
     sampler, kind = Sampler(engine, Form()), Said(Block(), count=number)
     batches: tuple[type[KernelBatches], ...] = (RowPairs, SlotPairs, CallPairs, KernelBatches)
     return Check(
@@ -93,7 +93,7 @@ def check_texts(
         "pipeline",
         None,
         found,
-        float(as_real(false_alarm, "false_alarm", 0, 0.5, open_below=True)),
+        as_float_above(false_alarm, "false_alarm", 0, 0.5),
         float(as_real(rounding, "rounding", 1e-15, 0.1)),
         as_integer(budget, "budget", 1, LARGEST) * model.n * number,
         as_seed(seed),

@@ -10,7 +10,7 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-from otspec.arguments import as_choice, as_list, as_path, as_real
+from otspec.arguments import as_choice, as_float_above, as_list, as_path, as_real
 from otspec.conformance.evidence import LARGEST, MISS, requirement
 from otspec.conformance.vector_evidence import evidence_examples, requirement_document
 from otspec.conformance.vector_laws import SHAPES, Answers, Drafts, Group, Row, groups
@@ -54,8 +54,8 @@ def reference_vectors(
         Another kind, a number out of range, or a distance that takes too many samples to see.
     """
     test = {
-        "detect": float(as_real(detect, "detect", 0, 1, open_below=True)),
-        "false_alarm": float(as_real(false_alarm, "false_alarm", 0, 0.5, open_below=True)),
+        "detect": as_float_above(detect, "detect", 0, 1),
+        "false_alarm": as_float_above(false_alarm, "false_alarm", 0, 0.5),
         "rounding": float(as_real(rounding, "rounding", 0, 0.1)),
     }
     names = as_list(kinds, "kinds", f"a list of some of {', '.join(SHAPES)}")

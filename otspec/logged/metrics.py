@@ -131,6 +131,7 @@ class AcceptLengths(Frozen):
         return found
 
     def __add__(self, other: AcceptLengths) -> AcceptLengths:
+        as_instance(other, "other", AcceptLengths, "the AcceptLengths of other texts")
         if (self.drafted, self.depth) != (other.drafted, other.depth):
             raise ValueError(
                 f"other is of {other.drafted} drafted tokens and {other.depth} levels, and this of "

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from otspec.arguments import as_integer, as_real
+from otspec.arguments import as_float_above, as_integer, as_real
 from otspec.arithmetic import Array, Number, is_exact, over_one_denominator
 from otspec.distributions import Distribution, as_k
 from otspec.models.callables import CallableModel
@@ -197,8 +197,14 @@ def _as_share(share: Any, name: str, wanted: str, *, open_below: bool) -> Number
 
 
 def as_floats(options: dict[str, Any]) -> dict[str, Any]:
-    """Return options of warping with floats for fractions."""
+    """Return options of warping with floats for fractions.
+
+    Raises
+    ------
+    ValueError
+        A fraction above 0 that is rounded to 0.
+    """
     return {
-        name: float(value) if isinstance(value, Fraction) else value
+        name: as_float_above(value, name, 0) if isinstance(value, Fraction) and value else value
         for name, value in options.items()
     }

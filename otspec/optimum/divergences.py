@@ -8,12 +8,15 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from otspec.arguments import as_list, as_real
+from otspec.arguments import as_float_above, as_list, as_real
 from otspec.arithmetic import Array
 from otspec.digits import plain
 from otspec.distributions import Distribution
 from otspec.optimum.prices import Divergence, log_mean, log_ratios, log_sum, quotient, refuse_exact
 from otspec.raw import shown
+
+_MOST_ORDER = 1e100
+"""Powers of so high an order are those of the largest ratio."""
 
 
 @dataclass(frozen=True)
@@ -108,7 +111,7 @@ class Renyi(Divergence):
         parts = as_list(amount, cls.name, wanted, 2)
         if len(parts) != 2:
             raise ValueError(f"{cls.name} is {shown(amount)}: it must be {wanted}")
-        order = float(as_real(parts[0], f"{cls.name}[0]", 0, open_below=True))
+        order = as_float_above(parts[0], f"{cls.name}[0]", 0, _MOST_ORDER)
         if order == 1:
             raise ValueError(
                 f"{cls.name}[0] is 1, where the divergence is Kullback-Leibler's: pass "

@@ -19,6 +19,9 @@ from otspec.trees.shapes import Shape
 
 MOST_TOKENS = 10**9
 """Most tokens of a call."""
+_SHORTEST, _LONGEST = 1e-100, 1e100
+_WANTED = f"a time above 0, in a unit in which it is {_SHORTEST:g} to {_LONGEST:g}"
+"""Between these all ratios and rates of times are floats."""
 
 
 @dataclass(frozen=True)
@@ -38,7 +41,7 @@ class Seconds(Frozen):
     Raises
     ------
     ValueError
-        Numbers that are not ascending, or no positive time.
+        Numbers that are not ascending; or a time that is not between 1e-100 and 1e+100.
 
     Examples
     --------
@@ -62,7 +65,7 @@ class Seconds(Frozen):
             )
         counts = _as_counts(tokens)
         times = [
-            float(as_real(s, f"seconds[{i}]", 0, wanted="a time above 0", open_below=True))
+            float(as_real(s, f"seconds[{i}]", _SHORTEST, _LONGEST, wanted=_WANTED))
             for i, s in enumerate(seconds)
         ]
         self._hold(tokens=tuple(counts), seconds=tuple(times))
