@@ -41,9 +41,9 @@ _HEAVY = 2
 _POWERS = 14
 """Most power sums of light tokens."""
 _NEGLIGIBLE = 1e-18
-_PANELS_PER_UNIT = 4
+_PANELS_PER_UNIT = 3
 """Panels in each unit of log ρ."""
-_TOLERANCE = 1e-11
+_TOLERANCE = 1e-10
 """What each panel may be off by, as it is estimated, in the sum over all tokens."""
 _MOST_NODES = 8
 _FEW = 64

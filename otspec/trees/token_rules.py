@@ -11,6 +11,7 @@ from otspec.distributions import Distribution
 from otspec.drafts import TooFewTokensError
 from otspec.registry import Registry, subclass_of
 from otspec.rules import (
+    GumbelCoupling,
     ImportanceSampling,
     KSequential,
     MaximalCoupling,
@@ -54,6 +55,7 @@ for _rule in (
     RecursiveRejectionWithoutReplacement,
     PooledSelectionWithoutReplacement,
     SpecHub,
+    GumbelCoupling,
     TargetOnly,
 ):
     RULES.register(_rule)

@@ -1,10 +1,10 @@
-"""Shared noise: exact acceptance, the theorem on one race and lists, floats, and given noise."""
+"""Shared noise (Theory, 33 to 35): exact acceptance, one race against lists, floats, noise."""
 
 from __future__ import annotations
 
 import math
 from fractions import Fraction
-from itertools import pairwise
+from itertools import pairwise, product
 
 import numpy as np
 import oracles
@@ -188,6 +188,22 @@ def test_the_worst_case_is_sharp():
         if sum(p > 0 for p in draft) >= k:
             least = (1 - distance) * (1 - (distance / (1 + distance)) ** k)
             assert GumbelCoupling(draft, target, k).acceptance() >= least
+
+
+@pytest.mark.parametrize("n", [4, 5])
+def test_no_scheme_without_communication_agrees_more_often(n):
+    """Theory, 35: of all functions f and g with f(i) ≠ i and g(j) ≠ j, at d = 1/(n − 1)."""
+    best = max(
+        sum(
+            max(sum(draft == x for i, draft in enumerate(f) if i != j) for x in range(n) if x != j)
+            for j in range(n)
+        )
+        for f in product(*[[x for x in range(n) if x != i] for i in range(n)])
+    )
+    d = Fraction(1, n - 1)
+    assert Fraction(best, n * (n - 1)) == (1 - d) / (1 + d)
+    sets = [[Fraction(i != x, n - 1) for x in range(n)] for i in range(2)]
+    assert GumbelCoupling(*sets, 1).acceptance() == (1 - d) / (1 + d)
 
 
 def directly(draft, target, most):
