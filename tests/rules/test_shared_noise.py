@@ -228,13 +228,13 @@ def directly(draft, target, most):
 
 @pytest.mark.parametrize("concentration", [0.05, 2.0])
 def test_panels_agree_with_every_token_by_itself(concentration):
-    """More tokens than have nodes of their own; 1e-10 in all, and ratios up to 1e3."""
+    """More tokens than have nodes of their own: a panel may be off by 1e-11 in all."""
     rng = np.random.default_rng(8)
     rows = rng.dirichlet(np.full(150, concentration), size=2) + 1e-4
     draft, target = rows / rows.sum(axis=1)[:, None]
     rule = GumbelCoupling(draft, target, 9)
     expected = target * directly(draft, target, 9)
-    assert np.abs(np.cumsum(rule.accepted_by_draft(), axis=0) - expected).max() <= 1e-11
+    assert np.abs(np.cumsum(rule.accepted_by_draft(), axis=0) - expected).max() <= 1e-10
     found = GumbelCoupling.acceptances(draft, target, range(1, 10))
     assert np.abs(found - expected.sum(axis=1)).max() <= 1e-10
 
@@ -261,7 +261,8 @@ def test_the_trace_accepts_what_simulated_noise_does():
         rule: np.mean([rule.acceptances(*pair, ks) for pair in pairs_of_trace[::8]], axis=0)
         for rule in RULES
     }
-    assert found[GumbelCoupling][0] == pytest.approx(found[GumbelLists][0], abs=1e-12)
+    # Panels of tokens may be off by 1e-11 each.
+    assert found[GumbelCoupling][0] == pytest.approx(found[GumbelLists][0], abs=1e-10)
     assert (found[GumbelCoupling][1:] > found[GumbelLists][1:]).all()
     for rule_class in RULES:
         rule = rule_class(*pairs_of_trace[0], 4)
