@@ -1,4 +1,4 @@
-"""Shared noise, one race: drafts without replacement (Theory, 33)."""
+"""Shared noise, one race: drafts without replacement (Theory, 33 and 34)."""
 
 from __future__ import annotations
 

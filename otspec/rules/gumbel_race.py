@@ -41,7 +41,7 @@ _HEAVY = 2
 _POWERS = 14
 """Most power sums of light tokens."""
 _NEGLIGIBLE = 1e-18
-_PANELS_PER_UNIT = 4
+_PANELS_PER_UNIT = 3
 """Panels in each unit of log ρ."""
 _TOLERANCE = 1e-11
 """What each panel may be off by, as it is estimated, in the sum over all tokens."""
@@ -206,10 +206,13 @@ def _chebyshev(low: float, high: float, count: int) -> Array:
 
 def _lagrange(nodes: Array, points: Array) -> Array:
     """Return the Lagrange polynomials of the nodes at the points, (points, nodes)."""
-    values = np.ones((len(points), len(nodes)))
-    for i, node in enumerate(nodes):
-        for other in np.delete(nodes, i):
-            values[:, i] *= (points - other) / (node - other)
+    away = points[:, None] - nodes
+    values, above = np.ones_like(away), np.ones(len(points))
+    for i in range(1, len(nodes)):
+        values[:, i] = values[:, i - 1] * away[:, i - 1]
+    for i in range(len(nodes) - 1, -1, -1):
+        values[:, i] *= above / np.prod(nodes[i] - np.delete(nodes, i))
+        above = above * away[:, i]
     return values
 
 
@@ -281,13 +284,16 @@ class _Nodes:
             light[:, : sums.shape[1]] += sums[alive]
         counts = _light_counts(light, times if piece < _LATE else 0 * times, most)
         for tokens in self._levels[:first]:
-            for token in tokens.tolist():
-                weight = np.maximum(self._draft[token] - rho * self._target[token], 0) / total
-                weight[ends <= token] = 0
-                arrived = -np.expm1(-weight[:, None] * times)
-                more = arrived * counts[:-1]
-                counts *= 1 - arrived
-                counts[1:] += more
+            # The nodes ascend by what is before them: a token is before all from some node on.
+            starts = np.searchsorted(ends, tokens, side="right")
+            for token, start in zip(tokens.tolist(), starts.tolist(), strict=True):
+                part = counts[:, start:]
+                weight = self._draft[token] - rho[start:] * self._target[token]
+                rate = np.maximum(weight, 0) / total[start:]
+                arrived = -np.expm1(-rate[:, None] * times)
+                more = arrived * part[:-1]
+                part *= 1 - arrived
+                part[1:] += more
         return counts
 
     def _sums(self, level: int, powers: int) -> Array:

@@ -1,10 +1,10 @@
-"""Shared noise: exact acceptance, the theorem on one race and lists, floats, and given noise."""
+"""Shared noise (Theory, 33 to 35): exact acceptance, one race against lists, floats, noise."""
 
 from __future__ import annotations
 
 import math
 from fractions import Fraction
-from itertools import pairwise
+from itertools import pairwise, product
 
 import numpy as np
 import oracles
@@ -190,6 +190,22 @@ def test_the_worst_case_is_sharp():
             assert GumbelCoupling(draft, target, k).acceptance() >= least
 
 
+@pytest.mark.parametrize("n", [4, 5])
+def test_no_scheme_without_communication_agrees_more_often(n):
+    """Theory, 35: of all functions f and g with f(i) ≠ i and g(j) ≠ j, at d = 1/(n − 1)."""
+    best = max(
+        sum(
+            max(sum(draft == x for i, draft in enumerate(f) if i != j) for x in range(n) if x != j)
+            for j in range(n)
+        )
+        for f in product(*[[x for x in range(n) if x != i] for i in range(n)])
+    )
+    d = Fraction(1, n - 1)
+    assert Fraction(best, n * (n - 1)) == (1 - d) / (1 + d)
+    sets = [[Fraction(i != x, n - 1) for x in range(n)] for i in range(2)]
+    assert GumbelCoupling(*sets, 1).acceptance() == (1 - d) / (1 + d)
+
+
 def directly(draft, target, most):
     """P(N(t) < k) token by token at nodes of time, for every y: (most, n)."""
     points, weights = np.polynomial.legendre.leggauss(40)
@@ -212,13 +228,13 @@ def directly(draft, target, most):
 
 @pytest.mark.parametrize("concentration", [0.05, 2.0])
 def test_panels_agree_with_every_token_by_itself(concentration):
-    """More tokens than have nodes of their own; 1e-10 in all, and ratios up to 1e3."""
+    """More tokens than have nodes of their own: a panel may be off by 1e-11 in all."""
     rng = np.random.default_rng(8)
     rows = rng.dirichlet(np.full(150, concentration), size=2) + 1e-4
     draft, target = rows / rows.sum(axis=1)[:, None]
     rule = GumbelCoupling(draft, target, 9)
     expected = target * directly(draft, target, 9)
-    assert np.abs(np.cumsum(rule.accepted_by_draft(), axis=0) - expected).max() <= 1e-11
+    assert np.abs(np.cumsum(rule.accepted_by_draft(), axis=0) - expected).max() <= 1e-10
     found = GumbelCoupling.acceptances(draft, target, range(1, 10))
     assert np.abs(found - expected.sum(axis=1)).max() <= 1e-10
 
@@ -245,7 +261,8 @@ def test_the_trace_accepts_what_simulated_noise_does():
         rule: np.mean([rule.acceptances(*pair, ks) for pair in pairs_of_trace[::8]], axis=0)
         for rule in RULES
     }
-    assert found[GumbelCoupling][0] == pytest.approx(found[GumbelLists][0], abs=1e-12)
+    # Panels of tokens may be off by 1e-11 each.
+    assert found[GumbelCoupling][0] == pytest.approx(found[GumbelLists][0], abs=1e-10)
     assert (found[GumbelCoupling][1:] > found[GumbelLists][1:]).all()
     for rule_class in RULES:
         rule = rule_class(*pairs_of_trace[0], 4)
