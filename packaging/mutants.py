@@ -322,7 +322,7 @@ def run(room: Room, records: WorkDB, count: int, seed: int) -> tuple[int, int]:
     drawn, survivors : int
         Of all runs, without mutants that are known to be equivalent.
     """
-    known = equivalents()
+    known = equivalents() | {()}  # which is what is no mutant
 
     def of(item: WorkItem) -> tuple[str, ...]:
         found = changed(item.mutations[0])

@@ -45,6 +45,9 @@ def test_what_is_kept_of_a_tree_is_unbiased(rule):
         assert mean == pytest.approx(exact, abs=1e-12)
         each = [block.expected_of_tree(tree, rule) for block in blocks]
         assert found.chances.kept_of(tree) == pytest.approx(each, abs=1e-12)
+        # A text is begun at the first position of any block.
+        along = found.chances.along
+        assert along.start @ along.expected(tree) == pytest.approx(np.mean(each), abs=1e-12)
 
 
 @pytest.mark.parametrize("by_depth", [False, True])

@@ -129,3 +129,12 @@ def test_branchings_are_all_there_are():
     assert [each.tree.text for each in pairs.branchings] == ["2", "2x2"]
     assert pairs.chains == ()
     assert "chain" not in fastest_tree(pairs, StepCost(1, 1)).simpler
+
+
+def test_calls_are_timed_once_to_a_million_times():
+    asked = []
+    measured(asked.append, (3,), repeats=1_000)
+    assert asked == [3] * 1_001  # the first is not timed
+    for repeats in (0, 1_000_001):
+        with pytest.raises(ValueError, match="repeats"):
+            measured(asked.append, (3,), repeats=repeats)
