@@ -135,7 +135,7 @@ def _in_full(values: Any, name: str) -> list[Any]:
         return list(values)
     try:
         count = len(values)
-        entries = list(islice(iter(values), count + 1)) if count <= _MOST_GIVEN else ()
+        entries = list(islice(iter(values), count + 1)) if count <= _MOST_GIVEN else []
     except Exception as error:  # __len__, __iter__ and __getitem__ are the caller's code
         raise ValueError(f"{name} cannot be read as a list ({reason(error)})") from error
     if len(entries) != count:
