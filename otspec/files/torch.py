@@ -22,7 +22,6 @@ _OLD = b"\x80\x02\x8a\nl\xfc\x9cF\xf9 j\xa8P\x19."
 """What a file begins with that is no archive: a number, pickled."""
 _PICKLES = 5
 """So many are in such a file: that number, two about the writer, the tensors and their storages."""
-_UNLOADABLE = "torch cannot load it ({}): save it again"
 _KNOWN = ("torch.float16", "torch.float32", "torch.float64")
 """Types of floats that NumPy has; the others are parts of float32."""
 
@@ -68,7 +67,7 @@ def tensors_of(path: Path) -> dict[str, Any]:
     except pickle.UnpicklingError as error:
         raise ValueError(OTHER_THINGS) from error
     except Exception as error:  # whatever a damaged file makes of it
-        raise ValueError(_UNLOADABLE.format(_first_line(error))) from error
+        raise ValueError(f"torch cannot load it ({_first_line(error)}): save it again") from error
     if isinstance(content, torch.Tensor):
         return {"": content}
     if not isinstance(content, dict):
@@ -96,7 +95,7 @@ def _refuse_hostile_pickles(torch: Any, path: Path, archived: bool) -> None:
         reader = torch._C.PyTorchFileReader(str(path))  # noqa: SLF001  what torch.load reads with
         pickled = reader.get_record("data.pkl")
     except RuntimeError as error:
-        raise ValueError(_UNLOADABLE.format(_first_line(error))) from error
+        raise ValueError(f"torch cannot load it ({_first_line(error)}): save it again") from error
     refuse_hostile(io.BytesIO(pickled))
 
 

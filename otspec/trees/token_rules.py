@@ -50,13 +50,15 @@ def made_rule(rule: TokenRule, draft: Distribution, target: Distribution, k: int
 
 def _called(rule: TokenRule, draft: Distribution, target: Distribution, k: int) -> Rule:
     made = rule(draft, target, k)
-    what = f"rule is {shown(rule)}, which of draft, target and k = {k} makes "
     if not isinstance(made, Rule):
-        raise ValueError(f"{what}{shown(made)}: it must make a rule of otspec.rules, or like them")
+        raise ValueError(
+            f"rule makes {shown(made)} for {k} drafts: it must make a rule of otspec.rules, or one "
+            "like them"
+        )
     if made.law.k != k or len(made.target) != len(target):  # the law may be made, and refused, late
         raise ValueError(
-            f"{what}one for {made.law.k} drafts of {len(made.target)} tokens: it must make one for "
-            f"{k} drafts of the {len(target)} tokens that it is given"
+            f"rule makes one for {made.law.k} drafts of {len(made.target)} tokens: it must make "
+            f"one for {k} drafts of the {len(target)} tokens that it is given"
         )
     return made
 

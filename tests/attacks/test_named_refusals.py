@@ -15,7 +15,7 @@ from otspec.blocks import PlannedBlock, memoryless
 from otspec.conformance import check
 from otspec.logged import AcceptLengths, Tally
 from otspec.raw import as_array
-from otspec.solvers import SOLVERS, solve
+from otspec.solvers import SOLVERS
 from otspec.trees import StepCost, as_seconds
 
 COIN, BIASED = ["1/2", "1/2"], ["1/4", "3/4"]
@@ -70,14 +70,10 @@ def test_plans_and_solutions_that_are_none_are_refused(made):
     planned = PlannedBlock(*PAIR, source, "block", lambda *_: made)
     with pytest.raises(ValueError, match="what planner returns"):
         planned.expected()
-    solver = replace(next(iter(SOLVERS.values())), solve=lambda _: made)
+    solver = replace(SOLVERS["highs"], solve=lambda _: made)
     program = otspec.programs.formulate("reduced", otspec.IID(COIN, 2), BIASED).build()
     with pytest.raises(ValueError, match="what solve returns"):
         solver(program)
-    assert (
-        solve(program).objective
-        == otspec.optimal_acceptance(otspec.IID(COIN, 2), BIASED).acceptance
-    )
 
 
 @pytest.mark.parametrize("other", [5, 0, None, "x", [], Tally.of(np.zeros((1, 4)))])
