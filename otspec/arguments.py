@@ -264,7 +264,7 @@ def as_tokens(
     for i, value in enumerate(as_steps(values, name, wanted)):
         if i == count:
             return (*tokens, -1)
-        if i == MOST_ITEMS and not isinstance(values, (list, tuple, np.ndarray)):
+        if i == MOST_ITEMS and type(values) not in (list, tuple, np.ndarray):
             raise ValueError(f"{name} has more than {MOST_ITEMS:,} entries: pass a list of them")
         token = plain_integer(value)
         if token is None or not 0 <= token < n:

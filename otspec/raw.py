@@ -20,7 +20,7 @@ from otspec.digits import shortened
 
 _DEEPEST = 32  # levels of nested lists; an array has no more axes
 _MOST_ENTRIES = 2**31  # lists that hold one list many times are larger than they look
-_MOST_GIVEN = 10**7  # entries of a sequence that is no list, which may say and give anything
+_MOST_GIVEN = 10**6  # entries of a sequence that is no list, which may say and give anything
 
 
 def as_array(values: Any, name: str) -> npt.NDArray[Any]:
@@ -135,14 +135,15 @@ def _in_full(values: Any, name: str) -> list[Any]:
         return list(values)
     try:
         count = len(values)
-        entries = list(islice(iter(values), count + 1)) if count <= _MOST_GIVEN else []
+        entries = list(islice(iter(values), min(count, _MOST_GIVEN) + 1))
     except Exception as error:  # __len__, __iter__ and __getitem__ are the caller's code
         raise ValueError(f"{name} cannot be read as a list ({reason(error)})") from error
+    if len(entries) > _MOST_GIVEN:
+        raise ValueError(f"{name} has more than {_MOST_GIVEN:,} entries: pass a list or an array")
     if len(entries) != count:
-        gives = "more" if len(entries) > count else "fewer"
         raise ValueError(
-            f"{name} says that its length is {shown(count)}, but gives {gives} entries: pass a "
-            "list or an array"
+            f"{name} says that its length is {shown(count)}, but gives "
+            f"{'more' if len(entries) > count else 'fewer'} entries: pass a list or an array"
         )
     return entries
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from otspec.arithmetic import IntArray
 from otspec.conformance.cases import Case
+from otspec.raw import as_array
 
 
 class Answer(NamedTuple):
@@ -46,7 +47,7 @@ def integers(values: Any, shape: tuple[int, ...], name: str) -> IntArray:
     ValueError
         Another type or shape.
     """
-    array = np.asarray(values)
+    array = as_array(values, f"what the verifier returned as {name}")
     if array.dtype.kind == "f" and np.isnan(array).any():
         rows = int(np.isnan(array).reshape(len(array), -1).any(axis=1).sum()) if array.ndim else 1
         raise ImpossibleError(f"it returns NaN as {name} in {rows:,} of {shape[0]:,} rows")

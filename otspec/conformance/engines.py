@@ -19,6 +19,7 @@ from otspec.conformance.cases import Case
 from otspec.conformance.drafting import Sample
 from otspec.conformance.kinds import Kind
 from otspec.parents import depths_of
+from otspec.raw import as_array
 
 WARPS = ("temperature", "top_k", "top_p")
 """Options of warping that an engine may take."""
@@ -179,7 +180,7 @@ def _size(arguments: Mapping[str, Any]) -> int:
 def _joined(answers: Sequence[Any]) -> Any:
     if isinstance(answers[0], tuple):
         return tuple(_joined(part) for part in zip(*answers, strict=True))
-    rows = [np.asarray(plain(answer)).reshape(-1) for answer in answers]
+    rows = [as_array(plain(answer), "what engine returns").reshape(-1) for answer in answers]
     sizes = sorted({len(row) for row in rows})
     if len(sizes) > 1:
         raise ValueError(

@@ -14,6 +14,7 @@ from otspec.conformance.arrays import DTYPES, Form
 from otspec.conformance.calling import Verifier
 from otspec.conformance.case_by_case import COARSE, Check
 from otspec.conformance.cases import Case
+from otspec.conformance.check import LEAST
 from otspec.conformance.dependence import CallPairs, RowPairs, SlotPairs
 from otspec.conformance.drafting import Sample
 from otspec.conformance.evidence import LARGEST
@@ -93,7 +94,7 @@ def check_texts(
         "pipeline",
         None,
         found,
-        as_float_above(false_alarm, "false_alarm", 0, 0.5),
+        float(as_real(false_alarm, "false_alarm", LEAST, 0.5)),
         float(as_real(rounding, "rounding", 1e-15, 0.1)),
         as_integer(budget, "budget", 1, LARGEST) * model.n * number,
         as_seed(seed),

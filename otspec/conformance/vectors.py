@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from otspec.arguments import as_choice, as_float_above, as_list, as_path, as_real
+from otspec.conformance.check import LEAST
 from otspec.conformance.evidence import LARGEST, MISS, requirement
 from otspec.conformance.vector_evidence import evidence_examples, requirement_document
 from otspec.conformance.vector_laws import SHAPES, Answers, Drafts, Group, Row, groups
@@ -55,7 +56,7 @@ def reference_vectors(
     """
     test = {
         "detect": as_float_above(detect, "detect", 0, 1),
-        "false_alarm": as_float_above(false_alarm, "false_alarm", 0, 0.5),
+        "false_alarm": float(as_real(false_alarm, "false_alarm", LEAST, 0.5)),
         "rounding": float(as_real(rounding, "rounding", 0, 0.1)),
     }
     names = as_list(kinds, "kinds", f"a list of some of {', '.join(SHAPES)}")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from fractions import Fraction
+from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, SupportsIndex, TypeVar, overload
 
 from otspec.arguments import as_instance, as_steps
@@ -54,11 +55,13 @@ class Rows(list[Kind], Tabular):
     def __init__(
         self, items: Iterable[Kind] = (), kind: type[Kind] | None = None, source: str = ""
     ) -> None:
-        super().__init__(as_steps(items, "items", _WANTED))
-        if kind is None and self:
-            kind = type(self[0])
+        steps = iter(as_steps(items, "items", _WANTED))
+        first = list(islice(steps, 1))
+        if kind is None and first:
+            kind = type(first[0])
             if not has_fields(kind):
-                raise ValueError(f"items[0] is {shown(self[0])}: items must be {_WANTED}")
+                raise ValueError(f"items[0] is {shown(first[0])}: items must be {_WANTED}")
+        super().__init__(chain(first, steps))
         self.kind = kind
         self.source = source
 

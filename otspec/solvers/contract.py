@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from otspec.arguments import as_callable, as_flag
+from otspec.arguments import as_callable, as_flag, as_instance
 from otspec.registry import Registry, instance_of
 from otspec.solvers.linear_program import LinearProgram
 from otspec.solvers.solution import Solution
@@ -44,7 +44,10 @@ class Solver:
 
     def __call__(self, program: LinearProgram) -> Solution:
         """Solve a program; the solution is not checked yet."""
-        return self.solve(program)
+        found: Solution = as_instance(
+            self.solve(program), "what solve returns", Solution, "a Solution"
+        )
+        return found
 
     def fits(self, exact: bool) -> bool:
         """Return whether it can be used for exact data, or for floats."""

@@ -44,6 +44,50 @@ class RaisingList(list):
         raise OSError("gone")
 
 
+class Endless:
+    """A sequence that says that it ends."""
+
+    def __len__(self):
+        return 3
+
+    def __getitem__(self, _):
+        return 0
+
+
+class EndlessList(list):
+    """A list that does not end."""
+
+    def __iter__(self):
+        return itertools.repeat(0)
+
+
+class Lying(list):
+    """A list that says that it has another length."""
+
+    said = 10**6
+
+    def __len__(self):
+        return self.said
+
+
+class Shorter(Lying):
+    """The same, shorter than it is."""
+
+    said = 1
+
+
+class Negative(Lying):
+    """The same, of a length that there is not."""
+
+    said = -1
+
+
+class Immense(Lying):
+    """The same, longer than any memory."""
+
+    said = 2**62
+
+
 class Frame:
     """What a table of another library looks like: an array, with names."""
 
@@ -93,7 +137,7 @@ NOTHING = made(
     lambda: np.datetime64("2020-01-01"), lambda: np.zeros(2, dtype=[("a", float), ("b", int)]),
     lambda: np.array([1j, 0]), lambda: np.array(["x", "y"]), object, lambda: Ellipsis,
     lambda: np.array([np.datetime64("2020-01-01")] * 3), lambda: np.array([None, None, None]),
-    lambda: ([value] for value in "ab"), lambda: Frame,
+    lambda: ([value] for value in "ab"), Endless, EndlessList, lambda: Frame,
 )  # fmt: skip
 NO_SCALAR = made(
     True, False, lambda: np.True_, lambda: np.array(True), float("nan"), lambda: np.float32("nan"),
@@ -200,6 +244,22 @@ HOSTILE = {
 }  # fmt: skip
 """Values of which no argument of a kind takes any; None stands for itself."""
 
+LYING = made(
+    *(
+        lambda kind=kind, entries=entries: kind(entries)
+        for kind in (Lying, Shorter, Negative, Immense)
+        for entries in ([0, 1], [0.5, 0.5, 0.0], [[0.5, 0.5, 0.0]] * 2)
+    )
+)
+"""Lists of another length than they say: taken by what they hold, or refused."""
+_TINY = made(5e-324, "1e-400", 1e-320, 1.7e308)
+_RETURNING = made(
+    *(
+        lambda value=value: lambda *_, **__: value
+        for value in (None, "x", float("nan"), 0, -1, [], {}, [0.5], np.zeros(3), object())
+    )
+)
+"""Functions that return what nobody wants of them."""
 _INTEGERS = made(lambda: np.int8(2), lambda: np.array(2))
 ODD = {
     "count": (*HUGE, *_INTEGERS, *made(10**6, 65_537)),
@@ -207,7 +267,15 @@ ODD = {
     "draws": (*HUGE, *_INTEGERS, *made(65_537)),
     "small": (*HUGE, *_INTEGERS),
     "natural": (*HUGE, *_INTEGERS, *made(0, 10**6)),
-    "real": (*HUGE, *made(lambda: np.float32(0.5), lambda: np.array(0.5), 0, "1/2", 1e308, 1e-320)),
+    "callable": _RETURNING,
+    "seconds": (*_TINY, *made(lambda: [5e-324, 1], lambda: {1: 1e308, 2: 1})),
+    "seconds of each": made(lambda: [5e-324, 1], lambda: [1e308, 1e308]),
+    "pair of numbers": made(lambda: (1.7e308, 0.1), lambda: ("1e-400", 1), lambda: (2, 5e-324)),
+    "real": (
+        *HUGE,
+        *_TINY,
+        *made(lambda: np.float32(0.5), lambda: np.array(0.5), 0, "1/2", 1e308, 1e-320),
+    ),
     "loss": (*HUGE, *made(float("inf"), 0, "1/2", 1e308, 1e-320)),
     "signed": (*HUGE, *made(lambda: np.float32(0.5), lambda: np.array(0.5), -1, 1e308)),
     "tokens": made(lambda: np.array([0, 1]), lambda: iter([0, 1]), lambda: (np.int8(0), 1), list),
@@ -236,4 +304,4 @@ def hostile(kind):
 
 def odd(kind):
     """Return functions that make values that may be taken."""
-    return ODD.get(kind.removesuffix("?"), ())
+    return (*ODD.get(kind.removesuffix("?"), ()), *LYING)
