@@ -12,9 +12,9 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from fractions import Fraction
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -73,10 +73,11 @@ class Simplex:
             for row, scale in zip(rows, self._scale, strict=True)
         ]
         scale = np.array(self._scale, dtype=object)
-        self._lower = [*program.lower, *(program.row_lower * scale)]
-        self._upper = [*program.upper, *(program.row_upper * scale)]
+        self._lower = _fractions([*program.lower, *(program.row_lower * scale)])
+        self._upper = _fractions([*program.upper, *(program.row_upper * scale)])
         self._sign = 1 if program.sense is Sense.MAXIMISE else -1
-        self._goal = {j: self._sign * value for j, value in enumerate(program.objective) if value}
+        goal = enumerate(_fractions(program.objective))
+        self._goal = {j: self._sign * value for j, value in goal if value}
         self._chance = np.random.default_rng(0)
         self._slack: dict[int, Fraction] = {}
         self._tilt: dict[int, Fraction] = {}
@@ -261,3 +262,8 @@ class Simplex:
         for i, price in zip(self._tight, prices, strict=True):
             replace(i, -price)
         return slopes
+
+
+def _fractions(values: Iterable[Any]) -> list[Any]:
+    """Return exact numbers, which may be integers, as fractions; infinity stays."""
+    return [value if isinstance(value, float) else Fraction(value) for value in values]
