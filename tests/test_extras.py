@@ -7,6 +7,9 @@ import os
 import re
 import subprocess
 import sys
+from fractions import Fraction
+from itertools import product
+from math import prod
 from pathlib import Path
 
 import absent_packages
@@ -81,7 +84,7 @@ def test_tests_are_skipped_for_what_is_absent_and_nothing_else(monkeypatch):
 def base_outcomes(tmp_path_factory):
     """What each command of a base install did, by the command."""
     done = subprocess.run(
-        [sys.executable, PROGRAM, *OPTIONAL],
+        [sys.executable, PROGRAM, *OPTIONAL, "cdd"],
         capture_output=True, encoding="utf-8", check=False,
         cwd=tmp_path_factory.mktemp("base"),
         env=os.environ | {"PYTHONPATH": str(ROOT), "PYTHONIOENCODING": "utf-8"}
@@ -119,6 +122,20 @@ def test_what_needs_an_extra_says_so_in_one_line(base_outcomes, extra, command):
     assert re.fullmatch(
         rf"otspec: .* needs the package {package}: pip install 'otspec\[{extra}\]'\n", error
     )
+
+
+def test_a_base_install_solves_exact_programs(base_outcomes):
+    status, out, _ = base_outcomes["exact",]
+    found = {name: Fraction(value) for name, value in json.loads(out).items()}
+    assert status == 0
+    # One draft: what is kept of the best coupling is the common mass of all beginnings.
+    masses = {0: Fraction(1, 4), 1: Fraction(3, 4)}
+    texts = [text for length in (1, 2) for text in product(masses, repeat=length)]
+    kept = [min(Fraction(1, 2) ** len(text), prod(masses[x] for x in text)) for text in texts]
+    assert found.pop("blocks") == sum(kept)
+    assert found.pop("long run") == 3  # draft = target: both drafted tokens, and one more
+    assert len(found) == 5
+    assert set(found.values()) == {1 - Fraction(1, 4) + Fraction(1, 10)}  # the cut of token 0
 
 
 def test_formulas_in_symbols_need_an_extra(base_outcomes):

@@ -38,7 +38,7 @@ class PriorityMixture(LawRule):
     target : array_like, shape (n,)
     gap : number
         Stop adding orders when the acceptance is certified to be this close to the optimum.
-        0 ends at the optimum exactly in exact arithmetic (which needs pycddlib).
+        0 ends at the optimum exactly in exact arithmetic.
     most : int
         How many orders to try at most.
     pools : str, int or array_like of int, shape (n,)

@@ -103,7 +103,7 @@ def solve(program: LinearProgram) -> Solution:
     )
 
 
-def basis_of(program: LinearProgram) -> tuple[list[int], list[int]]:
+def basis_of(program: LinearProgram) -> tuple[set[int], set[int]]:
     """Return the basis at which HiGHS ends.
 
     Parameters
@@ -113,7 +113,7 @@ def basis_of(program: LinearProgram) -> tuple[list[int], list[int]]:
 
     Returns
     -------
-    basic, above : list of int
+    basic, above : set of int
         The basic variables, of which n + i stands for row i, and those at their upper bound. Both
         are empty if there is no basis.
     """
@@ -122,14 +122,14 @@ def basis_of(program: LinearProgram) -> tuple[list[int], list[int]]:
     try:
         basis = _run(program.as_floats())[0].getBasis()
     except OverflowError:  # a number is too large for a float
-        return [], []
+        return set(), set()
     if not basis.valid:
-        return [], []
+        return set(), set()
     kinds = highspy.HighsBasisStatus
     statuses = [*basis.col_status, *basis.row_status]
     return (
-        [j for j, status in enumerate(statuses) if status == kinds.kBasic],
-        [j for j, status in enumerate(statuses) if status == kinds.kUpper],
+        {j for j, status in enumerate(statuses) if status == kinds.kBasic},
+        {j for j, status in enumerate(statuses) if status == kinds.kUpper},
     )
 
 

@@ -12,9 +12,9 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping, Set
 from fractions import Fraction
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -72,21 +72,23 @@ class Simplex:
             {j: int(value * scale) for j, value in row.items() if value}
             for row, scale in zip(rows, self._scale, strict=True)
         ]
-        scale = np.array(self._scale, dtype=object)
-        self._lower = [*program.lower, *(program.row_lower * scale)]
-        self._upper = [*program.upper, *(program.row_upper * scale)]
+        scale = [1] * self._n + self._scale
+        self._lower = _times(scale, [*program.lower, *program.row_lower])
+        self._upper = _times(scale, [*program.upper, *program.row_upper])
         self._sign = 1 if program.sense is Sense.MAXIMISE else -1
-        self._goal = {j: self._sign * value for j, value in enumerate(program.objective) if value}
+        goal = enumerate(program.objective)
+        self._goal = {j: Fraction(self._sign * value) for j, value in goal if value}
         self._chance = np.random.default_rng(0)
+        # The relaxation: by how much bounds are wider, and what is added to the objective.
         self._slack: dict[int, Fraction] = {}
         self._tilt: dict[int, Fraction] = {}
         self.steps = 0
         basic, above = basis_of(program)
-        of_rows = range(self._n, self._size)
+        of_rows = set(range(self._n, self._size))
         try:
             self._begin(basic or of_rows, above)
         except ZeroDivisionError:  # in fractions it is no basis
-            self._begin(of_rows, ())
+            self._begin(of_rows, set())
 
     def run(self) -> Status:
         """Move to an optimal basis, or to a proof that there is none."""
@@ -95,8 +97,7 @@ class Simplex:
         status, left = Status.OPTIMAL, _ZERO
         while wrong := self._wrong(state := self._state()):
             share, first, way = max(wrong)
-            if share >= left:
-                # At first; and after a tie.
+            if share >= left:  # nothing is relaxed yet, or there was a tie
                 self._relax()
                 left = Fraction(1)
                 continue
@@ -109,7 +110,7 @@ class Simplex:
             elif (leaving := self._leaving(first, way, left, state)) is not None:
                 self._exchange(first, *leaving)
             else:
-                # The objective has no bound if there is a feasible point: look for one.
+                # The objective has no bound, if there is a feasible point: look for one.
                 self._goal, status, left = {}, Status.UNBOUNDED, _ZERO
         return status
 
@@ -123,15 +124,16 @@ class Simplex:
         slopes = self._slopes(self._goal)[self._n :]
         return [self._sign * y * scale for y, scale in zip(slopes, self._scale, strict=True)]
 
-    def _begin(self, basic: Collection[int], above: Collection[int]) -> None:
+    def _begin(self, basic: Set[int], above: Set[int]) -> None:
         """Take a basis, and which of the other variables are at their upper bound."""
         self._side = {}
-        for j in sorted(set(range(self._size)) - set(basic)):
+        for j in sorted(set(range(self._size)) - basic):
             low, high = self._lower[j] > -math.inf, self._upper[j] < math.inf
             self._side[j] = 1 if high and (j in above or not low) else -1 if low else 0
         self._factor()
 
     def _state(self) -> _State:
+        """Return the vertex and the prices of the basis."""
         return _State(
             self.values(),
             self._all({j: side * self._slack.get(j, _ZERO) for j, side in self._side.items()}),
@@ -140,11 +142,11 @@ class Simplex:
         )
 
     def _wrong(self, state: _State) -> list[tuple[Fraction, int, int]]:
-        """Return what is not optimal: until which share μ it is, its variable, and where that goes.
+        """Return each variable that is not optimal at μ = 0: (μ from which it is, variable, way).
 
-        A basic variable beyond a bound rises to it (1) or falls to it (-1). Another variable rises
-        or falls if that improves the objective. What is wrong was right while all of the
-        relaxation was left: a + μ b >= 0 for μ = 1, and a < 0, so it is until μ = -a / b.
+        A basic variable beyond a bound has to rise to it (way 1) or to fall to it (-1). Another
+        variable has to rise or to fall if that improves the objective. The condition that a
+        variable breaks is a + μ b >= 0 with a < 0; it holds from μ = -a / b.
         """
         found = []
         for j, (value, drift, slope, turn) in enumerate(zip(*state, strict=True)):
@@ -152,12 +154,19 @@ class Simplex:
                 way = self._improves(j, slope)
                 off, relaxed = abs(slope), -way * turn
             else:
-                way = (value < self._lower[j]) - (value > self._upper[j])
-                off = max(self._lower[j] - value, value - self._upper[j])
+                way, off = self._outside(j, value)
                 relaxed = self._slack.get(j, _ZERO) + way * drift
             if way:
                 found.append((off / relaxed if relaxed else _ZERO, j, way))
         return found
+
+    def _outside(self, j: int, value: Fraction) -> tuple[int, Fraction]:
+        """Return the way from a value of variable j to its bounds, and how far it is."""
+        if value < self._lower[j]:
+            return 1, self._lower[j] - value
+        if value > self._upper[j]:
+            return -1, value - self._upper[j]
+        return 0, _ZERO
 
     def _improves(self, j: int, slope: Fraction) -> int:
         """Return which way variable j, not a basic one, can go to raise what has this slope."""
@@ -175,8 +184,7 @@ class Simplex:
         for j, side in self._side.items():
             self._tilt[j] = side * (max(-side * slopes[j], _ZERO) + more[j])
         for j in self._basic():
-            beyond = max(self._lower[j] - values[j], values[j] - self._upper[j], _ZERO)
-            self._slack[j] = beyond + more[j]
+            self._slack[j] = self._outside(j, values[j])[1] + more[j]
 
     def _free(self, j: int) -> None:
         """Make a variable without bounds basic, if a variable with bounds follows from it."""
@@ -187,7 +195,10 @@ class Simplex:
                 break
 
     def _entering(self, j: int, way: int, left: Fraction, state: _State) -> int | None:
-        """Return the variable that is the first to lose its slope when basic variable j moves."""
+        """Return the variable that replaces basic variable j, which moves to a bound; None if none.
+
+        It is the first whose slope reaches 0.
+        """
         rates = self._slopes({j: Fraction(way)})
         ratios = [
             (abs((state.slopes[k] + left * state.turn[k]) / rates[k]), k)
@@ -197,12 +208,12 @@ class Simplex:
         return min(ratios)[1] if ratios else None
 
     def _leaving(self, k: int, way: int, left: Fraction, state: _State) -> tuple[int, int] | None:
-        """Return the variable that is the first at a bound when variable k moves, and which."""
+        """Return the variable that is first at a bound when k moves, and which bound; or None."""
         steps = []
         for i, rate in enumerate(self._all({k: Fraction(way)})):
             end = (rate > 0) - (rate < 0)
             bound = self._upper[i] if end > 0 else self._lower[i]
-            if end and abs(bound) < math.inf:
+            if end and -math.inf < bound < math.inf:
                 value = state.values[i] + left * state.drift[i]
                 bound += end * left * self._slack.get(i, _ZERO)
                 steps.append(((bound - value) / rate, i, end))
@@ -261,3 +272,9 @@ class Simplex:
         for i, price in zip(self._tight, prices, strict=True):
             replace(i, -price)
         return slopes
+
+
+def _times(scale: list[int], ends: list[Any]) -> list[Any]:
+    """Return bounds times whole numbers, as fractions; infinity stays."""
+    pairs = zip(scale, ends, strict=True)
+    return [end if isinstance(end, float) else Fraction(factor * end) for factor, end in pairs]

@@ -166,9 +166,10 @@ def _bound_conditions(
     if len(values) == 0:
         zero = zeros(1, like=values)[0]
         return zero, zero, zero, zero
-    outside = np.maximum(np.maximum(lower - values, values - upper), 0)
+    least, most = (np.where(np.abs(ends) < np.inf, ends, values) for ends in (lower, upper))
+    outside = np.maximum(np.maximum(least - values, values - most), 0)
     bound = np.where(sign * multipliers > 0, upper, lower)
-    bounded = np.abs(bound.astype(float)) < np.inf
+    bounded = np.abs(bound) < np.inf
     missing = np.where(bounded, 0, np.abs(multipliers))
     priced = np.where(bounded, bound, 0) * np.where(bounded, multipliers, 0)
     slack = np.where(bounded, np.abs(np.where(bounded, bound, 0) - values) * abs(multipliers), 0)

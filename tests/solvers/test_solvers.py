@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import importlib
-import sys
 import warnings
 from fractions import Fraction
 
@@ -15,7 +14,6 @@ from programs_table import INF, SOLVER_NAMES, VALUE_ERROR, dense_program
 import otspec
 from otspec.solvers import SOLVERS, Sense, SolverError, Status, solve
 from otspec.solvers import cvxpy as cvxpy_solver
-from otspec.solvers import rational as rational_solver
 
 MAX, MIN = Sense.MAXIMISE, Sense.MINIMISE
 FREE = (-INF, INF)
@@ -231,20 +229,15 @@ def test_rational_refuses_floats():
         solve(dense_program(*ROWS[0], exact=False), "rational")
 
 
-def test_rational_refuses_programs_that_are_too_large_and_names_their_size():
-    law, target = otspec.IID(["1/14"] * 14, 2), ["1/14"] * 14
-    # 105 sets of one or two of 14 tokens.
-    size = r"1,470 variables, 119 rows, 2,940 coefficients is too large for exact arithmetic"
-    with pytest.raises(ValueError, match=size):
-        otspec.optimal_plan(law, target, "membership", "rational")
-    assert rational_solver.DENSE_LIMIT > 119 * 1470  # the matrix alone would pass
-
-
-def test_rational_without_its_package_says_what_to_install(monkeypatch):
-    monkeypatch.setitem(sys.modules, "cdd", None)
-    assert not rational_solver.available()
-    with pytest.raises(ValueError, match=r"pip install 'otspec\[cones\]'.*libcdd-dev libgmp-dev"):
-        solve(dense_program(*ROWS[0]), "rational")
+def test_programs_of_a_thousand_variables_are_solved_exactly():
+    rng = np.random.default_rng(91)
+    draft, target = (
+        [Fraction(int(w), 1000) for w in rng.multinomial(1000, [1 / 14] * 14)] for _ in "pq"
+    )
+    law = otspec.IID(draft, 2)
+    plan = otspec.optimal_plan(law, target, "membership")
+    assert plan.solution.program.shape == (119, 1470)
+    assert plan.acceptance == otspec.optimal_acceptance(law, target).acceptance
 
 
 def test_a_solver_that_cvxpy_lacks_is_refused_with_those_it_has():
