@@ -30,7 +30,7 @@ from otspec.frames import Rows
 from otspec.logged import ENGINE_FORMS, AcceptLengths, Ratio
 from otspec.logged.replay import as_rule_tree
 from otspec.reports.summary_file import interval_document, warpings_document
-from otspec.rules import TargetOnly
+from otspec.rules import GumbelCoupling, TargetOnly
 from otspec.tables import print_table, say
 from otspec.traces.accept_lengths import CountedCalls, check_depth, of_target, rule_named
 from otspec.traces.readers import Source, Warping
@@ -186,9 +186,9 @@ def _rules(names: Sequence[str], tree: Shape, on_texts: bool) -> list[Any]:
     """Return the rules that are named, or all that serve a tree."""
     if names:
         rules = [rule_named(name) for name in names]
-    elif tree.chain:  # of one draft all rules for one token are token verification
+    elif tree.chain:  # of one draft most rules for one token are token verification
         blocks = [rule for rule in BLOCK_RULES.values() if rule.renews or not on_texts]
-        rules = [*blocks, TargetOnly]
+        rules = [*blocks, GumbelCoupling, TargetOnly]
     else:
         rules = list(rules_for(tree))
     for rule in rules:
