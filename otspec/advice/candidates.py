@@ -47,7 +47,7 @@ def candidates(
     Of each rule the tree that keeps most of 1, 2, 4, … nodes, and the fastest tree, branching and
     chain, all by the chances that are given, and the trees that are named; chains of all lengths
     by the rules for single drafts; and no draft. Single i.i.d. or distinct drafts are the same for
-    all rules for one token: token verification.
+    all rules for one token that couple them maximally: token verification.
     """
     listed = [Candidate(NO_DRAFT, NO_DRAFT, "", LEAF)]
     listed += _chains(min(nodes, depth))
@@ -58,13 +58,15 @@ def candidates(
         listed += [
             Candidate(rule.name, rule.title, law, tree, off)
             for tree in (*_trees(found[rule.name], nodes, depth, cost), *served)
-            if tree.size and (off or not (law in _ALIKE and tree.size == tree.depth))
+            if tree.size and (off or not (_like_others(rule) and tree.size == tree.depth))
         ]
     return list(dict.fromkeys(listed))
 
 
-_ALIKE = (IID.name, WithoutReplacement.name)
-"""The laws of which a single draft is the same."""
+def _like_others(rule: CheckedRule) -> bool:
+    """Whether a rule for one token verifies single drafts as the others do."""
+    alike = rule.law_class in (IID, WithoutReplacement)
+    return alike and not isinstance(rule, LossyChain) and rule.best_for_one
 
 
 def _chains(longest: int) -> Iterator[Candidate]:

@@ -39,6 +39,7 @@ class NaiveSampling(PairRule):
     name: ClassVar[str] = "naive-sampling"
     title: ClassVar[str] = "naive sampling"
     nested: ClassVar[bool] = True
+    best_for_one: ClassVar[bool] = False
     colour: ClassVar[str] = "#56B4E9"
     marker: ClassVar[str] = "o"
 

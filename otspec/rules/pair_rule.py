@@ -53,6 +53,8 @@ class PairRule(Rule):
     """
     marker: ClassVar[str] = "x"
     """Of its line in charts."""
+    best_for_one: ClassVar[bool] = True
+    """Whether a single draft is coupled maximally with the target, as most rules do."""
     broad: ClassVar[bool] = False
     """Whether charts draw its line broad, behind that of the optimum, which it attains."""
 

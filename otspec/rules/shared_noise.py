@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from typing import ClassVar
 
 import numpy as np
 
@@ -37,6 +38,8 @@ class SharedNoise(PairRule):
     noise alone. So the output cannot depend on the drafts, and no draft probabilities are needed to
     verify. :meth:`verify` is the conditional law of that output given the drafts.
     """
+
+    best_for_one: ClassVar[bool] = False
 
     @property
     @abstractmethod

@@ -90,3 +90,19 @@ def test_pooled_selection_of_distinct_drafts_against_one_sort(numba, report_rati
         "at most 60x" if numba else "informational",
         rounds=20 if numba else 3,
     )
+
+
+def test_shared_noise_for_all_k_against_one_sort(report_ratio):
+    draft, target, keys, _ = case()
+    ks = range(1, 17)
+    found = otspec.rules.GumbelCoupling.acceptances(draft, target, ks)
+    assert found == sorted(found)
+    pair = ratios.Pair(draft, target)
+    report_ratio(
+        described("GumbelCoupling.acceptances", len(draft), "1 to 16", numba=True),
+        lambda: otspec.rules.GumbelCoupling.acceptances_of(pair, ks),
+        "one argsort of the ratios",
+        lambda: np.argsort(keys),
+        "at most 30x",
+        rounds=10,
+    )

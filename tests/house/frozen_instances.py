@@ -154,6 +154,8 @@ EXACT = {  # from exact arrays or from float ones
     "coupled laws": lambda give: Coupling(give(DRAFT), give(TARGET)),
     "fixed": lambda give: otspec.Fixed(give(np.array([2, 0])), 3),
     "drawn draft": lambda give: rules.DrawnDraft(give(DRAFT), give(TARGET), 2),
+    "one race": lambda give: rules.GumbelCoupling(give(DRAFT), give(TARGET), 2),
+    "lists": lambda give: rules.GumbelLists(give(DRAFT), give(TARGET), 2),
     "target only": lambda give: rules.TargetOnly(give(DRAFT), give(TARGET), 2),
     "naive": lambda give: rules.NaiveSampling(give(DRAFT), give(TARGET), 2),
     "recursive": lambda give: rules.RecursiveRejection(give(DRAFT), give(TARGET), 2),

@@ -15,6 +15,7 @@ from searching import enough, of_all
 import otspec
 from otspec.rules import (
     DrawnDraft,
+    GumbelCoupling,
     ImportanceSampling,
     KSequential,
     MaximalCoupling,
@@ -32,7 +33,7 @@ from otspec.rules.enumeration import enumerated_acceptance
 Distinct = RecursiveRejectionWithoutReplacement
 # Distinct drafts need as many drafted tokens, which not all pairs here have; certain drafts have
 # tests of their own.
-OTHERS = (PooledSelectionWithoutReplacement, DrawnDraft, TargetOnly)
+OTHERS = (PooledSelectionWithoutReplacement, DrawnDraft, GumbelCoupling, TargetOnly)
 RULES = [rule for rule in compared_rules() if rule not in OTHERS]
 
 

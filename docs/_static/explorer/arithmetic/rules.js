@@ -5,7 +5,8 @@
  * or 32 tokens what it accepts depends on which of several equally large ones is found, and so on
  * rounding, in the fifth decimal; `priority-mixture` and `planned`, which solve linear programs;
  * `truncated-alphabet` and `recursive-rejection-independent`, which take other things than a draft,
- * a target and k; and `earliest-pooled-selection`, which accepts as much as `pooled-selection`.
+ * a target and k; `earliest-pooled-selection`, which accepts as much as `pooled-selection`; and
+ * `gumbel-coupling` and `gumbel-lists`, which integrate over shared noise.
  */
 (function (root) {
   "use strict";
