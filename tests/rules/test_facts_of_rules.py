@@ -22,6 +22,7 @@ from otspec.rules import (
     RecursiveRejectionWithoutReplacement,
     Rule,
 )
+from otspec.rules.distinct_paths import PathsRule
 from otspec.rules.enumeration import by_draft_or_estimate
 
 FALSE_ALARM = 1e-7
@@ -59,6 +60,25 @@ def test_pools_that_are_not_optimal_are_estimated_draft_by_draft(rule):
     exact = rule(DRAFT, TARGET, 2, Bins(1)).accepted_by_draft()
     found = rule(*FLOATS, 2, Bins(1)).estimate_by_draft(4_000, seed=1)
     assert close(found, exact, 4_000)
+
+
+def test_a_simulation_of_distinct_drafts_gives_each_token_one_hit_of_the_average():
+    """0 is never accepted as the second draft, and in thousands of drawings often as the first."""
+    exact = PooledSelectionWithoutReplacement(DRAFT, TARGET, 2)
+    found = PooledSelectionWithoutReplacement(*FLOATS, 2).estimate_by_draft(4_000, seed=1)
+    assert exact.accepted_by_draft()[1, 0] == 0
+    assert 0 < found[1, 0] < found[0, 0] / 100
+    assert found.sum(axis=0) == pytest.approx(exact.accepted_law().astype(float), rel=1e-12)
+
+
+def test_a_rule_of_simulated_paths_has_their_acceptance():
+    exact = RecursiveRejectionWithoutReplacement(DRAFT, TARGET, 2)
+    paths = RecursiveRejectionWithoutReplacement(*FLOATS, 3).paths(4_000, 1)
+    for k, acceptance in ((1, sum(map(min, DRAFT, TARGET))), (2, exact.acceptance())):
+        rule = PathsRule(paths, k)
+        assert close([rule.acceptance()], [acceptance], 4_000)
+        assert rule.accepted_law().sum() == pytest.approx(rule.acceptance(), rel=1e-12)
+    assert close(PathsRule(paths, 2).accepted_law(), exact.accepted_law(), 4_000)
 
 
 def test_simulated_rejections_say_which_draft_is_accepted():
