@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import inspect
 import math
+import re
 from fractions import Fraction
 
 import numpy as np
@@ -24,6 +26,7 @@ from otspec.rules import (
 )
 from otspec.rules.distinct_paths import PathsRule
 from otspec.rules.enumeration import by_draft_or_estimate
+from otspec.rules.powers import _BITS, _power_bounds, covers
 
 FALSE_ALARM = 1e-7
 COIN = fractions("1/2", "1/2"), fractions("1/4", "3/4")
@@ -120,3 +123,31 @@ def test_a_card_says_what_is_accepted_and_what_could_be():
     assert large._card_title() == "Recursive rejection, a rule for 2 drafts of 3,000 tokens"
     assert dict(large._card_more()) == {}
     assert large._card_masses()["accepted"] is None
+
+
+@pytest.mark.parametrize(
+    "name", [name for name, rule in RULES.items() if issubclass(rule, PairRule)]
+)
+def test_a_rule_is_shown_as_what_it_is_made_of(name):
+    rule = RULES[name].of_pair(*COIN, RULES[name].only_k or 2)
+    shown = set(re.findall(r"(\w+)=", repr(rule)))
+    assert shown <= set(inspect.signature(type(rule)).parameters)
+
+
+@pytest.mark.parametrize("base", fractions(0, "1/3", "2/3", "999/1000", 1))
+@pytest.mark.parametrize("k", [1, 2, 5, 64, 1_000])
+def test_powers_have_close_bounds(base, k):
+    least, most = _power_bounds(base, k)
+    assert least <= base**k <= most
+    # Each of at most 2 log₂ k steps rounds by one part, and the errors before it are multiplied.
+    assert most - least <= Fraction(8 * k, 1 << _BITS)
+
+
+@pytest.mark.parametrize("chance", fractions("1/3", "1/7", "9/10"))
+@pytest.mark.parametrize("k", [1, 2, 7])
+def test_a_factor_covers_what_is_drafted_at_least_once(chance, k):
+    least = (1 - (1 - chance) ** k) / chance
+    assert covers(least, chance, k)
+    assert covers(least + Fraction(1, 10**200), chance, k)
+    assert not covers(least - Fraction(1, 10**200), chance, k)
+    assert covers(1 / chance, chance, k)
