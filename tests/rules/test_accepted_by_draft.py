@@ -140,3 +140,16 @@ def test_which_distinct_draft_is_selected_is_simulated_and_how_often_is_exact():
         # Of a share of the tuples, and what is added to it for each token.
         assert np.allclose(found.sum(axis=1), wanted.sum(axis=1), rtol=0, atol=0.04)
         assert np.allclose(found, wanted, rtol=0, atol=0.04)
+
+
+@pytest.mark.parametrize("name", [name for name, rule in EVERY_K.items() if isinstance(rule, type)])
+def test_a_rule_is_nested_if_its_first_drafts_are_accepted_as_without_the_others(name):
+    """As the first of three drafts, or of two, a token is accepted as if they were all."""
+    rule, alike = EVERY_K[name], []
+    for draft, target in pairs(1_204, 12, 3, fewest=3):
+        if sum(mass > 0 for mass in draft) < 3:
+            continue
+        three, two, one = (rule(draft, target, k).accepted_by_draft().tolist() for k in (3, 2, 1))
+        alike.append(three[:2] == two and two[:1] == one)
+    assert len(alike) >= 4
+    assert rule.nested == all(alike)

@@ -1,0 +1,153 @@
+"""What a rule says where it has no formula, no number of drafts is asked, or its name is typed."""
+
+from __future__ import annotations
+
+import inspect
+import math
+import re
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from instances import fractions
+
+from otspec.ratios import Pair
+from otspec.rules import (
+    RULES,
+    Bins,
+    MaximalCoupling,
+    NotExactError,
+    PairRule,
+    PooledSelection,
+    PooledSelectionWithoutReplacement,
+    RecursiveRejection,
+    RecursiveRejectionWithoutReplacement,
+    Rule,
+)
+from otspec.rules.distinct_paths import PathsRule
+from otspec.rules.enumeration import by_draft_or_estimate
+from otspec.rules.powers import _BITS, _power_bounds, covers
+
+FALSE_ALARM = 1e-7
+COIN = fractions("1/2", "1/2"), fractions("1/4", "3/4")
+DRAFT, TARGET = fractions("1/2", "3/10", "1/5"), fractions("1/10", "3/5", "3/10")
+FLOATS = [float(mass) for mass in DRAFT], [float(mass) for mass in TARGET]
+
+
+def close(found, exact, size):
+    """Whether means of ``size`` numbers from 0 to 1 are as near as Hoeffding lets them be."""
+    exact = np.asarray(exact, dtype=float)
+    most = math.sqrt(math.log(2 * exact.size / FALSE_ALARM) / (2 * size))
+    return np.shape(found) == exact.shape and np.abs(found - exact).max() < most
+
+
+class Unformulated(RecursiveRejection):
+    """Has the program of its verification, and no formula."""
+
+    def accepted_by_draft(self):
+        raise NotExactError("no formula")
+
+
+def test_a_rule_without_a_formula_is_estimated_in_floats_alone():
+    exact = RecursiveRejection(DRAFT, TARGET, 3).accepted_by_draft()
+    with pytest.raises(NotExactError, match="no formula"):
+        by_draft_or_estimate(Unformulated(DRAFT, TARGET, 3))
+    found = by_draft_or_estimate(Unformulated(*FLOATS, 3))
+    assert close(found, exact, 2_000)
+    assert not close(found + 0.1, exact, 2_000)
+    assert by_draft_or_estimate(RecursiveRejection(DRAFT, TARGET, 3)).tolist() == exact.tolist()
+
+
+@pytest.mark.parametrize("rule", [PooledSelection, PooledSelectionWithoutReplacement])
+def test_pools_that_are_not_optimal_are_estimated_draft_by_draft(rule):
+    exact = rule(DRAFT, TARGET, 2, Bins(1)).accepted_by_draft()
+    found = rule(*FLOATS, 2, Bins(1)).estimate_by_draft(4_000, seed=1)
+    assert close(found, exact, 4_000)
+
+
+def test_a_simulation_of_distinct_drafts_gives_each_token_one_hit_of_the_average():
+    """0 is never accepted as the second draft, and in thousands of drawings often as the first."""
+    exact = PooledSelectionWithoutReplacement(DRAFT, TARGET, 2)
+    found = PooledSelectionWithoutReplacement(*FLOATS, 2).estimate_by_draft(4_000, seed=1)
+    assert exact.accepted_by_draft()[1, 0] == 0
+    assert 0 < found[1, 0] < found[0, 0] / 100
+    assert found.sum(axis=0) == pytest.approx(exact.accepted_law().astype(float), rel=1e-12)
+
+
+def test_a_rule_of_simulated_paths_has_their_acceptance():
+    exact = RecursiveRejectionWithoutReplacement(DRAFT, TARGET, 2)
+    paths = RecursiveRejectionWithoutReplacement(*FLOATS, 3).paths(4_000, 1)
+    for k, acceptance in ((1, sum(map(min, DRAFT, TARGET))), (2, exact.acceptance())):
+        rule = PathsRule(paths, k)
+        assert close([rule.acceptance()], [acceptance], 4_000)
+        assert rule.accepted_law().sum() == pytest.approx(rule.acceptance(), rel=1e-12)
+    assert close(PathsRule(paths, 2).accepted_law(), exact.accepted_law(), 4_000)
+
+
+def test_simulated_rejections_say_which_draft_is_accepted():
+    exact = RecursiveRejectionWithoutReplacement(DRAFT, TARGET, 2).acceptance_by_draft()
+    paths = RecursiveRejectionWithoutReplacement(*FLOATS, 2).paths(4_000, 1)
+    means, errors = paths.by_draft()
+    assert close(means, exact, 4_000)
+    assert (errors >= 0).all()
+    assert errors.max() <= 1 / math.sqrt(4_000)
+    assert (np.abs(means - exact.astype(float)) <= 5.4 * errors + 1e-12).all()
+
+
+@pytest.mark.parametrize(
+    "name", [name for name, rule in RULES.items() if issubclass(rule, PairRule)]
+)
+def test_no_number_of_drafts_has_no_acceptance(name):
+    assert list(RULES[name].acceptances_of(Pair(DRAFT, TARGET), [])) == []
+
+
+def test_a_rule_that_is_made_of_something_else_says_so():
+    with pytest.raises(ValueError, match="Rule is not made from a draft, a target and k"):
+        Rule.of_pair(DRAFT, TARGET, 2)
+
+
+def test_a_card_says_what_is_accepted_and_what_could_be():
+    """Of (0, 0) the output is 0, of all other drafts 1: that is the target, and always a draft."""
+    rule = RecursiveRejection(*COIN, 2)
+    assert rule._card_title() == "Recursive rejection, a rule for 2 drafts of 2 tokens"
+    accepted = Fraction(3, 4) + Fraction(1, 4) * Fraction(1, 2)
+    assert dict(rule._card_more()) == {
+        "acceptance": accepted, "optimum": 1, "gap": 1 - accepted
+    }  # fmt: skip
+    masses = rule._card_masses()
+    assert [list(masses[name]) for name in ("draft", "target")] == [list(law) for law in COIN]
+    # 0 is kept if it is drafted first, with (1/4)/(1/2); the residual is 1.
+    assert list(masses["accepted"]) == [Fraction(1, 4), accepted - Fraction(1, 4)]
+    assert "1 draft of 2 tokens" in MaximalCoupling(*COIN)._card_title()
+    large = RecursiveRejection(np.full(3_000, 1 / 3_000), np.full(3_000, 1 / 3_000), 2)
+    assert large._card_title() == "Recursive rejection, a rule for 2 drafts of 3,000 tokens"
+    assert dict(large._card_more()) == {}
+    assert large._card_masses()["accepted"] is None
+
+
+@pytest.mark.parametrize(
+    "name", [name for name, rule in RULES.items() if issubclass(rule, PairRule)]
+)
+def test_a_rule_is_shown_as_what_it_is_made_of(name):
+    rule = RULES[name].of_pair(*COIN, RULES[name].only_k or 2)
+    shown = set(re.findall(r"(\w+)=", repr(rule)))
+    assert shown <= set(inspect.signature(type(rule)).parameters)
+
+
+@pytest.mark.parametrize("base", fractions(0, "1/3", "2/3", "999/1000", 1))
+@pytest.mark.parametrize("k", [1, 2, 5, 64, 1_000])
+def test_powers_have_close_bounds(base, k):
+    least, most = _power_bounds(base, k)
+    assert least <= base**k <= most
+    # Each of at most 2 log₂ k steps rounds by one part, and the errors before it are multiplied.
+    assert most - least <= Fraction(8 * k, 1 << _BITS)
+
+
+@pytest.mark.parametrize("chance", fractions("1/3", "1/7", "9/10"))
+@pytest.mark.parametrize("k", [1, 2, 7])
+def test_a_factor_covers_what_is_drafted_at_least_once(chance, k):
+    least = (1 - (1 - chance) ** k) / chance
+    assert covers(least, chance, k)
+    assert covers(least + Fraction(1, 10**200), chance, k)
+    assert not covers(least - Fraction(1, 10**200), chance, k)
+    assert covers(1 / chance, chance, k)
