@@ -203,7 +203,7 @@ def test_a_table_holds_all_choices():
         ({"rules": ["spechub"], "widest": 1}, "spechub verifies 2 children, but a node may have"),
         ({"nodes": 0}, "nodes must be at least 1, got 0"),
         ({"depth": 0}, "depth must be at least 1, got 0"),
-        ({"draft_cost": "x"}, "draft is 'x'"),
+        ({"draft_cost": "x"}, "draft_cost is 'x'"),
         ({"warping": otspec.traces.Warping()}, "warping is given, but tuple has distributions"),
         ({"trees": ["3"], "nodes": 3, "widest": 2}, r"trees\[0\] has 3 children at a node"),
         ({"trees": ["top2"]}, r"trees\[0\] is top2: drafts that are certain"),

@@ -242,3 +242,105 @@ def test_a_tensor_named_twice_is_refused(tmp_path):
     path.write_bytes(struct.pack("<Q", len(header)) + header + bytes(8))
     with pytest.raises(ValueError, match=r"twice\.safetensors"):
         read_file(path)
+
+
+NOTHING = np.full(64 * MB, 1, np.uint8)
+PACKED = {
+    "zstd": lambda numcodecs: numcodecs.Zstd().encode(NOTHING),
+    "blosc": lambda numcodecs: numcodecs.Blosc("zstd").encode(NOTHING),
+    "lz4": lambda numcodecs: numcodecs.LZ4().encode(NOTHING),
+    "gzip": lambda numcodecs: numcodecs.GZip().encode(NOTHING),
+    "zlib": lambda numcodecs: numcodecs.Zlib().encode(NOTHING),
+    "bz2": lambda numcodecs: numcodecs.BZ2().encode(NOTHING),
+    "lzma": lambda numcodecs: numcodecs.LZMA().encode(NOTHING),
+}
+CODECS = {
+    "zstd": "Zstd", "blosc": "Blosc", "lz4": "LZ4", "gzip": "GZip", "zlib": "Zlib", "bz2": "BZ2",
+    "lzma": "LZMA",
+}  # fmt: skip
+
+
+def chunked(folder, codec, *, version=2, shards=None):
+    """Return a group of ones in Zarr, and the files of its chunks."""
+    zarr = pytest.importorskip("zarr", reason="needs the extra traces")
+    group = zarr.open_group(folder, mode="w", zarr_format=version)
+    for name in ("draft_logits", "target_logits"):
+        group.create_array(
+            name,
+            data=np.ones((2, 2, 3), np.float32),
+            chunks=(1, 2, 3),
+            shards=shards,
+            compressors=codec,
+        )
+    chunks = [path for path in folder.rglob("*") if path.is_file() and path.name[0] in "0123456789"]
+    return sorted(chunks)
+
+
+@pytest.mark.parametrize("name", PACKED)
+def test_chunks_that_unpack_to_more_than_their_shape_says_are_refused(tmp_path, name):
+    numcodecs = pytest.importorskip("numcodecs", reason="needs the extra traces")
+    folder = tmp_path / "trace.zarr"
+    chunks = chunked(folder, getattr(numcodecs, CODECS[name])())
+    whole = find_source(str(folder)).draft.rows(0, 4)
+    assert (whole == 1).all()
+    assert len(chunks) == 4
+    for chunk in chunks:
+        chunk.write_bytes(PACKED[name](numcodecs))
+        assert chunk.stat().st_size < MB
+    source = find_source(str(folder))
+    tracemalloc.start()
+    try:
+        with pytest.raises(ValueError, match=r"chunk .* unpacks to more than 96 bytes"):
+            source.draft.rows(0, 4)
+        # LZMA has a dictionary of 8 MB besides.
+        assert tracemalloc.get_traced_memory()[1] < (10 if name == "lzma" else 4) * MB
+    finally:
+        tracemalloc.stop()
+
+
+@pytest.mark.parametrize("codec", ["ZstdCodec", "GzipCodec", "BloscCodec"])
+def test_chunks_within_shards_are_counted_too(tmp_path, codec):
+    codecs = pytest.importorskip("zarr.codecs", reason="needs the extra traces")
+    numcodecs = pytest.importorskip("numcodecs", reason="needs the extra traces")
+    folder = tmp_path / "trace.zarr"
+    shards = chunked(folder, getattr(codecs, codec)(), version=3, shards=(2, 2, 3))
+    assert (find_source(str(folder)).draft.rows(0, 4) == 1).all()
+    bomb = PACKED[codec.removesuffix("Codec").lower()](numcodecs)
+    index = np.array([[0, len(bomb)], [2**64 - 1] * 2], "<u8").tobytes()
+    crc32c = pytest.importorskip("google_crc32c", reason="needs the extra traces").value
+    for shard in shards:
+        shard.write_bytes(bomb + index + crc32c(index).to_bytes(4, "little"))
+    with pytest.raises(ValueError, match=r"chunk .* unpacks to more than 96 bytes"):
+        find_source(str(folder)).draft.rows(0, 2)
+
+
+def test_chunks_that_are_packed_twice_are_refused(tmp_path):
+    codecs = pytest.importorskip("zarr.codecs", reason="needs the extra traces")
+    folder = tmp_path / "trace.zarr"
+    chunked(folder, [codecs.GzipCodec(), codecs.ZstdCodec()], version=3)
+    with pytest.raises(ValueError, match="packed by gzip and zstd: store it with one"):
+        find_source(str(folder)).draft.rows(0, 2)
+
+
+@pytest.mark.parametrize("size", [2**40, 2**42])
+def test_rows_that_no_memory_holds_are_refused_when_a_source_is_found(tmp_path, size):
+    """Files of holes take no room on a disk, and say that they hold as much as they like."""
+    paths = [tmp_path / f"{side}.npy" for side in ("draft", "target")]
+    for path in paths:
+        header = files.npy_header((1, size), "<f2")
+        path.write_bytes(header)
+        try:
+            with path.open("r+b") as stream:
+                stream.truncate(len(header) + 2 * size)
+        except OSError:
+            pytest.skip("the file system has no files of holes that are so large")
+    with pytest.raises(ValueError, match=r"unpacks to .* more than half"):
+        find_source("+".join(map(str, paths)))
+
+
+def test_rows_of_one_number_many_times_are_refused(tmp_path):
+    torch = pytest.importorskip("torch", reason="needs the extra backends")
+    row = torch.zeros(1).expand(1, 2**44)
+    torch.save({"draft_logits": row, "target_logits": row}, tmp_path / "x.pt")
+    with pytest.raises(ValueError, match=r"unpacks to .* more than half"):
+        find_source(str(tmp_path / "x.pt"))

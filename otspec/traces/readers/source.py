@@ -13,6 +13,7 @@ import numpy as np
 
 from otspec.arithmetic import Array
 from otspec.distributions import Distribution
+from otspec.memory import refuse_too_large
 from otspec.traces.readers.changed_files import ChangedInputError, stamp_of
 from otspec.traces.readers.contract import SIDES, StoredArray
 from otspec.traces.readers.logged_numbers import Warp, Warping, check_logged, check_tokens
@@ -45,7 +46,8 @@ class Source:
     ------
     ValueError
         Shapes that differ or have no position axis, no position; or entries that are no floats;
-        tokens of another shape, or that are no integers; a model of another name.
+        tokens of another shape, or that are no integers; a model of another name; a row that takes
+        more than half of the machine's memory.
     """
 
     name: str
@@ -67,6 +69,8 @@ class Source:
             check_logged([name for name, _ in self._sides()], self.draft.shape, self.target.shape)
             for name, array in self._drawn():
                 check_tokens(name, array.shape, array.dtype, self.shape)
+            for _, array in self._sides() + self._drawn():
+                refuse_too_large(array.shape[-1] * np.dtype(array.dtype).itemsize)
         except ValueError as error:
             raise ValueError(f"{self.name}: {error}") from error
 

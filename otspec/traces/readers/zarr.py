@@ -17,6 +17,7 @@ from otspec.extras import needed
 from otspec.traces.readers.boxes import Box, boxes_of
 from otspec.traces.readers.changed_files import files_below
 from otspec.traces.readers.contract import FORMATS, StoredArray, TraceFormat, located
+from otspec.traces.readers.packed_chunks import refuse_larger_chunks
 
 _ZARR_METADATA = ("zarr.json", ".zgroup", ".zarray", ".zmetadata")
 _LARGEST_CHUNK = 2**30
@@ -76,7 +77,7 @@ def _chunk_names(array: Any, box: Box) -> Iterator[str]:
 
 
 def _refuse_torn_chunks(folder: Path, array: Any, box: Box) -> None:
-    """Refuse a box of which chunks are not stored, or not in full.
+    """Refuse a box of which chunks are not stored, not in full, or unpack to too much.
 
     Zarr would make up missing ones from the fill value; Blosc reads past the end of short ones.
     """
@@ -86,6 +87,7 @@ def _refuse_torn_chunks(folder: Path, array: Any, box: Box) -> None:
             raise ValueError(f"chunk {name} is not stored: was writing interrupted?")
         if blosc and not array.shards:
             _refuse_short_blosc(folder / name)
+        refuse_larger_chunks(folder / name, array)
 
 
 def _refuse_short_blosc(path: Path) -> None:
