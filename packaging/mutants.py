@@ -7,7 +7,6 @@ interrupted run goes on where it stopped, and survivors of an earlier run are tr
 
 from __future__ import annotations
 
-import ast
 import hashlib
 import os
 import random
@@ -16,26 +15,17 @@ import shutil
 import subprocess
 import sys
 import tomllib
-import uuid
-from collections import Counter
-from collections.abc import Iterator
+from collections import defaultdict
 from contextlib import suppress
-from functools import cache
-from itertools import groupby
 from pathlib import Path
-from typing import Any
 from xml.etree import ElementTree as ET
 
 import click
-from cosmic_ray.ast import ast_nodes, get_ast
-from cosmic_ray.ast.ast_query import ASTQuery
-from cosmic_ray.mutating import mutate_code
-from cosmic_ray.operators.operator import Operator
-from cosmic_ray.operators.provider import OperatorProvider
 from cosmic_ray.testing import run_tests
 from cosmic_ray.work_db import WorkDB, use_db
 from cosmic_ray.work_item import MutationSpec, TestOutcome, WorkerOutcome, WorkItem, WorkResult
 from coverage import CoverageData
+from mutations import changed, draw, identity
 
 ROOT = Path(__file__).parents[1]
 FOLDER = ROOT / "build" / "mutants"
@@ -49,150 +39,11 @@ WALK = "tests/house/test_frozen.py"
 MEMORY = 12 * 2**30
 """Address space of a process that runs tests, in bytes: a mutant may ask for any amount."""
 
-BINARY = {
-    "Add": "Sub", "Sub": "Add", "Mul": "Div Add", "Div": "Mul", "FloorDiv": "Mul", "Mod": "Mul",
-    "Pow": "Mul", "LShift": "RShift", "RShift": "LShift", "BitOr": "BitAnd", "BitAnd": "BitOr",
-    "BitXor": "BitOr",
-}  # fmt: skip
-COMPARISONS = {
-    "Lt": "LtE GtE", "LtE": "Lt Gt", "Gt": "GtE LtE", "GtE": "Gt Lt", "Eq": "NotEq", "NotEq": "Eq",
-    "Is": "IsNot", "IsNot": "Is",
-}  # fmt: skip
-OTHERS = (
-    "NumberReplacer", "ReplaceTrueWithFalse", "ReplaceFalseWithTrue", "ReplaceAndWithOr",
-    "ReplaceOrWithAnd", "ReplaceUnaryOperator_Delete_USub", "ReplaceUnaryOperator_Delete_Not",
-)  # fmt: skip
-FUNCTIONS = [
-    ("min", "max"), ("minimum", "maximum"), ("argmin", "argmax"), ("any", "all"),
-    ("floor", "ceil"), ("cumsum", "cumprod"), ("zeros", "ones"), ("log", "log1p"),
-]  # fmt: skip
-
-
-class ReplaceFunction(Operator):
-    """Replaces a function by its counterpart, such as ``min`` by ``max``."""
-
-    swapped = {**dict(FUNCTIONS), **{second: first for first, second in FUNCTIONS}}  # noqa: RUF012
-
-    def mutation_positions(self, node: Any) -> Iterator[tuple[Any, Any]]:
-        """Yield where a name has a counterpart."""
-        if node.type == "name" and node.value in self.swapped and not node.is_definition():
-            yield node.start_pos, node.end_pos
-
-    def mutate(self, node: Any, index: int) -> Any:
-        """Replace the name."""
-        del index
-        node.value = self.swapped[node.value]
-        return node
-
-    @classmethod
-    def examples(cls) -> tuple[()]:
-        """Return none: the tests have them."""
-        return ()
-
-
-def operators() -> dict[str, Operator]:
-    """Return the operators that make mutants, by name."""
-    names = [
-        *(f"ReplaceBinaryOperator_{old}_{new}" for old in BINARY for new in BINARY[old].split()),
-        *(
-            f"ReplaceComparisonOperator_{old}_{new}"
-            for old in COMPARISONS
-            for new in COMPARISONS[old].split()
-        ),
-        *OTHERS,
-    ]
-    provider = OperatorProvider()
-    return {name: provider[name]() for name in names} | {"ReplaceFunction": ReplaceFunction()}
-
-
-OPERATORS = operators()
-
-
-def mutants(path: Path) -> list[MutationSpec]:
-    """Return all mutants of a file, some of which do not compile."""
-    nodes = list(ast_nodes(get_ast(path.read_text(encoding="utf-8"))))
-    return [
-        MutationSpec(
-            module_path=path, operator_name=name, occurrence=occurrence,
-            start_pos=start, end_pos=end,
-            definition_name=ASTQuery(node).get_definition_name(),
-        )
-        for name, operator in OPERATORS.items()
-        for occurrence, (node, (start, end)) in enumerate(
-            (node, place) for node in nodes for place in operator.mutation_positions(node)
-        )
-    ]  # fmt: skip
-
-
-class _Bare(ast.NodeTransformer):
-    """Takes the annotations out of a syntax tree: they are never evaluated."""
-
-    def visit_arg(self, node: ast.arg) -> ast.arg:
-        node.annotation = None
-        return node
-
-    def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.AST:
-        node.annotation = ast.Constant(None)
-        return self.generic_visit(node)
-
-    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
-        node.returns = None
-        return self.generic_visit(node)
-
-
-@cache
-def meaning(code: str) -> str:
-    """Return the syntax tree of a program, without annotations; empty if it does not compile."""
-    try:
-        compile(code, "mutant", "exec")
-    except SyntaxError:
-        return ""
-    return ast.dump(_Bare().visit(ast.parse(code)))
-
-
-def changed(mutant: MutationSpec) -> tuple[str, str, str] | None:
-    """Return a mutant's code, and the line that it changes before and after; None if it is none."""
-    code = mutant.module_path.read_text(encoding="utf-8")
-    new = mutate_code(code, OPERATORS[mutant.operator_name], mutant.occurrence)
-    if new is None or meaning(new) in ("", meaning(code)):
-        return None
-    pairs = zip(code.splitlines(), new.splitlines(), strict=True)
-    before, after = next((old, changed) for old, changed in pairs if old != changed)
-    if before.replace("strict=True", "strict=False") == after:
-        return None  # it asserts that lengths are equal
-    return new, before.strip(), after.strip()
-
 
 def equivalents() -> set[tuple[str, ...]]:
     """Return the mutants that are known to be equivalent: file, function, line before and after."""
     listed = tomllib.loads(EQUIVALENT.read_text(encoding="utf-8"))["equivalent"]
     return {tuple(each[name] for name in ("file", "function", "line", "mutant")) for each in listed}
-
-
-def identity(mutant: MutationSpec, before: str, after: str) -> tuple[str, ...]:
-    """Return what the list of equivalent mutants knows a mutant by."""
-    path = mutant.module_path.relative_to(TREE).as_posix()
-    return path, mutant.definition_name or "", before, after
-
-
-def draw(room: str, count: int, seed: int, drawn: set[tuple[str, ...]]) -> Iterator[WorkItem]:
-    """Yield mutants of a room at random: a place uniformly, then one of the mutants there."""
-    generator = random.Random(seed)  # noqa: S311
-    every = [each for path in sorted(TREE.glob(f"otspec/{room}/**/*.py")) for each in mutants(path)]
-    every.sort(key=lambda each: (each.module_path, each.start_pos, each.operator_name))
-    places = [
-        list(found) for _, found in groupby(every, lambda each: (each.module_path, each.start_pos))
-    ]
-    generator.shuffle(places)
-    known = equivalents() | drawn
-    for place in places:
-        if count == 0:
-            return
-        mutant = generator.choice(place)
-        found = changed(mutant)
-        if found and identity(mutant, *found[1:]) not in known:
-            count -= 1
-            yield WorkItem.single(uuid.uuid4().hex, mutant)
 
 
 class Room:
@@ -211,7 +62,7 @@ class Room:
         self.seconds = {
             f"{case.get('file')}::{case.get('name')}": float(case.get("time", 0))
             for case in cases
-            if case.find("skipped") is None and case.find("failure") is None
+            if all(case.find(each) is None for each in ("skipped", "failure", "error"))
         }
         self.data = CoverageData(str(self.lines))
         self.data.read()
@@ -225,7 +76,7 @@ class Room:
         return [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *words]
 
     def _measure(self) -> None:
-        """Run the tests once as they are."""
+        """Run the tests once as they are; what fails then is left out, and shown."""
         click.echo(f"{self.name}: which tests run which lines")
         done = subprocess.run(
             self.command(
@@ -251,9 +102,9 @@ class Room:
         # What is run when a module is imported may matter to every test.
         tests = [test for test in self.seconds if "" in found or test in found]
         tests = [test for test in tests if self.seconds[test] <= self.longest]
-        files: Counter[str] = Counter()
+        files: dict[str, float] = defaultdict(float)
         for test in tests:
-            files[test.partition("::")[0]] += self.seconds[test]  # type: ignore[assignment]
+            files[test.partition("::")[0]] += self.seconds[test]
         return sorted(tests, key=lambda test: files[test.partition("::")[0]])
 
     def kills(self, mutant: MutationSpec) -> str:
@@ -326,12 +177,13 @@ def run(room: Room, records: WorkDB, count: int, seed: int) -> tuple[int, int]:
 
     def of(item: WorkItem) -> tuple[str, ...]:
         found = changed(item.mutations[0])
-        return identity(item.mutations[0], *found[1:]) if found else ()
+        return identity(TREE, item.mutations[0], *found[1:]) if found else ()
 
     pending = list(records.pending_work_items)
     again = [item for item, result in records.completed_work_items if not result.is_killed]
     if not pending:
-        records.add_work_items(draw(room.name, count, seed, set(map(of, records.work_items))))
+        drawn = set(map(of, records.work_items))
+        records.add_work_items(draw(TREE, room.name, count, seed, known | drawn))
         pending = list(records.pending_work_items)
     for item in [*again, *pending]:
         if of(item) not in known:
@@ -354,7 +206,7 @@ def main(rooms: tuple[str, ...], count: int, seed: int | None, longest: float, n
     copied()
     os.chdir(TREE)
     os.environ.update(PYTHONPATH=str(TREE), NUMBA_CACHE_DIR=str(LOOPS))
-    with suppress(ImportError):  # not on Windows
+    with suppress(ImportError, ValueError, OSError):  # not on Windows, nor beyond a limit
         import resource
 
         resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))

@@ -50,7 +50,7 @@ MUTANTS = {
 @pytest.fixture
 def mutants():
     pytest.importorskip("cosmic_ray", reason="cosmic-ray is not installed (the extra tools)")
-    return script("mutants", "packaging")
+    return script("mutations", "packaging")
 
 
 def test_an_equivalent_mutant_is_of_a_line_that_there_is_and_has_a_reason():
@@ -82,19 +82,17 @@ def test_mutants_change_operators_comparisons_constants_and_functions(mutants, t
 
 
 @pytest.mark.parametrize("seed", [1, 2])
-def test_mutants_are_drawn_once_and_not_those_that_are_known(mutants, tmp_path, monkeypatch, seed):
+def test_mutants_are_drawn_once_and_not_those_that_are_known(mutants, tmp_path, seed):
     path = tmp_path / "otspec" / "room" / "program.py"
     path.parent.mkdir(parents=True)
     path.write_text(PROGRAM, encoding="utf-8")
-    monkeypatch.setattr(mutants, "TREE", tmp_path)
     name = "otspec/room/program.py"
     known = (name, "least", "return -min(values)", "return -max(values)")
-    monkeypatch.setattr(mutants, "equivalents", lambda: {known})
 
     def drawn(count, before=()):
-        items = mutants.draw("room", count, seed, set(before))
+        items = mutants.draw(tmp_path, "room", count, seed, {known, *before})
         each = [item.mutations[0] for item in items]
-        return [mutants.identity(one, *mutants.changed(one)[1:]) for one in each]
+        return [mutants.identity(tmp_path, one, *mutants.changed(one)[1:]) for one in each]
 
     every = drawn(100)
     assert len(set(every)) == len(every) >= 7
