@@ -19,7 +19,7 @@ HELP = {
     "conform": (
         "Is an engine's verification lossless? From samples, with a stated power and error rate."
     ),
-    "generate": "Decode a text with drafts, without loss: it is distributed as the target's.",
+    "generate": "Decode texts with drafts, without loss: they are distributed as the target's.",
     "laws": "Which draft law is best on logged traces: the optimum of each, and its best rule.",
     "simulate": (
         "Accept lengths from logged tokens, as an engine would count them, without the models."

@@ -1,4 +1,4 @@
-"""Drafts and output from the same noise, which alone decides on the output (Theory, 33)."""
+"""Drafts and output from the same noise, which alone decides on the output (Theory, 33, 35)."""
 
 from __future__ import annotations
 
@@ -38,6 +38,8 @@ class SharedNoise(PairRule):
     noise alone. So the output cannot depend on the drafts, and no draft probabilities are needed to
     verify. :meth:`verify` is the conditional law of that output given the drafts.
     """
+
+    compared: ClassVar[bool] = False
 
     best_for_one: ClassVar[bool] = False
 

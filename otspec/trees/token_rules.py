@@ -12,7 +12,6 @@ from otspec.drafts import TooFewTokensError
 from otspec.raw import shown
 from otspec.registry import Registry, subclass_of
 from otspec.rules import (
-    GumbelCoupling,
     ImportanceSampling,
     KSequential,
     MaximalCoupling,
@@ -51,7 +50,7 @@ def made_rule(rule: TokenRule, draft: Distribution, target: Distribution, k: int
 
 def _checked(made: Any, n: int, k: int) -> Rule:
     """Check what a caller's function returned; the law, which a rule may make late, is made."""
-    if not isinstance(made, Rule):
+    if isinstance(made, type) or not (hasattr(made, "law") and hasattr(made, "kernel")):
         raise ValueError(
             f"rule returned {shown(made)}: it must return a rule for one token, such as "
             "otspec.rules.PooledSelection(draft, target, k)"
@@ -76,7 +75,6 @@ for _rule in (
     RecursiveRejectionWithoutReplacement,
     PooledSelectionWithoutReplacement,
     SpecHub,
-    GumbelCoupling,
     TargetOnly,
 ):
     RULES.register(_rule)

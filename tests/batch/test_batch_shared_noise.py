@@ -93,7 +93,7 @@ def test_position_seed_and_token_are_all_that_counts():
 
 
 def test_acceptance_is_the_integral_of_the_theory():
-    """k = 1: Σ_y 1/Σ_z max(p_z/p_y, q_z/q_y); k = 2: 3217/3347, by hand from section 16."""
+    """k = 1: Σ_y 1/Σ_z max(p_z/p_y, q_z/q_y); k = 2: 2009/2090, by hand from section 16."""
     rows = 400_000
     shared = noise(rows)
     drafts = batch.sample_from_noise(np.tile(DRAFT, (rows, 1)), shared, 3)

@@ -50,6 +50,12 @@ from otspec.trees.nodes import Node, Nodes
 from otspec.trees.traversal_verify import rejections
 from otspec.trees.visits import over_drafts
 
+
+def first(drafts, chance):
+    """Accept the first draft."""
+    return 0
+
+
 HEIGHTS = ["0", "1/4", "16/25", "1"]
 TOKENS = (1, 0)
 LAW = otspec.IID(DRAFT, 2)
@@ -150,6 +156,7 @@ EXACT = {  # from exact arrays or from float ones
     "plan": plan,
     "decomposition": lambda give: plan(give).decomposition,
     "planned": lambda give: rules.PlannedRule(plan(give)),
+    "program": lambda give: rules.ProgramRule(otspec.IID(give(DRAFT), 2), give(TARGET), first),
     "coupling": lambda give: rules.MaximalCoupling(give(DRAFT), give(TARGET)),
     "coupled laws": lambda give: Coupling(give(DRAFT), give(TARGET)),
     "fixed": lambda give: otspec.Fixed(give(np.array([2, 0])), 3),

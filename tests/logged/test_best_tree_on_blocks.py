@@ -81,7 +81,9 @@ def test_chances_by_depth_follow_the_depth():
 )
 def test_the_error_of_a_mean_chance_takes_two_positions(kept, mean, error):
     positions = {1: np.array([[kept]])}
-    means, errors = LoggedChances((1,), positions, positions, nested=False).chances(1)
+    lengths = np.array([len(kept)])
+    found = LoggedChances((1,), positions, positions, positions, lengths, nested=False)
+    means, errors = found.chances(1)
     assert means == pytest.approx([mean], rel=1e-15)
     assert errors == pytest.approx([error], rel=1e-15, nan_ok=True)
 

@@ -34,6 +34,8 @@ from otspec.rules import RULES as ALL_RULES
 from otspec.rules import (
     DrawnDraft,
     EarliestPooledSelection,
+    GumbelCoupling,
+    GumbelLists,
     KSequential,
     NaiveSampling,
     PairRule,
@@ -178,7 +180,7 @@ CHAINED = [
     *(rule for rule in ALL_RULES.values() if issubclass(rule, PairRule) and rule.only_k != 2),
     *(Sure, naive, k_sequential),
 ]
-KEEP_LESS = (NaiveSampling, TargetOnly, Sure, naive)
+KEEP_LESS = (NaiveSampling, GumbelCoupling, GumbelLists, TargetOnly, Sure, naive)
 
 
 @pytest.mark.parametrize("made", CHAINED)
