@@ -60,7 +60,8 @@ def _checked(made: Any, n: int, k: int) -> Rule:
             f"rule returned one for k = {made.law.k} drafts of {made.law.n} tokens, but was "
             f"asked for k = {k} of {n}: make it from the draft, the target and the k it is given"
         )
-    return made
+    checked: Rule = made
+    return checked
 
 
 RULES: Registry[type[PairRule]] = Registry(
