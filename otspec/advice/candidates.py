@@ -66,7 +66,7 @@ def candidates(
 def _like_others(rule: CheckedRule) -> bool:
     """Whether a rule for one token verifies single drafts as the others do."""
     alike = rule.law_class in (IID, WithoutReplacement)
-    return alike and not isinstance(rule, LossyChain) and rule.best_for_one
+    return alike and (isinstance(rule, LossyChain) or rule.best_for_one)
 
 
 def _chains(longest: int) -> Iterator[Candidate]:

@@ -50,12 +50,12 @@ def made_rule(rule: TokenRule, draft: Distribution, target: Distribution, k: int
 
 def _checked(made: Any, n: int, k: int) -> Rule:
     """Check what a caller's function returned; the law, which a rule may make late, is made."""
-    if isinstance(made, type) or not (hasattr(made, "law") and hasattr(made, "kernel")):
+    if isinstance(made, type) or not hasattr(made, "accepted_law"):
         raise ValueError(
             f"rule returned {shown(made)}: it must return a rule for one token, such as "
             "otspec.rules.PooledSelection(draft, target, k)"
         )
-    if (made.law.n, made.law.k) != (n, k):
+    if isinstance(made, Rule) and (made.law.n, made.law.k) != (n, k):
         raise ValueError(
             f"rule returned one for k = {made.law.k} drafts of {made.law.n} tokens, but was "
             f"asked for k = {k} of {n}: make it from the draft, the target and the k it is given"

@@ -29,6 +29,7 @@ ADAPTERS = {
         adapters.sglang_tree,
         {**FUNCTION, "threshold_single": THRESHOLD, "threshold_acc": THRESHOLD},
     ),
+    "adapters.paths_tree": Row(adapters.paths_tree, FUNCTION),
     "adapters.one_at_a_time": Row(adapters.one_at_a_time, VERIFIER),
     "adapters.on_logits": Row(adapters.on_logits, VERIFIER),
     "adapters.linked": Row(adapters.linked, VERIFIER),

@@ -65,6 +65,8 @@ def rule_rows():
             rules.SpecTwoHubs,
             rules.EarliestPooledSelection,
             rules.TruncatedAlphabet,
+            rules.GumbelCoupling,
+            rules.GumbelLists,
         )
     }
     for cls, (arguments, k) in made.items():
@@ -83,6 +85,8 @@ def rule_rows():
         "rules.RecursiveRejectionIndependent.in_order",
         Row(method(lambda: make(iid(), TARGET), "in_order"), {"order": ("order", [1, 0])}),
     )
+    program = {**in_turn, "function": ("callable", lambda: lambda drafts, chance: 0)}  # noqa: ARG005
+    yield "rules.ProgramRule", Row(rules.ProgramRule, program)
     yield "rules.PlannedRule", Row(rules.PlannedRule, {"plan": ("object", lambda: plan)})
     yield from asked("rules.PlannedRule", lambda: rules.PlannedRule(plan), 2)
     yield (
