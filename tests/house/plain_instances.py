@@ -24,11 +24,12 @@ from otspec.conformance import vector_laws
 from otspec.conformance.faults import FAULTS
 from otspec.decoding.decoder import Decoder
 from otspec.decoding.drafting import Children, Drafted, Drafting, EndingShape
-from otspec.decoding.reader import Reader, Reading
+from otspec.decoding.reader import Reader, Reading, Request
 from otspec.decoding.verification import (
     ChainVerifier,
     LeafVerifier,
     ReadModel,
+    SharedNoiseVerifier,
     TreeVerifier,
     Verdict,
 )
@@ -36,6 +37,7 @@ from otspec.distributions import as_distribution
 from otspec.estimate import Estimate
 from otspec.files import READERS
 from otspec.files.npy import Header
+from otspec.files.parquet import Column
 from otspec.frames import columns_of
 from otspec.logged import Ratio, Thresholded
 from otspec.models.joint_contexts import JointContexts
@@ -176,6 +178,9 @@ PLAIN = {
     "reading": lambda _: Halves().read((0,), (-1,), 1),
     "read model": lambda _: READ,
     "tree verifier": lambda _: TreeVerifier(rules.KSequential),
+    "shared noise": lambda _: SharedNoiseVerifier(rules.GumbelCoupling),
+    "pages of a column": lambda _: Column("x", 3, 8),
+    "request": lambda _: Request(Halves(), (0,), (-1,), 1),
     "leaf verifier": lambda _: LeafVerifier(rules.KSequential),
     "child": lambda _: Child(0, (1, 2), 0.5),
     "chain verifier": lambda _: ChainVerifier(blocks.TokenVerify, 2, READ, READ, (), READ),

@@ -81,6 +81,12 @@ NOT_WALKED = {
     "Letters": "a flag and n-gram models, which are walked over with a shorter text",
     "Models": "transformers models, which pickle by their own means",
     "Shelf": "a folder that is being filled",
+    **dict.fromkeys(
+        ("Simplex", "Factors", "GumbelRace", "Panel", "Means"),
+        "numbers that a computation goes through",
+    ),
+    "Compact": "a place in a file that is being read",
+    "NamedModels": "options of a command line",
 }
 """Classes without an instance, and why; those of otspec.batch are of any array library."""
 
