@@ -18,6 +18,7 @@ from otspec.blocks.comparison import BlockComparison, compare_block_rules
 from otspec.blocks.contract import BlockRule, Outcome
 from otspec.blocks.hierarchical_verification import HierarchicalVerification
 from otspec.blocks.planned_block import PlannedBlock
+from otspec.blocks.drafted_tree import DraftedTree
 from otspec.blocks.decoding import Decoded, decode, decoded_after, decoded_law
 from otspec.blocks.handing_over import HandOverPlan, HandOverRule
 from otspec.blocks.long_run import LongRun, long_run
@@ -52,7 +53,6 @@ if TYPE_CHECKING:
         BestTree,
         BestTrees,
         Configuration,
-        DraftedTree,
         DraftSelection,
         DynamicTree,
         FastestTree,

@@ -10,6 +10,7 @@ from otspec.arithmetic import Array, Number
 from otspec.blocks.block_verification import BlockVerification
 from otspec.blocks.block_verification_preprint import longer_ratio
 from otspec.blocks.contract import enumerated_expected
+from otspec.blocks.drafted_tree import ROOT, DraftedTree
 from otspec.models.contract import BEGINNING, Prefix, as_beginnings
 
 
@@ -81,9 +82,9 @@ class HierarchicalVerification(BlockVerification):
             found.append(self.target.number(total))
         return found
 
-    def _whole(self, block: Prefix, capped: Number) -> Number:  # noqa: ARG002
+    def _whole(self, drafts: DraftedTree, weight: Number) -> Number:  # noqa: ARG002
         ratio: Any = self.target.number(1)
-        for drafted, wanted in self._pairs(block):
-            ratio = longer_ratio(ratio, wanted, drafted)
-        chance: Number = min(ratio, self.target.number(1))
-        return chance
+        for node, token in enumerate(drafts, start=ROOT):
+            ratio = longer_ratio(ratio, drafts.target(node)[token], drafts.draft(node)[token])
+        whole: Number = ratio  # accepted with probability min(1, M_b(X^L)/M_s(X^L))
+        return whole

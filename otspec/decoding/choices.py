@@ -2,27 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any, TypeAlias
 
 from otspec import blocks, rules, trees
-from otspec.blocks import SingleDraftRule
+from otspec.blocks import BlockRule, SingleDraftRule
 from otspec.decoding.decoder import Decoder
 from otspec.decoding.drafting import EndingShape
 from otspec.decoding.reader import Reader
-from otspec.decoding.verification import (
-    ChainVerifier,
-    LeafVerifier,
-    ReadModel,
-    SharedNoiseVerifier,
-    TreeVerifier,
-    Verifier,
-)
+from otspec.decoding.verification import ReadModel, RuleVerifier, SharedNoiseVerifier
+from otspec.distributions import Distribution
+from otspec.drafts import IID, DraftLaw
 from otspec.models.contract import Prefix
 from otspec.models.ending import EndingModel
 from otspec.raw import shown
 from otspec.rules import GumbelCoupling, GumbelLists, PairRule
-from otspec.trees import Shape, TokenTree, shapes
+from otspec.trees import DraftSelection, Shape, TokenTree, shapes
 from otspec.trees.leaf_to_root import LeafToRoot
 
 MOST_NODES = 10_000
@@ -68,36 +63,35 @@ def decoder_of(
     ValueError
         No such rule, or one that does not verify such trees.
     """
-    kind = _as_rule(rule)
-    verifier: Verifier
-    if issubclass(kind, SingleDraftRule):
-        tree = shape.tree
+    kind, tree = _as_rule(rule), shape.tree
+    wanted = ReadModel(target, prompt)
+    drafted = ReadModel(draft, prompt) if tree.children else wanted  # else nothing is drafted
+    models = drafted, EndingModel(wanted, shape.end)
+    shaped = tree if tree.children else Shape.of_branching("1")
+    law: Callable[[Distribution, int], DraftLaw] = IID
+    made: BlockRule
+    if isinstance(kind, type) and issubclass(kind, SingleDraftRule):
         if not tree.children or not tree.drawn or tree.depth != tree.size:
             what = "has branches" if tree.drawn else "has likeliest tokens"
             raise ValueError(
                 f"{kind.name} verifies one drafted block, but the tree {what}: use a chain "
                 "such as tree=(1, 1, 1, 1), or a rule for trees"
             )
-        model = ReadModel(target, prompt)
-        verifier = ChainVerifier(
-            kind,
-            tree.depth,
-            ReadModel(draft, prompt),
-            model,
-            (),
-            EndingModel(model, shape.end),
-        )
-    elif issubclass(kind, LeafToRoot):
-        if not shape.tree.drawn:
+        made = kind(*models, tree.depth)
+    elif isinstance(kind, type) and issubclass(kind, LeafToRoot):
+        if not tree.drawn:
             raise ValueError(
                 f"{kind.name} verifies trees of drawn tokens only, but the tree has likeliest "
                 "tokens: leave out top, or use a rule for one token"
             )
-        verifier = LeafVerifier(_serving(kind.lifts, shape.tree))
-    elif issubclass(kind, GumbelCoupling):
-        verifier = SharedNoiseVerifier(kind)
+        law = _serving(kind.lifts, tree).law_class
+        made = kind(*models, shaped)
     else:
-        verifier = TreeVerifier(_serving(kind, shape.tree))
+        law = _serving(kind, tree).law_class
+        if issubclass(kind, GumbelCoupling):
+            return Decoder(prompt, draft, target, shape, SharedNoiseVerifier(law))
+        made = DraftSelection(*models, shaped, kind)
+    verifier = RuleVerifier(law, made, drafted, wanted)
     return Decoder(prompt, draft, target, shape, verifier)
 
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from otspec.blocks.drafted_tree import DraftedTree
 from otspec.trees.best_shape import BestTree, BestTrees, best_tree, best_trees
 from otspec.trees.branching import as_branching
 from otspec.trees.comparison import TreeComparison, compare_trees
-from otspec.trees.contract import DraftedTree, TreeRule
+from otspec.trees.contract import TreeRule
 from otspec.trees.costs import Seconds, StepCost, as_seconds, measured
 from otspec.trees.draft_selection import DraftSelection
 from otspec.trees.dynamic_tree import DynamicTree

@@ -3,7 +3,7 @@
 import pytest
 
 from otspec.logged import block, given_text
-from otspec.trees import chances, contract, nodes, visits
+from otspec.trees import chances, contract, draft_selection, nodes, visits
 from otspec.trees.nodes import Node
 from otspec.trees.token_rules import made_rule
 
@@ -29,6 +29,6 @@ def rules_made_once(monkeypatch):
             summed[key] = Node(rule, merge)  # which holds the rule, so that the id stays its own
         return summed[key]
 
-    for module in (block, chances, contract, given_text, nodes, visits):
+    for module in (block, chances, contract, draft_selection, given_text, nodes, visits):
         monkeypatch.setattr(module, "made_rule", made_once)
     monkeypatch.setattr(nodes, "Node", summed_once)
