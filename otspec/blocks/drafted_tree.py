@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from functools import cached_property, partial
 from typing import Any, TypeAlias, overload
 
+from otspec._base.frozen import Frozen
+from otspec._base.parents import children_of
 from otspec.distributions import Distribution
-from otspec.frozen import Frozen
-from otspec.models.contract import Model, Prefix
-from otspec.parents import children_of
+from otspec.models.base import Model, Prefix
 
 ROOT = -1
 """The number of the text that is drafted after, beside the nodes 0, 1, …"""

@@ -7,20 +7,20 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar, TypeAlias
 
-from otspec.arguments import as_callable, as_instance
-from otspec.arithmetic import Array, Number, positive_part
-from otspec.blocks.contract import BlockRule
+from otspec._base.arguments import as_callable, as_instance
+from otspec._base.arithmetic import Array, Number, positive_part
+from otspec._base.frozen import frozen, read_only
+from otspec.blocks.base import BlockRule
 from otspec.blocks.drafted_tree import ROOT, DraftedTree, Found
 from otspec.chance import Chance
 from otspec.distributions import Distribution, normalised
-from otspec.frozen import frozen, read_only
-from otspec.models.contract import Model, Prefix, as_prefix
+from otspec.models.base import Model, Prefix, as_prefix
 from otspec.programs.candidates import CandidateProgram
-from otspec.programs.corrections import as_corrects
-from otspec.programs.drafted import DraftedSets, Sequences
 from otspec.programs.levels import Levels, place_of
-from otspec.programs.path_plan import PathPlan
-from otspec.programs.path_program import PathProgram
+from otspec.programs.sequences.corrections import as_corrects
+from otspec.programs.sequences.drafted import DraftedSets, Sequences
+from otspec.programs.sequences.path_plan import PathPlan
+from otspec.programs.sequences.path_program import PathProgram
 
 Planner: TypeAlias = Callable[[Mapping[Sequences, Number], Model, str], PathPlan]
 """(law of drafted sets, target, what may be corrected) → what is selected and kept."""
@@ -62,10 +62,10 @@ class PlannedBlock(BlockRule):
     Parameters
     ----------
     draft, target : callable
-        Language models, see :class:`otspec.blocks.contract.BlockRule`.
+        Language models, see :class:`otspec.blocks.base.BlockRule`.
     drafts : BlockRule
         The rule whose drafts are verified, and which tells their law by ``candidates()``: a
-        :class:`otspec.trees.DraftSelection`, or a rule for one drafted block.
+        :class:`otspec.blocks.trees.DraftSelection`, or a rule for one drafted block.
     corrects : {"block", "one"}
     planner : callable
         (law of drafted sets, target, corrects) → :class:`otspec.programs.PathPlan`.

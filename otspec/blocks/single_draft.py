@@ -8,15 +8,15 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, ClassVar
 
-from otspec.arguments import as_instance, as_integer, as_tokens, how_many
-from otspec.arithmetic import Array, Number, zeros
-from otspec.blocks.contract import BlockRule
+from otspec._base.arguments import as_instance, as_integer, as_tokens, how_many
+from otspec._base.arithmetic import Array, Number, zeros
+from otspec._base.registry import Registry, subclass_of
+from otspec.blocks.base import BlockRule
 from otspec.blocks.drafted_tree import DraftedTree
 from otspec.blocks.expected import expected_up_to
 from otspec.chance import branches
 from otspec.distributions import as_k
-from otspec.models.contract import BEGINNING, Model, Prefix, as_beginnings
-from otspec.registry import Registry, subclass_of
+from otspec.models.base import BEGINNING, Model, Prefix, as_beginnings
 
 MOST_LENGTH = 10_000
 """Most tokens of a drafted block."""
@@ -35,7 +35,7 @@ class SingleDraftRule(BlockRule):
     Parameters
     ----------
     draft, target : callable
-        Language models, see :class:`otspec.blocks.contract.BlockRule`.
+        Language models, see :class:`otspec.blocks.base.BlockRule`.
     length : int
         L, the tokens of a block.
 

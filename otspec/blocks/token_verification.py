@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from otspec.arithmetic import Array, positive_part
+from otspec._base.arithmetic import Array, positive_part
 from otspec.blocks.drafted_tree import ROOT, DraftedTree, Found
 from otspec.blocks.single_draft import SingleDraftRule, register
 from otspec.chance import Chance

@@ -6,12 +6,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeAlias
 
+from otspec._base.frozen import Frozen
 from otspec.blocks.drafted_tree import ROOT
+from otspec.blocks.trees import Shape
 from otspec.decoding.reader import Reader, Reads, Request
 from otspec.distributions import Distribution
-from otspec.frozen import Frozen
-from otspec.models.contract import Prefix
-from otspec.trees import Shape
+from otspec.models.base import Prefix
 from otspec.trees.growing import Growing
 
 DrawChildren: TypeAlias = Callable[[Distribution, int, bool, int], tuple[Prefix, bool]]

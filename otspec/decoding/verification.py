@@ -10,19 +10,19 @@ from typing import NamedTuple
 
 import numpy as np
 
-from otspec.arguments import as_seed
-from otspec.arithmetic import Array
+from otspec._base.arguments import as_seed
+from otspec._base.arithmetic import Array
+from otspec._base.frozen import Frozen
 from otspec.batch import shared_noise
-from otspec.blocks.contract import BlockRule
+from otspec.blocks.base import BlockRule
 from otspec.blocks.drafted_tree import ROOT, DraftedTree, node_and_row
 from otspec.chance import Drawn
 from otspec.decoding.reader import Reader, read_text
 from otspec.distributions import Distribution
 from otspec.drafts import DraftLaw, TooFewTokensError
-from otspec.frozen import Frozen
-from otspec.models.contract import Model, Prefix
+from otspec.models.base import Model, Prefix
 from otspec.rules import TargetOnly
-from otspec.rules.shared_noise import earliest
+from otspec.rules.shared_noise.base import earliest
 
 
 class SeededChance(Drawn):

@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from otspec.blocks.drafted_tree import ROOT, DraftedTree
-from otspec.models.contract import Model, Prefix
-from otspec.trees.shapes import LEAF, Shape
+from otspec.blocks.trees.shapes import LEAF, Shape
+from otspec.models.base import Model, Prefix
 
 
 class Growing:

@@ -7,9 +7,9 @@ from functools import cache
 
 import numpy as np
 
+from otspec.blocks.trees.verifiers.token_rules import made_rule
 from otspec.chance import branches
 from otspec.decoding.reader import Reader, Reading
-from otspec.trees.token_rules import made_rule
 
 
 def law_of_texts(decoder, most, end=frozenset(), same=None):
@@ -112,7 +112,7 @@ class RememberedRule:
 
 
 def remembered_rule(rule, draft, target, k):
-    """Do what :func:`otspec.trees.token_rules.made_rule` does."""
+    """Do what :func:`otspec.blocks.trees.verifiers.token_rules.made_rule` does."""
     return RememberedRule((rule, tuple(draft.tolist()), tuple(target.tolist()), k))
 
 

@@ -14,6 +14,9 @@ from every_branch import (
 from instances import fractions
 
 from otspec import blocks
+from otspec.blocks.trees import VERIFIERS, TokenTree
+from otspec.blocks.trees.verifiers import draft_selection, visits
+from otspec.blocks.trees.verifiers.leaf_to_root import LeafToRoot
 from otspec.chance import branches
 from otspec.decoding import Generated, Step, usable_rules
 from otspec.decoding.choices import as_shape, decoder_of
@@ -23,9 +26,7 @@ from otspec.decoding.verification import RuleVerifier, SeededChance
 from otspec.drafts import IID, TopK
 from otspec.models import EndingModel, TableModel
 from otspec.rules import KSequential, PairRule
-from otspec.rules.shared_noise import SharedNoise
-from otspec.trees import VERIFIERS, TokenTree, draft_selection, visits
-from otspec.trees.leaf_to_root import LeafToRoot
+from otspec.rules.shared_noise.base import SharedNoise
 
 DRAFT = TableModel(
     {

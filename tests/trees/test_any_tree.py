@@ -14,9 +14,9 @@ from searching import NIGHTLY
 
 from otspec.auditing import audit_blocks
 from otspec.blocks import DraftSelection, TokenTree
+from otspec.blocks.trees import RULES as NAMED
 from otspec.chance import Drawn
 from otspec.models.random_pairs import random_pair
-from otspec.trees import RULES as NAMED
 
 pytestmark = pytest.mark.usefixtures("rules_made_once")
 

@@ -1,0 +1,222 @@
+"""What every rule for trees of drafts answers: how they are drawn, and what is kept of one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, NamedTuple, Self
+
+from otspec._base.arguments import as_instance, as_tokens
+from otspec._base.arithmetic import Number
+from otspec._base.coerce import shown
+from otspec.blocks.base import BlockRule
+from otspec.blocks.drafted_tree import ROOT, DraftedTree
+from otspec.blocks.trees.shapes import Shape, as_shape
+from otspec.blocks.trees.token_tree import TokenTree
+from otspec.blocks.trees.verifiers.token_rules import made_rule
+from otspec.chance import Chance
+from otspec.drafts import IID, DraftLaw
+from otspec.models.base import Prefix
+from otspec.rules import TargetOnly
+from otspec.trees.growing import Growing
+
+
+@dataclass(frozen=True, eq=False)
+class TreeRule(BlockRule):
+    """A rule that keeps a path from the root of a tree of drafts, and says what follows it.
+
+    Subclasses give :meth:`verify`, and :meth:`children_law` unless drawn children are i.i.d. They
+    say whether they verify trees in which some are not drawn.
+
+    Parameters
+    ----------
+    draft, target : callable
+        Language models, see :class:`otspec.blocks.base.BlockRule`.
+    tree : str, sequence of int, TokenTree or Shape
+        Which tree is drafted, see :func:`otspec.blocks.trees.as_shape`: ``"4x2x1"``, or any other.
+
+    Raises
+    ------
+    ValueError
+        Models or a tree that cannot be used.
+    """
+
+    tree: Shape
+
+    colour: ClassVar[str] = "#666666"
+    """Of its line in charts, as Matplotlib writes it; that of the rule for one token it lifts."""
+    marker: ClassVar[str] = "x"
+    """Of its line in charts."""
+    takes_top: ClassVar[bool] = False
+    """Whether children may be the likeliest tokens, see :class:`otspec.blocks.trees.Shape`."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        tree = as_shape(self.tree)
+        if not (tree.drawn or self.takes_top):
+            raise ValueError(
+                f"tree is {shown(tree.text)}, but {type(self).__name__} verifies trees of drawn "
+                "tokens only: leave out top, or use DraftSelection"
+            )
+        self._hold(tree=tree)
+
+    @classmethod
+    def serves(cls, tree: Shape) -> bool:
+        """Whether the rule verifies such trees."""
+        return tree.drawn or cls.takes_top
+
+    @property
+    def merge(self) -> bool:
+        """Whether equal i.i.d. children are one node; a rule may have a field of this name."""
+        return True
+
+    @property
+    def depth(self) -> int:
+        """L, the depth of the tree."""
+        return self.tree.depth
+
+    @property
+    def branching(self) -> tuple[int, ...] | None:
+        """The children by depth if those of one depth have equally many, else None."""
+        return self.tree.branching
+
+    def with_tree(self, tree: Any) -> Self:
+        """Return the same rule for another tree."""
+        return replace(self, tree=tree)
+
+    def children_law(self, prefix: Prefix, k: int) -> DraftLaw:
+        """Return the law of k drawn children of a node; distinct ones may be fewer."""
+        return IID(self.draft(prefix), k)
+
+    def drafts_law(self, prefix: Prefix, shape: Shape) -> DraftLaw:
+        """Return the law of the children of a node, drawn or likeliest."""
+        k = len(shape.children)
+        if shape.top:
+            return made_rule(TargetOnly, self.draft(prefix), self.target(prefix), k).law
+        return self.children_law(prefix, k)
+
+    def draw(self, chance: Chance) -> DraftedTree:
+        """Draft a tree with the draft model, level by level."""
+        growing = Growing(self.tree, self.target.ended)
+        level = growing.level
+        while level:
+            level = [
+                child
+                for node in level
+                for law in [self.drafts_law(growing.texts[node], growing.shapes[node])]
+                for child in growing.branch(node, law.draw(chance), self.merge and law.iid)[0]
+            ]
+        return growing.drafted(self.draft, self.target)
+
+    def drafted(self, tree: TokenTree, tokens: Sequence[int]) -> DraftedTree:
+        """Return a given drafted tree, with what both models say after each node.
+
+        Parameters
+        ----------
+        tree : TokenTree
+            Of the same shape as the one of the rule, also with its nodes in another order.
+        tokens : sequence of int
+            The token of each node.
+
+        Raises
+        ------
+        ValueError
+            Something else, or another number of tokens than nodes.
+        """
+        as_instance(tree, "tree", TokenTree, "a TokenTree")
+        drafted = as_tokens(tokens, self.draft.n, "tokens", count=len(tree))
+        if len(drafted) != len(tree):
+            raise ValueError(
+                f"tokens has {len(drafted)} tokens, but the tree has {len(tree)} nodes: pass one "
+                "token for each node"
+            )
+        growing = Growing(self.tree, self.target.ended)
+        agreeing = {ROOT: [Agreeing(ROOT, growing.shapes[ROOT])]}
+        level = growing.level
+        while level:
+            longer: list[int] = []
+            for node in level:
+                below = _after(agreeing[node], tree)
+                if not below:
+                    continue
+                law = self.drafts_law(growing.texts[node], growing.shapes[node])
+                drafts = [drafted[same[0].node] for same in below]
+                new, places = growing.branch(node, drafts, self.merge and law.iid)
+                for child, going in places.items():
+                    agreeing[child] = [each for place in going for each in below[place]]
+                longer += new
+            level = longer
+        return growing.drafted(self.draft, self.target)
+
+    def candidates(self) -> dict[frozenset[Prefix], Number]:
+        """Return the law of the set of candidate sequences, the leaves of the tree.
+
+        Returns
+        -------
+        dict
+            From sets of sequences, of which none is the beginning of another, to their
+            probabilities, for :class:`otspec.programs.CandidateProgram`; all trees are
+            enumerated, so only the smallest sizes.
+        """
+        law = self._candidates((), self.tree)
+        return {sequences: self.target.number(mass) for sequences, mass in law.items()}
+
+    def _candidates(self, prefix: Prefix, shape: Shape) -> dict[frozenset[Prefix], Any]:
+        """Return the law of what may follow a node."""
+        if not shape.children or self.target.ended(prefix):
+            return {frozenset([()]): 1}
+        law: dict[frozenset[Prefix], Any] = {}
+        tuples, masses = self.drafts_law(prefix, shape).tuples()
+        for drafts, mass in zip(tuples.tolist(), masses.tolist(), strict=True):
+            sets: dict[frozenset[Prefix], Any] = {frozenset(): mass}
+            for token, child in zip(drafts, shape.children, strict=False):
+                sets = _joined(sets, token, self._candidates((*prefix, token), child))
+            for sequences, each in sets.items():
+                law[sequences] = law.get(sequences, 0) + each
+        return law
+
+
+class Agreeing(NamedTuple):
+    """A node of a drafted tree that agrees with a text, and what is drafted after it."""
+
+    node: int
+    shape: Shape
+
+
+def _after(agreeing: Iterable[Agreeing], tree: TokenTree) -> list[list[Agreeing]]:
+    """Return the nodes of each child of nodes that agree with a text, see :func:`together`.
+
+    They are several if the child is one of the likeliest tokens of several nodes.
+    """
+    going = [each for each in agreeing if each.shape.children]
+    top = bool(going) and going[0].shape.top
+    places: list[list[Agreeing]] = []
+    for node, shape in going:
+        children = list(map(Agreeing, tree.children(node), shape.children))
+        if shape.top and top:
+            places += [[] for _ in children[len(places) :]]
+            for place, child in zip(places, children, strict=False):
+                place.append(child)
+        elif shape.top == top:
+            places += [[child] for child in children]
+    return places
+
+
+def _joined(
+    sets: Mapping[frozenset[Prefix], Any], token: int, below: Mapping[frozenset[Prefix], Any]
+) -> dict[frozenset[Prefix], Any]:
+    """Add one independent child and what follows it to the law of a set of sequences."""
+    law: dict[frozenset[Prefix], Any] = {}
+    for sequences, mass in sets.items():
+        for more, chance in below.items():
+            union = _longest(sequences | {(token, *rest) for rest in more})
+            law[union] = law.get(union, 0) + mass * chance
+    return law
+
+
+def _longest(sequences: frozenset[Prefix]) -> frozenset[Prefix]:
+    """Leave out the sequences that others begin with."""
+    if len(set(map(len, sequences))) == 1:
+        return sequences
+    beginnings = {text[:length] for text in sequences for length in range(len(text))}
+    return sequences - beginnings
