@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeAlias
 
 from otspec._base.frozen import Frozen
+from otspec.blocks import Shape
 from otspec.blocks.drafted_tree import ROOT
-from otspec.blocks.trees import Shape
 from otspec.decoding.reader import Reader, Reads, Request
 from otspec.distributions import Distribution
 from otspec.models.base import Prefix

@@ -14,7 +14,7 @@ from test_decoding_laws import DRAFT, END, PROMPT, TARGET, WHOLE
 from test_transformers import TOLERANCE, fresh, models, random_tree, reader
 from tiny_models import transformers
 
-from otspec.blocks.trees import TokenTree
+from otspec.blocks import TokenTree
 from otspec.blocks.trees.verifiers import draft_selection, visits
 from otspec.chance import law_of
 from otspec.decoding import generate, generate_batch

@@ -15,9 +15,10 @@ from programs import drawn
 from searching import enough
 
 import otspec
-from otspec.blocks import DraftSelection, LoggedBlock, decoded_law
+from otspec.blocks import DraftSelection, decoded_law
 from otspec.blocks.base import enumerated_expected
 from otspec.drafts import SingleDraftLaw, TooFewTokensError
+from otspec.logged import LoggedBlock
 from otspec.rules import (
     PairRule,
     PlannedRule,

@@ -11,15 +11,9 @@ from any_trees import check_frequencies
 from drafted_trees import IID_RULES, RULES, answered, as_floats, models_for, trees
 from programs import drawn, verified
 
-from otspec.blocks import (
-    DraftSelection,
-    TableModel,
-    TokenTree,
-    as_branching,
-    decode,
-    memoryless,
-)
+from otspec.blocks import DraftSelection, TokenTree, as_branching, decode
 from otspec.chance import Drawn
+from otspec.models import TableModel, memoryless
 from otspec.rules import (
     PooledSelectionWithoutReplacement,
     RecursiveRejection,
