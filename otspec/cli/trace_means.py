@@ -12,7 +12,7 @@ from otspec.tables import print_table, say
 from otspec.traces.comparison import OPTIMUM
 from otspec.traces.heat import by_heat
 from otspec.traces.statistics import Statistic
-from otspec.traces.summary import attainment
+from otspec.traces.summary import attainment, price_of_independence
 
 
 def print_means(rows: Sequence[Statistic], ks: Sequence[int], summary: dict[str, Any]) -> None:
@@ -73,6 +73,7 @@ def _meaning(rows: Sequence[Statistic], ks: Sequence[int], units: str) -> list[s
             f"The best of the other draft laws, {second.drafts}, has the optimum "
             f"{percent(second.acceptance)}."
         )
+    sentences += price_of_independence([row for row in rows if row.k == k])
     return [*sentences, _certainty(best, units)]
 
 

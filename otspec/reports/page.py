@@ -22,7 +22,7 @@ from otspec.reports.summary_file import restrictions_of
 from otspec.traces.comparison import OPTIMUM
 from otspec.traces.heat import by_heat
 from otspec.traces.statistics import Statistic
-from otspec.traces.summary import attains
+from otspec.traces.summary import attains, price_of_independence
 from otspec.webpage import Cell, escaped, key_figures, listed_items, page, picture, table
 from otspec.writing import write_text
 
@@ -80,8 +80,10 @@ def write_report(
 
 def _body(summary: dict[str, Any], rows: Sequence[Statistic], origin: Origin) -> Iterable[str]:
     parts = by_heat(rows)
-    standing = standing_of(next(iter(parts.values())))
-    yield f'<p class="lead">{escaped(" ".join(three_sentences(standing)))}</p>'
+    first = next(iter(parts.values()))
+    standing = standing_of(first)
+    price = price_of_independence([row for row in first if row.k == standing.optimum.k])
+    yield f'<p class="lead">{escaped(" ".join([*three_sentences(standing), *price]))}</p>'
     yield from key_figures(_figures(standing))
     yield f"<p>{escaped(_about(summary))}</p>"
     yield "<h2>What is uncertain</h2>"

@@ -45,7 +45,7 @@ class GumbelCoupling(SharedNoise):
     title: ClassVar[str] = "shared noise"
     nested: ClassVar[bool] = True
     colour: ClassVar[str] = "#8C510A"
-    marker: ClassVar[str] = "P"
+    marker: ClassVar[str] = ">"
     law_class: ClassVar[type[SingleDraftLaw]] = WithoutReplacement
 
     @classmethod

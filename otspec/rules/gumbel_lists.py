@@ -47,8 +47,8 @@ class GumbelLists(SharedNoise):
 
     name: ClassVar[str] = "gumbel-lists"
     title: ClassVar[str] = "shared noise (lists)"
-    colour: ClassVar[str] = "#8C510A"
-    marker: ClassVar[str] = "X"
+    colour: ClassVar[str] = "#BF812D"
+    marker: ClassVar[str] = "<"
 
     @classmethod
     def acceptances_of(cls, pair: Pair, ks: Sequence[int]) -> list[Number]:

@@ -40,6 +40,7 @@ class NaiveSampling(PairRule):
     title: ClassVar[str] = "naive sampling"
     nested: ClassVar[bool] = True
     best_for_one: ClassVar[bool] = False
+    independent: ClassVar[bool] = True
     colour: ClassVar[str] = "#56B4E9"
     marker: ClassVar[str] = "o"
 

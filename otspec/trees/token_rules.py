@@ -12,6 +12,7 @@ from otspec.drafts import TooFewTokensError
 from otspec.raw import shown
 from otspec.registry import Registry, subclass_of
 from otspec.rules import (
+    GumbelCoupling,
     ImportanceSampling,
     KSequential,
     MaximalCoupling,
@@ -76,6 +77,7 @@ for _rule in (
     RecursiveRejectionWithoutReplacement,
     PooledSelectionWithoutReplacement,
     SpecHub,
+    GumbelCoupling,
     TargetOnly,
 ):
     RULES.register(_rule)
