@@ -169,7 +169,9 @@ def test_rules_are_compared_by_name(capsys):
 
 def test_trace_says_what_attains_the_optimum(capsys, tmp_path):
     path = write_trace(tmp_path / "trace.npz")
-    *_, optimum, attaining, best, price, certain = run(capsys, "trace", path, "-k", "2,1").splitlines()
+    *_, optimum, attaining, best, price, certain = run(
+        capsys, "trace", path, "-k", "2,1"
+    ).splitlines()
     assert optimum.startswith("With 1 i.i.d. draft one is accepted with mean probability ")
     coupled = "k-sequential, recursive rejection, importance sampling, maximal coupling"
     assert attaining == f"{coupled} and pooled selection attain it;"

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from otspec.extras import needed
-from otspec.rules.importance_sampling import FREE
-from otspec.rules.table import named_rules
+from otspec._base.extras import needed
+from otspec.rules.base.table import named_rules
+from otspec.rules.importance.importance_sampling import FREE
 from otspec.traces.comparison import compare
 from otspec.traces.readers import Warping
 from otspec.traces.runs.chunking import Chunk
