@@ -12,11 +12,11 @@ import numpy as np
 from otspec.arithmetic import Array, as_fractions, as_numbers, in_arithmetic, is_exact
 from otspec.digits import plain
 from otspec.distributions import Distribution, as_distribution
-from otspec.files import READERS, pick
+from otspec.files import pick, small_formats
 from otspec.registry import meant
 
 _LOCATION = re.compile(
-    rf"(?P<path>.*?(?:{'|'.join(map(re.escape, READERS))}))"
+    rf"(?P<path>.*?(?:{'|'.join(map(re.escape, small_formats()))}))"
     r"(?::(?P<key>[^:]*?))??(?::(?P<index>\d+(?:,\d+)*))?"
 )
 
@@ -165,7 +165,7 @@ def _split(text: str, name: str) -> list[str]:
     if not any(character.isdigit() for character in cells[0]) and len(cells) == 1:
         raise ValueError(
             f"{name}: {text!r} is neither numbers such as 0.5,0.3,0.2 or 1/2,3/10,1/5 nor a file "
-            f"ending in {', '.join(READERS)}"
+            f"ending in {', '.join(small_formats())}"
         )
     return cells
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from otspec.extras import let_arrow_do_without_pandas, needed
-from otspec.files.contract import Named, once, selected
+from otspec.files.base import Named, once, selected
 from otspec.memory import refuse_too_large
 
 HOLDS = "columns of numbers, or of lists of as many each (extra `runs`)"

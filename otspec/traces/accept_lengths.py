@@ -18,7 +18,7 @@ from otspec.logged.replay import as_rule_tree, levels_along, replayed
 from otspec.registry import Registry, meant
 from otspec.rules.contract import NotExactError
 from otspec.traces.readers import Source, Warp, Warping
-from otspec.traces.readers.contract import SIDES
+from otspec.traces.readers.logged_numbers import SIDES
 from otspec.traces.readers.texts import LoggedText
 from otspec.traces.runs import Chunk, Work
 from otspec.trees import RULES as TREE_RULES

@@ -12,13 +12,12 @@ import numpy as np
 from otspec.arguments import as_instance, as_path
 from otspec.arithmetic import Array
 from otspec.distributions import Distribution
-from otspec.files import READERS, read_file
+from otspec.files import read_file, small_formats
 from otspec.frozen import Frozen
 from otspec.models.warped import as_temperature
 from otspec.raw import as_array
 from otspec.tables import listed
-from otspec.traces.readers.contract import DRAFTED, SIDES
-from otspec.traces.readers.logged_numbers import Warp, Warping, check_logged
+from otspec.traces.readers.logged_numbers import DRAFTED, SIDES, Warp, Warping, check_logged
 
 if TYPE_CHECKING:
     from otspec.logged import LoggedBlock
@@ -247,7 +246,7 @@ def load_trace(path: str | PathLike[str]) -> Trace:
         As :func:`otspec.files.read_file`; a missing array; logits of unusable shape or
         type. The message names the file.
     """
-    endings = [ending for ending, reader in READERS.items() if reader.keyed]
+    endings = [ending for ending, reader in small_formats().items() if reader.named]
     if as_path(path).suffix not in endings:
         raise ValueError(f"{path}: a trace is a {listed(endings, 'or')} file")
     arrays = read_file(path)

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from otspec.arguments import as_callable, as_integer, as_list, as_real
-from otspec.files import READERS
+from otspec.files import small_formats
 from otspec.files.reading import read_file
 from otspec.frozen import Frozen
 from otspec.raw import shown
@@ -126,7 +126,7 @@ def _in_order(seconds: list[Any]) -> Seconds:
 
 
 def _written(text: str) -> Seconds:
-    if any(text.endswith(ending) for ending in READERS):
+    if any(text.endswith(ending) for ending in small_formats()):
         return _from_file(text)
     cells = [cell.strip() for cell in text.split(",")]
     try:

@@ -13,10 +13,10 @@ import numpy as np
 
 from otspec.arithmetic import Array
 from otspec.distributions import Distribution
+from otspec.files import StoredArray
 from otspec.memory import refuse_too_large
 from otspec.traces.readers.changed_files import ChangedInputError, stamp_of
-from otspec.traces.readers.contract import SIDES, StoredArray
-from otspec.traces.readers.logged_numbers import Warp, Warping, check_logged, check_tokens
+from otspec.traces.readers.logged_numbers import SIDES, Warp, Warping, check_logged, check_tokens
 from otspec.traces.readers.texts import BlockReader, LoggedText, TextRows
 
 
