@@ -7,7 +7,7 @@ from typing import NamedTuple, TypeAlias
 
 from otspec.advice.lossy_chain import LossyChain
 from otspec.arithmetic import Number
-from otspec.blocks import BlockVerifyPublished, SingleDraftRule, TokenVerify
+from otspec.blocks import BlockVerification, SingleDraftRule, TokenVerification
 from otspec.drafts import IID, WithoutReplacement
 from otspec.rules import PairRule
 from otspec.trees import BestTrees, StepCost, fastest_tree
@@ -16,7 +16,7 @@ from otspec.trees.shapes import LEAF, Shape, as_shape
 CheckedRule: TypeAlias = type[PairRule] | LossyChain
 """A rule of trees, or what a lossy one accepts of chains at best."""
 NO_DRAFT = "no draft"
-CHAIN_RULES: tuple[type[SingleDraftRule], ...] = (TokenVerify, BlockVerifyPublished)
+CHAIN_RULES: tuple[type[SingleDraftRule], ...] = (TokenVerification, BlockVerification)
 """Rules for single drafts after which the next block is as good as the first: they correct one
 token only."""
 

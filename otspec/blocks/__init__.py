@@ -11,12 +11,12 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from otspec.blocks.token_verify import TokenVerify
-from otspec.blocks.block_verify_published import BlockVerifyPublished
-from otspec.blocks.block_verify import BlockVerify
+from otspec.blocks.token_verification import TokenVerification
+from otspec.blocks.block_verification import BlockVerification
+from otspec.blocks.block_verification_preprint import BlockVerificationPreprint
 from otspec.blocks.comparison import BlockComparison, compare_block_rules
 from otspec.blocks.contract import BlockRule, Outcome
-from otspec.blocks.hierarchical_verify import HierarchicalVerify
+from otspec.blocks.hierarchical_verification import HierarchicalVerification
 from otspec.blocks.planned_block import PlannedBlock
 from otspec.blocks.decoding import Decoded, decode, decoded_after, decoded_law
 from otspec.blocks.handing_over import HandOverPlan, HandOverRule
@@ -89,8 +89,8 @@ __all__ = [
     "BestTrees",
     "BlockComparison",
     "BlockRule",
-    "BlockVerify",
-    "BlockVerifyPublished",
+    "BlockVerification",
+    "BlockVerificationPreprint",
     "CallableModel",
     "Configuration",
     "Decoded",
@@ -103,7 +103,7 @@ __all__ = [
     "GreedyMultiPath",
     "HandOverPlan",
     "HandOverRule",
-    "HierarchicalVerify",
+    "HierarchicalVerification",
     "LoggedBlock",
     "LoggedTrees",
     "LongRun",
@@ -119,7 +119,7 @@ __all__ = [
     "Thresholded",
     "TimedTree",
     "TokenTree",
-    "TokenVerify",
+    "TokenVerification",
     "TraversalVerify",
     "TraversalVerifyWithoutReplacement",
     "TreeComparison",

@@ -11,7 +11,7 @@ import numpy as np
 
 from otspec.arguments import as_integer, as_list, as_tokens
 from otspec.arithmetic import Number, counted_power
-from otspec.blocks.block_verify_published import BlockVerifyPublished
+from otspec.blocks.block_verification import BlockVerification
 from otspec.blocks.contract import Outcome
 from otspec.blocks.greatest_path import GreatestPath
 from otspec.digits import counted
@@ -117,8 +117,8 @@ class GreedyMultiPath(TreeRule):
         return GreatestPath(self.draft, self.target, self.paths)
 
     @cached_property
-    def _verified(self) -> BlockVerifyPublished:
-        return BlockVerifyPublished(self.chosen, self.target, self.length)
+    def _verified(self) -> BlockVerification:
+        return BlockVerification(self.chosen, self.target, self.length)
 
     def outcomes(self) -> Iterator[Outcome]:
         """Yield each beginning of a block with the probability that it is what is kept.

@@ -16,7 +16,7 @@ from otspec.advice.numbers import Asked
 from otspec.advice.on_texts import TextEvidence
 from otspec.advice.search import Search, advice_from
 from otspec.advice.tally import FoldedTally
-from otspec.blocks import BlockVerifyPublished, DraftSelection, TokenVerify, random_pair
+from otspec.blocks import BlockVerification, DraftSelection, TokenVerification, random_pair
 from otspec.logged import LoggedBlock, best_trees_on_blocks, replay
 from otspec.rules import RecursiveRejection, SpecHub
 from otspec.traces import Trace
@@ -24,7 +24,7 @@ from otspec.traces.readers import Warp, Warping
 from otspec.trees import RULES, as_shape
 
 FEW = ["recursive-rejection", "spechub"]
-CHAINS = {rule.title: rule for rule in (TokenVerify, BlockVerifyPublished)}
+CHAINS = {rule.title: rule for rule in (TokenVerification, BlockVerification)}
 BY_TITLE = CHAINS | {rule.title: rule for rule in RULES.values()}
 DEPTH = 3
 

@@ -12,7 +12,7 @@ import otspec
 from otspec.advice import advise
 from otspec.advice.choices import UNKNOWN, Choice
 from otspec.blocks import RULES as BLOCK_RULES
-from otspec.blocks import DraftSelection, TokenVerify, markov, memoryless
+from otspec.blocks import DraftSelection, TokenVerification, markov, memoryless
 from otspec.datasets import letters
 from otspec.rules import PooledSelection, PooledSelectionWithoutReplacement
 from otspec.trees import RULES, StepCost, as_shape
@@ -61,7 +61,7 @@ def test_every_rule_and_tree_keeps_what_is_said(pair, depth):
         pair, draft_cost=cost.draft, target_cost=cost.target, nodes=5, depth=depth, widest=2
     )
     check(advice, *pair, cost)
-    assert {choice.rule for choice in advice.choices} >= {*BY_TITLE, TokenVerify.title}
+    assert {choice.rule for choice in advice.choices} >= {*BY_TITLE, TokenVerification.title}
     assert all(isinstance(choice.tokens, Fraction | int) for choice in advice.choices)
     assert advice.texts == 0
     assert advice.held_out == pytest.approx(advice.best.speed_up, rel=1e-15)

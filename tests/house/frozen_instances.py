@@ -12,7 +12,7 @@ from tree_instances import BEST_TREES
 import otspec
 from otspec import auditing, blocks, lossy, programs, rules, solvers, traces
 from otspec.arithmetic import as_numbers
-from otspec.blocks.block_verify import ChainedResiduals
+from otspec.blocks.block_verification_preprint import ChainedResiduals
 from otspec.blocks.greatest_path import GreatestPath
 from otspec.coupling import Coupling
 from otspec.cuts.pouring import Vessels
@@ -268,7 +268,7 @@ EXACT = {  # from exact arrays or from float ones
     "residuals": lambda give: ChainedResiduals(model(give), model(give, TARGET), 2),
     **{
         kind.title: lambda give, kind=kind: kind(model(give), model(give, TARGET), 2)
-        for kind in (*blocks.BLOCK_RULES, blocks.HierarchicalVerify)
+        for kind in (*blocks.BLOCK_RULES, blocks.HierarchicalVerification)
     },
     "tree": lambda give: blocks.DraftSelection(
         model(give), model(give, TARGET), give.sequence([2, 1]), rules.RecursiveRejection

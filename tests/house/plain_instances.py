@@ -182,7 +182,7 @@ PLAIN = {
     "request": lambda _: Request(Halves(), (0,), (-1,), 1),
     "leaf verifier": lambda _: LeafVerifier(rules.KSequential),
     "child": lambda _: Child(0, (1, 2), 0.5),
-    "chain verifier": lambda _: ChainVerifier(blocks.TokenVerify, 2, READ, READ, (), READ),
+    "chain verifier": lambda _: ChainVerifier(blocks.TokenVerification, 2, READ, READ, (), READ),
     "arrivals": lambda _: over_drafts(rules.RecursiveRejection(DRAFT, TARGET, 2), merge=True),
     "rejections": lambda _: next(rejections(HALF, HALF, 1.0, 2)),
     "verdict": lambda _: Verdict((0,), 1, TreeVerifier(rules.KSequential)),

@@ -13,7 +13,7 @@ from instances import EPS, fractions, weights
 
 from otspec.blocks import (
     BLOCK_RULES,
-    BlockVerify,
+    BlockVerificationPreprint,
     CallableModel,
     TableModel,
     load_model,
@@ -122,7 +122,7 @@ def test_callables_are_checked_asked_once_and_continued():
     assert rest.context((0,)) == (0, 1, 1, 0)
     assert draft.after(()) is draft
     assert sorted(asked) == sorted(set(asked))
-    assert BlockVerify(own, own, 3).expected() == 3
+    assert BlockVerificationPreprint(own, own, 3).expected() == 3
 
 
 @pytest.mark.parametrize(
