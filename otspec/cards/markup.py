@@ -1,4 +1,4 @@
-"""Small tables for notebooks, which take the colours of the page that they are on.
+"""Small tables for notebooks, which take the colors of the page that they are on.
 
 There is no script and no style sheet, so that a saved notebook shows the same.
 """

@@ -13,7 +13,7 @@ from otspec.arguments import as_flag, as_integer, as_tokens
 from otspec.arithmetic import Array, IntArray, is_exact, zeros
 from otspec.distributions import Distribution, DistributionLike, as_distribution
 from otspec.drafts.contract import DraftLaw
-from otspec.drafts.single import LineStyle, SingleDraftLaw, likeliest, register
+from otspec.drafts.single import SingleDraftLaw, likeliest, register
 from otspec.raw import shown
 
 MOST_TOKENS = 10_000_000
@@ -127,8 +127,6 @@ class TopK(Certain, SingleDraftLaw):
     name: ClassVar[str] = "top"
     words: ClassVar[str] = "top-k"
     distinct: ClassVar[bool] = True
-    line_style: ClassVar[LineStyle] = (0, (5, 1, 1, 1, 1, 1))
-    marker_size: ClassVar[int] = 18
 
     @property
     def fixed(self) -> IntArray:

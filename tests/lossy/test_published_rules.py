@@ -18,6 +18,7 @@ from searching import of_all
 import otspec
 from otspec.lossy import RULES, LossyRule
 from otspec.lossy.rules.divergences import entropy, jensen_shannon, kullback_leibler
+from otspec.plots.looks import LOOKS
 from otspec.registry import Registry, subclass_of
 
 
@@ -28,7 +29,7 @@ def test_every_rule_has_a_kernel_of_its_own():
         if isinstance(kind, type) and issubclass(kind, LossyRule) and hasattr(kind, "name")
     }  # fmt: skip
     assert exported == set(RULES.values())
-    looks = [(rule.colour, rule.marker) for rule in RULES.values()]
+    looks = [LOOKS[rule.title] for rule in RULES.values()]
     assert len(set(looks)) == len(looks)
 
 
