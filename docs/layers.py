@@ -51,7 +51,7 @@ CONTENT = {
     "arithmetic": "float, Fraction",
     "scalars": "one number",
     "frozen": "read-only",
-    "cards": "what one sees first",
+    "display": "what one sees first",
     "raw": "foreign objects",
     "digits": "long numbers",
     "memory": "how much there is",

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 from otspec.advice.candidates import NO_DRAFT
 from otspec.advice.choices import Choice, Interval, Loss
 from otspec.blocks import TokenVerification
-from otspec.cards import Carded, Row
 from otspec.drafts import IID
 from otspec.frames import Rows, Tabular
+from otspec.frozen import Shown
 from otspec.rules import RecursiveRejection
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ LOSSY = "a lossy shortcut"
 
 
 @dataclass(frozen=True)
-class Advice(Tabular, Carded):
+class Advice(Tabular, Shown):
     """What to draft and how to verify it, by the tokens per second.
 
     Parameters
@@ -61,21 +61,6 @@ class Advice(Tabular, Carded):
     def enough(self) -> bool:
         """Whether it is exact, or rests on at least ten texts."""
         return not 0 < self.texts < ENOUGH
-
-    def _card_title(self) -> str:
-        return f"What to draft and how to verify it, from {self.source}"
-
-    def _card_rows(self) -> Iterator[Row]:
-        best = self.best
-        yield "rule", best.rule
-        yield "drafts", best.drafts or None
-        yield "tree", best.tree or None
-        yield "speed_up", best.speed_up
-        yield "speed_up_interval", best.speed_up_interval if self.texts > 1 else None
-        yield "tokens", best.tokens
-        yield "held_out", self.held_out if self.texts > 1 else None
-        yield "texts", self.texts or None
-        yield "choices", len(self.choices)
 
     def to_arrow(self) -> pa.Table:
         """Return the table of all choices."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import singledispatch
 from typing import Any, NamedTuple
@@ -16,8 +16,8 @@ from otspec.blocks.block_verification_preprint import BlockVerificationPreprint
 from otspec.blocks.contract import BlockRule, as_block_rule, enumerated_expected
 from otspec.blocks.decoding import decoded_law
 from otspec.blocks.single_draft import SingleDraftRule
-from otspec.cards import Carded, Row, Verbatim
 from otspec.distributions import as_k
+from otspec.frozen import Shown
 from otspec.models.callables import as_models
 from otspec.models.contract import Prefix
 from otspec.programs import DraftedSets, PathProgram
@@ -25,7 +25,7 @@ from otspec.trees.dynamic_tree import DynamicTree
 
 
 @dataclass(frozen=True, eq=False)
-class BlockAudit(Carded):
+class BlockAudit(Shown):
     """What following all ways to decode a text says about a rule for blocks.
 
     Parameters
@@ -73,23 +73,6 @@ class BlockAudit(Carded):
         if self.optimum is None or self.expected is None:
             return None
         return self.optimum - self.expected
-
-    def _card_title(self) -> str:
-        if self.lossless is None:
-            return "The rule could not be audited"
-        within = f"within {self.tolerance:.1g} per text" if self.tolerance else "exactly"
-        return f"Texts are the target's, {within}" if self.lossless else "The rule is NOT lossless"
-
-    def _card_rows(self) -> Iterator[Row]:
-        yield "lossless", self.lossless
-        yield "reason", self.reason
-        yield "witness", self.witness
-        yield "error", None if self.lossless else self.error
-        yield "expected", self.expected
-        yield "optimum", self.optimum
-        yield "gap", self.gap
-        yield "total_variation", self.total_variation
-        yield "texts", Verbatim(f"{len(self.texts):,}")
 
 
 def audit_blocks(

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from otspec.cards.lines import aligned
+from otspec.display.values import aligned
 from otspec.tables import printable
 from otspec.webpage import escaped, page, table
 

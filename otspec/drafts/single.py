@@ -10,7 +10,6 @@ import numpy as np
 
 from otspec.arguments import as_choice
 from otspec.arithmetic import Array, IntArray, Number, is_exact
-from otspec.cards import Masses
 from otspec.distributions import Distribution, as_distribution, as_k
 from otspec.drafts.contract import DraftLaw
 from otspec.registry import Registry, subclass_of
@@ -104,9 +103,6 @@ class SingleDraftLaw(DraftLaw):
 
     def _probabilities(self) -> Array:
         return self.draft
-
-    def _card_masses(self) -> Masses:
-        return {"draft": self.draft}
 
 
 class ByRatio(SingleDraftLaw):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
@@ -15,7 +15,7 @@ from otspec.distributions import Distribution, DistributionLike
 from otspec.drafts import DraftLaw
 from otspec.drafts.contract import as_drafts
 from otspec.estimate import Estimate
-from otspec.rules.card import RuleCard
+from otspec.frozen import Frozen
 from otspec.rules.tuples import (
     CountedLaw,
     NotExactError,
@@ -30,7 +30,7 @@ from otspec.rules.tuples import (
 __all__ = ["CountedLaw", "NotExactError", "Rule"]
 
 
-class Rule(RuleCard):
+class Rule(Frozen, ABC):
     """A rule turns k drafts into one token; all in otspec.rules make it distributed as the target.
 
     A subclass gives :attr:`law`, :attr:`target`, :attr:`k` and :meth:`verify`, the rule as a

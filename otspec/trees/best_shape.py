@@ -11,10 +11,9 @@ import numpy as np
 
 from otspec.arguments import as_callable, as_choice, as_integer
 from otspec.arithmetic import Number, as_number
-from otspec.cards import Carded
 from otspec.distributions import as_k
 from otspec.frames import Tokens
-from otspec.frozen import Frozen
+from otspec.frozen import Frozen, Shown
 from otspec.models.callables import as_models
 from otspec.models.contract import BEGINNING, MOST_DEPTH, Prefix, as_beginnings
 from otspec.trees.allotment import Allotment
@@ -28,7 +27,7 @@ MOST_NODES = 4_096
 
 
 @dataclass(frozen=True)
-class BestTree(Carded):
+class BestTree(Shown):
     """A tree of drafts and what it is worth.
 
     Parameters

@@ -7,14 +7,14 @@ from dataclasses import dataclass, field
 
 from otspec.arguments import as_instance
 from otspec.arithmetic import Number
-from otspec.cards import Carded
+from otspec.frozen import Shown
 from otspec.trees.best_shape import BestTree, BestTrees
 from otspec.trees.costs import StepCost
 from otspec.trees.shapes import LEAF, Shape
 
 
 @dataclass(frozen=True)
-class TimedTree(Carded):
+class TimedTree(Shown):
     """A tree of drafts, what is kept of it, and how long a step takes.
 
     Parameters

@@ -28,7 +28,7 @@ from otspec.frozen import Frozen, frozen, read_only
 
 NOT_WALKED = {
     "Frozen": "the base class itself",
-    "Carded": "its own base class",
+    "Shown": "its own base class",
     **dict.fromkeys(("Card", "Verbatim"), "texts, which show a result"),
     "ProgramBuilder": "a builder, which is there to be changed",
     "Rows": "a part of a program, and a list of results, which is there to be added to",

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from otspec.cards.values import entry
+from otspec.display.values import entry
 from otspec.webpage import escaped
 
 _TABLE = "border-collapse: collapse; margin: 0 0 .5em; font-variant-numeric: tabular-nums;"
