@@ -6,12 +6,12 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from otspec.advice.candidates import NO_DRAFT
-from otspec.advice.choices import Choice, Interval, Loss
+from otspec._base.frozen import Shown
+from otspec.advice.evaluation.candidates import NO_DRAFT
+from otspec.advice.evaluation.choices import Choice, Interval, Loss
 from otspec.blocks import TokenVerification
 from otspec.drafts import IID
 from otspec.frames import Rows, Tabular
-from otspec.frozen import Shown
 from otspec.rules import RecursiveRejection
 
 if TYPE_CHECKING:

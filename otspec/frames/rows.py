@@ -6,12 +6,12 @@ from collections.abc import Iterable
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, SupportsIndex, TypeVar, overload
 
-from otspec.arguments import as_instance, as_steps
-from otspec.extras import needed
+from otspec._base.arguments import as_instance, as_steps
+from otspec._base.coerce import shown
+from otspec._base.extras import needed
+from otspec._base.frozen import display
 from otspec.frames.columns import Column, columns_of, has_fields
 from otspec.frames.tabular import Tabular
-from otspec.frozen import display
-from otspec.raw import shown
 from otspec.version import __version__
 
 if TYPE_CHECKING:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from otspec._base.coerce import shown
 from otspec.drafts import IID
 from otspec.plots.canvas import ink
-from otspec.raw import shown
 from otspec.traces.comparison import OPTIMUM
 
 _OF_OPTIMUM: dict[str, Any] = {"marker": "o", "linewidth": 2.0}
