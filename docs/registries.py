@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
-from otspec import blocks, trees
+from otspec import blocks
+from otspec.blocks import trees
 from otspec.files import small_formats, trace_formats
 from otspec.rules import RULES
-from otspec.rules.contract import Rule
+from otspec.rules.base.rule import Rule
 
 TABLES = Path(__file__).parent / "tables"
 

@@ -21,7 +21,7 @@ from otspec.blocks import (
     TokenVerification,
     memoryless,
 )
-from otspec.plan import optimal_plan
+from otspec.optimum.plan import optimal_plan
 
 SIXTHS = [Fraction(i, 6) for i in range(7)]
 DEGENERATE = (

@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from otspec.arithmetic import Array
-from otspec.registry import Registry, instance_of, meant
+from otspec._base.arithmetic import Array
+from otspec._base.registry import Registry, instance_of, meant
 
 Named = dict[str, Any]
 """What a file holds, by name; a format without names uses the empty one."""

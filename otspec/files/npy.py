@@ -17,9 +17,9 @@ from typing import IO
 import numpy as np
 from numpy.lib import format as numpy_format
 
-from otspec.arithmetic import Array
+from otspec._base.arithmetic import Array
+from otspec._base.memory import refuse_too_large
 from otspec.files.base import FORMATS, Box, Format, Located, Named, StoredArray
-from otspec.memory import refuse_too_large
 
 BLOCK = 2**12
 """Bytes that are asked for at a time.

@@ -12,7 +12,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from otspec.arithmetic import Array
+from otspec._base.arithmetic import Array
+from otspec._base.memory import refuse_too_large
 from otspec.files.base import (
     FORMATS,
     Box,
@@ -25,7 +26,6 @@ from otspec.files.base import (
     selected,
 )
 from otspec.files.npy import Header, MappedArray, blocks_of, read_header
-from otspec.memory import refuse_too_large
 
 Members = dict[str, zipfile.ZipInfo]
 

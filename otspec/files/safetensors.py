@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from otspec.arithmetic import Array
-from otspec.extras import needed
+from otspec._base.arithmetic import Array
+from otspec._base.extras import needed
 from otspec.files.base import FORMATS, Box, Format, Located, Named, StoredArray, located, selected
 
 _NUMBERS = re.compile(r"F(16|32|64)|[IU](8|16|32|64)|C64")

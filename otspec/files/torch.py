@@ -15,8 +15,9 @@ from typing import Any
 
 import numpy as np
 
-from otspec.arithmetic import Array
-from otspec.extras import needed
+from otspec._base.arithmetic import Array
+from otspec._base.extras import needed
+from otspec._base.memory import refuse_too_large
 from otspec.files.base import (
     FORMATS,
     Box,
@@ -30,7 +31,6 @@ from otspec.files.base import (
     selected,
 )
 from otspec.files.pickled import OTHER_THINGS, refuse_hostile
-from otspec.memory import refuse_too_large
 
 _ZIP = b"PK\x03\x04"
 _OLD = b"\x80\x02\x8a\nl\xfc\x9cF\xf9 j\xa8P\x19."

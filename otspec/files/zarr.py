@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from otspec.arithmetic import Array
-from otspec.extras import needed
+from otspec._base.arithmetic import Array
+from otspec._base.extras import needed
 from otspec.files.base import FORMATS, Box, Format, Located, StoredArray, boxes_of, located
 from otspec.files.packed_chunks import refuse_larger_chunks
 

@@ -14,7 +14,7 @@ import pytest
 import trace_files
 from small_files import NEEDS, NUMBERS, WHOLE
 
-from otspec.arithmetic import as_numbers
+from otspec._base.arithmetic import as_numbers
 from otspec.files import FORMATS, Format, pick, read_file, small_formats, trace_formats
 from otspec.traces.readers import find_source, locate_arrays
 

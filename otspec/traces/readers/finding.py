@@ -10,7 +10,7 @@ import numpy as np
 
 from otspec.files import StoredArray, named_errors, trace_formats
 from otspec.files.base import format_of
-from otspec.traces.legible import legible
+from otspec.traces.printable import legible
 from otspec.traces.readers.logged_numbers import DRAFTED, KINDS, SIDES
 from otspec.traces.readers.source import Source
 
