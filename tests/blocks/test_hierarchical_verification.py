@@ -15,9 +15,9 @@ from otspec.blocks import (
     BlockVerification,
     HierarchicalVerification,
     compare_block_rules,
-    memoryless,
 )
 from otspec.logged import LoggedBlock
+from otspec.models import memoryless
 from validation.hsd import AS_CODED, WITH_CAP
 
 COIN, BIASED = memoryless(["1/2", "1/2"]), memoryless(["1/4", "3/4"])
@@ -69,7 +69,7 @@ def test_the_smallest_case_is_the_coin():
 
 
 def test_it_is_in_no_table_of_lossless_rules():
-    assert HierarchicalVerification not in BLOCK_RULES
+    assert HierarchicalVerification not in BLOCK_RULES.values()
     titles = {row.rule for row in compare_block_rules(COIN, BIASED, [2])}
     assert HierarchicalVerification.title not in titles
 

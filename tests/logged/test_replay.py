@@ -14,15 +14,13 @@ from otspec.blocks import (
     BlockVerification,
     BlockVerificationPreprint,
     DraftSelection,
-    EndingModel,
-    LoggedBlock,
     TokenVerification,
-    memoryless,
+    as_shape,
 )
-from otspec.blocks.trees import as_shape
-from otspec.logged import replay
+from otspec.logged import LoggedBlock, replay
 from otspec.logged.given_text import levels_of_block
 from otspec.logged.replay import levels_along
+from otspec.models import EndingModel, memoryless
 from otspec.rules import (
     KSequential,
     PooledSelection,

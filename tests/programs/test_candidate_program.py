@@ -29,8 +29,8 @@ from otspec.blocks import (
     TokenVerification,
     as_branching,
     decoded_law,
-    memoryless,
 )
+from otspec.models import memoryless
 from otspec.programs import BlockProgram, CandidateProgram, formulation
 from otspec.programs.candidates import longest_beginning
 from otspec.rules import RecursiveRejection
@@ -213,7 +213,7 @@ def test_a_lossy_rule_is_found_with_its_worst_text():
     def lossy(draft, target, k):
         return (Greedy if target[0] == Fraction(1, 3) else RecursiveRejection)(draft, target, k)
 
-    target = otspec.blocks.TableModel({(): ["1/2", "1/2"], (1,): ["1/3", "2/3"]})
+    target = otspec.models.TableModel({(): ["1/2", "1/2"], (1,): ["1/3", "2/3"]})
     selection = DraftSelection(HALVES, target, "2x2", lossy)
     report = audit_blocks(selection)
     assert not report.lossless
