@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from otspec.advice.evaluation.candidates import NO_DRAFT
 from otspec.advice.evaluation.choices import Choice, Interval, Loss
-from otspec.blocks import TokenVerify
+from otspec.blocks import TokenVerification
 from otspec.cards import Carded, Row
 from otspec.drafts import IID
 from otspec.frames import Rows, Tabular
@@ -97,6 +97,6 @@ def simpler_kinds() -> Iterator[tuple[str, Callable[[Choice], bool]]]:
     yield "i.i.d. drafts", lambda one: one.drafts == IID.name
     yield "a tree by recursive rejection", lambda one: one.rule == RecursiveRejection.title
     yield "one drafted text", lambda one: one.is_chain and bool(one.tree)
-    yield "token verification", lambda one: one.rule == TokenVerify.title
+    yield "token verification", lambda one: one.rule == TokenVerification.title
     yield "no draft", lambda one: one.rule == NO_DRAFT
     yield LOSSY, lambda one: bool(one.lossy)

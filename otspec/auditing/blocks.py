@@ -13,7 +13,7 @@ from otspec.auditing.declared import rounding
 from otspec.auditing.exact import asked, checked_tolerance, told
 from otspec.auditing.sandbox import attempt
 from otspec.blocks.base import BlockRule, as_block_rule, enumerated_expected
-from otspec.blocks.block_verify import BlockVerify
+from otspec.blocks.block_verification_preprint import BlockVerificationPreprint
 from otspec.blocks.decoding import decoded_law
 from otspec.blocks.single_draft import SingleDraftRule
 from otspec.blocks.trees.best.dynamic_tree import DynamicTree
@@ -130,9 +130,9 @@ def audit_blocks(
 
     Examples
     --------
-    >>> from otspec.blocks import BlockVerifyPublished, memoryless
+    >>> from otspec.blocks import BlockVerification, memoryless
     >>> draft, target = memoryless(["1/2", "1/2"]), memoryless(["1/4", "3/4"])
-    >>> report = audit_blocks(BlockVerifyPublished(draft, target, 2), 4)
+    >>> report = audit_blocks(BlockVerification(draft, target, 2), 4)
     >>> report.lossless, report.expected, report.optimum, report.gap
     (True, Fraction(11, 8), Fraction(23, 16), Fraction(1, 16))
     """
@@ -247,7 +247,7 @@ def _best_expected(rule: object) -> Number:
 
 @_best_expected.register
 def _of_one_draft(rule: SingleDraftRule) -> Number:
-    return BlockVerify(rule.draft, rule.target, rule.length).expected()
+    return BlockVerificationPreprint(rule.draft, rule.target, rule.length).expected()
 
 
 @_best_expected.register

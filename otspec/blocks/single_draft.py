@@ -269,7 +269,7 @@ def as_single_draft_rule(rule: Any) -> type[SingleDraftRule]:
     ValueError
         Anything else.
     """
-    wanted = "a class of rules for one drafted block, such as BlockVerify"
+    wanted = "a class of rules for one drafted block, such as BlockVerificationPreprint"
     as_instance(rule, "rule", type, wanted)
     if not issubclass(rule, SingleDraftRule):
         raise ValueError(f"rule is {rule.__name__}: it must be {wanted}")

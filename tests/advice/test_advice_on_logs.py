@@ -16,7 +16,7 @@ from otspec.advice.evaluation.numbers import Asked
 from otspec.advice.evaluation.search import Search, advice_from
 from otspec.advice.evaluation.tally import FoldedTally
 from otspec.advice.on_texts import TextEvidence
-from otspec.blocks import TREE_RULES, BlockVerifyPublished, DraftSelection, TokenVerify, as_shape
+from otspec.blocks import TREE_RULES, BlockVerification, DraftSelection, TokenVerification, as_shape
 from otspec.logged import LoggedBlock, best_trees_on_blocks, replay
 from otspec.models import random_pair
 from otspec.rules import RecursiveRejection, SpecHub
@@ -24,7 +24,7 @@ from otspec.traces import Trace
 from otspec.traces.readers import Warp, Warping
 
 FEW = ["recursive-rejection", "spechub"]
-CHAINS = {rule.title: rule for rule in (TokenVerify, BlockVerifyPublished)}
+CHAINS = {rule.title: rule for rule in (TokenVerification, BlockVerification)}
 BY_TITLE = CHAINS | {rule.title: rule for rule in TREE_RULES.values()}
 DEPTH = 3
 

@@ -229,7 +229,7 @@ def test_generators_are_those_of_numpy(given):
     for call in (
         lambda: otspec.IID(DRAFT, 2).sample(2, given),
         lambda: rules.KSequential(DRAFT, TARGET, 2).sample((0, 1), given),
-        lambda: blocks.BlockVerify(*[models.memoryless(DRAFT)] * 2, 1).sample(given),
+        lambda: blocks.BlockVerificationPreprint(*[models.memoryless(DRAFT)] * 2, 1).sample(given),
     ):
         with pytest.raises(ValueError, match=r"^rng is .*default_rng"):
             call()

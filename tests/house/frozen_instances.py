@@ -13,7 +13,7 @@ import otspec
 from otspec import auditing, blocks, models, programs, rules, solvers, traces
 from otspec._base.arithmetic import as_numbers
 from otspec.blocks import TREE_VERIFIERS
-from otspec.blocks.block_verify import ChainedResiduals
+from otspec.blocks.block_verification_preprint import ChainedResiduals
 from otspec.blocks.greatest_path import GreatestPath
 from otspec.blocks.trees.verifiers.first_highest_path import ClippedRanks
 from otspec.blocks.trees.verifiers.nodes import Node, Nodes
@@ -268,7 +268,7 @@ EXACT = {  # from exact arrays or from float ones
     "residuals": lambda give: ChainedResiduals(model(give), model(give, TARGET), 2),
     **{
         kind.title: lambda give, kind=kind: kind(model(give), model(give, TARGET), 2)
-        for kind in (*blocks.BLOCK_RULES.values(), blocks.HierarchicalVerify)
+        for kind in (*blocks.BLOCK_RULES.values(), blocks.HierarchicalVerification)
     },
     "tree": lambda give: blocks.DraftSelection(
         model(give), model(give, TARGET), give.sequence([2, 1]), rules.RecursiveRejection

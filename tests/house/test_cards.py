@@ -137,7 +137,7 @@ def test_other_audits_say_what_they_found():
     search = otspec.audit_over(rules.KSequential, auditing.random_instances(3))
     assert in_shell(search).startswith("The rule is lossless on 3 instances")
     models = [otspec.models.memoryless(law) for law in (DRAFT, TARGET)]
-    blocks = otspec.audit_blocks(otspec.blocks.BlockVerify(*models, 2))
+    blocks = otspec.audit_blocks(otspec.blocks.BlockVerificationPreprint(*models, 2))
     assert in_shell(blocks).startswith("Texts are the target's, exactly")
     assert repr(blocks).startswith("BlockAudit(lossless=True, expected=")
     assert repr(models[0]) == "TableModel(n=3, exact=True)"

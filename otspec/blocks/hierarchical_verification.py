@@ -8,17 +8,17 @@ from typing import Any, ClassVar, NoReturn
 
 from otspec._base.arithmetic import Array, Number
 from otspec.blocks.base import enumerated_expected
-from otspec.blocks.block_verify import longer_ratio
-from otspec.blocks.block_verify_published import BlockVerifyPublished
+from otspec.blocks.block_verification import BlockVerification
+from otspec.blocks.block_verification_preprint import longer_ratio
 from otspec.models.base import BEGINNING, Prefix, as_beginnings
 
 
 @dataclass(frozen=True, eq=False)
-class HierarchicalVerify(BlockVerifyPublished):
+class HierarchicalVerification(BlockVerification):
     """Published block verification, but for the whole block the ratio is not capped on the way.
 
     The whole block is kept with probability min(1, M_b(X^L)/M_s(X^L)), all else is as in
-    :class:`otspec.blocks.BlockVerifyPublished`, whose p_L is no more than that. With p_L in its
+    :class:`otspec.blocks.BlockVerification`, whose p_L is no more than that. With p_L in its
     place, the one correction that makes the rule lossless, it is that rule.
 
     Law: not the target's, from L = 2 on. The smallest case: a fair coin for a draft, a target of
@@ -33,7 +33,7 @@ class HierarchicalVerify(BlockVerifyPublished):
     >>> from otspec.auditing import audit_blocks
     >>> from otspec.blocks import memoryless
     >>> draft, target = memoryless(["1/2", "1/2"]), memoryless(["1/4", "3/4"])
-    >>> report = audit_blocks(HierarchicalVerify(draft, target, 2))
+    >>> report = audit_blocks(HierarchicalVerification(draft, target, 2))
     >>> report.lossless, report.expected, report.total_variation
     (False, Fraction(23, 16), Fraction(1, 16))
     """
@@ -54,7 +54,7 @@ class HierarchicalVerify(BlockVerifyPublished):
             Always; with what to ask instead.
         """
         raise ValueError(
-            "HierarchicalVerify has no formula of E[τ] for each token: use expected(), which "
+            "HierarchicalVerification has no formula of E[τ] for each token: use expected(), which "
             "enumerates blocks, or the law kept() of a block"
         )
 

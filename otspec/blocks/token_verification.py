@@ -17,7 +17,7 @@ from otspec.models.corrected import OneCorrectedToken
 
 @register
 @dataclass(frozen=True, eq=False)
-class TokenVerify(SingleDraftRule):
+class TokenVerification(SingleDraftRule):
     """Accept token i with probability min(1, M_b/M_s) until one is rejected, and correct that one.
 
     Law: what is kept and its continuation is the target's text. E[τ] = Σ_{ℓ ≤ L} Σ_{x^ℓ} Π_{i ≤ ℓ}

@@ -17,7 +17,7 @@ from otspec.models.corrected import OneCorrectedToken
 
 @register
 @dataclass(frozen=True, eq=False)
-class BlockVerifyPublished(SingleDraftRule):
+class BlockVerification(SingleDraftRule):
     """Keep the longest beginning that a uniform number of its own allows; correct one token.
 
     With p_0 = 1 and p_i = min(1, p_{i−1} M_b/M_s), length i < L is allowed with probability
