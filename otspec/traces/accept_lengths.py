@@ -44,7 +44,8 @@ class CountedCalls(Work):
     Parameters
     ----------
     asked : tuple of (str, str)
-        Names of rules, of :data:`otspec.blocks.TREE_RULES` or :data:`otspec.blocks.BLOCK_RULES`, with trees.
+        Names of rules, of :data:`otspec.blocks.TREE_RULES` or :data:`otspec.blocks.BLOCK_RULES`,
+        with trees.
     warpings : tuple of Warping
         How both models are looked at.
     end : tuple of int
