@@ -36,8 +36,6 @@ class NaiveSampling(PairRule):
     nested: ClassVar[bool] = True
     best_for_one: ClassVar[bool] = False
     independent: ClassVar[bool] = True
-    colour: ClassVar[str] = "#56B4E9"
-    marker: ClassVar[str] = "o"
 
     def accepted_law(self) -> Array:
         """Return q(y) (1 − (1 − p(y))^k), shape (n,)."""
