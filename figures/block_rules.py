@@ -95,7 +95,10 @@ class TokensPerCall(Picture):
             _first_blocks(coins, lengths),
             {rule.title: tuple(float(row[rule.title].efficiency) for row in rows)
              for rule in BLOCK_RULES.values()},
-            {rule.title: tuple(row[rule.title].error for row in rows) for rule in BLOCK_RULES.values()},
+            {
+                rule.title: tuple(row[rule.title].error for row in rows)
+                for rule in BLOCK_RULES.values()
+            },
             tuple(mean for mean, _ in long_run),
             tuple(error for _, error in long_run),
         )  # fmt: skip

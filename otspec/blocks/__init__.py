@@ -2,14 +2,15 @@
 
 # ruff: noqa: I001 -- rules are registered in the order of tables
 
-from otspec.blocks.token_verify import TokenVerify
-from otspec.blocks.block_verify_published import BlockVerifyPublished
-from otspec.blocks.block_verify import BlockVerify
+from otspec.blocks.token_verification import TokenVerification
+from otspec.blocks.block_verification import BlockVerification
+from otspec.blocks.block_verification_preprint import BlockVerificationPreprint
 from otspec.blocks.base import BlockRule, Outcome
 from otspec.blocks.comparison import BlockComparison, compare_block_rules
 from otspec.blocks.decoding import Decoded, decode, decoded_after, decoded_law
+from otspec.blocks.drafted_tree import DraftedTree
 from otspec.blocks.handing_over import HandOverPlan, HandOverRule
-from otspec.blocks.hierarchical_verify import HierarchicalVerify
+from otspec.blocks.hierarchical_verification import HierarchicalVerification
 from otspec.blocks.long_run import LongRun, long_run
 from otspec.blocks.planned_block import PlannedBlock
 from otspec.blocks.simulation import simulate
@@ -23,7 +24,7 @@ from otspec.blocks.trees.best.search import Configuration, configurations, sweep
 from otspec.blocks.trees.branching import as_branching
 from otspec.blocks.trees.shapes import Shape, as_shape, together
 from otspec.blocks.trees.token_tree import TokenTree
-from otspec.blocks.trees.verifiers.base import DraftedTree, TreeRule
+from otspec.blocks.trees.verifiers.base import TreeRule
 from otspec.blocks.trees.verifiers.draft_selection import DraftSelection
 from otspec.blocks.trees.verifiers.first_highest_path import FirstHighestPath
 from otspec.blocks.trees.verifiers.greedy_multi_path import GreedyMultiPath
@@ -47,8 +48,8 @@ __all__ = [
     "BestTrees",
     "BlockComparison",
     "BlockRule",
-    "BlockVerify",
-    "BlockVerifyPublished",
+    "BlockVerification",
+    "BlockVerificationPreprint",
     "Configuration",
     "Decoded",
     "DraftSelection",
@@ -59,7 +60,7 @@ __all__ = [
     "GreedyMultiPath",
     "HandOverPlan",
     "HandOverRule",
-    "HierarchicalVerify",
+    "HierarchicalVerification",
     "LongRun",
     "Outcome",
     "PlannedBlock",
@@ -69,7 +70,7 @@ __all__ = [
     "StepCost",
     "TimedTree",
     "TokenTree",
-    "TokenVerify",
+    "TokenVerification",
     "TraversalVerify",
     "TraversalVerifyWithoutReplacement",
     "TreeComparison",

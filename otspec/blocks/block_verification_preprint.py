@@ -39,8 +39,6 @@ class BlockVerificationPreprint(SingleDraftRule):
     name: ClassVar[str] = "block-preprint"
     batch: ClassVar[str | None] = "block_verification_preprint"
     title: ClassVar[str] = "block verification (preprint)"
-    colour: ClassVar[str] = "#D55E00"
-    marker: ClassVar[str] = "o"
 
     @staticmethod
     def step(wanted: Any, drafted: Any, draft: Array, target: Array) -> tuple[Array, Array]:

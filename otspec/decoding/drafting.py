@@ -9,10 +9,10 @@ from typing import Any, NamedTuple, TypeAlias
 from otspec._base.frozen import Frozen
 from otspec.blocks import Shape
 from otspec.blocks.drafted_tree import ROOT
+from otspec.blocks.trees.verifiers.growing import Growing
 from otspec.decoding.reader import Reader, Reads, Request
 from otspec.distributions import Distribution
 from otspec.models.base import Prefix
-from otspec.trees.growing import Growing
 
 DrawChildren: TypeAlias = Callable[[Distribution, int, bool, int], tuple[Prefix, bool]]
 """(draft, k, top, depth) → k children of a node, drawn or the likeliest tokens, and whether equal

@@ -77,8 +77,9 @@ FUNCTIONS = {
             "renyi": ("pair of numbers?", (2, 0.1)),
         },
     ),
-    "lossy.FrontierProgram": Row(
-        lossy.FrontierProgram, {**LAW, "sets": ("flag", True), "total_variation": ("real", 0.05)}
+    "optimum.FrontierProgram": Row(
+        otspec.optimum.FrontierProgram,
+        {**LAW, "sets": ("flag", True), "total_variation": ("real", 0.05)},
     ),
     "lossy.rule_attaining": Row(
         lossy.rule_attaining, {"best": ("object", lambda: otspec.optimal_acceptance(iid(), TARGET))}

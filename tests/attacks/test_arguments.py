@@ -19,8 +19,8 @@ from otspec.rules.base.powers import at_least_once, geometric
 
 MODULES = (
     "otspec", "otspec.rules", "otspec.drafts", "otspec.programs", "otspec.solvers", "otspec.cones",
-    "otspec.auditing", "otspec.models", "otspec.blocks", "otspec.blocks.trees", "otspec.logged",
-    "otspec.traces", "otspec.datasets", "otspec.closed_forms", "otspec.rules.lossy", "otspec.rules.lossy",
+    "otspec.auditing", "otspec.models", "otspec.blocks", "otspec.logged",
+    "otspec.traces", "otspec.datasets", "otspec.closed_forms", "otspec.rules.lossy",
     "otspec.frames", "otspec.advice", "otspec.plots",
     "otspec.conformance.adapters",
 )  # fmt: skip

@@ -34,7 +34,6 @@ from otspec.optimum.pools.knots import Knots
 from otspec.optimum.pools.laws import SelectionLaw, clipped_law
 from otspec.optimum.pools.pools import Pools, by_bins, by_thresholds, by_token
 from otspec.ratios import Pair
-from otspec.rules import lossy
 from otspec.rules.importance.acceptance import VerifiedSelection
 from otspec.rules.importance.stages import Stage, StagedSelection
 from otspec.rules.lossy import LOSSY_RULES
@@ -149,7 +148,7 @@ EXACT = {  # from exact arrays or from float ones
         (0,),
         otspec.optimum.TotalVariation(Fraction(1, 20)),
     ),
-    "frontier program": lambda give: lossy.FrontierProgram(
+    "frontier program": lambda give: otspec.optimum.FrontierProgram(
         otspec.IID(give(DRAFT), 2), give(TARGET), total_variation=1
     ),
     "vessels": lambda give: Vessels(as_numbers(give(DRAFT), "x"), as_numbers(give(TARGET), "x")),

@@ -31,7 +31,7 @@ class Candidate(NamedTuple):
     """A rule and the tree that it verifies."""
 
     rule: str
-    """Its name in :data:`otspec.blocks.TREE_RULES` or among :data:`CHAIN_RULES`; or ``"no draft"``."""
+    """Its name in :data:`otspec.blocks.TREE_RULES` or in :data:`CHAIN_RULES`, or ``"no draft"``."""
     title: str
     drafts: str
     """The law of the children of a node, by name; empty without any."""

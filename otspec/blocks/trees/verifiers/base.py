@@ -13,12 +13,12 @@ from otspec.blocks.base import BlockRule
 from otspec.blocks.drafted_tree import ROOT, DraftedTree
 from otspec.blocks.trees.shapes import Shape, as_shape
 from otspec.blocks.trees.token_tree import TokenTree
+from otspec.blocks.trees.verifiers.growing import Growing
 from otspec.blocks.trees.verifiers.token_rules import made_rule
 from otspec.chance import Chance
 from otspec.drafts import IID, DraftLaw
 from otspec.models.base import Prefix
 from otspec.rules import TargetOnly
-from otspec.trees.growing import Growing
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,10 +43,6 @@ class TreeRule(BlockRule):
 
     tree: Shape
 
-    colour: ClassVar[str] = "#666666"
-    """Of its line in charts, as Matplotlib writes it; that of the rule for one token it lifts."""
-    marker: ClassVar[str] = "x"
-    """Of its line in charts."""
     takes_top: ClassVar[bool] = False
     """Whether children may be the likeliest tokens, see :class:`otspec.blocks.Shape`."""
 

@@ -68,8 +68,6 @@ class GreedyMultiPath(TreeRule):
 
     name: ClassVar[str] = "greedy-multi-path"
     title: ClassVar[str] = "greedy multi-path"
-    colour: ClassVar[str] = "#AA4499"
-    marker: ClassVar[str] = "X"
     batch: ClassVar[str | None] = "greedy_multi_path"
     renews: ClassVar[bool] = True
 

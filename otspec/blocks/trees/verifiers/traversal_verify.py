@@ -65,8 +65,6 @@ class TraversalVerify(LeafToRoot):
 
     name: ClassVar[str] = "traversal"
     title: ClassVar[str] = "traversal verification"
-    colour: ClassVar[str] = RecursiveRejection.colour
-    marker: ClassVar[str] = RecursiveRejection.marker
     batch: ClassVar[str | None] = "traversal_verification"
     lifts: ClassVar[type[PairRule]] = RecursiveRejection
 
@@ -164,8 +162,6 @@ class TraversalVerifyWithoutReplacement(LeafToRoot):
 
     name: ClassVar[str] = "traversal-without-replacement"
     title: ClassVar[str] = "traversal verification (distinct)"
-    colour: ClassVar[str] = RecursiveRejectionWithoutReplacement.colour
-    marker: ClassVar[str] = RecursiveRejectionWithoutReplacement.marker
     batch: ClassVar[str | None] = "traversal_verification"
     lifts: ClassVar[type[PairRule]] = RecursiveRejectionWithoutReplacement
 
