@@ -53,6 +53,16 @@ class ImportanceSampling(PairRule):
     drafts lose at every stage, so that with few free tokens they may accept less than two.
     Source: Canonical, alg. 1, remarks 3 and 4, app. G.
 
+    Several selections may be equally good. The rule takes the lexicographically first maximum flow,
+    in the order of the token ids (:func:`otspec.selection.shared_pairs.shared_pairs`): with
+    ``free`` ≥ n its law is continuous in the draft and the target, so that floats give what
+    fractions give, up to their roundings. With fewer free tokens the law jumps where two tokens
+    outside them have equal q − p₁p₂, or one outside and one inside: with ``free=0``, the draft
+    (½, ½) and the target (½ − ε, ½ + ε) the selected draft has the law (¼, ¾) for every ε > 0, but
+    (¾, ¼) for ε = 0, where the smaller token id is first. With an ``alphabet`` it jumps where two
+    target probabilities are equal. Floats may decide such a tie by their roundings, and a
+    ``solver`` may take any of the best selections.
+
     Parameters
     ----------
     draft, target, k, normalize
