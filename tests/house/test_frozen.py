@@ -9,7 +9,7 @@ import pickle
 import pkgutil
 from enum import Enum
 from fractions import Fraction
-from functools import cache, cached_property, partial
+from functools import cache, partial
 from typing import NamedTuple
 
 import numpy as np
@@ -21,7 +21,7 @@ from searching import NIGHTLY
 
 import otspec
 from otspec._base.arithmetic import as_numbers
-from otspec._base.frozen import Frozen, frozen, read_only
+from otspec._base.frozen import Frozen, cached_property, frozen, read_only
 from otspec.chance import Chance
 from otspec.conformance.faults import Machine
 from otspec.distributions import as_distribution
