@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import importlib
 import sys
+from importlib.abc import MetaPathFinder
 from types import ModuleType
+from typing import Any
 
 
 def needed(package: str, what: str, extra: str, hint: str = "") -> ModuleType:
@@ -33,6 +35,18 @@ def needed(package: str, what: str, extra: str, hint: str = "") -> ModuleType:
         ) from None
 
 
+class _WithoutPandas(MetaPathFinder):
+    def find_spec(self, fullname: str, *_: Any) -> None:
+        """Refuse pandas; say nothing of other modules.
+
+        Raises
+        ------
+        ModuleNotFoundError
+        """
+        if fullname == "pandas":
+            raise ModuleNotFoundError("Arrow does without pandas", name=fullname)
+
+
 def let_arrow_do_without_pandas() -> None:
     """Make the first array of Arrow here, which would import pandas where it is installed.
 
@@ -42,8 +56,9 @@ def let_arrow_do_without_pandas() -> None:
     pa = needed("pyarrow", "a run over traces", "runs")
     if "pandas" in sys.modules:
         return
-    sys.modules["pandas"] = None  # type: ignore[assignment]  # which refuses to import it
+    finder = _WithoutPandas()
+    sys.meta_path.insert(0, finder)
     try:
         pa.array([0])
     finally:
-        del sys.modules["pandas"]
+        sys.meta_path.remove(finder)

@@ -30,6 +30,7 @@ NOT_WALKED = {
     "Frozen": "the base class itself",
     "Shown": "its own base class",
     **dict.fromkeys(("Card", "Verbatim", "Fields"), "what is shown of a result"),
+    "cached_property": "a descriptor",
     "ProgramBuilder": "a builder, which is there to be changed",
     "Rows": "a part of a program, and a list of results, which is there to be added to",
     "Registry": "a table, which is there to be added to",
