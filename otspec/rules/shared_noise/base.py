@@ -39,9 +39,9 @@ class SharedNoise(PairRule):
     verify. :meth:`verify` is the conditional law of that output given the drafts.
     """
 
-    compared: ClassVar[bool] = False
-
+    quick: ClassVar[bool] = False
     best_for_one: ClassVar[bool] = False
+    independent: ClassVar[bool] = True
 
     @property
     @abstractmethod
