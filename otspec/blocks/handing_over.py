@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
 
 from otspec._base.arguments import as_instance
 from otspec._base.arithmetic import zeros
-from otspec._base.frozen import Frozen, read_only
+from otspec._base.frozen import Frozen, cached_property, read_only
 from otspec.blocks.base import BlockRule, Outcome
 from otspec.blocks.drafted_tree import ROOT, DraftedTree, Found
 from otspec.chance import Chance

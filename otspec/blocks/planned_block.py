@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from typing import ClassVar, TypeAlias
 
 from otspec._base.arguments import as_callable, as_instance
 from otspec._base.arithmetic import Array, Number, positive_part
-from otspec._base.frozen import frozen, read_only
+from otspec._base.frozen import cached_property, frozen, read_only
 from otspec.blocks.base import BlockRule
 from otspec.blocks.drafted_tree import ROOT, DraftedTree, Found
 from otspec.chance import Chance

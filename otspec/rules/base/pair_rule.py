@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import InitVar, dataclass, field
-from functools import cached_property
 from typing import Any, ClassVar, Self
 
 from otspec._base.arithmetic import Number
 from otspec._base.coerce import shown
+from otspec._base.frozen import cached_property
 from otspec.distributions import Distribution, DistributionLike, as_k, as_pair
 from otspec.drafts import IID, DraftLaw, SingleDraftLaw
 from otspec.ratios import Pair

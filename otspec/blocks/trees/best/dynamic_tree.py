@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, ClassVar
 
 from otspec._base.arguments import as_callable, as_choice, as_integer
 from otspec._base.arithmetic import Array, Number, as_number, as_numbers
+from otspec._base.frozen import cached_property
 from otspec.blocks.base import BlockRule
 from otspec.blocks.drafted_tree import ROOT, DraftedTree, Found
 from otspec.blocks.trees.best.growth import Grown, grown

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, ClassVar
 
 from otspec._base.arguments import as_integer
 from otspec._base.arithmetic import Number, counted_power
 from otspec._base.coerce import shown
 from otspec._base.digits import counted
+from otspec._base.frozen import cached_property
 from otspec.blocks.base import Outcome
 from otspec.blocks.block_verification import BlockVerification
 from otspec.blocks.drafted_tree import ROOT, DraftedTree, Found, node_and_row

@@ -5,11 +5,11 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any, ClassVar, TypeAlias, cast
 
 from otspec._base.arguments import as_flag
 from otspec._base.arithmetic import Number, zeros
+from otspec._base.frozen import cached_property
 from otspec.blocks.base import Outcome
 from otspec.blocks.block_verification import BlockVerification
 from otspec.blocks.drafted_tree import ROOT, DraftedTree, Found
