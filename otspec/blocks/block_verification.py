@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 
-from otspec._base.arithmetic import Array, Number, positive_part
+from otspec._base.arithmetic import Array, positive_part
 from otspec.blocks.drafted_tree import ROOT, DraftedTree, Found
 from otspec.blocks.single_draft import SingleDraftRule, register
 from otspec.chance import Chance
@@ -42,26 +43,33 @@ class BlockVerification(SingleDraftRule):
 
     def verify(self, drafts: DraftedTree, chance: Chance) -> Found:
         """Try the whole block first, then the lengths below it, the longest first."""
-        weights: list[Any] = [self.target.number(1)]
-        for node, token in enumerate(drafts, start=ROOT):
-            # p_i = min(1, p_{i−1} M_b(X_i | X^{i−1})/M_s(X_i | X^{i−1}))
-            wanted, offered = drafts.target(node)[token], drafts.draft(node)[token]
-            weights.append(acceptance_chance(weights[-1] * wanted, offered))
-        node = len(drafts) - 1
-        if chance.accept(self._whole(drafts, weights[-1])):
-            return node
-        while True:
-            node -= 1
-            # Length i, the text up to this node, is allowed with probability
-            # h_i = Z_i/(Z_i + 1 − p_i); the correction is drawn ∝ (p_i M_b − M_s)₊, of sum Z_i.
-            weight, wanted = weights[node + 1], drafts.target(node)
-            residual = positive_part(weight * wanted - drafts.draft(node))
-            total: Any = residual.sum()
-            # Where both are 0 the length is allowed; so is length 0, up to rounding.
-            none_left = node == ROOT or total + (1 - weight) == 0
-            if none_left or chance.accept(total, total + (1 - weight)):
-                return node, normalised(residual, wanted)
+        weights = capped_ratios(drafts)
+        # The whole block is kept with probability p_L.
+        if chance.accept(weights[-1]):
+            return len(drafts) - 1
+        return kept_beginning(drafts, weights, chance)
 
-    def _whole(self, drafts: DraftedTree, weight: Number) -> Number:  # noqa: ARG002 # of its text
-        """Return the probability that the whole block is kept."""
-        return weight
+
+def capped_ratios(drafts: DraftedTree) -> list[Any]:
+    """Return p_0 = 1, …, p_L of a block: p_i = min(1, p_{i−1} M_b(X_i | X^{i−1})/M_s(same))."""
+    weights: list[Any] = [1]
+    for node, token in enumerate(drafts, start=ROOT):
+        wanted, offered = drafts.target(node)[token], drafts.draft(node)[token]
+        weights.append(acceptance_chance(weights[-1] * wanted, offered))
+    return weights
+
+
+def kept_beginning(drafts: DraftedTree, weights: Sequence[Any], chance: Chance) -> Found:
+    """Return how much is kept of a block that is not kept as a whole, and the row after it."""
+    node = len(drafts) - 1
+    while True:
+        node -= 1
+        # Length i, the text up to this node, is allowed with probability h_i = Z_i/(Z_i + 1 − p_i).
+        # The correction is drawn ∝ (p_i M_b(· | X^i) − M_s(· | X^i))₊, whose sum is Z_i.
+        weight, wanted = weights[node + 1], drafts.target(node)
+        residual = positive_part(weight * wanted - drafts.draft(node))
+        total: Any = residual.sum()
+        # 0/0 counts as 1; and so does h_0, which is 1 up to rounding.
+        whole = total + (1 - weight)
+        if node == ROOT or whole == 0 or chance.accept(total, whole):
+            return node, normalised(residual, wanted)

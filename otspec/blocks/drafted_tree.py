@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from typing import Any, TypeAlias, overload
 
 from otspec._base.frozen import Frozen, cached_property
@@ -67,7 +66,7 @@ class DraftedTree(Frozen, Sequence[int]):
         for token, parent in zip(tokens, parents, strict=True):
             texts.append((*(texts[parent] if parent >= 0 else ()), token))
         texts.append(())  # of −1
-        of_draft, of_target = (partial(_row, model, tuple(texts)) for model in (draft, target))
+        of_draft, of_target = (_RowsAfter(model, tuple(texts)) for model in (draft, target))
         return cls(tuple(tokens), tuple(parents), of_draft, of_target, **more)
 
     @classmethod
@@ -131,5 +130,12 @@ class DraftedTree(Frozen, Sequence[int]):
         return found
 
 
-def _row(model: Model, texts: tuple[Prefix, ...], node: int) -> Distribution:
-    return model(texts[node])
+@dataclass(frozen=True, eq=False)
+class _RowsAfter(Frozen):
+    """The distributions of a model after some texts."""
+
+    model: Model
+    texts: tuple[Prefix, ...]
+
+    def __call__(self, node: int) -> Distribution:
+        return self.model(self.texts[node])

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, ClassVar
 
@@ -29,8 +28,8 @@ class SingleDraftRule(BlockRule):
     A drafted token with which the target's text is over (:class:`otspec.models.EndingModel`) is the
     last of its block: nothing is drafted after it.
 
-    Subclasses give :meth:`verify`, for a chain of drafts, and :meth:`step`; with ``@register``
-    tables and charts compare them too.
+    Subclasses give :meth:`verify`, for a chain of drafts, and :meth:`step` if there is a formula;
+    with ``@register`` tables and charts compare them too.
 
     Parameters
     ----------
@@ -62,13 +61,21 @@ class SingleDraftRule(BlockRule):
         """L, the tokens of a block."""
         return self.length
 
-    @staticmethod
-    @abstractmethod
-    def step(wanted: Any, drafted: Any, draft: Array, target: Array) -> tuple[Array, Array]:
-        """Go on by one token in the formula of E[τ].
+    @classmethod
+    def step(cls, wanted: Any, drafted: Any, draft: Array, target: Array) -> tuple[Array, Array]:  # noqa: ARG003
+        """Go on by one token in the formula of E[τ], if the rule has one.
 
         See :data:`otspec.blocks.expected.Step`.
+
+        Raises
+        ------
+        ValueError
+            A rule that has none; with what to ask instead.
         """
+        raise ValueError(
+            f"{cls.__name__} has no formula of E[τ] for each token: use expected(), which "
+            "enumerates blocks, or the law kept() of a block"
+        )
 
     def drafted(self, block: Sequence[int]) -> DraftedTree:
         """Return a given drafted block, with what both models say along it.
@@ -141,7 +148,7 @@ class SingleDraftRule(BlockRule):
         return self.expected_up_to(beginnings)[-1]
 
     def expected_up_to(self, beginnings: Mapping[Prefix, Number] = BEGINNING) -> list[Number]:
-        """Return E[τ] for blocks of 1, …, L tokens, from one pass and without enumerating blocks.
+        """Return E[τ] for blocks of 1, …, L tokens, from one pass if there is a formula.
 
         Parameters
         ----------
@@ -156,7 +163,12 @@ class SingleDraftRule(BlockRule):
             :func:`otspec.blocks.expected.expected_up_to`.
         """
         law = as_beginnings(beginnings, self.target)
-        return expected_up_to(self.draft, self.target, self.length, self.step, law)
+        if getattr(self.step, "__func__", None) is not SingleDraftRule.step.__func__:  # type: ignore[attr-defined]
+            return expected_up_to(self.draft, self.target, self.length, self.step, law)
+        return [
+            super(SingleDraftRule, replace(self, length=length)).expected_after(law)
+            for length in range(1, self.length + 1)
+        ]
 
 
 def as_block(block: Sequence[int], target: Model, length: int) -> Prefix:

@@ -57,7 +57,7 @@ WHOLE = {
     "1x1": (3, [name for name, rule in RULES.items() if getattr(rule, "only_k", 1) != 2]),
     "1x1x1": (4, list(blocks.BLOCK_RULES)),
     "3": (2, ANY_K),
-    "2x1": (2, [*ANY_K, *LIFTED]),
+    "2x1": (2, [*ANY_K, *LIFTED, "greedy-multi-path"]),
     "2x2": (3, ["spechub", "spechub-two-hubs", "pooled-selection-without-replacement"]),
     LOPSIDED: (
         2,

@@ -37,6 +37,7 @@ NOT_WALKED = {
     "OrderSearch": "a search, which orders are added to",
     "Knots": "a search, which prefixes are added to",
     "Ordered": "a part of a Pair, which is walked",
+    "Growing": "a tree that is being drafted, which nodes are added to",
     **dict.fromkeys(
         ("Heaviest", "Left", "Levels"), "numbers of DistinctPaths while it draws, which is walked"
     ),

@@ -43,6 +43,8 @@ class TreeRule(BlockRule):
 
     tree: Shape
 
+    name: ClassVar[str]
+    """What :data:`otspec.blocks.TREE_VERIFIERS` calls the rule."""
     takes_top: ClassVar[bool] = False
     """Whether children may be the likeliest tokens, see :class:`otspec.blocks.Shape`."""
 

@@ -69,7 +69,6 @@ class GreedyMultiPath(TreeRule):
     name: ClassVar[str] = "greedy-multi-path"
     title: ClassVar[str] = "greedy multi-path"
     batch: ClassVar[str | None] = "greedy_multi_path"
-    renews: ClassVar[bool] = True
 
     def __init__(
         self,

@@ -63,8 +63,6 @@ class LeafToRoot(TreeRule):
         As :class:`otspec.blocks.TreeRule`; later, a number of children that the rule refuses.
     """
 
-    name: ClassVar[str]
-    """What :data:`otspec.blocks.TREE_VERIFIERS` calls the rule."""
     lifts: ClassVar[type[PairRule]]
     """The rule for one token that is lifted, if nothing else is said."""
     renews: ClassVar[bool] = True
