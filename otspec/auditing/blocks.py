@@ -120,7 +120,8 @@ def audit_blocks(
     ------
     ValueError
         A program without models and a tree, fewer than one token, sizes that are too large to
-        enumerate, models that do not fit, or a tolerance that is none. What else the rule raises leaves ``lossless`` None.
+        enumerate, models that do not fit, or a tolerance that is none. What else the rule raises
+        leaves ``lossless`` None.
 
     Examples
     --------

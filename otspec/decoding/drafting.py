@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
 from otspec._base.frozen import Frozen
 from otspec.blocks import Shape
@@ -19,7 +19,8 @@ DrawChildren: TypeAlias = Callable[[Distribution, int, bool, int], tuple[Prefix,
 ones go on together."""
 
 
-class Drafting(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Drafting(Frozen):
     """A drafted tree and the draft model that has read it."""
 
     drafted: dict[str, Any]
