@@ -16,8 +16,7 @@ from otspec.chance import Chance
 from otspec.distributions import Distribution, DistributionLike
 from otspec.drafts import WithoutReplacement
 from otspec.drafts.single import ByRatio
-from otspec.drafts.successive import successive
-from otspec.drafts.with_one import WithOne
+from otspec.drafts.successive import WithOne, successive
 from otspec.estimate import Estimate
 from otspec.optimum.pools.pools import Pools
 from otspec.rules.base.enumeration import enumerated_acceptance, refuse_many_tuples
