@@ -7,9 +7,9 @@ from dataclasses import InitVar, dataclass, field
 from functools import cached_property
 from typing import Any, ClassVar, Self
 
-from otspec.arithmetic import Number
 from otspec.distributions import Distribution, DistributionLike, as_k, as_pair
 from otspec.drafts import IID, DraftLaw, SingleDraftLaw
+from otspec.estimate import Known
 from otspec.ratios import Pair
 from otspec.raw import shown
 from otspec.rules.contract import Rule
@@ -81,7 +81,7 @@ class PairRule(Rule):
     @classmethod
     def acceptances(
         cls, draft: DistributionLike, target: DistributionLike, ks: Sequence[int], **options: Any
-    ) -> list[Number]:
+    ) -> list[Known]:
         """Return the acceptance for each of several k, or where that takes too long an estimate.
 
         Parameters
@@ -99,7 +99,7 @@ class PairRule(Rule):
         return cls.acceptances_of(Pair(draft, target), ks, **options)
 
     @classmethod
-    def acceptances_of(cls, pair: Pair, ks: Sequence[int]) -> list[Number]:
+    def acceptances_of(cls, pair: Pair, ks: Sequence[int]) -> list[Known]:
         """Return the same for a pair, whose order all rules that are asked share.
 
         A rule that has them together more quickly than one by one says so here. Errors are those

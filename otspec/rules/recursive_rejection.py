@@ -20,6 +20,7 @@ from otspec.arithmetic import (
 from otspec.chance import Chance
 from otspec.coupling import residual_of
 from otspec.distributions import Distribution
+from otspec.estimate import Exact, Known
 from otspec.ratios import Pair
 from otspec.rules.contract import CountedLaw
 from otspec.rules.counts import no_counts, over, with_one_more
@@ -65,7 +66,7 @@ class RecursiveRejection(PairRule):
         return 1 - quotient(rejected, scale)
 
     @classmethod
-    def acceptances_of(cls, pair: Pair, ks: Sequence[int]) -> list[Number]:
+    def acceptances_of(cls, pair: Pair, ks: Sequence[int]) -> list[Known]:
         """Return the acceptance for each of several k: all of the rejections of the most drafts.
 
         Parameters and errors are those of the base.
@@ -73,7 +74,7 @@ class RecursiveRejection(PairRule):
         if not ks:
             return []
         missed = _rejections(pair, max(ks))
-        return [1 - missed[k] for k in ks]
+        return [Exact(1 - missed[k]) for k in ks]
 
     def accepted_law(self) -> Array:
         """Return min(q, c·p) with c the sum of W_0 to W_{k−1}, shape (n,)."""

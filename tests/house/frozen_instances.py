@@ -19,6 +19,7 @@ from otspec.cuts.pouring import Vessels
 from otspec.distributions import as_distribution
 from otspec.drafts.support import Support, support
 from otspec.drafts.with_one import WithOne
+from otspec.estimate import Estimates
 from otspec.lossy import RULES as LOSSY_RULES
 from otspec.models.contract import Continued
 from otspec.models.corrected import OneCorrectedToken
@@ -310,6 +311,7 @@ FLOAT = {  # from float arrays only
         traces.Trace(give(np.zeros((1, 2, 4))), give(np.ones((1, 2, 4))), give(np.array([[3]]))),
     ),
     "pair": lambda give: Pair(give(DRAFT), give(TARGET)),
+    "estimates": lambda give: Estimates.of_means(give(np.ones(2) / 2), 10),
     "paths": lambda give: DistinctPaths(Pair(give(DRAFT), give(TARGET)), 2, 10),
     "paths rule": lambda give: DistinctPaths(Pair(give(DRAFT), give(TARGET)), 2, 10).rule(2),
 }
