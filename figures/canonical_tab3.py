@@ -15,7 +15,7 @@ import otspec
 from figures.contract import Cell, Numbers, Settings, Table
 from figures.on_letters import letter_pair
 from figures.registry import item
-from otspec.arithmetic import Array, Number
+from otspec._base.arithmetic import Array, Number
 from otspec.distributions import Distribution
 from otspec.estimate import Estimate, Exact, Known, average
 from otspec.rules import ImportanceSampling, KSequential, NotExactError, RecursiveRejection

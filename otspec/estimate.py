@@ -14,10 +14,10 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from otspec.arithmetic import Array, Number
+from otspec._base.arithmetic import Array, Number
+from otspec._base.frozen import Frozen
 from otspec.cards.values import said
 from otspec.distributions import SUM_TOLERANCE
-from otspec.frozen import Frozen
 
 CONFIDENCE = 0.95
 """Of intervals of what was counted in texts."""

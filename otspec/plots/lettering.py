@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from otspec.arithmetic import Number
+from otspec._base.arithmetic import Number
+from otspec._base.extras import needed
 from otspec.estimate import Quantity
-from otspec.extras import needed
-from otspec.traces.legible import escaped, legible
+from otspec.traces.printable import escaped, legible
 
 
 def drawable(text: str) -> str:
