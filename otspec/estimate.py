@@ -16,7 +16,6 @@ import numpy as np
 
 from otspec._base.arithmetic import Array, Number
 from otspec._base.frozen import Frozen
-from otspec.cards.values import said
 from otspec.distributions import SUM_TOLERANCE
 
 CONFIDENCE = 0.95
@@ -116,9 +115,6 @@ class Exact(Quantity):
         return self.value
 
     high = low
-
-    def _card_text(self) -> str:
-        return said(self.value)
 
     def __str__(self) -> str:
         return str(self.value)
@@ -224,9 +220,6 @@ class Estimate(Quantity):
             min(max(end, bottom), top) for end in (self.value, self.low, self.high)
         )
         return Estimate(value, lowest, highest, self.confidence, self.size)
-
-    def _card_text(self) -> str:
-        return f"≈{self.value:.6g} ({self.low:.6g} to {self.high:.6g})"
 
     def __repr__(self) -> str:
         return (

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import cached_property, wraps
+from importlib import import_module
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-
-from otspec.cards import Carded
 
 
 def read_only(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
@@ -64,7 +63,44 @@ def _may_hold_arrays(values: tuple[Any, ...]) -> bool:
     return any(issubclass(kind, (np.ndarray, tuple, dict)) for kind in set(map(type, values)))
 
 
-class Frozen(Carded):
+def display() -> Any:
+    """Return :mod:`otspec.display`, which says what is shown of each class.
+
+    It is found by its name, when something is shown: it stands above all that it shows.
+    """
+    return import_module("otspec.display")
+
+
+class Shown:
+    """What is shown on one line or as a card when its name is typed.
+
+    ``repr`` and rich show the rows that :mod:`otspec.display` has for the class on one line;
+    IPython's shell and notebooks show the card.
+    """
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        # Otherwise a dataclass would write one of its own, which prints all that it holds.
+        if "__repr__" not in vars(cls):
+            for name in ("__repr__", "_repr_pretty_"):  # IPython takes the first that it finds
+                setattr(cls, name, getattr(cls, name))
+
+    def __repr__(self) -> str:
+        line: str = display().line(self)
+        return line
+
+    def __rich_repr__(self) -> Iterator[tuple[str, Any]]:
+        yield from display().parts(self)
+
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+        display().pretty(self, printer, cycle)
+
+    def _repr_html_(self) -> str:
+        html: str = display().card_of(self).html()
+        return html
+
+
+class Frozen(Shown):
     """An object whose arrays are its own, so that nobody else can change what it says.
 
     A dataclass gets read-only copies of the arrays that it is made of, and tuples for lists; one

@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from otspec._base.frozen import Shown
 from otspec.advice.evaluation.candidates import NO_DRAFT
 from otspec.advice.evaluation.choices import Choice, Interval, Loss
-from otspec.blocks import TokenVerify
-from otspec.cards import Carded, Row
+from otspec.blocks import TokenVerification
 from otspec.drafts import IID
 from otspec.frames import Rows, Tabular
 from otspec.rules import RecursiveRejection
@@ -25,7 +25,7 @@ LOSSY = "a lossy shortcut"
 
 
 @dataclass(frozen=True)
-class Advice(Tabular, Carded):
+class Advice(Tabular, Shown):
     """What to draft and how to verify it, by the tokens per second.
 
     Parameters
@@ -62,21 +62,6 @@ class Advice(Tabular, Carded):
         """Whether it is exact, or rests on at least ten texts."""
         return not 0 < self.texts < ENOUGH
 
-    def _card_title(self) -> str:
-        return f"What to draft and how to verify it, from {self.source}"
-
-    def _card_rows(self) -> Iterator[Row]:
-        best = self.best
-        yield "rule", best.rule
-        yield "drafts", best.drafts or None
-        yield "tree", best.tree or None
-        yield "speed_up", best.speed_up
-        yield "speed_up_interval", best.speed_up_interval if self.texts > 1 else None
-        yield "tokens", best.tokens
-        yield "held_out", self.held_out if self.texts > 1 else None
-        yield "texts", self.texts or None
-        yield "choices", len(self.choices)
-
     def to_arrow(self) -> pa.Table:
         """Return the table of all choices."""
         return self.choices.to_arrow()
@@ -97,6 +82,6 @@ def simpler_kinds() -> Iterator[tuple[str, Callable[[Choice], bool]]]:
     yield "i.i.d. drafts", lambda one: one.drafts == IID.name
     yield "a tree by recursive rejection", lambda one: one.rule == RecursiveRejection.title
     yield "one drafted text", lambda one: one.is_chain and bool(one.tree)
-    yield "token verification", lambda one: one.rule == TokenVerify.title
+    yield "token verification", lambda one: one.rule == TokenVerification.title
     yield "no draft", lambda one: one.rule == NO_DRAFT
     yield LOSSY, lambda one: bool(one.lossy)

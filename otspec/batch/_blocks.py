@@ -31,8 +31,8 @@ def token_verification(
     Token i is kept if its uniform number is below q_i(x_i)/p_i(x_i) and all before it are. Then
     one token is drawn from (q_{i+1} − p_{i+1})₊, or from the target after a whole block.
 
-    Law: :class:`otspec.blocks.TokenVerify`; :func:`otspec.batch.block_verification` keeps more.
-    Source: Block, alg. 2.
+    Law: :class:`otspec.blocks.TokenVerification`;
+    :func:`otspec.batch.block_verification` keeps more. Source: Block, alg. 2.
 
     Parameters
     ----------
@@ -86,7 +86,7 @@ def block_verification(
     from the target after a whole block.
 
     Law: the kept tokens, the drawn one, and the target's own continuation are distributed as the
-    target's text; no such rule keeps more in the mean; :class:`otspec.blocks.BlockVerifyPublished`.
+    target's text; no such rule keeps more in the mean; :class:`otspec.blocks.BlockVerification`.
     Source: block verification, published version, alg. 2.
 
     Parameters
@@ -148,9 +148,9 @@ def block_verification_preprint(
     returned ``corrections``, beside plain rows, to the call for the next block.
 
     Law: what is decoded block by block is the target's text; no coupling of blocks of L tokens
-    keeps more of the first block, but later ones pay for it; :class:`otspec.blocks.BlockVerify`.
-    Source: Block, alg. 3. What is not said here is as in
-    :func:`otspec.batch.block_verification`.
+    keeps more of the first block, but later ones pay for it;
+    :class:`otspec.blocks.BlockVerificationPreprint`. Source: Block, alg. 3. What is not said here
+    is as in :func:`otspec.batch.block_verification`.
 
     Parameters
     ----------

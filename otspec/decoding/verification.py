@@ -184,8 +184,8 @@ class LeafVerifier(TokenVerifier):
     """A rule for one token, lifted to the tree: from the leaves to the root (Theory, 22).
 
     Law: what is kept and its continuation is the target's text. See
-    :class:`otspec.blocks.trees.verifiers.leaf_to_root.LeafToRoot`, which is the same for models of small alphabets.
-    Parameters: :class:`TokenVerifier`.
+    :class:`otspec.blocks.trees.verifiers.leaf_to_root.LeafToRoot`, which is the same for models of
+    small alphabets. Parameters: :class:`TokenVerifier`.
     """
 
     def verify(

@@ -45,8 +45,6 @@ class Hub(FixedButOne):
 
     name: ClassVar[str] = "hub"
     words: ClassVar[str] = "hub"
-    line_style: ClassVar[str] = ":"
-    marker_size: ClassVar[int] = 12
 
     k: int = 2
 
@@ -127,8 +125,6 @@ class TopPlusOne(FixedButOne):
     name: ClassVar[str] = "top-plus-one"
     words: ClassVar[str] = "top-plus-one"
     distinct: ClassVar[bool] = True
-    line_style: ClassVar[str] = "-."
-    marker_size: ClassVar[int] = 15
 
     @property
     def top(self) -> IntArray:

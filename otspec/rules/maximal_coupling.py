@@ -31,8 +31,6 @@ class MaximalCoupling(PairRule):
     name: ClassVar[str] = "maximal-coupling"
     title: ClassVar[str] = "maximal coupling"
     batch: ClassVar[str | None] = "maximal_coupling"
-    colour: ClassVar[str] = "#999999"
-    marker: ClassVar[str] = "v"
     couples_one: ClassVar[bool] = True
     only_k: ClassVar[int | None] = 1
 

@@ -35,8 +35,6 @@ class NaiveSampling(PairRule):
     title: ClassVar[str] = "naive sampling"
     nested: ClassVar[bool] = True
     best_for_one: ClassVar[bool] = False
-    colour: ClassVar[str] = "#56B4E9"
-    marker: ClassVar[str] = "o"
 
     def accepted_law(self) -> Array:
         """Return q(y) (1 − (1 − p(y))^k), shape (n,)."""

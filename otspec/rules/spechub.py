@@ -34,8 +34,6 @@ class SpecHub(PairRule):
     name: ClassVar[str] = "spechub"
     title: ClassVar[str] = "SpecHub"
     batch: ClassVar[str | None] = "spechub"
-    colour: ClassVar[str] = "#E69F00"
-    marker: ClassVar[str] = "P"
     law_class: ClassVar[type[SingleDraftLaw]] = Hub
     only_k: ClassVar[int | None] = 2
 

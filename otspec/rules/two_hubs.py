@@ -57,8 +57,6 @@ class SpecTwoHubs(PairRule):
 
     name: ClassVar[str] = "spechub-two-hubs"
     title: ClassVar[str] = "SpecHub (two hubs)"
-    colour: ClassVar[str] = "#AA7700"
-    marker: ClassVar[str] = "p"
     law_class: ClassVar[type[SingleDraftLaw]] = TwoHubs
     only_k: ClassVar[int | None] = 2
     compared: ClassVar[bool] = False

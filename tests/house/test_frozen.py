@@ -28,8 +28,8 @@ from otspec.distributions import as_distribution
 
 NOT_WALKED = {
     "Frozen": "the base class itself",
-    "Carded": "its own base class",
-    **dict.fromkeys(("Card", "Verbatim"), "texts, which show a result"),
+    "Shown": "its own base class",
+    **dict.fromkeys(("Card", "Verbatim", "Fields"), "what is shown of a result"),
     "ProgramBuilder": "a builder, which is there to be changed",
     "Rows": "a part of a program, and a list of results, which is there to be added to",
     "Registry": "a table, which is there to be added to",

@@ -33,8 +33,6 @@ class DrawnDraft(PairRule):
     name: ClassVar[str] = "drawn-draft"
     title: ClassVar[str] = "coupling of the drawn draft"
     law_class: ClassVar[type[SingleDraftLaw]] = TopPlusOne
-    colour: ClassVar[str] = "#B0306A"
-    marker: ClassVar[str] = "d"
     couples_one: ClassVar[bool] = True
 
     @cached_property

@@ -46,17 +46,8 @@ class PairRule(Rule):
     """Whether tables of all rules, such as those of ``otspec compare``, have it."""
     options: ClassVar[tuple[str, ...]] = ()
     """Keywords of :meth:`acceptances_of` that comparisons pass on: ``free`` and ``optima``."""
-    colour: ClassVar[str] = "#666666"
-    """Of its line in charts, as Matplotlib writes it.
-
-    The package's are Okabe and Ito's, which colour-blind readers can tell apart.
-    """
-    marker: ClassVar[str] = "x"
-    """Of its line in charts."""
     best_for_one: ClassVar[bool] = True
     """Whether a single draft is coupled maximally with the target, as most rules do."""
-    broad: ClassVar[bool] = False
-    """Whether charts draw its line broad, behind that of the optimum, which it attains."""
 
     draft: Distribution
     target: Distribution

@@ -84,8 +84,6 @@ class ImportanceSampling(PairRule):
     title: ClassVar[str] = "importance sampling"
     formula: ClassVar[bool] = False
     options: ClassVar[tuple[str, ...]] = ("free",)
-    colour: ClassVar[str] = "#AA4499"
-    marker: ClassVar[str] = "X"
     couples_one: ClassVar[bool] = True
 
     others: Sequence[DistributionLike] = field(default=(), kw_only=True)

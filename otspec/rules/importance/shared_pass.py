@@ -1,7 +1,8 @@
 """Pairs shared out by pushes in loops, compiled where Numba is installed (SpecHub, app. E).
 
-The loops do what :func:`otspec.rules.importance.shared_pairs.shared_pairs` does with arrays, in the same
-order. Importing this module imports Numba if it is there, so that it is imported where it is used.
+The loops do what :func:`otspec.rules.importance.shared_pairs.shared_pairs` does with arrays, in the
+same order. Importing this module imports Numba if it is there, so that it is imported where it is
+used.
 """
 
 from __future__ import annotations

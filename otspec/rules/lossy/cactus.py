@@ -47,8 +47,6 @@ class Cactus(LossyRule):
     title: ClassVar[str] = "Cactus"
     source: ClassVar[str] = "Hao and Mou"
     only_k: ClassVar[int | None] = 1
-    colour: ClassVar[str] = "#009E73"
-    marker: ClassVar[str] = "d"
 
     k: int = 1
     delta: Number = field(default=Fraction(1, 4), kw_only=True, metadata=between(0, LARGEST))

@@ -38,8 +38,6 @@ class CascadeByPosition(AgainstAnother):
     name: ClassVar[str] = "cascade-by-position"
     title: ClassVar[str] = "cascade by position"
     source: ClassVar[str] = "Narasimhan et al., eq. 10"
-    colour: ClassVar[str] = "#6650C8"
-    marker: ClassVar[str] = "p"
 
     alpha: Number = field(
         default=Fraction(1, 20), kw_only=True, metadata=between(-LARGEST, LARGEST)

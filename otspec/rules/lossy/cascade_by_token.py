@@ -38,8 +38,6 @@ class CascadeByToken(AgainstAnother):
     name: ClassVar[str] = "cascade-by-token"
     title: ClassVar[str] = "cascade by token"
     source: ClassVar[str] = "Narasimhan et al., TokenV3"
-    colour: ClassVar[str] = "#AA4499"
-    marker: ClassVar[str] = "h"
 
     alpha: Number = field(default=Fraction(3, 10), kw_only=True, metadata=between(0, 1))
 

@@ -40,8 +40,6 @@ class EntropyLenience(LenientRule):
     name: ClassVar[str] = "entropy-lenience"
     title: ClassVar[str] = "lenience by entropy"
     source: ClassVar[str] = "vLLM Ascend"
-    colour: ClassVar[str] = "#0072B2"
-    marker: ClassVar[str] = "<"
 
     alpha: Number = field(default=Fraction(2, 5), kw_only=True, metadata=between(0, LARGEST))
     most: Number = field(

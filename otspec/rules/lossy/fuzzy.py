@@ -38,8 +38,6 @@ class FuzzyVerification(AgainstAnother):
     name: ClassVar[str] = "fuzzy"
     title: ClassVar[str] = "fuzzy verification"
     source: ClassVar[str] = "Holsman et al."
-    colour: ClassVar[str] = "#CC79A7"
-    marker: ClassVar[str] = "X"
 
     threshold: float = field(default=0.3, kw_only=True)
 

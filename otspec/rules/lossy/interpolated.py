@@ -37,8 +37,6 @@ class InterpolatedVerification(AgainstAnother):
     name: ClassVar[str] = "interpolated"
     title: ClassVar[str] = "interpolated target"
     source: ClassVar[str] = "transformers; Hao and Mou"
-    colour: ClassVar[str] = "#117733"
-    marker: ClassVar[str] = "^"
 
     weight: Number = field(default=Fraction(1, 2), kw_only=True, metadata=between(0, 1))
 

@@ -65,8 +65,6 @@ class Lenience(LenientRule):
     name: ClassVar[str] = "lenience"
     title: ClassVar[str] = "lenience"
     source: ClassVar[str] = "Leviathan et al., app. A.5"
-    colour: ClassVar[str] = "#0072B2"
-    marker: ClassVar[str] = "o"
 
     lenience: Number = field(
         default=Fraction(1, 2), kw_only=True, metadata=between(0, 1, open_below=True)

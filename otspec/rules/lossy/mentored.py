@@ -48,8 +48,6 @@ class MentoredDecoding(AcceptOrReplace):
     name: ClassVar[str] = "mentored-decoding"
     title: ClassVar[str] = "mentored decoding"
     source: ClassVar[str] = "Tran-Thien (2023)"
-    colour: ClassVar[str] = "#56B4E9"
-    marker: ClassVar[str] = "s"
 
     alpha: Number = field(
         default=Fraction(1, 2), kw_only=True, metadata=between(0, 1, open_below=True)

@@ -43,8 +43,6 @@ class RelaxedTop(AcceptOrReplace):
     name: ClassVar[str] = "relaxed-top"
     title: ClassVar[str] = "relaxed acceptance (top)"
     source: ClassVar[str] = "TensorRT-LLM"
-    colour: ClassVar[str] = "#E69F00"
-    marker: ClassVar[str] = "P"
 
     count: int = field(default=10, kw_only=True)
     delta: Number = field(default=Fraction(3, 5), kw_only=True, metadata=between(0, 1))

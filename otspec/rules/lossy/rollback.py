@@ -45,8 +45,6 @@ class RollbackPolicy(AcceptOrReplace):
     name: ClassVar[str] = "rollback"
     title: ClassVar[str] = "rollback"
     source: ClassVar[str] = "Big Little Decoder"
-    colour: ClassVar[str] = "#B0306A"
-    marker: ClassVar[str] = "v"
 
     rollback: float = field(default=2.0, kw_only=True)
     otherwise: str = field(default="target", kw_only=True)

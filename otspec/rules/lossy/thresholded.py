@@ -46,8 +46,6 @@ class ThresholdedTargetOnly(LossyRule):
     title: ClassVar[str] = "target-only with thresholds"
     source: ClassVar[str] = "SGLang"
     law_class: ClassVar[type[SingleDraftLaw]] = TopK
-    colour: ClassVar[str] = "#999999"
-    marker: ClassVar[str] = "*"
 
     single: Number = field(default=Fraction(1, 2), kw_only=True, metadata=between(0, 1))
     accumulated: Number = field(

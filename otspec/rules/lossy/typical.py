@@ -49,8 +49,6 @@ class TypicalAcceptance(AcceptOrReplace):
     name: ClassVar[str] = "typical-acceptance"
     title: ClassVar[str] = "typical acceptance"
     source: ClassVar[str] = "Medusa, sec. 3.3"
-    colour: ClassVar[str] = "#D55E00"
-    marker: ClassVar[str] = "D"
 
     epsilon: Number = field(default=Fraction(9, 100), kw_only=True, metadata=between(0, 1))
     delta: Number = field(default=Fraction(3, 10), kw_only=True, metadata=between(0, 1))

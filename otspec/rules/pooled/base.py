@@ -36,7 +36,6 @@ class PooledRule(PairRule):
     maximally with the target.
     """
 
-    broad: ClassVar[bool] = True
     options: ClassVar[tuple[str, ...]] = ("optima",)
     law_class: ClassVar[type[ByRatio]]
     couples_one: ClassVar[bool] = True

@@ -71,8 +71,6 @@ class PooledSelectionWithoutReplacement(PooledRule):
     title: ClassVar[str] = "pooled selection (distinct)"
     batch: ClassVar[str | None] = "pooled_selection_without_replacement"
     law_class: ClassVar[type[ByRatio]] = WithoutReplacement
-    colour: ClassVar[str] = "#6650C8"
-    marker: ClassVar[str] = "p"
 
     def __init__(
         self,

@@ -93,8 +93,8 @@ def mix_priorities(law: DraftLaw, target: Distribution, gap: Number, most: int) 
 
     Notes
     -----
-    Each round adds orders (:meth:`otspec.rules.priority.order_search.OrderSearch.explore`), and then a
-    linear program weighs all of them anew.
+    Each round adds orders (:meth:`otspec.rules.priority.order_search.OrderSearch.explore`), and
+    then a linear program weighs all of them anew.
     """
     search = OrderSearch(law, target[None])
     search.add(ratios.ascending(-target))

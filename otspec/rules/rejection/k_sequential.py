@@ -69,8 +69,6 @@ class KSequential(PairRule):
     name: ClassVar[str] = "k-sequential"
     title: ClassVar[str] = "k-sequential"
     batch: ClassVar[str | None] = "k_sequential"
-    colour: ClassVar[str] = "#0072B2"
-    marker: ClassVar[str] = "s"
     couples_one: ClassVar[bool] = True
 
     rho: Number

@@ -45,8 +45,6 @@ class GumbelCoupling(SharedNoise):
     name: ClassVar[str] = "gumbel-coupling"
     title: ClassVar[str] = "shared noise"
     nested: ClassVar[bool] = True
-    colour: ClassVar[str] = "#8C510A"
-    marker: ClassVar[str] = "P"
     law_class: ClassVar[type[SingleDraftLaw]] = WithoutReplacement
 
     @classmethod

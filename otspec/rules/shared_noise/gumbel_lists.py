@@ -48,8 +48,6 @@ class GumbelLists(SharedNoise):
 
     name: ClassVar[str] = "gumbel-lists"
     title: ClassVar[str] = "shared noise (lists)"
-    colour: ClassVar[str] = "#8C510A"
-    marker: ClassVar[str] = "X"
 
     @classmethod
     def acceptances_of(cls, pair: Pair, ks: Sequence[int]) -> list[Known]:
