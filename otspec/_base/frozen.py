@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterator
-from functools import cached_property, wraps
 from importlib import import_module
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
+
+Value = TypeVar("Value")
 
 
 def read_only(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
@@ -100,23 +102,30 @@ class Shown:
         return html
 
 
+class cached_property(functools.cached_property[Value]):  # noqa: N801  as that of functools
+    """A property whose value is computed once and then remembered, all arrays in it read-only."""
+
+    def __init__(self, func: Callable[[Any], Value]) -> None:
+
+        @functools.wraps(func)
+        def freezing(holder: Any) -> Value:
+            value: Value = frozen(func(holder))
+            return value
+
+        super().__init__(freezing)
+
+
 class Frozen(Shown):
     """An object whose arrays are its own, so that nobody else can change what it says.
 
     A dataclass gets read-only copies of the arrays that it is made of, and tuples for lists; one
     with a ``__post_init__`` of its own passes arrays through :func:`read_only`, or through a
-    check that does, or calls :meth:`__post_init__` here. What a ``cached_property`` remembers is
-    made read-only too.
+    check that does, or calls :meth:`__post_init__` here. What the :class:`cached_property` of
+    this module remembers is read-only, too.
 
     Copies and pickles are made without what is remembered, since it can be computed again, and
     hold read-only arrays like the original.
     """
-
-    def __init_subclass__(cls, **options: Any) -> None:
-        super().__init_subclass__(**options)
-        for member in vars(cls).values():
-            if isinstance(member, cached_property):
-                member.func = _freezing(member.func)
 
     def __post_init__(self) -> None:
         for name, value in vars(self).items():
@@ -131,18 +140,8 @@ class Frozen(Shown):
         return {
             name: value
             for name, value in vars(self).items()
-            if not isinstance(getattr(kind, name, None), cached_property)
+            if not isinstance(getattr(kind, name, None), functools.cached_property)
         }
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         vars(self).update(frozen(state))
-
-
-def _freezing(function: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    """Return the function of a property with a read-only result."""
-
-    @wraps(function)
-    def freezing(self: Any) -> Any:
-        return frozen(function(self))
-
-    return freezing

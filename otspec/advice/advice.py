@@ -12,7 +12,7 @@ from otspec.advice.evaluation.choices import Choice, Interval, Loss
 from otspec.blocks import TokenVerification
 from otspec.drafts import IID
 from otspec.frames import Rows, Tabular
-from otspec.rules import RecursiveRejection
+from otspec.rules import RecursiveRejection, compared_rules
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -22,6 +22,8 @@ ENOUGH = 10
 """Fewer texts are too few to choose by: their intervals are wider than choices differ."""
 LOSSY = "a lossy shortcut"
 """A kind of choices that gains, if any."""
+_INDEPENDENT = {rule.title for rule in compared_rules() if rule.independent}
+"""Rules whose output is a function of the target and of noise, and of no draft."""
 
 
 @dataclass(frozen=True)
@@ -81,6 +83,7 @@ def simpler_kinds() -> Iterator[tuple[str, Callable[[Choice], bool]]]:
     yield "a branching", lambda one: "[" not in one.tree and bool(one.tree)
     yield "i.i.d. drafts", lambda one: one.drafts == IID.name
     yield "a tree by recursive rejection", lambda one: one.rule == RecursiveRejection.title
+    yield "the same text whatever is drafted", lambda one: one.rule in _INDEPENDENT
     yield "one drafted text", lambda one: one.is_chain and bool(one.tree)
     yield "token verification", lambda one: one.rule == TokenVerification.title
     yield "no draft", lambda one: one.rule == NO_DRAFT

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from otspec._base.arithmetic import Array, Number, as_number, is_exact, positive_part, zeros
 from otspec._base.digits import plain
-from otspec._base.frozen import Frozen, Shown
+from otspec._base.frozen import Frozen, Shown, cached_property
 from otspec.auditing.declared import DisagreementError, NoDistributionError, rounding
 from otspec.chance import Chance
 from otspec.distributions import Distribution, DistributionLike, as_distribution

@@ -7,13 +7,13 @@ vocabulary size.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
 
 from otspec._base.arithmetic import Array, IntArray
 from otspec._base.coerce import shown
+from otspec._base.frozen import cached_property
 from otspec.chance import Chance
 from otspec.distributions import Distribution
 from otspec.drafts.base import draw

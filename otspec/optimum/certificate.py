@@ -12,13 +12,12 @@ some rule accepts as much is proved by a law of the selected draft
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
 from otspec._base.arithmetic import Number, as_number
 from otspec._base.digits import plain
-from otspec._base.frozen import Frozen
+from otspec._base.frozen import Frozen, cached_property
 from otspec.distributions import Distribution, check_alike
 from otspec.drafts import DraftLaw
 from otspec.optimum.cuts.minimum import cut_bound

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 
 from otspec._base.arithmetic import Number
 from otspec._base.digits import plain
+from otspec._base.frozen import cached_property
 from otspec.distributions import Distribution
 from otspec.optimum.budgets import Budget
 from otspec.optimum.certificate import Optimum, check_proper

@@ -45,8 +45,8 @@ LOOKS: dict[str, Look] = {
     "pooled selection (earliest)": Look("#CC79A7", "h", "broad"),
     "pooled selection (distinct)": Look("#6650C8", "p", "broad"),
     "coupling of the drawn draft": Look("#B0306A", "d"),
-    "shared noise": Look("#8C510A", "P"),
-    "shared noise (lists)": Look("#8C510A", "X"),
+    "shared noise": Look("#8C510A", ">"),
+    "shared noise (lists)": Look("#BF812D", "<"),
     "target-only verification": Look("#117733", "*"),
     # for one token, lossy
     "lenience": Look("#0072B2", "o", "single"),

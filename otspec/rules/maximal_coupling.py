@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import ClassVar
 
 from otspec._base.arithmetic import Array, zeros
+from otspec._base.frozen import cached_property
 from otspec.chance import Chance
 from otspec.coupling import Coupling
 from otspec.distributions import Distribution

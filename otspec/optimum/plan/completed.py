@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
 from otspec._base.arithmetic import Array, Number, as_number, is_exact, positive_part, sums_by
 from otspec._base.digits import plain
-from otspec._base.frozen import Frozen
+from otspec._base.frozen import Frozen, cached_property
 from otspec.coupling import Coupling, accepted_weights
 from otspec.distributions import Distribution, normalised
 from otspec.drafts import DraftLaw

@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import cached_property
 from typing import ClassVar
 
 from otspec._base.arithmetic import Number, as_number
+from otspec._base.frozen import cached_property
 from otspec.rules.lossy.base import LARGEST, between
 from otspec.rules.lossy.divergences import entropy
 from otspec.rules.lossy.lenience import LenientRule

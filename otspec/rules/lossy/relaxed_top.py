@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import cached_property
 from typing import ClassVar
 
 from otspec._base.arguments import as_integer
 from otspec._base.arithmetic import Array, Number, zeros
+from otspec._base.frozen import cached_property
 from otspec.distributions import LARGEST_K, Distribution
 from otspec.drafts.single import likeliest
 from otspec.rules.lossy.accept_or_replace import AcceptOrReplace, replaced_by

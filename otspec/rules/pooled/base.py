@@ -5,13 +5,13 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import ClassVar, Self
 
 import numpy as np
 
 from otspec._base.arguments import as_real
 from otspec._base.arithmetic import Array, IntArray, Number, as_number, refuse_long_power
+from otspec._base.frozen import cached_property
 from otspec.coupling import Coupling
 from otspec.distributions import Distribution, DistributionLike, as_k
 from otspec.drafts.single import ByRatio

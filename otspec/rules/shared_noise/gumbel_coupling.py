@@ -6,12 +6,12 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
 
 from otspec._base.arithmetic import Array, IntArray, Number, is_exact, over_one_denominator
+from otspec._base.frozen import cached_property
 from otspec.drafts import SingleDraftLaw, WithoutReplacement
 from otspec.estimate import Exact, Known
 from otspec.ratios import Pair

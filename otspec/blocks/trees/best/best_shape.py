@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Annotated, Any
 
 import numpy as np
 
 from otspec._base.arguments import as_callable, as_choice, as_integer
 from otspec._base.arithmetic import Number, as_number
-from otspec._base.frozen import Frozen, Shown
+from otspec._base.frozen import Frozen, Shown, cached_property
 from otspec.blocks.trees.best.acceptance_rates import Chances, chances_of_models
 from otspec.blocks.trees.best.allotment import Allotment
 from otspec.blocks.trees.best.children import KEEP, best_at_every_place
