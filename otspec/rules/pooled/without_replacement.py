@@ -100,7 +100,7 @@ class PooledSelectionWithoutReplacement(PooledRule):
         if self.pools.optimal and is_exact(self.draft):
             return as_number(self._accepted_selection().sum(), like=self.draft)
         if self.pools.optimal:
-            return self.acceptances_of(self.pair, [self.k])[0]
+            return self.acceptances_of(self.pair, [self.k])[0].value
         if not is_exact(self.draft):
             refuse_many_tuples(self.law)
         return enumerated_acceptance(self)
