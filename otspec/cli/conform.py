@@ -42,6 +42,11 @@ from otspec.tables import listed, say
     "--rule", metavar="NAME",
     help="A rule of the package: what is accepted is held to its law, too.",
 )  # fmt: skip
+@click.option(
+    "--same-seed", is_flag=True,
+    help="FUNCTION claims that the same seed gives the same text: it is compared with itself with "
+    "nothing drafted, or with the race of the noise that it takes.",
+)  # fmt: skip
 @detect_option
 @click.option(
     "--coarse", type=float, metavar="DISTANCE",

@@ -144,6 +144,8 @@ class Report(Carded):
         What was checked, by name.
     unit : int
         How many probabilities of the target one of the budget is.
+    same_seed : bool
+        Whether texts were compared with those of plain decoding, by equality.
     """
 
     kind: str
@@ -154,6 +156,7 @@ class Report(Carded):
     notes: tuple[str, ...] = ()
     verifier: str = "a verifier"
     unit: int = 1
+    same_seed: bool = False
 
     @property
     def outcome(self) -> str:

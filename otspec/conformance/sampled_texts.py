@@ -18,7 +18,7 @@ from otspec.conformance.check import LEAST
 from otspec.conformance.dependence import CallPairs, RowPairs, SlotPairs
 from otspec.conformance.drafting import Sample
 from otspec.conformance.evidence import LARGEST
-from otspec.conformance.generated import Texts
+from otspec.conformance.generated import Said
 from otspec.conformance.kernel import KernelBatches
 from otspec.conformance.kinds import Block, Kind
 from otspec.conformance.report import Report
@@ -130,24 +130,6 @@ class Sampler(Verifier):
     def arrays(self, kind: Kind, case: Case, sample: Sample) -> dict[str, Any]:  # noqa: ARG002
         """Return how many texts are asked for."""
         return {"size": len(sample.variants)}
-
-
-@dataclass(frozen=True)
-class Said(Texts):
-    """Texts of a given length.
-
-    Parameters
-    ----------
-    count : int
-        Tokens of a text.
-    """
-
-    count: int = 1
-
-    @property
-    def kept(self) -> tuple[int, ...]:
-        """No marks tell steps."""
-        return (self.count - 1,)
 
 
 def _case(model: Model, length: int) -> Spoken:

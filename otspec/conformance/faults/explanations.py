@@ -11,7 +11,7 @@ from otspec.arithmetic import Array, IntArray
 from otspec.chance import CannotFollowError
 from otspec.conformance.cases import Case
 from otspec.conformance.evidence import Evidence, Requirement
-from otspec.conformance.faults.contract import FAULTS, Fault
+from otspec.conformance.faults.contract import FAULTS, Fault, faults_of
 from otspec.conformance.faults.law import joint_law
 from otspec.conformance.faults.rules import RightRule, rules_of
 from otspec.conformance.generated import DrawnToken
@@ -95,8 +95,8 @@ def explanations(kind: Kind, seen: Iterable[Seen], *, pipeline: bool = False) ->
     left = [
         Candidate(fault, rule)
         for rule in rules_of(kind)
-        for fault in FAULTS.values()
-        if kind.name in fault.kinds and (pipeline or not fault.pipeline)
+        for fault in faults_of(kind.name)
+        if pipeline or not fault.pipeline
     ]
     marked = any(each.counts[1:].any() for each in order)
     for each in order:
