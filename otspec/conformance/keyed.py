@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -28,8 +28,16 @@ KEYS = ("seed", "seeds")
 """One seed of all rows, or one for each."""
 
 
-class Rows(NamedTuple):
-    """Rows of one call: what is drafted, the seed of each text, and how many tokens it has."""
+@dataclass(frozen=True, eq=False)
+class Rows(Frozen):
+    """Rows of one call.
+
+    Parameters
+    ----------
+    sample : Sample
+    seeds, starts : ndarray of int, shape (size,)
+        The seed of each text, and how many tokens it has.
+    """
 
     sample: Sample
     seeds: IntArray
@@ -66,7 +74,7 @@ class Keyed(Verifier):
         ValueError
             Its answer has another form than an engine's.
         """
-        sample, seeds, starts = rows
+        sample, seeds, starts = rows.sample, rows.seeds, rows.starts
         positions = starts
         if kind.name != "tokens":
             positions = starts[:, None] + np.array([0, *depths_of(kind.parents)])
@@ -110,7 +118,9 @@ class KeyedTexts(Keyed, TextEngine):
         """Return what it says of a batch; raises as a verifier does."""
         if "seeds" in self.wanted:
             return super().say(kind, case, rows)
-        each = [super(KeyedTexts, self).say(kind, case, rows.alone(i)) for i in range(len(rows[1]))]
+        each = [
+            super(KeyedTexts, self).say(kind, case, rows.alone(i)) for i in range(len(rows.seeds))
+        ]
         return Answer(np.concatenate([one.texts for one in each]), None)
 
     def batched(self, answer: Any, kind: Kind) -> Any:
@@ -164,9 +174,8 @@ class Plain(Frozen):
 
     def text(self, kind: Said, case: Case, rows: Rows) -> IntArray:
         """Return the symbols of whole texts."""
-        nothing = _undrafted(kind)
-        each = [self.engine.say(nothing, case, rows.alone(row)) for row in range(len(rows.seeds))]
-        return np.concatenate([one.texts for one in each])
+        say, nothing, count = self.engine.say, _undrafted(kind), len(rows.seeds)
+        return np.concatenate([say(nothing, case, rows.alone(row)).texts for row in range(count)])
 
     def token(
         self, kind: Kind, case: Case, weights: Array, seed: int, position: int

@@ -4,21 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
-from typing import Any, NamedTuple
+from functools import cached_property, partial
+from typing import Any
 
 import numpy as np
 
 from otspec.arithmetic import Array, IntArray
 from otspec.chance import CannotFollowError
-from otspec.conformance.answers import Answer
 from otspec.conformance.cases import Case, memoryless, prompted
 from otspec.conformance.drafting import UNKNOWN, Sample
 from otspec.conformance.evidence import Requirement
 from otspec.conformance.exact_check import drafted_ways
 from otspec.conformance.faults.contract import faults_of
 from otspec.conformance.faults.explanations import OR, in_words
-from otspec.conformance.faults.shared_noise import Step
+from otspec.conformance.faults.shared_noise import Seen
 from otspec.conformance.generated import DrawnToken, Said
 from otspec.conformance.kernel import KernelBatches, SingleRows, long_call
 from otspec.conformance.keyed import Keyed, Plain, Rows
@@ -46,15 +45,6 @@ MEND = (
     "What to do: let the token at a position be a function of the target's row, the seed of the "
     "request and the position in its text, and of nothing else."
 )
-
-
-class Seen(NamedTuple):
-    """What an engine said on a case with a finding."""
-
-    kind: Kind
-    case: Case
-    rows: Rows
-    answer: Answer
 
 
 @dataclass(frozen=True, eq=False)
@@ -147,11 +137,12 @@ class SameSeed(Frozen):
             texts += len(off) - task.before
             if wrong:
                 if not task.before:
-                    seen.append(Seen(task.kind, task.case, rows, answer))
-                reason = _first(task.case, rows, answer.texts, wanted, off)
-                reason += f"; {wrong:,} of {len(off) - task.before:,} texts differ"
+                    seen.append(Seen(task.kind, task.case, rows, answer.texts))
+                first = _first(task.case, rows, answer.texts, wanted, off)
                 return _trial(task.case.name, texts, wrong), Finding(
-                    task.case.name, STATISTIC, reason
+                    task.case.name,
+                    STATISTIC,
+                    f"{first}; {wrong:,} of {len(off) - task.before:,} texts differ",
                 )
         return _trial(task.case.name, texts, 0), None
 
@@ -231,9 +222,11 @@ class SameSeed(Frozen):
         try:
             text, again, other = said(self.seed + 1), said(self.seed + 1), said(self.seed + 2)
         except FaultError as fault:
-            reason = f"with nothing drafted {fault.reason}: pass plain decoding as same_seed"
             return _trial(case.name, 0, 1), Finding(
-                case.name, fault.statistic, reason, traceback=fault.traceback
+                case.name,
+                fault.statistic,
+                f"with nothing drafted {fault.reason}: pass plain decoding as same_seed",
+                traceback=fault.traceback,
             )
         faults = {
             "one seed gives two texts": (text != again, ()),
@@ -249,9 +242,11 @@ class SameSeed(Frozen):
         }
         for words, (there, causes) in faults.items():
             if there:
-                reason = f"{words}, of four equally likely tokens at {PROBED} positions"
                 return _trial(case.name, 3, 1), Finding(
-                    case.name, STATISTIC, reason, looks_like=causes
+                    case.name,
+                    STATISTIC,
+                    f"{words}, of four equally likely tokens at {PROBED} positions",
+                    looks_like=causes,
                 )
         return _trial(case.name, 3, 0), None
 
@@ -260,38 +255,20 @@ class SameSeed(Frozen):
         small = [each for each in seen if each.case.vocabulary == each.case.n][:LOOKED_AT]
         if self.mode == "pipeline" or not small:
             return []
-        faults = faults_of(self.kind.name, same_seed=True)
+
+        def race(each: Seen, weights: Array, row: int, ahead: int) -> int:
+            position = max(int(each.rows.starts[row]) + ahead, 0)
+            seed = int(each.rows.seeds[row])
+            return self._token(each.kind, each.case, weights, seed, position)[0]
+
+        faults = [
+            fault for fault in faults_of(self.kind.name, same_seed=True) if not fault.pipeline
+        ]
         return [
             fault.name
             for fault in faults
-            if not fault.pipeline and all(self._explains(fault.machine(), each) for each in small)
+            if all(each.explained(fault.machine(), partial(race, each)) for each in small)
         ]
-
-    def _explains(self, machine: Any, seen: Seen) -> bool:
-        kind, case, (sample, seeds, starts), answer = seen
-        for row, variant in enumerate(sample.variants.tolist()):
-            after = np.append(0, sample.drafts[row] + 1)
-
-            def race(weights: Array, other: int, ahead: int) -> int:
-                place = max(int(starts[other]) + ahead, 0)
-                return self._token(kind, case, weights, int(seeds[other]), place)[0]
-
-            step = Step(
-                row,
-                int(starts[row]),
-                0,
-                kind.parents,
-                sample.drafts[row].tolist(),
-                sample.there[row].tolist(),
-                case.target[variant, after],
-                case.draft[variant, after],
-                race,
-            )
-            told = [symbol for symbol in answer.texts[row].tolist() if symbol != UNKNOWN]
-            text = machine.verify(step)[1]
-            if any(a != b for a, b in zip(told, text, strict=False)):
-                return False
-        return True
 
 
 def _enumerated(task: Task) -> Sample:

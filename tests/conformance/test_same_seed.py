@@ -99,9 +99,7 @@ def test_the_first_difference_is_named():
     assert "a function of the target's row, the seed of the request and the position" in str(report)
 
 
-@pytest.mark.parametrize(
-    "fault", ["FirstRow", "FirstPosition", "LastDraft", "WithinStep", "ByStep", "Residual"]
-)
+@pytest.mark.parametrize("fault", ["FirstRow", "FirstPosition", "LastDraft", "ByStep", "Residual"])
 def test_decoders_with_a_fault_are_found(fault):
     keys = getattr(engines, fault)()
     kinds = {"tree": engines.tree_decoder(keys)}
@@ -127,6 +125,7 @@ def test_what_plain_decoding_has_too_is_found_there(fault):
     checks = [(engines.verifier(kind, keys), kind, "kernel") for kind in KINDS]
     checks += [
         (engines.decoder(keys), "block", "pipeline"),
+        (engines.tree_decoder(keys), "tree", "pipeline"),
         (engines.token_engine(keys), "tokens", "pipeline"),
     ]
     for engine, kind, mode in checks:
@@ -145,8 +144,9 @@ def gumbels(target, drafts, noise):
     return np.argmax(target - np.log(noise), axis=-1)
 
 
-@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
-@pytest.mark.parametrize("arrays", ["numpy", "torch"])
+@pytest.mark.parametrize(
+    ("arrays", "dtype"), [("numpy", "float16"), ("numpy", "float64"), ("torch", "float32")]
+)
 def test_noise_may_be_given(arrays, dtype):
     if arrays == "torch":
         pytest.importorskip("torch")

@@ -18,10 +18,14 @@ from otspec.conformance.exact_check import Drafted
 from otspec.conformance.faults import FAULTS
 from otspec.conformance.faults.explanations import Seen
 from otspec.conformance.faults.machine import Setting, Told
-from otspec.conformance.generated import DrawnToken, Texts
+from otspec.conformance.faults.shared_noise import Seen as SeenTexts
+from otspec.conformance.faults.shared_noise import Step
+from otspec.conformance.generated import DrawnToken, Said, Texts
 from otspec.conformance.kernel import Probed
+from otspec.conformance.keyed import Keyed, KeyedTexts, KeyedTokens, Plain, Rows
 from otspec.conformance.kinds import Block, Tokens, Tree
-from otspec.conformance.sampled_texts import Said, Sampler, Spoken
+from otspec.conformance.same_seed import SameSeed
+from otspec.conformance.sampled_texts import Sampler, Spoken
 from otspec.conformance.statistics import Statistic, TextsOnly
 from otspec.conformance.tasks import Task
 from otspec.conformance.trial import Tested
@@ -60,6 +64,25 @@ def tried(_=None):
     return Tried("a case", NEEDS, 9, -1.5, np.array([[4, 5, 0]]), np.array([0.5, 0.5, 0.0]))
 
 
+def race(target, drafts, noise):
+    return np.argmin(noise / target, axis=1)
+
+
+def token_of_seed(target, seed):
+    return np.full(len(target), seed)
+
+
+def decoded(target, draft, prompt, seed, length):
+    return [0] * length
+
+
+KEYED = Keyed(race, Form())
+
+
+def row(_=None):
+    return Rows(Sample(*np.zeros((4, 1, 1), dtype=int)), np.array([3]), np.array([0]))
+
+
 def task(_=None):
     return Task(VERIFIER, Tokens(2), case(), case())
 
@@ -94,6 +117,18 @@ CONFORMANCE = {
     "finding": lambda _: FINDING,
     "tried case": tried,
     "conformance report": lambda _: Report("tokens", "kernel", (FINDING,), (tried(),), 1e-6),
+    "verifier with a key": lambda _: KEYED,
+    "engine of tokens with a key": lambda _: KeyedTokens(token_of_seed, Form()),
+    "decoder with a key": lambda _: KeyedTexts(decoded, Form()),
+    "plain decoding": lambda _: Plain(KEYED, True, 1e-6),
+    "rows of a call": row,
+    "check of one seed": lambda _: SameSeed(
+        KEYED, Plain(KEYED, True, 1e-6), Tokens(2), "kernel", 0, 9, 9
+    ),
+    "texts of one seed": lambda _: SeenTexts(Tokens(2), case(), row(), np.array([[0]])),
+    "step of shared noise": lambda _: Step(
+        0, 5, 0, (-1,), (1,), (True,), np.eye(2), np.eye(2), drafts_first
+    ),
     "statistic of a case": statistic,
     "texts only": lambda _: TextsOnly(2),
     "task": task,

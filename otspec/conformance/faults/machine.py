@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache, reduce
+from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,8 +15,6 @@ from otspec.conformance.drafting import patterns, siblings_of
 from otspec.conformance.kinds import Kind
 from otspec.drafts import LAWS
 from otspec.parents import children_of
-from otspec.rules import KSequential
-from otspec.rules.lossless_rho import accepted_each
 
 Row = Sequence[float]
 TEXT = -1
@@ -231,81 +229,6 @@ class Machine(Chance):
             same = [child for child in range(node) if self.token(child) == self.token(node)]
             return Told(min([node, *same]) + 1, (token,))
         return Told(node + 1, (*map(self.token, self.path(node)), token))
-
-
-class Children(Sequence[int]):
-    """The drafts after a node as a rule for one token takes them: each is drawn when looked at.
-
-    Parameters
-    ----------
-    machine : Machine
-    node : int
-    """
-
-    def __init__(self, machine: Machine, node: int) -> None:
-        self.machine, self.nodes = machine, machine.children(node)
-
-    def __len__(self) -> int:
-        return len(self.nodes)
-
-    def __getitem__(self, place: Any) -> Any:
-        """Return the token of a draft, or of several."""
-        one = self.machine.token
-        return (
-            list(map(one, self.nodes[place]))
-            if isinstance(place, slice)
-            else one(self.nodes[place])
-        )
-
-    def __iter__(self) -> Iterator[int]:
-        """Yield the drafts, each of which is tested before the next is drawn."""
-        for node in self.nodes:
-            self.machine.tested = node
-            yield self.machine.token(node)
-
-
-class RuleAt:
-    """What the program of a rule for one token reads of itself at a node: parts of a verifier.
-
-    Parameters
-    ----------
-    machine : Machine
-    node : int
-    k : int
-        How many drafts there are.
-    """
-
-    def __init__(self, machine: Machine, node: int, k: int) -> None:
-        self.machine, self.node, self.k = machine, node, k
-        self.target, self.draft = machine.target(node), machine.draft(node)
-
-    def offered(self, earlier: Sequence[int]) -> Row:
-        """Return what is left of the draft after earlier siblings."""
-        return reduce(self.machine.left, earlier, self.draft)
-
-    def residual(self, wanted: Row, offered: Row) -> Row:
-        """Return what is still wanted after a rejection."""
-        return self.machine.residual(self.node, wanted, offered)
-
-    @cached_property
-    def rho(self) -> float:
-        """By how much K-Seq inflates the draft."""
-        return _rho(tuple(self.draft), tuple(self.target), self.k)
-
-    @property
-    def correction(self) -> Row:
-        """What K-Seq draws from after all rejections."""
-        kept = accepted_each(np.array(self.draft), np.array(self.target), self.rho).tolist()
-        rounds = sum((1 - sum(kept)) ** i for i in range(self.k))
-        return self.residual(self.target, [rounds * mass for mass in kept])
-
-
-@lru_cache(maxsize=4096)
-def _rho(draft: tuple[float, ...], target: tuple[float, ...], k: int) -> float:
-    try:
-        return float(KSequential(draft, target, k, normalize=True).rho)
-    except ValueError:
-        return 1.0
 
 
 def normalised(weights: Row, fallback: Row) -> Row:

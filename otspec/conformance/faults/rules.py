@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
 
-from otspec.chance import Chance
-from otspec.conformance.faults.machine import TEXT, Children, Machine, Row, RuleAt, Told
+from otspec.conformance.faults.machine import TEXT, Machine, Row, Told
+from otspec.conformance.faults.programs import Select, Selection, by_program
 from otspec.conformance.kinds import Kind
 from otspec.parents import children_of
 from otspec.rules import (
@@ -19,12 +18,8 @@ from otspec.rules import (
     PooledSelection,
     PooledSelectionWithoutReplacement,
     RecursiveRejection,
-    Rule,
     SpecHub,
 )
-
-Selection = tuple[int | None, int]
-"""The accepted child, if there is one, and the token."""
 
 
 @dataclass(frozen=True)
@@ -60,24 +55,6 @@ class RightRule:
             if self.law is None
             else self.law == kind.law and (most > 1 or kind.name == "tree")
         )
-
-
-Select = Callable[[Machine, int], Selection]
-
-
-def by_program(rule: type[Rule]) -> Select:
-    """Return the selection among the children of a node by a rule's own program."""
-    verify: Callable[[Any, Sequence[int], Chance], Any] = rule.verify
-
-    def select(machine: Machine, node: int) -> Selection:
-        children = Children(machine, node)
-        found = verify(RuleAt(machine, node, len(children)), children, machine)
-        if isinstance(found, int):
-            child = children.nodes[found]
-            return child, machine.token(child)
-        return None, machine.correction(node, found)
-
-    return select
 
 
 def by_kernel(rule: type[PairRule]) -> Select:

@@ -12,13 +12,18 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from otspec.arithmetic import Array
+from otspec.arithmetic import Array, IntArray
+from otspec.conformance.cases import Case
+from otspec.conformance.drafting import UNKNOWN
 from otspec.conformance.faults.contract import known
+from otspec.conformance.keyed import Rows
+from otspec.conformance.kinds import Kind
 from otspec.frozen import Frozen
 from otspec.parents import children_of
 
 KEY = "key the noise by the seed of the request and the position of the token in its text"
 SEVERAL = ("block", "tree")
+Race = Callable[[Array, int, int], int]
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,11 +57,51 @@ class Step(Frozen):
     there: Sequence[bool]
     target: Array
     draft: Array
-    race: Callable[[Array, int, int], int]
+    race: Race
 
     def children(self, node: int) -> list[int]:
         """Return the drafts after a node, or after the text, which is −1."""
         return [child for child in children_of(self.parents)[node + 1] if self.there[child]]
+
+
+@dataclass(frozen=True, eq=False)
+class Seen(Frozen):
+    """What an engine said on one case.
+
+    Parameters
+    ----------
+    kind : Kind
+    case : Case
+    rows : Rows
+    texts : ndarray of int, shape (size, T)
+        Symbols; −1 behind the last.
+    """
+
+    kind: Kind
+    case: Case
+    rows: Rows
+    texts: IntArray
+
+    def explained(self, verifier: SharedNoise, race: Race) -> bool:
+        """Return whether a verifier says the same, as far as both texts go."""
+        sample = self.rows.sample
+        for row, (variant, drafts) in enumerate(zip(sample.variants, sample.drafts, strict=True)):
+            after = np.append(0, drafts + 1)
+            step = Step(
+                row,
+                int(self.rows.starts[row]),
+                0,
+                self.kind.parents,
+                drafts.tolist(),
+                sample.there[row].tolist(),
+                self.case.target[variant, after],
+                self.case.draft[variant, after],
+                race,
+            )
+            said = [symbol for symbol in self.texts[row].tolist() if symbol != UNKNOWN]
+            if any(a != b for a, b in zip(said, verifier.verify(step)[1], strict=False)):
+                return False
+        return True
 
 
 class SharedNoise:
