@@ -7,22 +7,22 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from otspec.arithmetic import Array, IntArray
-from otspec.auditing.foreign import attempt
+from otspec._base.arithmetic import Array, IntArray
+from otspec._base.coerce import as_array
+from otspec._base.frozen import Frozen
+from otspec._base.parents import depths_of
+from otspec.auditing.sandbox import attempt
 from otspec.batch import shared_noise
-from otspec.conformance.answers import Answer
-from otspec.conformance.arrays import Form, plain
-from otspec.conformance.calling import ARRAYS, Verifier
-from otspec.conformance.cases import Case
-from otspec.conformance.drafting import Sample, drafted
+from otspec.conformance.cases.answers import Answer
+from otspec.conformance.cases.arrays import Form, plain
+from otspec.conformance.cases.calling import ARRAYS, Verifier
+from otspec.conformance.cases.cases import Case
+from otspec.conformance.cases.drafting import Sample, drafted
+from otspec.conformance.cases.generated import Said
+from otspec.conformance.cases.kinds import Kind
 from otspec.conformance.engines import TextEngine, TokenEngine
-from otspec.conformance.generated import Said
-from otspec.conformance.kernel import read_answer
-from otspec.conformance.kinds import Kind
-from otspec.conformance.trial import FaultError
-from otspec.frozen import Frozen
-from otspec.parents import depths_of
-from otspec.raw import as_array
+from otspec.conformance.evidence.trial import FaultError
+from otspec.conformance.following.kernel import read_answer
 
 KEYS = ("seed", "seeds")
 """One seed of all rows, or one for each."""

@@ -9,24 +9,24 @@ from typing import Any
 
 import numpy as np
 
-from otspec.arithmetic import Array, IntArray
+from otspec._base.arithmetic import Array, IntArray
+from otspec._base.frozen import Frozen
 from otspec.chance import CannotFollowError
-from otspec.conformance.cases import Case, memoryless, prompted
-from otspec.conformance.drafting import UNKNOWN, Sample
-from otspec.conformance.evidence import Requirement
+from otspec.conformance.cases.cases import Case, memoryless, prompted
+from otspec.conformance.cases.drafting import UNKNOWN, Sample
+from otspec.conformance.cases.generated import DrawnToken, Said
+from otspec.conformance.cases.kinds import Kind
+from otspec.conformance.cases.library import cases_of, text_cases
+from otspec.conformance.cases.tasks import Task, kernel_tasks
+from otspec.conformance.evidence.evidence import Requirement
+from otspec.conformance.evidence.trial import FaultError
 from otspec.conformance.exact_check import drafted_ways
-from otspec.conformance.faults.contract import faults_of
+from otspec.conformance.faults.base import faults_of
 from otspec.conformance.faults.explanations import OR, in_words
 from otspec.conformance.faults.shared_noise import Seen
-from otspec.conformance.generated import DrawnToken, Said
-from otspec.conformance.kernel import KernelBatches, SingleRows, long_call
+from otspec.conformance.following.kernel import KernelBatches, SingleRows, long_call
 from otspec.conformance.keyed import Keyed, Plain, Rows
-from otspec.conformance.kinds import Kind
-from otspec.conformance.library import cases_of, text_cases
-from otspec.conformance.report import Finding, Report, Tried
-from otspec.conformance.tasks import Task, kernel_tasks
-from otspec.conformance.trial import FaultError
-from otspec.frozen import Frozen
+from otspec.conformance.report.report import Finding, Report, Tried
 
 ROWS, FEW_ROWS = 64, 8
 """Rows of a case, and of one in the large vocabulary."""

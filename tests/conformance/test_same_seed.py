@@ -7,7 +7,7 @@ import seeded_engines as engines
 from otspec import batch
 from otspec.conformance import adapters, check
 from otspec.conformance.faults import FAULTS
-from otspec.conformance.faults.contract import faults_of
+from otspec.conformance.faults.base import faults_of
 
 SMALL = {"same_seed": True, "vocabulary": 37, "entries": 48}
 KINDS = ("tokens", "block", "tree")

@@ -11,7 +11,7 @@ import numpy as np
 from otspec.chance import Chance
 from otspec.conformance.faults.machine import Machine, Row
 from otspec.rules import KSequential, Rule
-from otspec.rules.lossless_rho import accepted_each
+from otspec.rules.rejection.k_sequential_rho import accepted_each
 
 Selection = tuple[int | None, int]
 """The accepted child, if there is one, and the token."""

@@ -12,14 +12,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from otspec.arithmetic import Array, IntArray
-from otspec.conformance.cases import Case
-from otspec.conformance.drafting import UNKNOWN
-from otspec.conformance.faults.contract import known
+from otspec._base.arithmetic import Array, IntArray
+from otspec._base.frozen import Frozen
+from otspec._base.parents import children_of
+from otspec.conformance.cases.cases import Case
+from otspec.conformance.cases.drafting import UNKNOWN
+from otspec.conformance.cases.kinds import Kind
+from otspec.conformance.faults.base import known
 from otspec.conformance.keyed import Rows
-from otspec.conformance.kinds import Kind
-from otspec.frozen import Frozen
-from otspec.parents import children_of
 
 KEY = "key the noise by the seed of the request and the position of the token in its text"
 SEVERAL = ("block", "tree")
