@@ -193,7 +193,7 @@ _POOLED_DISTINCT = by_kernel(PooledSelectionWithoutReplacement)
 _DISTINCT = "without-replacement"
 _TREE = "tree_verification"
 
-RULES = tuple(
+RIGHT_RULES = tuple(
     RightRule(*facts)
     for facts in (
         ("maximal coupling", "tokens", selection(_IN_TURN), None, "maximal_coupling"),
@@ -249,4 +249,4 @@ RULES = tuple(
 
 def rules_of(kind: Kind) -> list[RightRule]:
     """Return the rules that verify drafts of a kind."""
-    return [rule for rule in RULES if rule.takes(kind)]
+    return [rule for rule in RIGHT_RULES if rule.takes(kind)]
