@@ -60,6 +60,7 @@ _SUBPACKAGES = (
     "auditing",
     "batch",
     "blocks",
+    "chance",
     "closed_forms",
     "cones",
     "conformance",
@@ -69,7 +70,6 @@ _SUBPACKAGES = (
     "drafts",
     "frames",
     "logged",
-    "lossy",
     "models",
     "optimum",
     "plots",
@@ -77,7 +77,6 @@ _SUBPACKAGES = (
     "rules",
     "solvers",
     "traces",
-    "trees",
 )
 _PLACES = {
     "otspec.advice": ("advise",),

@@ -10,6 +10,7 @@ from otspec._base.arithmetic import Number
 from otspec._base.coerce import shown
 from otspec.distributions import as_k
 from otspec.drafts import IID
+from otspec.estimate import value_of
 from otspec.optimum import Optimum
 from otspec.plots.axes import against_counts, legend_beside
 from otspec.plots.canvas import panel_on
@@ -35,7 +36,7 @@ def acceptance(
 ) -> Axes:
     """Draw acceptance against k, one line per rule and draft law, with a legend.
 
-    The optimum has the colour of the ink. Between that of the best draft law and the best of the
+    The optimum has the color of the ink. Between that of the best draft law and the best of the
     rules that do not attain the optimum of their drafts is shaded what they leave. Each draft law
     has its line style; what can coincide with another line has an open marker, and what does
     coincide with the optimum is broad behind it.
@@ -107,7 +108,7 @@ def _lines(results: Any) -> Lines:
 
 def _point(index: int, result: Any) -> tuple[str, str, int, Number]:
     if isinstance(result, Row):
-        return result.rule, result.drafts, result.k, result.acceptance
+        return result.rule, result.drafts, result.k, value_of(result.acceptance)
     if isinstance(result, Rule):
         return result.title, _drafts_of(result.law), result.k, result.acceptance()
     if isinstance(result, Optimum):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from otspec._base.arithmetic import Number
 from otspec._base.extras import needed
+from otspec.estimate import Quantity
 from otspec.traces.printable import escaped, legible
 
 
@@ -17,6 +18,6 @@ def drawable(text: str) -> str:
     return "".join(letter if ord(letter) in known else escaped(letter) for letter in legible(text))
 
 
-def decimals(number: Number) -> str:
+def decimals(number: Number | Quantity) -> str:
     """Return a number as pictures have it, with four decimals."""
     return f"{float(number):z.4f}"

@@ -4,20 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Annotated
 
 from otspec._base.arguments import as_list
-from otspec._base.arithmetic import as_number
+from otspec._base.arithmetic import Number, as_number
 from otspec._base.coerce import shown
 from otspec.distributions import DistributionLike, as_k
 from otspec.drafts import LAWS, SingleDraftLaw
+from otspec.estimate import Exact, Known, Quantity
 from otspec.frames import EstimatedProbability, Probability, Rows
 from otspec.optimum.acceptance import optima_of
 from otspec.ratios import Pair
 from otspec.rules import PairRule, compared_rules
+from otspec.rules.base.table import named_rules
 from otspec.rules.importance.importance_sampling import FREE, as_free
 
 OPTIMUM = "optimum"
 """What tables call the best that any rule can do."""
+MOST_SLOW = 1_000
+"""Up to so many tokens all rules are quick."""
 
 
 @dataclass(frozen=True)
@@ -34,7 +39,7 @@ class Row:
         The draft law, by name.
     k : int
         Number of drafts.
-    acceptance : float, Fraction or Estimate
+    acceptance : Exact or Estimate
     optimum : float or Fraction
         The most that any rule accepts under this draft law.
     """
@@ -42,17 +47,24 @@ class Row:
     rule: str
     drafts: str
     k: int
-    acceptance: EstimatedProbability
+    acceptance: Number | Known
     optimum: Probability
 
     @property
-    def gap(self) -> Probability:
+    def gap(self) -> Number | Quantity:
         """How far the rule is below the optimum of its draft law."""
         return self.optimum - self.acceptance
 
 
 class Comparison(Row):
     """One rule, or the optimum, for one draft and one target; made as a :class:`Row`."""
+
+    acceptance: EstimatedProbability
+
+    @property
+    def gap(self) -> Annotated[Quantity, "probability"]:
+        """How far the rule is below the optimum of its draft law."""
+        return self.optimum - self.acceptance
 
 
 def compare(
@@ -61,6 +73,7 @@ def compare(
     ks: Iterable[int],
     laws: Sequence[str] = tuple(LAWS),
     *,
+    only: Sequence[str] = (),
     rules: Sequence[type[PairRule]] = (),
     normalize: bool = False,
     free: int = FREE,
@@ -74,6 +87,9 @@ def compare(
     laws : sequence of str
         Which draft laws, by name. A law that does not exist for some k (a hub has two drafts;
         distinct drafts need as many tokens) is left out there.
+    only : sequence of str
+        Which rules of :data:`otspec.rules.RULES`, by name. By default all; beyond 1,000 tokens all
+        that are :attr:`~otspec.rules.PairRule.quick` there, which those from shared noise are not.
     rules : sequence of type
         Rules that are compared beside those of :data:`otspec.rules.RULES`, such as your own.
     normalize : bool
@@ -90,8 +106,8 @@ def compare(
     Raises
     ------
     ValueError
-        Unusable distributions, a k that is no positive integer, an unknown law, or ``free`` below
-        0.
+        Unusable distributions, a k that is no positive integer, an unknown law or rule, a rule for
+        drafts that ``laws`` has not, or ``free`` below 0.
     """
     pair = Pair(draft, target, normalize=normalize)
     given = as_list(ks, "ks", "a list of numbers of drafts")
@@ -100,7 +116,10 @@ def compare(
     for law in laws:
         if not isinstance(law, str) or law not in LAWS:
             raise ValueError(f"laws holds {shown(law)}: the laws are {', '.join(LAWS)}")
-    compared = (*compared_rules(), *as_list(rules, "rules", "a list of subclasses of PairRule"))
+    chosen = named_rules(only, laws)
+    if not only and len(pair.draft) <= MOST_SLOW:
+        chosen = compared_rules()
+    compared = (*chosen, *as_list(rules, "rules", "a list of subclasses of PairRule"))
     for rule in compared:
         if not (isinstance(rule, type) and issubclass(rule, PairRule)):
             raise ValueError(f"rules holds {shown(rule)}: pass subclasses of PairRule")
@@ -123,7 +142,7 @@ def _rows(
     law, bests = law_class.name, optima_of(pair, existing, law_class)
     optima = {k: as_number(best, like=pair.draft) for k, best in zip(existing, bests, strict=True)}
     options = {"free": free, "optima": optima}
-    rows = {k: [Comparison(OPTIMUM, law, k, best, best)] for k, best in optima.items()}
+    rows = {k: [Comparison(OPTIMUM, law, k, Exact(best), best)] for k, best in optima.items()}
     for rule in rules:
         if rule.law_class is law_class:
             taken = [k for k in existing if rule.only_k in (None, k)]

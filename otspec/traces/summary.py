@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Annotated, TypeVar
@@ -13,8 +13,12 @@ from otspec._base.arguments import as_instance, as_steps
 from otspec._base.arithmetic import Number
 from otspec._base.tables import listed
 from otspec.distributions import SUM_TOLERANCE
+from otspec.estimate import Quantity, value_of
 from otspec.frames import Rows
+from otspec.rules import compared_rules
 from otspec.traces.comparison import Comparison, Row
+
+Compared = TypeVar("Compared", bound=Row)
 
 
 @dataclass(frozen=True)
@@ -73,13 +77,34 @@ def summarise(positions: Iterable[Sequence[Comparison]]) -> Rows[Summary]:
     return Rows(found, Summary, "means over positions")
 
 
-def attains(acceptance: Number, optimum: Number) -> bool:
+def attains(acceptance: Number | Quantity, optimum: Number | Quantity) -> bool:
     """Return whether a rule accepts the optimum.
 
     Exactly for fractions; floats may be below by the tolerance for sums of distributions.
     """
-    gap = optimum - acceptance
+    gap = value_of(optimum) - value_of(acceptance)
     return bool(gap <= (0 if isinstance(gap, Fraction) else SUM_TOLERANCE))
+
+
+def price_of_independence(rows: Sequence[Compared]) -> Iterator[str]:
+    """Yield how far rules are below the optimum whose output depends on no draft.
+
+    It is said where a rule from shared noise was compared.
+
+    Parameters
+    ----------
+    rows : sequence of Comparison or of Summary
+        Of one k.
+    """
+    known = {rule.title: rule for rule in compared_rules() if rule.independent}
+    found = [row for row in rows if row.rule in known]
+    if all(known[row.rule].quick for row in found):
+        return
+    clauses = [f"{row.rule} {100 * float(row.gap):z.1f} ({row.drafts})" for row in found]
+    yield (
+        "The price of an output that no draft changes, in points below the optimum: "
+        f"{listed(clauses, 'and')}."
+    )
 
 
 def attained_by(rules: Sequence[str]) -> str:
@@ -87,11 +112,8 @@ def attained_by(rules: Sequence[str]) -> str:
     return f"{listed(rules, 'and')} attain{'s' if len(rules) == 1 else ''} it"
 
 
-Compared = TypeVar("Compared", bound=Row)
-
-
 def attainment(
-    rows: Sequence[Compared], optimum: Number, of_the_best: Callable[[Compared], str]
+    rows: Sequence[Compared], optimum: Number | Quantity, of_the_best: Callable[[Compared], str]
 ) -> list[str]:
     """Return clauses on rules: which attain the optimum, and what the best of the others does.
 
@@ -99,7 +121,7 @@ def attainment(
     ----------
     rows : sequence of Comparison or of Summary
         Without the optimum itself.
-    optimum : float or Fraction
+    optimum : float, Fraction or Exact
     of_the_best : callable
         Says what the best of the rules that do not attain it does.
     """

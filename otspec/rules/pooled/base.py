@@ -5,16 +5,17 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import ClassVar, Self
 
 import numpy as np
 
 from otspec._base.arguments import as_real
 from otspec._base.arithmetic import Array, IntArray, Number, as_number, refuse_long_power
+from otspec._base.frozen import cached_property
 from otspec.coupling import Coupling
 from otspec.distributions import Distribution, DistributionLike, as_k
 from otspec.drafts.single import ByRatio
+from otspec.estimate import Exact, Known
 from otspec.optimum.acceptance import optima_of
 from otspec.optimum.pools.laws import SelectionLaw, clipped_law
 from otspec.optimum.pools.pools import Pools
@@ -35,7 +36,6 @@ class PooledRule(PairRule):
     maximally with the target.
     """
 
-    broad: ClassVar[bool] = True
     options: ClassVar[tuple[str, ...]] = ("optima",)
     law_class: ClassVar[type[ByRatio]]
     couples_one: ClassVar[bool] = True
@@ -99,7 +99,7 @@ class PooledRule(PairRule):
     @classmethod
     def acceptances_of(
         cls, pair: Pair, ks: Sequence[int], *, optima: Mapping[int, Number] | None = None
-    ) -> list[Number]:
+    ) -> list[Known]:
         """Return the acceptance for each of several k, with a pool for every ratio.
 
         In floats that is found as the optimum of the law, which it is (Pooled, prop. 3; Beyond,
@@ -124,7 +124,7 @@ class PooledRule(PairRule):
             cls.check_k(k)
         if optima is None:
             optima = dict(zip(ks, optima_of(pair, ks, cls.law_class).tolist(), strict=True))
-        return [optima[k] for k in ks]
+        return [Exact(optima[k]) for k in ks]
 
     @cached_property
     def law(self) -> ByRatio:

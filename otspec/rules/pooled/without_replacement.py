@@ -5,19 +5,18 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
 
 from otspec._base.arguments import as_seed, as_size
 from otspec._base.arithmetic import Array, Number, as_number, is_exact, zeros
+from otspec._base.frozen import cached_property
 from otspec.chance import Chance
 from otspec.distributions import Distribution, DistributionLike
 from otspec.drafts import WithoutReplacement
 from otspec.drafts.single import ByRatio
-from otspec.drafts.successive import successive
-from otspec.drafts.with_one import WithOne
+from otspec.drafts.successive import WithOne, successive
 from otspec.estimate import Estimate
 from otspec.optimum.pools.pools import Pools
 from otspec.rules.base.enumeration import enumerated_acceptance, refuse_many_tuples
@@ -71,8 +70,6 @@ class PooledSelectionWithoutReplacement(PooledRule):
     title: ClassVar[str] = "pooled selection (distinct)"
     batch: ClassVar[str | None] = "pooled_selection_without_replacement"
     law_class: ClassVar[type[ByRatio]] = WithoutReplacement
-    colour: ClassVar[str] = "#6650C8"
-    marker: ClassVar[str] = "p"
 
     def __init__(
         self,
@@ -103,7 +100,7 @@ class PooledSelectionWithoutReplacement(PooledRule):
         if self.pools.optimal and is_exact(self.draft):
             return as_number(self._accepted_selection().sum(), like=self.draft)
         if self.pools.optimal:
-            return self.acceptances_of(self.pair, [self.k])[0]
+            return self.acceptances_of(self.pair, [self.k])[0].value
         if not is_exact(self.draft):
             refuse_many_tuples(self.law)
         return enumerated_acceptance(self)

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 
 from otspec._base.arithmetic import Array, IntArray, prefix_sums
-from otspec._base.frozen import Frozen
+from otspec._base.frozen import Frozen, cached_property
 from otspec.distributions import Distribution
 from otspec.estimate import Estimate
 from otspec.ratios import Ordered, Pair, target_to_draft
@@ -99,8 +98,7 @@ class DistinctPaths(Frozen):
         """Return entry y of :meth:`accepted_law` with its interval."""
         with np.errstate(over="ignore"):
             hits = np.minimum(self._units[y] * self._drawn.levels[k], self.target[y])
-        found = Estimate.of_mean(hits, most=float(self.target[y]))
-        return found + (float(self.accepted_law(k)[y]) - float(found))
+        return Estimate.of_mean(hits, most=float(self.target[y]))
 
     def output_by_draft(self, k: int, y: int) -> list[Estimate]:
         """Return, for each of k drafts, the probability that it is the accepted one and is y."""
