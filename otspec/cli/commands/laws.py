@@ -8,7 +8,12 @@ from typing import Any
 import click
 
 from otspec._base.tables import print_table, say
-from otspec.cli.commands.trace_runs import (
+from otspec.cli.shared.options import counts_option, filled, json_option
+from otspec.cli.shared.output import percent, print_json
+from otspec.cli.shared.output_paths import table_written
+from otspec.cli.shared.run_paths import RunPlace, run_options
+from otspec.cli.shared.signals import ending_in_order
+from otspec.cli.shared.trace_runs import (
     FILES,
     PAIRS,
     all_failed,
@@ -18,11 +23,6 @@ from otspec.cli.commands.trace_runs import (
     source_options,
     sources_of,
 )
-from otspec.cli.shared.options import counts_option, filled, json_option
-from otspec.cli.shared.output import percent, print_json
-from otspec.cli.shared.output_paths import table_written
-from otspec.cli.shared.run_paths import RunPlace, run_options
-from otspec.cli.shared.signals import ending_in_order
 from otspec.cli.shared.warpings import warping_options
 from otspec.drafts import IID, LAWS
 from otspec.frames import Rows
