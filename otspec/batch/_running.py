@@ -1,11 +1,10 @@
-"""What rules do that may go row by row: arguments are checked, and go to a kernel."""
+"""Rules row by row where machine code takes the rows, else by array operations."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from otspec._base.arguments import as_flag
 from otspec.batch._arguments import check_block_problem, check_problem, problem_of
 from otspec.batch._array_api import k_sequential, recursive_rejection, spechub
 from otspec.batch._array_api.library import Array, library_of
@@ -14,7 +13,6 @@ from otspec.batch._array_api.pooled import clock_selection, graded_pools
 from otspec.batch._array_api.problem import Problem
 from otspec.batch._array_api.sequences import drafted_block
 from otspec.batch._dispatch import machine, pairs_of, rows_of
-from otspec.batch._graph import is_one_operation, operation
 from otspec.batch._results import KINDS, Verified, VerifiedBlock
 
 
@@ -86,9 +84,7 @@ def verified(
     checked: bool = False,
 ) -> Verified:
     """Check the arguments of a rule of the table, and run its kernel."""
-    given, checked = (draft, target, drafts, uniforms, mask), as_flag(checked, "checked")
-    if is_one_operation(draft, target):
-        return Verified(*operation(name)(*given, *options))
+    given = draft, target, drafts, uniforms, mask
     rule = RULES[name]
     found = _row_by_row(rule, given, *options)
     if found is not None:
@@ -100,8 +96,6 @@ def verified(
 def selected(name: str, problem: Problem, *options: int) -> Verified:
     """Run the kernel of a rule, where the arguments were checked as part of something else."""
     given = problem.draft, problem.target, problem.drafts, problem.uniforms, problem.valid
-    if is_one_operation(problem.draft, problem.target):
-        return Verified(*operation(name)(*given, *options))
     found = _row_by_row(RULES[name], given, *options)
     return RULES[name].kernel(problem, *options) if found is None else found
 
@@ -125,9 +119,7 @@ def verified_block(
     checked: bool,
 ) -> VerifiedBlock:
     """Check the arguments of a rule for one block, a function of both kinds of kernels; run it."""
-    given, checked = (draft, target, drafts, uniforms, mask), as_flag(checked, "checked")
-    if is_one_operation(draft, target, places=True):
-        return VerifiedBlock(*operation(name)(*given))
+    given = draft, target, drafts, uniforms, mask
     rule = BLOCK_RULES[name]
     rows = rows_of(*given, places=True)
     if rows is not None:

@@ -19,8 +19,9 @@ from otspec.batch._array_api.library import Array, Library, library_of, quiet
 from otspec.batch._array_api.problem import Problem
 from otspec.batch._array_api.sequences import by_depth, traversal
 from otspec.batch._arrays import as_grades
+from otspec.batch._calls import selected
 from otspec.batch._results import Verified, VerifiedTree
-from otspec.batch._running import RULES, selected
+from otspec.batch._running import RULES
 
 
 @quiet

@@ -25,8 +25,8 @@ from otspec.batch._arrays import (
     as_number_of_drafts,
     one_library,
 )
+from otspec.batch._calls import operation
 from otspec.batch._dispatch import are_learnt
-from otspec.batch._graph import operation
 from otspec.batch._running import optimum
 
 
