@@ -42,7 +42,8 @@ from otspec.cli.shared.trace_runs import (
 from otspec.cli.shared.trees import read_tree
 from otspec.cli.shared.warpings import warping_options
 from otspec.datasets.english_letters import logged_file
-from otspec.traces.readers import Source, Warping
+from otspec.traces import Warping
+from otspec.traces.readers import Source
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -31,8 +31,8 @@ from otspec.reports.summary_file import (
     restrictions_of,
     warpings_document,
 )
+from otspec.traces import Warping
 from otspec.traces.draft_laws import LawMeans, law_means
-from otspec.traces.readers import Warping
 from otspec.traces.runs import Settings
 from otspec.traces.statistics import texts_of
 from otspec.traces.summary import attains

@@ -30,8 +30,9 @@ from otspec.frames import Rows
 from otspec.reports.chart_files import write_charts
 from otspec.reports.findings import standing_of
 from otspec.reports.summary_file import restrictions_of, summary_of
+from otspec.traces import Warping
 from otspec.traces.comparison import OPTIMUM
-from otspec.traces.readers import Source, Warping
+from otspec.traces.readers import Source
 from otspec.traces.runs import Settings
 from otspec.traces.statistics import Statistic, statistics_of, texts_of
 from otspec.traces.summary import attainment

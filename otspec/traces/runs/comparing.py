@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from otspec._base.extras import needed
 from otspec.rules.importance.importance_sampling import FREE
 from otspec.traces.comparison import compare
-from otspec.traces.readers import Warping
+from otspec.traces.readers.logged_numbers import Warping
 from otspec.traces.runs.chunking import Chunk
 from otspec.traces.runs.work import Work
 
