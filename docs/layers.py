@@ -20,6 +20,7 @@ CONTENT = {
     "conformance": "for engines",
     "decoding": "real models",
     "plots": "charts",
+    "display": "notebook cards",
     "reports": "pages for people",
     "traces": "logged logits",
     "datasets": "bundled data",
@@ -43,7 +44,6 @@ CONTENT = {
     "warping": "from logits",
     "files": "readers",
     "_base": "checks, arithmetic",
-    "cards": "notebook cards",
     "batch": "array API",
 }
 FLOORS = {

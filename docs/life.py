@@ -27,7 +27,7 @@ STATIONS = {
     "traces.runs.comparing": (4, 2, "a run", "rows of all positions, in parts"),
     "traces.summary": (2, 2, "a summary", "means over positions"),
     "traces.statistics": (2, 3, "statistics", "intervals, quantiles"),
-    "plots": (1, 2, "plots", "in the rule's own colour"),
+    "plots": (1, 2, "plots", "in the rule's own color"),
     "reports.page": (1, 3, "a report", "one page of HTML"),
 }
 """Per module its column, its row from below, what it is, and what it does with the rule."""

@@ -9,13 +9,12 @@ from otspec.batch._arguments import (
     check_reach,
     problem_of,
 )
-from otspec.batch._array_api.library import Array, quiet
+from otspec.batch._array_api.library import Array, quietly
 from otspec.batch._array_api.sequences import drafted_block, greatest_path
 from otspec.batch._calls import verified_block
 from otspec.batch._results import CorrectedBlock, Corrections, VerifiedBlock, VerifiedPath
 
 
-@quiet
 def token_verification(
     draft: Array,
     target: Array,
@@ -62,12 +61,12 @@ def token_verification(
     -----
     Cost: two rows of each block are copied, and one pass goes over them.
     """
-    return verified_block(
-        "token_verification", draft, target, drafts, uniforms, mask, checked=checked
-    )
+    with quietly(draft):
+        return verified_block(
+            "token_verification", draft, target, drafts, uniforms, mask, checked=checked
+        )
 
 
-@quiet
 def block_verification(
     draft: Array,
     target: Array,
@@ -121,12 +120,12 @@ def block_verification(
     is at most 3e-8 in float32 and 3e-16 in float64. Cost: one pass over the block, and what
     :func:`otspec.batch.token_verification` costs.
     """
-    return verified_block(
-        "block_verification", draft, target, drafts, uniforms, mask, checked=checked
-    )
+    with quietly(draft):
+        return verified_block(
+            "block_verification", draft, target, drafts, uniforms, mask, checked=checked
+        )
 
 
-@quiet
 def block_verification_preprint(
     draft: Array,
     target: Array,
@@ -181,16 +180,16 @@ def block_verification_preprint(
     Cost: as :func:`otspec.batch.block_verification`; with corrections L (L − 1)/2 further passes
     over a place.
     """
-    library = check_block_problem(draft, target, drafts, uniforms, mask, checked)
-    if corrections is not None and not checked:
-        check_corrections(corrections, drafts)
-    if reach is not None and not checked:
-        check_reach(reach, drafts)
-    problem = problem_of(library, draft, target, drafts, uniforms, mask, checked)
-    return drafted_block.preprint(problem, corrections, reach)
+    with quietly(draft):
+        library = check_block_problem(draft, target, drafts, uniforms, mask, checked)
+        if corrections is not None and not checked:
+            check_corrections(corrections, drafts)
+        if reach is not None and not checked:
+            check_reach(reach, drafts)
+        problem = problem_of(library, draft, target, drafts, uniforms, mask, checked)
+        return drafted_block.preprint(problem, corrections, reach)
 
 
-@quiet
 def greedy_multi_path(
     draft: Array, target: Array, drafts: Array, uniforms: Array, /, *, checked: bool = False
 ) -> VerifiedPath:
@@ -231,6 +230,7 @@ def greedy_multi_path(
     Cost: a stable sort of the vocabulary at each of L places, whatever K is. Where there is no
     float64, the sum over the ranks is one of float32.
     """
-    library = check_paths_problem(draft, target, drafts, uniforms, checked)
-    problem = problem_of(library, draft, target, drafts, uniforms, None, checked)
-    return greatest_path.verify(problem)
+    with quietly(draft):
+        library = check_paths_problem(draft, target, drafts, uniforms, checked)
+        problem = problem_of(library, draft, target, drafts, uniforms, None, checked)
+        return greatest_path.verify(problem)

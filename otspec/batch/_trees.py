@@ -15,7 +15,7 @@ from otspec.batch._arguments import (
     library_of_all,
     problem_of,
 )
-from otspec.batch._array_api.library import Array, Library, library_of, quiet
+from otspec.batch._array_api.library import Array, Library, library_of, quietly
 from otspec.batch._array_api.problem import Problem
 from otspec.batch._array_api.sequences import by_depth, traversal
 from otspec.batch._arrays import as_grades
@@ -24,7 +24,6 @@ from otspec.batch._results import Verified, VerifiedTree
 from otspec.batch._running import RULES
 
 
-@quiet
 def tree_verification(
     draft: Array,
     target: Array,
@@ -92,22 +91,22 @@ def tree_verification(
     Cost: at each depth two rows are copied, and the rule is called once for the whole batch; one
     row and one sum for the token after a leaf.
     """
-    row = RULES[as_choice(rule, "rule", RULES)]
-    shape = as_tree_shape(tree)
-    if row.k is not None:
-        check_numbers_of_children(shape, rule, row.k)
-    numbers = len(shape.widths) + 1, max(shape.widths) + 1
-    library = check_tree_problem(shape, numbers, mask, checked, draft, target, drafts, uniforms)
-    problem = problem_of(library, draft, target, drafts, uniforms, mask, checked)
-    options = (as_grades(grades),) if row.graded else ()
+    with quietly(draft):
+        row = RULES[as_choice(rule, "rule", RULES)]
+        shape = as_tree_shape(tree)
+        if row.k is not None:
+            check_numbers_of_children(shape, rule, row.k)
+        numbers = len(shape.widths) + 1, max(shape.widths) + 1
+        library = check_tree_problem(shape, numbers, mask, checked, draft, target, drafts, uniforms)
+        problem = problem_of(library, draft, target, drafts, uniforms, mask, checked)
+        options = (as_grades(grades),) if row.graded else ()
 
-    def select(at: Problem) -> Verified:
-        return selected(rule, at, *options)
+        def select(at: Problem) -> Verified:
+            return selected(rule, at, *options)
 
-    return by_depth.verify(problem, shape.parents, shape.widths, select, not row.masked)
+        return by_depth.verify(problem, shape.parents, shape.widths, select, not row.masked)
 
 
-@quiet
 def traversal_verification(
     draft: Array,
     target: Array,
@@ -162,11 +161,12 @@ def traversal_verification(
     Cost: one pass over a row for each node, with ``distinct`` a sum for each that has children;
     two rows are copied, and one pass goes over them.
     """
-    shape = as_tree_shape(tree)
-    numbers = (len(shape) + 1,)
-    library = check_tree_problem(shape, numbers, mask, checked, draft, target, drafts, uniforms)
-    problem = problem_of(library, draft, target, drafts, uniforms, mask, checked)
-    return traversal.verify(problem, shape.parents, as_flag(distinct, "distinct"))
+    with quietly(draft):
+        shape = as_tree_shape(tree)
+        numbers = (len(shape) + 1,)
+        library = check_tree_problem(shape, numbers, mask, checked, draft, target, drafts, uniforms)
+        problem = problem_of(library, draft, target, drafts, uniforms, mask, checked)
+        return traversal.verify(problem, shape.parents, as_flag(distinct, "distinct"))
 
 
 @dataclass(frozen=True)

@@ -34,8 +34,6 @@ class BlockVerification(SingleDraftRule):
     batch: ClassVar[str | None] = "block_verification"
     title: ClassVar[str] = "block verification (published)"
     renews: ClassVar[bool] = True
-    colour: ClassVar[str] = "#009E73"
-    marker: ClassVar[str] = "v"
 
     @staticmethod
     def step(wanted: Any, drafted: Any, draft: Array, target: Array) -> tuple[Array, Array]:

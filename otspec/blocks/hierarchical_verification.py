@@ -41,8 +41,6 @@ class HierarchicalVerification(BlockVerification):
     name: ClassVar[str] = "hierarchical"
     batch: ClassVar[str | None] = None
     title: ClassVar[str] = "hierarchical speculative decoding (public code, lossy)"
-    colour: ClassVar[str] = "#CC79A7"
-    marker: ClassVar[str] = "d"
 
     @staticmethod
     def step(wanted: Any, drafted: Any, draft: Array, target: Array) -> NoReturn:  # noqa: ARG004

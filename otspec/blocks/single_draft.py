@@ -47,10 +47,6 @@ class SingleDraftRule(BlockRule):
 
     name: ClassVar[str]
     """What :data:`BLOCK_RULES` calls the rule."""
-    colour: ClassVar[str] = "#666666"
-    """Of its line in charts, as Matplotlib writes it."""
-    marker: ClassVar[str] = "x"
-    """Of its line in charts."""
     renews: ClassVar[bool] = False
     """Whether the plain target follows one corrected token, and the next block begins anew."""
 

@@ -29,8 +29,6 @@ class TokenVerification(SingleDraftRule):
     batch: ClassVar[str | None] = "token_verification"
     title: ClassVar[str] = "token verification"
     renews: ClassVar[bool] = True
-    colour: ClassVar[str] = "#0072B2"
-    marker: ClassVar[str] = "s"
 
     @staticmethod
     def step(

@@ -5,13 +5,12 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 
 from otspec._base.arithmetic import Array, Number, as_number
-from otspec._base.frozen import Frozen
+from otspec._base.frozen import Frozen, cached_property
 from otspec.blocks import SingleDraftRule
 from otspec.blocks.trees.verifiers.token_rules import made_rule
 from otspec.blocks.trees.verifiers.visits import (

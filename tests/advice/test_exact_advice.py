@@ -155,7 +155,8 @@ def test_trees_of_your_own_are_compared_with_every_rule_that_serves_them():
     assert rules["2x1x1"] == rules["[[]][[][]]"] == every - {"SpecHub"}
     assert rules["2x2"] == every
     assert rules["1x1x1"] == {*CHAINS} - {"block verification (preprint)"} | {
-        "target-only verification"
+        "target-only verification",
+        "shared noise",
     }
     check(advice, *COIN, StepCost(1, 10))
 

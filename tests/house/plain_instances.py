@@ -50,6 +50,7 @@ from otspec.files.zarr import ZarrArray
 from otspec.frames import columns_of
 from otspec.logged import Ratio, Thresholded
 from otspec.models.joint_contexts import JointContexts
+from otspec.plots.looks import UNKNOWN
 from otspec.programs.formulation import Size
 from otspec.programs.sequences.chained_residuals import End
 from otspec.reports.findings import Standing
@@ -237,6 +238,7 @@ PLAIN = {
     "source": source,
     "chunk": chunk,
     "failure": lambda give: Failure(chunk(give), "file: it is gone"),
+    "look": lambda _: UNKNOWN,
     "file format": lambda _: FORMATS[".npz"],
     "column": lambda _: columns_of(Row)[-1],
     "row": lambda _: Row("rule", "iid", 2, 0.5, 0.75),

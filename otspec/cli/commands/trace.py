@@ -9,7 +9,14 @@ from typing import Any
 import click
 
 from otspec._base.tables import print_table, say
-from otspec.cli.shared.options import counts_option, filled, free_option, json_option
+from otspec.cli.shared.options import (
+    SLOW,
+    counts_option,
+    filled,
+    free_option,
+    json_option,
+    rules_option,
+)
 from otspec.cli.shared.output import percent, print_json
 from otspec.cli.shared.output_paths import command_line, table_written, written
 from otspec.cli.shared.run_paths import RunPlace, run_options
@@ -31,11 +38,11 @@ from otspec.reports.chart_files import write_charts
 from otspec.reports.findings import standing_of
 from otspec.reports.summary_file import restrictions_of, summary_of
 from otspec.traces import Warping
-from otspec.traces.comparison import OPTIMUM
+from otspec.traces.comparison import MOST_SLOW, OPTIMUM
 from otspec.traces.readers import Source
 from otspec.traces.runs import Settings
 from otspec.traces.statistics import Statistic, statistics_of, texts_of
-from otspec.traces.summary import attainment
+from otspec.traces.summary import attainment, price_of_independence
 from otspec.traces.temperatures import by_heat
 
 
@@ -43,6 +50,7 @@ from otspec.traces.temperatures import by_heat
 @click.argument("files", nargs=-1)
 @counts_option("1,2,4,8,16")
 @laws_option(IID.name, WithoutReplacement.name, Hub.name)
+@rules_option(f"all; beyond {MOST_SLOW:,} tokens all but {SLOW}")
 @free_option
 @warping_options
 @source_options
@@ -53,6 +61,7 @@ def trace(
     files: tuple[str, ...],
     ks: tuple[int, ...],
     laws: tuple[str, ...],
+    only: tuple[str, ...],
     free: int,
     warpings: tuple[Warping, ...],
     kind: str | None,
@@ -75,7 +84,7 @@ def trace(
     Example: otspec trace -k 1,2,4 --temperature 0.6 --out results
     """
     place.check()
-    settings = Settings(ks, tuple(dict.fromkeys(laws)), warpings, free)
+    settings = Settings(ks, tuple(dict.fromkeys(laws)), warpings, free, only)
     with (
         ending_in_order(),
         sources_of(files, kind) as sources,
@@ -188,6 +197,7 @@ def _meaning(rows: Sequence[Statistic], ks: Sequence[int], units: str) -> list[s
             f"The best of the other draft laws, {second.drafts}, has the optimum "
             f"{percent(second.acceptance)}."
         )
+    sentences += price_of_independence([row for row in rows if row.k == k])
     return [*sentences, _certainty(best, units)]
 
 

@@ -6,10 +6,10 @@ import math
 from abc import abstractmethod
 from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import cached_property
 from typing import ClassVar
 
 from otspec._base.arithmetic import Array, Number, as_number
+from otspec._base.frozen import cached_property
 from otspec.coupling import Coupling
 from otspec.distributions import Distribution
 from otspec.rules.lossy.accept_or_replace import AcceptOrReplace
@@ -67,8 +67,6 @@ class Lenience(LenientRule):
     name: ClassVar[str] = "lenience"
     title: ClassVar[str] = "lenience"
     source: ClassVar[str] = "Leviathan et al., app. A.5"
-    colour: ClassVar[str] = "#0072B2"
-    marker: ClassVar[str] = "o"
 
     lenience: Number = field(
         default=Fraction(1, 2), kw_only=True, metadata=between(0, 1, open_below=True)
@@ -106,8 +104,6 @@ class EntropyLenience(LenientRule):
     name: ClassVar[str] = "entropy-lenience"
     title: ClassVar[str] = "lenience by entropy"
     source: ClassVar[str] = "vLLM Ascend"
-    colour: ClassVar[str] = "#0072B2"
-    marker: ClassVar[str] = "<"
 
     alpha: Number = field(default=Fraction(2, 5), kw_only=True, metadata=between(0, LARGEST))
     most: Number = field(

@@ -9,13 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
 from otspec import ratios
 from otspec._base.arithmetic import Array, IntArray, Number, as_number
-from otspec._base.frozen import Frozen
+from otspec._base.frozen import Frozen, cached_property
 from otspec.chance import Chance
 from otspec.distributions import Distribution
 from otspec.drafts import DraftLaw

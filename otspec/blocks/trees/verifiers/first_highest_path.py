@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import product
 from typing import Any, ClassVar
 
 import numpy as np
 
 from otspec._base.arithmetic import Array, Number
+from otspec._base.frozen import cached_property
 from otspec.blocks.base import Outcome, enumerated_expected
 from otspec.blocks.greatest_path import GreatestPath
 from otspec.blocks.trees.verifiers.greedy_multi_path import GreedyMultiPath

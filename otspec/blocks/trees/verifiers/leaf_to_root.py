@@ -5,13 +5,13 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 
 from otspec._base.arguments import as_flag, as_generator
 from otspec._base.arithmetic import Number, zeros
+from otspec._base.frozen import cached_property
 from otspec.blocks.base import Outcome
 from otspec.blocks.block_verification import BlockVerification
 from otspec.blocks.expected import STATE_LIMIT
