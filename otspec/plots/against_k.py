@@ -10,6 +10,7 @@ from otspec._base.arithmetic import Number
 from otspec._base.coerce import shown
 from otspec.distributions import as_k
 from otspec.drafts import IID
+from otspec.estimate import value_of
 from otspec.optimum import Optimum
 from otspec.plots.axes import against_counts, legend_beside
 from otspec.plots.canvas import decimals, panel_on
@@ -106,7 +107,7 @@ def _lines(results: Any) -> Lines:
 
 def _point(index: int, result: Any) -> tuple[str, str, int, Number]:
     if isinstance(result, Row):
-        return result.rule, result.drafts, result.k, result.acceptance
+        return result.rule, result.drafts, result.k, value_of(result.acceptance)
     if isinstance(result, Rule):
         return result.title, _drafts_of(result.law), result.k, result.acceptance()
     if isinstance(result, Optimum):

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from otspec._base.arguments import as_instance
 from otspec._base.arithmetic import Number
 from otspec._base.extras import needed
+from otspec.estimate import Quantity
 from otspec.traces.printable import escaped, legible
 
 if TYPE_CHECKING:
@@ -91,6 +92,6 @@ def drawable(text: str) -> str:
     return "".join(letter if ord(letter) in known else escaped(letter) for letter in legible(text))
 
 
-def decimals(number: Number) -> str:
+def decimals(number: Number | Quantity) -> str:
     """Return a number as pictures have it, with four decimals."""
     return f"{float(number):z.4f}"

@@ -21,8 +21,9 @@ from otspec.blocks.trees.verifiers.traversal_verify import rejections
 from otspec.blocks.trees.verifiers.visits import over_drafts
 from otspec.coupling import Coupling
 from otspec.distributions import as_distribution
+from otspec.drafts.successive import WithOne
 from otspec.drafts.support import Support, support
-from otspec.drafts.with_one import WithOne
+from otspec.estimate import Estimates
 from otspec.models.base import Continued
 from otspec.models.corrected import OneCorrectedToken
 from otspec.models.logged import LoggedModel
@@ -310,6 +311,7 @@ FLOAT = {  # from float arrays only
         traces.Trace(give(np.zeros((1, 2, 4))), give(np.ones((1, 2, 4))), give(np.array([[3]]))),
     ),
     "pair": lambda give: Pair(give(DRAFT), give(TARGET)),
+    "estimates": lambda give: Estimates.of_means(give(np.ones(2) / 2), 10),
     "paths": lambda give: DistinctPaths(Pair(give(DRAFT), give(TARGET)), 2, 10),
     "paths rule": lambda give: DistinctPaths(Pair(give(DRAFT), give(TARGET)), 2, 10).rule(2),
 }

@@ -36,6 +36,7 @@ NOT_WALKED = {
     "Registry": "a table, which is there to be added to",
     "OrderSearch": "a search, which orders are added to",
     "Knots": "a search, which prefixes are added to",
+    "Quantity": "what an exact number and an estimate share",
     "Ordered": "a part of a Pair, which is walked",
     **dict.fromkeys(
         ("Heaviest", "Left", "Levels"), "numbers of DistinctPaths while it draws, which is walked"

@@ -14,7 +14,7 @@ from otspec._base.frozen import cached_property
 from otspec.chance import Chance
 from otspec.distributions import Distribution, DistributionLike, as_distribution, as_k, normalised
 from otspec.drafts import IID, DraftLaw, Independent
-from otspec.estimate import Estimate
+from otspec.estimate import Estimate, Known
 from otspec.ratios import Pair
 from otspec.rules.base.pair_rule import PairRule, refuse_many_drafts
 from otspec.rules.base.rule import CountedLaw
@@ -183,7 +183,7 @@ class ImportanceSampling(PairRule):
         return self.verified.acceptance()
 
     @classmethod
-    def acceptances_of(cls, pair: Pair, ks: Sequence[int], *, free: int = FREE) -> list[Number]:
+    def acceptances_of(cls, pair: Pair, ks: Sequence[int], *, free: int = FREE) -> list[Known]:
         """Return the acceptance for each of several k, or an estimate: all from the same stages.
 
         Parameters

@@ -13,6 +13,7 @@ from otspec._base.arithmetic import Array, Number, as_number, over_one_denominat
 from otspec.chance import Chance
 from otspec.coupling import residual_of
 from otspec.distributions import Distribution
+from otspec.estimate import Exact, Known
 from otspec.ratios import Pair
 from otspec.rules.base.counts import no_counts, over, with_one_more
 from otspec.rules.base.pair_rule import PairRule, refuse_many_drafts
@@ -56,7 +57,7 @@ class RecursiveRejection(PairRule):
         return 1 - quotient(rejected, scale)
 
     @classmethod
-    def acceptances_of(cls, pair: Pair, ks: Sequence[int]) -> list[Number]:
+    def acceptances_of(cls, pair: Pair, ks: Sequence[int]) -> list[Known]:
         """Return the acceptance for each of several k: all of the rejections of the most drafts.
 
         Parameters and errors are those of the base.
@@ -64,7 +65,7 @@ class RecursiveRejection(PairRule):
         if not ks:
             return []
         missed = _rejections(pair, max(ks))
-        return [1 - missed[k] for k in ks]
+        return [Exact(1 - missed[k]) for k in ks]
 
     def accepted_law(self) -> Array:
         """Return min(q, c·p) with c the sum of W_0 to W_{k−1}, shape (n,)."""

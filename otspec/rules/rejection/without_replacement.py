@@ -14,7 +14,7 @@ from otspec.chance import Chance
 from otspec.coupling import residual_of
 from otspec.distributions import Distribution, normalised
 from otspec.drafts import SingleDraftLaw, WithoutReplacement
-from otspec.estimate import Estimate
+from otspec.estimate import Estimate, Exact, Known
 from otspec.ratios import Pair, ascending, target_to_draft
 from otspec.rules.base.pair_rule import PairRule
 from otspec.rules.base.rule import NotExactError
@@ -79,7 +79,7 @@ class RecursiveRejectionWithoutReplacement(PairRule):
         return as_number(self.acceptance_by_draft().sum(), like=self.draft)
 
     @classmethod
-    def acceptances_of(cls, pair: Pair, ks: Sequence[int]) -> list[Number]:
+    def acceptances_of(cls, pair: Pair, ks: Sequence[int]) -> list[Known]:
         """Return the acceptance for each of several k, those that are estimates of one simulation.
 
         The paths of fewer drafts are the beginnings of those of more, so that each is what
@@ -87,12 +87,13 @@ class RecursiveRejectionWithoutReplacement(PairRule):
         those of the base.
         """
         cls.law_class.check_support(pair.draft, max(ks, default=1))
-        found: dict[int, Number] = {}
+        found: dict[int, Known] = {}
         summed = [k for k in ks if _summable(pair.draft, k)]
         drawn = [k for k in ks if k not in summed]
         if summed:
             by_draft = _accepted_laws(pair.draft, pair.target, max(summed)).sum(axis=1)
-            found |= {k: as_number(by_draft[:k].sum(), like=pair.draft) for k in summed}
+            sums = {k: as_number(by_draft[:k].sum(), like=pair.draft) for k in summed}
+            found |= {k: Exact(accepted) for k, accepted in sums.items()}
         if drawn:
             rejected = _paths(pair, max(drawn)).rejected
             found |= {k: Estimate.of_mean(1 - rejected[k]) for k in drawn}
