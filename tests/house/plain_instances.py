@@ -67,12 +67,13 @@ from otspec.reports.origin import Origin
 from otspec.rules.priority.mixing import CutPools, Tokens
 from otspec.solvers import SOLVERS
 from otspec.solvers.solution import Certificate
+from otspec.traces import Warp, Warping
 from otspec.traces.accept_lengths import CountedCalls
 from otspec.traces.collect.sampling import Part
 from otspec.traces.collect.texts import Script
 from otspec.traces.comparison import Row
 from otspec.traces.draft_laws import LawMeans
-from otspec.traces.readers import Source, Warp, Warping
+from otspec.traces.readers import Source
 from otspec.traces.runs import Failure, Run
 from otspec.traces.runs.chunking import Chunk
 from otspec.traces.runs.comparing import Settings
