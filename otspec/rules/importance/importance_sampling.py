@@ -14,13 +14,13 @@ from otspec._base.frozen import cached_property
 from otspec.chance import Chance
 from otspec.distributions import Distribution, DistributionLike, as_distribution, as_k, normalised
 from otspec.drafts import IID, DraftLaw, Independent
-from otspec.estimate import Estimate
+from otspec.estimate import Estimate, Known
 from otspec.ratios import Pair
 from otspec.rules.base.pair_rule import PairRule, refuse_many_drafts
 from otspec.rules.base.rule import CountedLaw
 from otspec.rules.importance.acceptance import VerifiedSelection
-from otspec.rules.importance.stages import Stage, StagedSelection
-from otspec.rules.importance.steps import keeps
+from otspec.rules.importance.selection import StagedSelection
+from otspec.rules.importance.stages import Stage
 from otspec.solvers import SOLVERS, SolverName
 
 MOST_STAGES = 10_000
@@ -52,6 +52,16 @@ class ImportanceSampling(PairRule):
     drafts; with smaller ``free`` the loss is at most Σ (q − p₁p₂)₊ over the other tokens. More
     drafts lose at every stage, so that with few free tokens they may accept less than two.
     Source: Canonical, alg. 1, remarks 3 and 4, app. G.
+
+    Several selections may be equally good. The rule takes the lexicographically first maximum flow,
+    in the order of the token ids (:func:`otspec.rules.importance.shared_pairs.shared_pairs`): with
+    ``free`` ≥ n its law is continuous in the draft and the target, so that floats give what
+    fractions give, up to their roundings. With fewer free tokens the law jumps where two tokens
+    outside them have equal q − p₁p₂, or one outside and one inside: with ``free=0``, the draft
+    (½, ½) and the target (½ − ε, ½ + ε) the selected draft has the law (¼, ¾) for every ε > 0, but
+    (¾, ¼) for ε = 0, where the smaller token id is first. With an ``alphabet`` it jumps where two
+    target probabilities are equal. Floats may decide such a tie by their roundings, and a
+    ``solver`` may take any of the best selections.
 
     Parameters
     ----------
@@ -173,7 +183,7 @@ class ImportanceSampling(PairRule):
         return self.verified.acceptance()
 
     @classmethod
-    def acceptances_of(cls, pair: Pair, ks: Sequence[int], *, free: int = FREE) -> list[Number]:
+    def acceptances_of(cls, pair: Pair, ks: Sequence[int], *, free: int = FREE) -> list[Known]:
         """Return the acceptance for each of several k, or an estimate: all from the same stages.
 
         Parameters
@@ -236,7 +246,7 @@ class ImportanceSampling(PairRule):
         verified, position = self.verified, 0
         for other, stage in enumerate(self.stages, start=1):
             pair = np.array([drafts[position]]), np.array([drafts[other]])
-            if not chance.accept(keeps(stage.rank, stage.kept, *pair)[0]):
+            if not chance.accept(stage.keeps(*pair)[0]):
                 position = other
         if not chance.accept(verified.kept):
             return verified.repair
