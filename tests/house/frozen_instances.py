@@ -36,7 +36,7 @@ from otspec.optimum.pools.laws import SelectionLaw, clipped_law
 from otspec.optimum.pools.pools import Pools, by_bins, by_thresholds, by_token
 from otspec.ratios import Pair
 from otspec.rules.importance.acceptance import VerifiedSelection
-from otspec.rules.importance.stages import Stage, StagedSelection
+from otspec.rules.importance.selection import StagedSelection
 from otspec.rules.lossy import LOSSY_RULES
 from otspec.rules.pooled.barriers import Barriers, find_barriers
 from otspec.rules.pooled.exponential_clocks import RungDrafts
@@ -193,7 +193,6 @@ EXACT = {  # from exact arrays or from float ones
     "verified": lambda give: VerifiedSelection(
         StagedSelection((give(DRAFT),), give(TARGET), 2), give(TARGET), 1, give(TARGET)
     ),
-    "stage": lambda give: Stage(give(np.array([1, 0, 2])), give([["1", "0"]] * 2), give(DRAFT)),
     "pooled": lambda give: rules.PooledSelection(give(DRAFT), give(TARGET), 3),
     "earliest": lambda give: rules.EarliestPooledSelection(give(DRAFT), give(TARGET), 2),
     "fewest": lambda give: rules.PooledSelection(give(DRAFT), give(TARGET), 2, "fewest"),

@@ -41,7 +41,7 @@ NOT_WALKED = {
     **dict.fromkeys(
         ("Heaviest", "Left", "Levels"), "numbers of DistinctPaths while it draws, which is walked"
     ),
-    **dict.fromkeys(("Step", "Drawn"), "what a selection has come to, until its next stage"),
+    **dict.fromkeys(("Stage", "Drawn"), "what a selection has come to, until its next stage"),
     "Crash": "holds whatever exception foreign code has raised",
     "Chance": "draws random numbers, which differ each time",
     **dict.fromkeys(
