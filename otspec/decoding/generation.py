@@ -22,7 +22,7 @@ from otspec.decoding.transformer import (
 )
 from otspec.models.pretrained import without_layers
 from otspec.models.warped import checked_warp
-from otspec.traces.readers import Warp
+from otspec.traces import Warp
 from otspec.warping import STEPS
 
 _OPTIONS = (

@@ -22,7 +22,7 @@ from otspec.decoding.decoder import together
 from otspec.decoding.draws import Chance
 from otspec.decoding.reader import Request, read_text
 from otspec.models import WarpedModel
-from otspec.traces.readers import Warp, Warping
+from otspec.traces import Warp, Warping
 from otspec.warping import STEPS
 
 PROMPTS = [PROMPT, (0,), (1, 2, 0)]

@@ -20,7 +20,7 @@ from otspec.models import CallableModel
 from otspec.models.pretrained import without_layers
 from otspec.rules import PairRule
 from otspec.rules.shared_noise.base import SharedNoise
-from otspec.traces.readers import Warping
+from otspec.traces import Warping
 
 transformers()
 

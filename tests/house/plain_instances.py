@@ -39,7 +39,7 @@ from otspec.decoding.verification import (
     Verdict,
 )
 from otspec.distributions import as_distribution
-from otspec.estimate import Estimate
+from otspec.estimate import Estimate, Exact
 from otspec.files import FORMATS
 from otspec.files.npy import Header, MappedArray
 from otspec.files.npz import PackedArray
@@ -58,12 +58,13 @@ from otspec.reports.origin import Origin
 from otspec.rules.priority.mixing import CutPools, Tokens
 from otspec.solvers import SOLVERS
 from otspec.solvers.solution import Certificate
+from otspec.traces import Warp, Warping
 from otspec.traces.accept_lengths import CountedCalls
 from otspec.traces.collect.sampling import Part
 from otspec.traces.collect.texts import Script
 from otspec.traces.comparison import Row
 from otspec.traces.draft_laws import LawMeans
-from otspec.traces.readers import Source, Warp, Warping
+from otspec.traces.readers import Source
 from otspec.traces.runs import Failure, Run
 from otspec.traces.runs.chunking import Chunk
 from otspec.traces.runs.comparing import Settings
@@ -146,6 +147,7 @@ PLAIN = {
     "grades": lambda _: rules.Graded(3),
     "estimate": lambda _: Estimate.of_mean(np.arange(10) / 10),
     "bounds": lambda _: Estimate.between(0.25, 0.5),
+    "exact number": lambda _: Exact(0.25),
     "certificate": lambda _: Certificate(0, 0, 0, 0),
     "size": lambda _: Size(1, 2, 3),
     "solver": lambda _: SOLVERS["highs"],

@@ -16,8 +16,7 @@ from otspec.logged import LoggedBlock, compare_on_blocks
 from otspec.models import EndingModel
 from otspec.models.logged import LoggedModel
 from otspec.rules import RecursiveRejection
-from otspec.traces import Trace
-from otspec.traces.readers import Warp, Warping
+from otspec.traces import Trace, Warp, Warping
 
 DRAFT, TARGET = [[0.5, 0.25, 0.25], [0.25, 0.5, 0.25]], [[0.25, 0.75, 0.0], [0.5, 0.25, 0.25]]
 LOGGED = LoggedBlock(DRAFT, TARGET, [0, 1])

@@ -17,8 +17,7 @@ from otspec.chance import Chance
 from otspec.distributions import Distribution, DistributionLike
 from otspec.drafts import WithoutReplacement
 from otspec.drafts.single import ByRatio
-from otspec.drafts.successive import successive
-from otspec.drafts.with_one import WithOne
+from otspec.drafts.successive import WithOne, successive
 from otspec.estimate import Estimate
 from otspec.optimum.pools.pools import UNITS, Pools
 from otspec.rules.base.enumeration import enumerated_acceptance, refuse_many_tuples
@@ -104,7 +103,7 @@ class PooledSelectionWithoutReplacement(PooledRule):
         if self.pools.optimal and is_exact(self.draft):
             return as_number(self._accepted_selection().sum(), like=self.draft)
         if self.pools.optimal:
-            return self.acceptances_of(self.pair, [self.k])[0]
+            return self.acceptances_of(self.pair, [self.k])[0].value
         if not is_exact(self.draft):
             refuse_many_tuples(self.law)
         return enumerated_acceptance(self)
