@@ -17,7 +17,7 @@ from otspec.blocks.single_draft import as_block, last_kept
 from otspec.distributions import Distribution
 from otspec.drafts.base import draw
 from otspec.models.base import Model, Prefix, as_prefix
-from otspec.models.conditioned import GivenBeginning
+from otspec.models.joint_contexts import GivenBeginning
 from otspec.programs.sequences.chained_residuals import Residual
 
 Ways = Mapping[tuple[Prefix, int], Any]
