@@ -17,7 +17,7 @@ from otspec.blocks.drafted_tree import ROOT, DraftedTree, Found
 from otspec.chance import Chance
 from otspec.distributions import Distribution
 from otspec.models.base import Model, Prefix, as_prefix
-from otspec.models.conditioned import GivenBeginning
+from otspec.models.joint_contexts import GivenBeginning
 from otspec.programs.sequences.chained_residuals import Residual
 
 Ways = Mapping[tuple[Prefix, int], Any]

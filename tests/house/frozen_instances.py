@@ -27,7 +27,7 @@ from otspec.estimate import Estimates
 from otspec.models.base import Continued
 from otspec.models.corrected import OneCorrectedToken
 from otspec.models.logged import LoggedModel
-from otspec.optimum.cuts.water_filling import Vessels
+from otspec.optimum.cuts.levels import Vessels
 from otspec.optimum.outputs import Outputs
 from otspec.optimum.plan import Plan
 from otspec.optimum.pools.histogram import Histogram
