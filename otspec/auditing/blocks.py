@@ -125,7 +125,8 @@ def audit_blocks(
 
     Examples
     --------
-    >>> from otspec.blocks import BlockVerification, memoryless
+    >>> from otspec.blocks import BlockVerification
+    >>> from otspec.models import memoryless
     >>> draft, target = memoryless(["1/2", "1/2"]), memoryless(["1/4", "3/4"])
     >>> report = audit_blocks(BlockVerification(draft, target, 2), 4)
     >>> report.lossless, report.expected, report.optimum, report.gap

@@ -30,7 +30,7 @@ class HierarchicalVerification(SingleDraftRule):
     Examples
     --------
     >>> from otspec.auditing import audit_blocks
-    >>> from otspec.blocks import memoryless
+    >>> from otspec.models import memoryless
     >>> draft, target = memoryless(["1/2", "1/2"]), memoryless(["1/4", "3/4"])
     >>> report = audit_blocks(HierarchicalVerification(draft, target, 2))
     >>> report.lossless, report.expected, report.total_variation

@@ -76,7 +76,8 @@ class PlannedBlock(BlockRule):
 
     Examples
     --------
-    >>> from otspec.blocks import DraftSelection, memoryless
+    >>> from otspec.blocks import DraftSelection
+    >>> from otspec.models import memoryless
     >>> from otspec.rules import PooledSelection
     >>> pair = memoryless(["1/2", "1/2"]), memoryless(["1/4", "3/4"])
     >>> drafts = DraftSelection(*pair, "2x1x1", PooledSelection)

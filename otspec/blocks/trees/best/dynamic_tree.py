@@ -57,7 +57,7 @@ class DynamicTree(BlockRule):
 
     Examples
     --------
-    >>> from otspec.blocks import memoryless
+    >>> from otspec.models import memoryless
     >>> draft, target = memoryless(["2/3", "1/3"]), memoryless(["3/4", "1/4"])
     >>> rule = DynamicTree(draft, target, nodes=3, levels=2)
     >>> [path for path, _ in rule.grown], rule.expected()

@@ -61,7 +61,7 @@ class DraftSelection(TreeRule):
 
     Examples
     --------
-    >>> from otspec.blocks import memoryless
+    >>> from otspec.models import memoryless
     >>> from otspec.rules import RecursiveRejection
     >>> draft, target = memoryless(["1/2", "1/2"]), memoryless(["1/4", "3/4"])
     >>> DraftSelection(draft, target, "2x1", RecursiveRejection).expected()

@@ -47,7 +47,7 @@ class FirstHighestPath(GreedyMultiPath):
     Examples
     --------
     >>> from otspec.auditing import audit_blocks
-    >>> from otspec.blocks import memoryless
+    >>> from otspec.models import memoryless
     >>> coin = memoryless(["1/2", "1/2"])
     >>> report = audit_blocks(FirstHighestPath(coin, coin, "2"))
     >>> report.lossless, report.expected, report.total_variation

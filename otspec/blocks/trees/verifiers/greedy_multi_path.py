@@ -60,7 +60,7 @@ class GreedyMultiPath(TreeRule):
 
     Examples
     --------
-    >>> from otspec.blocks import memoryless
+    >>> from otspec.models import memoryless
     >>> draft, target = memoryless(["1/2", "1/2"]), memoryless(["1/4", "3/4"])
     >>> GreedyMultiPath(draft, target, paths=2, length=2).expected()
     Fraction(15, 8)

@@ -57,7 +57,7 @@ class TraversalVerify(LeafToRoot):
 
     Examples
     --------
-    >>> from otspec.blocks import memoryless
+    >>> from otspec.models import memoryless
     >>> draft, target = memoryless(["1/2", "1/2"]), memoryless(["1/4", "3/4"])
     >>> TraversalVerify(draft, target, "2x1x1").expected()
     Fraction(585, 256)
@@ -154,7 +154,7 @@ class TraversalVerifyWithoutReplacement(LeafToRoot):
 
     Examples
     --------
-    >>> from otspec.blocks import memoryless
+    >>> from otspec.models import memoryless
     >>> draft, target = memoryless(["1/2", "1/2"]), memoryless(["1/4", "3/4"])
     >>> TraversalVerifyWithoutReplacement(draft, target, "2x1x1").expected()
     Fraction(161, 64)
