@@ -52,6 +52,12 @@ from otspec.rules.two_hubs import HubShares
 from otspec.solvers import LinearProgram, Names, Sense, Solution, Status
 
 
+def verify_nothing(drafts, chance):
+    """Keep nothing: the program of a rule."""
+    del drafts, chance
+    return -1
+
+
 def first(drafts, chance):
     """Accept the first draft."""
     return 0
@@ -277,6 +283,9 @@ EXACT = {  # from exact arrays or from float ones
         model(give), model(give, TARGET), give.sequence([2, 1])
     ),
     "clipped ranks": lambda give: ClippedRanks(model(give), model(give, TARGET), 2),
+    "own program": lambda give: blocks.ProgramTree(
+        model(give), model(give, TARGET), give.sequence([2, 1]), verify_nothing
+    ),
     "greatest path": lambda give: GreatestPath(model(give), model(give, TARGET), 2),
     **{
         kind.title: lambda give, kind=kind: kind(
