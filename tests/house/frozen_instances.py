@@ -21,8 +21,8 @@ from otspec.blocks.trees.verifiers.traversal_verify import rejections
 from otspec.blocks.trees.verifiers.visits import over_drafts
 from otspec.coupling import Coupling
 from otspec.distributions import as_distribution
-from otspec.drafts.successive import WithOne
 from otspec.drafts.support import Support, support
+from otspec.drafts.without_replacement import WithOne
 from otspec.estimate import Estimates
 from otspec.models.base import Continued
 from otspec.models.corrected import OneCorrectedToken
@@ -50,6 +50,12 @@ from otspec.rules.priority.priorities import Mixture
 from otspec.rules.rejection.rejected_paths import DistinctPaths
 from otspec.rules.two_hubs import HubShares
 from otspec.solvers import LinearProgram, Names, Sense, Solution, Status
+
+
+def verify_nothing(drafts, chance):
+    """Keep nothing: the program of a rule."""
+    del drafts, chance
+    return -1
 
 
 def first(drafts, chance):
@@ -277,6 +283,9 @@ EXACT = {  # from exact arrays or from float ones
         model(give), model(give, TARGET), give.sequence([2, 1])
     ),
     "clipped ranks": lambda give: ClippedRanks(model(give), model(give, TARGET), 2),
+    "own program": lambda give: blocks.ProgramTree(
+        model(give), model(give, TARGET), give.sequence([2, 1]), verify_nothing
+    ),
     "greatest path": lambda give: GreatestPath(model(give), model(give, TARGET), 2),
     **{
         kind.title: lambda give, kind=kind: kind(
