@@ -133,8 +133,8 @@ class Verified(BlockRule):
     def outcomes(self):
         yield Outcome((), self.target.number(1), self.target)
 
-    def sample(self, _rng):
-        raise AssertionError("nothing is sampled here")
+    def verify(self, _drafts, _chance):
+        raise AssertionError("outcomes are given here")
 
 
 def outcomes_of(masses):

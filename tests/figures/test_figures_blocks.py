@@ -86,7 +86,7 @@ def test_the_picture_shows_every_rule(trees):
 
 def test_tokens_per_call_of_one_draft_are_as_printed():
     names = {rule.title.split()[0]: rule for rule in BLOCK_RULES.values()}
-    names |= {"published": BLOCK_RULES.values()[1], "preprint": BlockVerificationPreprint}
+    names |= {"published": list(BLOCK_RULES.values())[1], "preprint": BlockVerificationPreprint}
     rows = table("$L$ | rule | first block")
     assert len(rows) == 9
     for length, name, *printed, long_run in rows:
