@@ -68,6 +68,7 @@ _SUBPACKAGES = (
     "distributions",
     "drafts",
     "frames",
+    "learning",
     "logged",
     "lossy",
     "models",

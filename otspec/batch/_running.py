@@ -7,7 +7,7 @@ from otspec.batch._arguments import check_block_problem, check_problem, problem_
 from otspec.batch._graph import is_one_operation, operation
 from otspec.batch._kernels import drafted_block
 from otspec.batch._kernels.library import Array, library_of
-from otspec.batch._kernels.optimum import acceptance
+from otspec.batch._kernels.optimum import acceptance, best_scale
 from otspec.batch._kernels.problem import Problem
 from otspec.batch._path import machine, pairs_of, rows_of
 from otspec.batch._results import KINDS, Verified, VerifiedBlock
@@ -83,3 +83,11 @@ def optimum(draft: Array, target: Array, k: int) -> Array:
     if rows is None:
         return acceptance(library_of(draft), draft, target, k)
     return rows.run(machine("optimum").acceptance, k, kinds=("float64",))[0]
+
+
+def optimal_scale(draft: Array, target: Array, k: int) -> Array:
+    """Return the c at which the tokens with q < c·p prove that optimum: {q < c·p}, (...)."""
+    rows = pairs_of(draft, target)
+    if rows is None:
+        return best_scale(library_of(draft), draft, target, k)
+    return rows.run(machine("optimum").best_scale, k, kinds=("float64",))[0]
