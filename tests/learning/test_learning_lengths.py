@@ -5,7 +5,6 @@ from itertools import product
 import numpy as np
 import pytest
 
-import otspec
 from otspec.blocks import CallableModel, TokenVerify
 from otspec.learning import acceptance_loss, length_loss, rule_loss
 
@@ -24,7 +23,8 @@ def test_a_chain_with_tokens_is_exact_in_the_mean():
     exact = TokenVerify(*models, length).expected()
     texts = list(product(range(size), repeat=length))
     draft, target = (
-        torch.tensor([[rows[text[:i]] for i in range(length)] for text in texts]) for rows in tables
+        torch.tensor(np.array([[rows[text[:i]] for i in range(length)] for text in texts]))
+        for rows in tables
     )
     tokens = torch.tensor(texts)
     masses = target.gather(-1, tokens[..., None])[..., 0].prod(-1)

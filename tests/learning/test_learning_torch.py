@@ -9,6 +9,7 @@ from otspec.learning import (
     acceptance_gradient,
     acceptance_loss,
     kullback_leibler_loss,
+    objectives,
     rule_loss,
     total_variation_loss,
 )
@@ -198,6 +199,19 @@ def test_degenerate_rows(law, k):
         acceptance_loss(alone, torch.ones(2, 1), k).sum().backward()
         assert (alone.grad == 0).all()
         assert acceptance_loss(torch.zeros(0, 5), torch.zeros(0, 5), k).shape == (0,)
+
+
+@pytest.mark.parametrize(("law", "k"), LAWS)
+def test_chunks_of_rows_make_no_difference(law, k, monkeypatch):
+    logits, target = rows((37, 9))
+    whole, parts = logits.clone().requires_grad_(), logits.clone().requires_grad_()
+    losses = [acceptance_loss(whole, target, k, law)]
+    losses[0].sum().backward()
+    monkeypatch.setattr(objectives.Objective, "rows_at_once", lambda *_: 5)
+    losses.append(acceptance_loss(parts, target, k, law))
+    losses[1].sum().backward()
+    torch.testing.assert_close(losses[1], losses[0], atol=1e-14, rtol=0)
+    torch.testing.assert_close(parts.grad, whole.grad, atol=1e-14, rtol=0)
 
 
 def test_a_certain_hub():
