@@ -7,7 +7,7 @@ from pathlib import Path
 
 import yaml
 
-from otspec.writing import write_text
+from otspec._base.writing import write_text
 
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "install.md"

@@ -9,6 +9,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from otspec.conformance.cases.kinds import Block, Kind, Tokens
+from otspec.conformance.cases.library import small_cases
 from otspec.conformance.faults import RULES, Fault, RightRule
 from otspec.conformance.faults.controls import (
     DETECT,
@@ -21,8 +23,6 @@ from otspec.conformance.faults.controls import (
     worst,
 )
 from otspec.conformance.faults.explanations import OR, explanations
-from otspec.conformance.kinds import Block, Kind, Tokens
-from otspec.conformance.library import small_cases
 
 PAGE = Path(__file__).parent / "conformance_controls.md"
 REPETITIONS = 200

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
-from otspec import blocks, trees
+from otspec import blocks
+from otspec.blocks import trees
 from otspec.files import READERS
 from otspec.rules import RULES
-from otspec.rules.contract import Rule
+from otspec.rules.base.rule import Rule
 from otspec.traces.readers import FORMATS
 
 TABLES = Path(__file__).parent / "tables"

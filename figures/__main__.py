@@ -13,9 +13,9 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from figures.contract import Settings
 from figures.registry import ITEMS, named_item
 from figures.writing import write
+from otspec._base.tables import print_table, say
 from otspec.cli.main import run
 from otspec.plots.canvas import PAGE, in_style
-from otspec.tables import print_table, say
 
 FORMATS = ("pdf", "png", "svg")
 

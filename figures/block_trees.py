@@ -10,6 +10,7 @@ from figures.axes import rule_lines
 from figures.contract import Numbers, Picture, Settings
 from figures.registry import item
 from otspec.blocks import DraftSelection, TokenVerify, configurations, random_pair, sweep
+from otspec.blocks.trees.branching import as_text
 from otspec.rules import (
     KSequential,
     PairRule,
@@ -19,7 +20,6 @@ from otspec.rules import (
     RecursiveRejectionWithoutReplacement,
     SpecHub,
 )
-from otspec.trees.branching import as_text
 
 TOKENS = 3
 DIVERGENCE = 0.4

@@ -15,7 +15,7 @@ from figures.means import CHANCE, radius
 from figures.on_letters import Warping, letter_pair
 from figures.registry import item
 from otspec import Independent
-from otspec.arithmetic import Array
+from otspec._base.arithmetic import Array
 from otspec.distributions import Distribution
 from otspec.logged.comparison import mean_and_error
 from otspec.rules import (

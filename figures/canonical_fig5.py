@@ -11,7 +11,7 @@ from figures.axes import legend_outside
 from figures.contract import PAGE, Cell, Numbers, Picture, Settings
 from figures.on_letters import Warping, letter_pair
 from figures.registry import item
-from otspec.arithmetic import Array
+from otspec._base.arithmetic import Array
 
 TOP_P = 0.95
 """The paper's."""

@@ -12,7 +12,7 @@ from figures.contract import Cell, Numbers, Settings, Table
 from figures.means import CHANCE, mean_in_words
 from figures.on_letters import LetterTrees, Warping, letter_pair
 from figures.registry import item
-from otspec.arithmetic import Array
+from otspec._base.arithmetic import Array
 from otspec.distributions import Distribution
 from otspec.rules import (
     ImportanceSampling,

@@ -15,7 +15,7 @@ import otspec
 from figures.contract import Cell, Numbers, Settings, Table
 from figures.on_letters import letter_pair
 from figures.registry import item
-from otspec.arithmetic import Array
+from otspec._base.arithmetic import Array
 from otspec.distributions import Distribution
 from otspec.estimate import Estimate, average
 from otspec.rules import ImportanceSampling, KSequential, NotExactError, RecursiveRejection

@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import Any, ClassVar, TypeAlias
 
 import otspec
+from otspec._base.writing import write_text
 from otspec.distributions import Distribution
 from otspec.plots import save
 from otspec.plots.canvas import STYLE, in_style
 from otspec.traces import Trace, load_trace
-from otspec.writing import write_text
 
 COLUMN = (3.5, 2.6)
 """Inches of a picture as wide as a column of a two-column page."""

@@ -13,6 +13,7 @@ import otspec
 from figures.axes import legend_outside
 from figures.contract import Numbers, Picture, Settings
 from figures.registry import item
+from otspec._base.writing import write_text
 from otspec.distributions import Distribution
 from otspec.drafts import IID, LAWS, Hub, TopK, TopPlusOne, WithoutReplacement
 from otspec.plots.axes import against_counts
@@ -27,7 +28,6 @@ from otspec.rules import (
 )
 from otspec.traces.statistics import clustered_mean
 from otspec.traces.summary import attains
-from otspec.writing import write_text
 
 KS = (1, 2, 4, 8, 16)
 TEMPERATURES = (0.3, 0.6, 1.0)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from otspec.arithmetic import Array
+from otspec._base.arithmetic import Array
 from otspec.distributions import Distribution
 
 

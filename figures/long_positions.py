@@ -24,7 +24,7 @@ from otspec.rules import (
     RecursiveRejection,
     RecursiveRejectionWithoutReplacement,
 )
-from otspec.rules.distinct_paths import DistinctPaths
+from otspec.rules.rejection.rejected_paths import DistinctPaths
 from otspec.traces import Trace
 
 RECORD = Path(__file__).with_name("long_trace_drafts.csv")

@@ -14,9 +14,9 @@ from typing import Any
 
 from figures.contract import Settings
 from otspec.blocks import BLOCK_RULES, BlockComparison, BlockVerify, LoggedBlock
+from otspec.blocks.trees.branching import as_text
 from otspec.logged.comparison import mean_and_error
 from otspec.rules import KSequential, PooledSelection, PooledSelectionWithoutReplacement
-from otspec.trees.branching import as_text
 
 RECORD = Path(__file__).with_name("long_trace.csv")
 TREES = Path(__file__).with_name("long_trace_trees.csv")

@@ -13,6 +13,7 @@ from figures.contract import Settings
 from figures.long_trace import KeptByTree, recorded
 from figures.tree_starts import Start
 from otspec.blocks import LoggedBlock, as_branching, configurations
+from otspec.blocks.trees.branching import as_text
 from otspec.rules import (
     NaiveSampling,
     PairRule,
@@ -22,7 +23,6 @@ from otspec.rules import (
     RecursiveRejectionWithoutReplacement,
     SpecHub,
 )
-from otspec.trees.branching import as_text
 
 
 class TreeRecord(NamedTuple):

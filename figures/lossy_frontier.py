@@ -13,8 +13,10 @@ import numpy as np
 import otspec
 from figures.contract import Numbers, Picture, Settings
 from figures.registry import item
+from otspec._base.writing import write_text
 from otspec.distributions import Distribution
-from otspec.lossy.rules import (
+from otspec.plots.canvas import ink
+from otspec.rules.lossy import (
     Cactus,
     CascadeByPosition,
     CascadeByToken,
@@ -29,9 +31,7 @@ from otspec.lossy.rules import (
     ThresholdedTargetOnly,
     TypicalAcceptance,
 )
-from otspec.lossy.rules.divergences import kullback_leibler, total_variation
-from otspec.plots.canvas import ink
-from otspec.writing import write_text
+from otspec.rules.lossy.divergences import kullback_leibler, total_variation
 
 COLUMNS = ("setting", "TV", "KL", "acceptance", "frontier", "wasted")
 Pairs: TypeAlias = Sequence[tuple[Distribution, Distribution]]

@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from figures.on_letters import LetterPair
-from otspec.arithmetic import Array, IntArray
+from otspec._base.arithmetic import Array, IntArray
 from otspec.blocks import BlockVerify, BlockVerifyPublished, TokenVerify
 from otspec.blocks.single_draft import SingleDraftRule
 

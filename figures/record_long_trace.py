@@ -4,8 +4,8 @@ import sys
 
 from figures import long_positions, long_trees
 from figures.long_trace import RECORD, TREES, computed, computed_trees, record
+from otspec._base.writing import write_text
 from otspec.traces import load_trace
-from otspec.writing import write_text
 
 if __name__ == "__main__":
     trace = load_trace(sys.argv[1])

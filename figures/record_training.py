@@ -4,7 +4,7 @@ import sys
 
 from figures import training_letters, training_trace
 from figures.train_for_k import LETTERS, TRACE, as_csv
-from otspec.writing import write_text
+from otspec._base.writing import write_text
 
 if __name__ == "__main__":
     if sys.argv[1] == "letters":

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any, TypeVar, dataclass_transform
 
 from figures.contract import Item
-from otspec.raw import shown
-from otspec.registry import Registry
+from otspec._base.coerce import shown
+from otspec._base.registry import Registry
 
 Shown = TypeVar("Shown", bound=Item)
 

@@ -9,10 +9,10 @@ import numpy as np
 from figures.axes import rule_lines
 from figures.contract import Numbers, Picture, Settings
 from figures.registry import item
-from otspec.arithmetic import Array
+from otspec._base.arithmetic import Array
 from otspec.ratios import Pair
 from otspec.rules import RecursiveRejection, RecursiveRejectionWithoutReplacement, SpecHub
-from otspec.rules.distinct_paths import DistinctPaths
+from otspec.rules.rejection.rejected_paths import DistinctPaths
 
 DRAFTS = 10
 PATHS, QUICK_PATHS = 2_000, 100

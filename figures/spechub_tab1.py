@@ -7,7 +7,7 @@ import numpy as np
 from figures.contract import Cell, Numbers, Settings, Table
 from figures.on_letters import Warping, letter_pair
 from figures.registry import item
-from otspec.arithmetic import Array
+from otspec._base.arithmetic import Array
 from otspec.logged.comparison import mean_and_error
 from otspec.rules import (
     PairRule,

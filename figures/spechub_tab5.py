@@ -7,7 +7,8 @@ from typing import NamedTuple
 
 from figures.contract import Cell, Numbers, Settings, Table
 from figures.registry import item
-from otspec.arithmetic import Number
+from otspec._base.arithmetic import Number
+from otspec.blocks.trees import DraftSelection
 from otspec.datasets import letters
 from otspec.models import NGramModel, Prefix, WarpedModel
 from otspec.rules import (
@@ -18,7 +19,6 @@ from otspec.rules import (
     RecursiveRejectionWithoutReplacement,
     SpecHub,
 )
-from otspec.trees import DraftSelection
 
 LEVELS = (1, 2, 3, 4, 5)
 """How many tokens deep the drafts go. The paper counts the root, too: its depth is one more."""

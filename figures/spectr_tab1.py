@@ -10,8 +10,8 @@ from figures.long_trace import TREE_RULES, kept_by_tree
 from figures.means import mean_in_words, of_calls
 from figures.on_letters import LetterTrees, Warping, letter_pair
 from figures.registry import item
+from otspec.blocks.trees.branching import as_text
 from otspec.rules import KSequential
-from otspec.trees.branching import as_text
 
 PLACES = tuple((count, length) for length in (4, 8) for count in (1, 2, 4, 8))
 """K and L, row by row."""

@@ -15,7 +15,7 @@ import numpy as np
 
 import otspec
 from otspec import learning
-from otspec.arithmetic import Array
+from otspec._base.arithmetic import Array
 from otspec.rules import PooledSelection, PooledSelectionWithoutReplacement
 
 KS = (1, 2, 4, 8)

@@ -8,23 +8,30 @@ from typing import Any, NamedTuple, TypeAlias
 
 from figures.contract import Cell, Numbers, Settings, Table
 from figures.registry import item
-from otspec.arithmetic import Number
+from otspec._base.arithmetic import Number
+from otspec.blocks.trees import DraftSelection, as_branching
+from otspec.blocks.trees.verifiers.base import TreeRule
+from otspec.blocks.trees.verifiers.greedy_multi_path import GreedyMultiPath
+from otspec.blocks.trees.verifiers.token_rules import TokenRule
+from otspec.blocks.trees.verifiers.traversal_verify import (
+    TraversalVerify,
+    TraversalVerifyWithoutReplacement,
+)
+from otspec.blocks.trees.verifiers.universal_tree import (
+    UniversalTree,
+    UniversalTreeWithoutReplacement,
+)
 from otspec.datasets import letters
 from otspec.drafts import IID, WithoutReplacement
 from otspec.models import Model
-from otspec.programs import DraftedNodes, TextProgram, depth_bound
+from otspec.programs import DraftedNodes, TextProgram
+from otspec.programs.sequences import depth_bound
 from otspec.rules import (
     PooledSelection,
     PooledSelectionWithoutReplacement,
     RecursiveRejection,
     RecursiveRejectionWithoutReplacement,
 )
-from otspec.trees import DraftSelection, as_branching
-from otspec.trees.contract import TreeRule
-from otspec.trees.greedy_multi_path import GreedyMultiPath
-from otspec.trees.token_rules import TokenRule
-from otspec.trees.traversal_verify import TraversalVerify, TraversalVerifyWithoutReplacement
-from otspec.trees.universal_tree import UniversalTree, UniversalTreeWithoutReplacement
 
 Keeper: TypeAlias = Callable[[Model, Model, tuple[int, ...]], Number]
 """(draft, target, branching) → E[τ] at the beginning of a text."""

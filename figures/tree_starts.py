@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from otspec.blocks import LoggedBlock
+from otspec.blocks.trees.verifiers.token_rules import TokenRule
 from otspec.distributions import Distribution
 from otspec.ratios import Pair
 from otspec.rules import RecursiveRejectionWithoutReplacement
-from otspec.rules.distinct_paths import DistinctPaths
-from otspec.trees.token_rules import TokenRule
+from otspec.rules.rejection.rejected_paths import DistinctPaths
 
 PATHS, SEED = 500, 0
 """Of the simulated rejections of more than two distinct drafts."""

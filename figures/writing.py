@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from figures.contract import Item, Settings
+from otspec._base.writing import write_text
 from otspec.version import __version__
-from otspec.writing import write_text
 
 PROVENANCE = "provenance.jsonl"
 

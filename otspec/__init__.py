@@ -26,7 +26,7 @@ if TYPE_CHECKING:
         WithoutReplacement,
     )
     from otspec.optimum import LossyOptimum, Optimum, optimal_acceptance, optimal_acceptances
-    from otspec.plan import Plan, optimal_plan
+    from otspec.optimum.plan import Plan, optimal_plan
 
 __all__ = [
     "IID",
@@ -103,7 +103,7 @@ _PLACES = {
         "WithoutReplacement",
     ),
     "otspec.optimum": ("LossyOptimum", "Optimum", "optimal_acceptance", "optimal_acceptances"),
-    "otspec.plan": ("Plan", "optimal_plan"),
+    "otspec.optimum.plan": ("Plan", "optimal_plan"),
 }
 _LATER = {name: place for place, names in _PLACES.items() for name in names}
 """Public names whose modules are imported when they are first used."""

@@ -30,7 +30,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from otspec.arithmetic import Array, Number
+from otspec._base.arithmetic import Array, Number
 
 Result = TypeVar("Result")
 

@@ -8,10 +8,18 @@ from functools import cached_property
 
 import numpy as np
 
-from otspec.arithmetic import Array, IntArray, Number, as_number, positive_part, sums_by, zeros
+from otspec._base.arithmetic import (
+    Array,
+    IntArray,
+    Number,
+    as_number,
+    positive_part,
+    sums_by,
+    zeros,
+)
+from otspec._base.frozen import Frozen
 from otspec.chance import Chance
 from otspec.distributions import Distribution, normalised
-from otspec.frozen import Frozen
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,7 +91,7 @@ class Coupling(Frozen):
         Returns
         -------
         ndarray, shape (k + 1, n)
-            As :meth:`otspec.rules.contract.Rule.joint_kernel`.
+            As :meth:`otspec.rules.base.rule.Rule.joint_kernel`.
         """
         tokens, k = list(drafts), len(drafts)
         chances = self.chances[tokens]

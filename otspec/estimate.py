@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from otspec.arithmetic import Array, Number
+from otspec._base.arithmetic import Array, Number
 from otspec.distributions import SUM_TOLERANCE
 
 CONFIDENCE = 0.95

@@ -9,9 +9,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from otspec.arithmetic import Array, IntArray, is_exact, prefix_sums, suffix_sums
+from otspec._base.arithmetic import Array, IntArray, is_exact, prefix_sums, suffix_sums
+from otspec._base.frozen import Frozen
 from otspec.distributions import Distribution, as_pair
-from otspec.frozen import Frozen
 
 _POWER = 1000
 """Scales a subnormal number to a normal one below 1, exactly."""

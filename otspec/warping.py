@@ -10,8 +10,8 @@ import math
 from collections.abc import Iterable
 from typing import Any
 
-from otspec.arguments import as_list
-from otspec.raw import shown
+from otspec._base.arguments import as_list
+from otspec._base.coerce import shown
 
 Order = tuple[str, ...]
 """Each of the four steps once."""

@@ -13,7 +13,7 @@ import zipfile
 from collections.abc import Iterable
 from pathlib import Path
 
-from otspec.tables import say
+from otspec._base.tables import say
 
 ROOT = Path(__file__).parents[1]
 MADE = ("PKG-INFO", "otspec.egg-info/")

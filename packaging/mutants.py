@@ -144,7 +144,7 @@ def tried(room: Room, item: WorkItem) -> WorkResult:
     code, *_ = changed(mutant) or ("",)
     kept = mutant.module_path.with_suffix(".kept")
     shutil.copy2(mutant.module_path, kept)
-    if "otspec.compiling" in code:
+    if "otspec._base.compiling" in code:
         # Machine code is kept by the file of its loop, whatever that calls.
         shutil.rmtree(LOOPS, ignore_errors=True)
     try:

@@ -16,7 +16,7 @@ from searching import of_all
 import otspec
 from otspec import closed_forms
 from otspec.blocks import BlockVerify, BlockVerifyPublished, TokenVerify, memoryless
-from otspec.plan import optimal_plan
+from otspec.optimum.plan import optimal_plan
 
 SIXTHS = [Fraction(i, 6) for i in range(7)]
 DEGENERATE = (

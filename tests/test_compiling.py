@@ -6,7 +6,9 @@ import pkgutil
 import numpy as np
 import pytest
 
-from otspec import compiling, drafts, selection
+from otspec import drafts
+from otspec._base import compiling
+from otspec.optimum import pools
 
 pytestmark = pytest.mark.skipif(not compiling.HAS_NUMBA, reason="Numba is not installed")
 
@@ -45,7 +47,7 @@ def test_every_loop_of_the_package_is_kept():
 
     loops = {
         name: value
-        for package in (selection, drafts)
+        for package in (pools, drafts)
         for module in pkgutil.iter_modules(package.__path__, f"{package.__name__}.")
         for name, value in vars(importlib.import_module(module.name)).items()
         if isinstance(value, Dispatcher)

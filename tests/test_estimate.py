@@ -9,13 +9,10 @@ import pytest
 from scipy.stats import binom
 
 from otspec.estimate import Estimate
-from otspec.rules import (
-    ImportanceSampling,
-    RecursiveRejectionWithoutReplacement,
-    importance_laws,
-)
-from otspec.rules.contract import NotExactError
-from otspec.rules.enumeration import acceptance_or_estimate, enumerated_acceptance
+from otspec.rules import ImportanceSampling, RecursiveRejectionWithoutReplacement
+from otspec.rules.base.enumeration import acceptance_or_estimate, enumerated_acceptance
+from otspec.rules.base.rule import NotExactError
+from otspec.rules.importance import acceptance as importance_laws
 
 
 def test_an_estimate_is_a_float_that_shows_its_interval():

@@ -24,7 +24,7 @@ ARROW_FIRST = """
 import sys
 
 import pyarrow as pa
-from otspec.extras import let_arrow_do_without_pandas
+from otspec._base.extras import let_arrow_do_without_pandas
 
 let_arrow_do_without_pandas()
 table = pa.table({"kept": pa.array([1.0, 2.0])})

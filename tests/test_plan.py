@@ -21,7 +21,7 @@ from searching import NIGHTLY, of_all
 
 import otspec
 from otspec.drafts.support import support
-from otspec.plan import Plan
+from otspec.optimum.plan import Plan
 
 FIGURE_5 = fractions("1/2", "3/10", "1/5"), fractions("1/10", "3/5", "3/10")
 ZERO = Fraction(0)

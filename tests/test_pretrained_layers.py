@@ -2,7 +2,7 @@
 
 import pytest
 
-from otspec.pretrained import layers_of
+from otspec.models.pretrained import layers_of
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from searching import of_all
 
 from otspec import ratios
 from otspec.distributions import as_pair
-from otspec.selection.pools import by_token
+from otspec.optimum.pools.pools import by_token
 
 SMALLEST = 5e-324
 

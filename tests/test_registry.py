@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 
 import otspec
+from otspec._base.registry import Registry, meant
 from otspec.drafts import LAWS, SingleDraftLaw
 from otspec.programs import PROGRAMS, Formulation, MaxFlow, Reduced
-from otspec.registry import Registry, meant
 from otspec.solvers import SOLVERS, Solver, highs
 
 ROOT = Path(__file__).parents[1]

@@ -11,8 +11,8 @@ from contextlib import contextmanager
 import pytest
 from command_line import complaint, run, write_trace
 
+from otspec._base.writing import in_one_step, remove_unfinished, write_text
 from otspec.cli.main import main
-from otspec.writing import in_one_step, remove_unfinished, write_text
 
 OLD, NEW = "old\n", "new, and longer than a block\n" * 1000
 
@@ -73,7 +73,7 @@ def test_a_writer_that_is_killed_leaves_the_old_file(tmp_path):
 import os, sys
 from pathlib import Path
 from otspec.cli.main import main
-from otspec.writing import in_one_step
+from otspec._base.writing import in_one_step
 with in_one_step(Path(sys.argv[1])) as stream:
     stream.write(b"half" * 10_000)
     stream.flush()

@@ -8,10 +8,10 @@ import click
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeElapsedColumn
 
+from otspec._base.tables import print_table, say
+from otspec._base.writing import write_text
 from otspec.cli.main import run
-from otspec.cli.output import print_json
-from otspec.tables import print_table, say
-from otspec.writing import write_text
+from otspec.cli.shared.output import print_json
 from validation import report
 from validation.registry import CLAIMS, PAPERS
 from validation.running import Finding, check_claims

@@ -11,7 +11,7 @@ from fractions import Fraction
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from otspec.arithmetic import Number
+from otspec._base.arithmetic import Number
 
 if TYPE_CHECKING:
     from validation.domains import Domain

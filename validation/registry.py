@@ -3,8 +3,8 @@
 from importlib import import_module
 from typing import Any
 
-from otspec.raw import shown
-from otspec.registry import Registry
+from otspec._base.coerce import shown
+from otspec._base.registry import Registry
 from validation.claim import BOOK, Claim
 
 PAPERS = {

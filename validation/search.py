@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from otspec.arithmetic import Number
+from otspec._base.arithmetic import Number
 from validation.claim import Counterexample, Evidence, Fails, Outcome, Slack
 from validation.domains import Domain, Exact, Instance, is_law, law_of, weights_of
 from validation.models import Table

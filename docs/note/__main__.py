@@ -10,8 +10,8 @@ import click
 from docs.note.compute import compute
 from docs.note.setting import NAME, typeset
 from figures.contract import Settings
+from otspec._base.tables import say
 from otspec.cli.main import run
-from otspec.tables import say
 
 
 @click.command()

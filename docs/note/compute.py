@@ -9,8 +9,8 @@ from docs.note import cost, examples, letters, pictures, trace, verifiers
 from docs.note.results import Results
 from figures.contract import Settings
 from figures.pooled_gain import PooledGain
+from otspec._base.writing import write_text
 from otspec.version import __version__
-from otspec.writing import write_text
 
 NUMBERS = "numbers.json"
 INSTANCES = 1_000

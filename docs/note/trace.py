@@ -19,7 +19,7 @@ from figures.pooled_gain import PooledGain
 from otspec import WithoutReplacement, ratios
 from otspec.logged.comparison import mean_and_error
 from otspec.rules import KSequential, NaiveSampling, PooledSelectionWithoutReplacement, SpecHub
-from otspec.rules.distinct_paths import DistinctPaths
+from otspec.rules.rejection.rejected_paths import DistinctPaths
 from otspec.traces.comparison import OPTIMUM
 
 SHOWN = (2, 4, 8, 16)

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from otspec.advice.candidates import NO_DRAFT
-from otspec.advice.choices import Choice, Interval, Loss
+from otspec.advice.evaluation.candidates import NO_DRAFT
+from otspec.advice.evaluation.choices import Choice, Interval, Loss
 from otspec.blocks import TokenVerify
 from otspec.cards import Carded, Row
 from otspec.drafts import IID

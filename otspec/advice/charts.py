@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from otspec._base.arguments import as_instance
 from otspec.advice.advice import Advice
-from otspec.advice.candidates import CHAIN_RULES, NO_DRAFT
-from otspec.advice.choices import Choice
-from otspec.arguments import as_instance
+from otspec.advice.evaluation.candidates import CHAIN_RULES, NO_DRAFT
+from otspec.advice.evaluation.choices import Choice
 from otspec.plots import explain, look_of_several
 from otspec.plots.axes import legend_beside
 from otspec.plots.canvas import ink, panel_on

@@ -7,11 +7,11 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from otspec.advice.advice import ENOUGH, LOSSY, Advice
-from otspec.advice.candidates import NO_DRAFT
-from otspec.advice.choices import Choice, Interval
+from otspec.advice.evaluation.candidates import NO_DRAFT
+from otspec.advice.evaluation.choices import Choice, Interval
+from otspec.blocks.trees.shapes import Shape, as_shape
 from otspec.estimate import CONFIDENCE
 from otspec.reports.summary_file import interval_document
-from otspec.trees.shapes import Shape, as_shape
 
 
 def document_of(advice: Advice) -> dict[str, Any]:

@@ -8,11 +8,11 @@ from typing import Protocol
 
 import numpy as np
 
-from otspec.advice.candidates import CHAIN_RULES, NO_DRAFT, Candidate, CheckedRule
-from otspec.advice.choices import UNKNOWN, Interval
-from otspec.arithmetic import Array, Number, as_number
+from otspec._base.arithmetic import Array, Number, as_number
+from otspec.advice.evaluation.candidates import CHAIN_RULES, NO_DRAFT, Candidate, CheckedRule
+from otspec.advice.evaluation.choices import UNKNOWN, Interval
+from otspec.blocks.trees import BestTrees, best_trees
 from otspec.models import Model
-from otspec.trees import BestTrees, best_trees
 
 
 class Worth(Protocol):

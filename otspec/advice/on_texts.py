@@ -8,14 +8,14 @@ from functools import cached_property
 
 import numpy as np
 
-from otspec.advice.candidates import Candidate, CheckedRule
-from otspec.advice.choices import Interval
-from otspec.advice.numbers import TextNumbers
-from otspec.advice.tally import FoldedTally
-from otspec.arithmetic import Array
-from otspec.frozen import Frozen
-from otspec.trees import BestTrees
-from otspec.trees.chances import Chances
+from otspec._base.arithmetic import Array
+from otspec._base.frozen import Frozen
+from otspec.advice.evaluation.candidates import Candidate, CheckedRule
+from otspec.advice.evaluation.choices import Interval
+from otspec.advice.evaluation.numbers import TextNumbers
+from otspec.advice.evaluation.tally import FoldedTally
+from otspec.blocks.trees import BestTrees
+from otspec.blocks.trees.best.acceptance_rates import Chances
 
 
 @dataclass(frozen=True, eq=False)

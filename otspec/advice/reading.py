@@ -8,14 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from otspec.advice.drafted import drafted_texts
+from otspec._base.arguments import as_instance, as_list
+from otspec.advice.evaluation.drafted import drafted_texts
+from otspec.advice.evaluation.lossy_chain import LossyChain
+from otspec.advice.evaluation.numbers import Asked, TextNumbers
+from otspec.advice.evaluation.search import DEEPEST
 from otspec.advice.evidence import Evidence, ModelEvidence
-from otspec.advice.lossy_chain import LossyChain
-from otspec.advice.numbers import Asked, TextNumbers
 from otspec.advice.on_texts import TextEvidence
-from otspec.advice.search import DEEPEST
-from otspec.advice.written import Written, written_texts
-from otspec.arguments import as_instance, as_list
+from otspec.advice.target_texts import Written, written_texts
 from otspec.logged import LoggedBlock
 from otspec.logged.comparison import shared_length
 from otspec.models import as_models

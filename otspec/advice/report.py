@@ -6,16 +6,16 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
+from otspec._base.webpage import Cell, escaped, key_figures, listed_items, page, picture, table
+from otspec._base.writing import write_text
 from otspec.advice.advice import Advice
-from otspec.advice.candidates import NO_DRAFT
 from otspec.advice.charts import pareto_figure
-from otspec.advice.choices import Choice, Loss
 from otspec.advice.document import interval_words, percent_words, sentences, short, too_few
+from otspec.advice.evaluation.candidates import NO_DRAFT
+from otspec.advice.evaluation.choices import Choice, Loss
 from otspec.plots import svg
+from otspec.reports.findings import percent
 from otspec.reports.origin import UNKNOWN, Origin, origin_section
-from otspec.reports.standing import percent
-from otspec.webpage import Cell, escaped, key_figures, listed_items, page, picture, table
-from otspec.writing import write_text
 
 _CAPTION = (
     "Each mark is a choice; a grey line joins what is equally fast. The steps are the most tokens "

@@ -9,9 +9,9 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from otspec.arithmetic import Array, IntArray
+from otspec._base.arithmetic import Array, IntArray
 from otspec.auditing.declared import DisagreementError
-from otspec.auditing.foreign import attempt, takes_token, write_index
+from otspec.auditing.sandbox import attempt, takes_token, write_index
 from otspec.auditing.seeding import randomness
 
 Drawn: TypeAlias = tuple[IntArray, IntArray | None]

@@ -7,21 +7,21 @@ from dataclasses import dataclass, field
 from functools import singledispatch
 from typing import Any, NamedTuple
 
-from otspec.arguments import as_flag
-from otspec.arithmetic import Number
+from otspec._base.arguments import as_flag
+from otspec._base.arithmetic import Number
 from otspec.auditing.declared import rounding
 from otspec.auditing.exact import asked, checked_tolerance, told
-from otspec.auditing.foreign import attempt
+from otspec.auditing.sandbox import attempt
+from otspec.blocks.base import BlockRule, as_block_rule, enumerated_expected
 from otspec.blocks.block_verify import BlockVerify
-from otspec.blocks.contract import BlockRule, as_block_rule, enumerated_expected
 from otspec.blocks.decoding import decoded_law
 from otspec.blocks.single_draft import SingleDraftRule
+from otspec.blocks.trees.best.dynamic_tree import DynamicTree
 from otspec.cards import Carded, Row, Verbatim
 from otspec.distributions import as_k
+from otspec.models.base import Prefix
 from otspec.models.callables import as_models
-from otspec.models.contract import Prefix
 from otspec.programs import DraftedSets, PathProgram
-from otspec.trees.dynamic_tree import DynamicTree
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,12 +9,12 @@ from typing import Any, cast
 
 import numpy as np
 
-from otspec.arithmetic import Array, as_numbers, is_exact
-from otspec.auditing.foreign import Crash, attempt, attribute
-from otspec.digits import plain
+from otspec._base.arithmetic import Array, as_numbers, is_exact
+from otspec._base.digits import plain
+from otspec.auditing.sandbox import Crash, attempt, attribute
 from otspec.distributions import Distribution, as_distribution
 from otspec.drafts import IID, LAWS, DraftLaw
-from otspec.rules.program_rule import ProgramRule
+from otspec.rules.base.program_rule import ProgramRule
 
 
 class DisagreementError(Exception):

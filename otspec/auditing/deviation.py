@@ -8,9 +8,9 @@ from statistics import NormalDist
 
 import numpy as np
 
-from otspec.arithmetic import Array, IntArray
-from otspec.drafts.contract import inverted
-from otspec.frozen import read_only
+from otspec._base.arithmetic import Array, IntArray
+from otspec._base.frozen import read_only
+from otspec.drafts.base import inverted
 
 SIMULATIONS = 5_000
 """Most simulated samples of a right law per test: the smallest p-value is just below 1/5,000."""

@@ -8,11 +8,11 @@ from typing import Any, TypeAlias, cast
 
 import numpy as np
 
-from otspec.arithmetic import Array, as_numbers, is_exact
+from otspec._base.arithmetic import Array, as_numbers, is_exact
+from otspec._base.digits import plain
 from otspec.auditing.declared import TEST_SAMPLERS, DisagreementError, NoDistributionError
-from otspec.auditing.foreign import attempt, takes_token, write_index
 from otspec.auditing.report import Audit, Problem, measured, unmeasured
-from otspec.digits import plain
+from otspec.auditing.sandbox import attempt, takes_token, write_index
 from otspec.distributions import Distribution
 
 Kernel: TypeAlias = Callable[[tuple[int, ...]], Any]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeVar, cast
 
-from otspec.arguments import as_callable, as_real
+from otspec._base.arguments import as_callable, as_real
 from otspec.auditing.declared import (
     DisagreementError,
     as_declared,
@@ -13,12 +13,12 @@ from otspec.auditing.declared import (
     kernel_of,
 )
 from otspec.auditing.enumeration import Kernel, enumerated
-from otspec.auditing.foreign import attempt, attribute
 from otspec.auditing.report import Audit, Problem, problem_of, step_problem
+from otspec.auditing.sandbox import attempt, attribute
 from otspec.distributions import Distribution, DistributionLike, as_distribution
 from otspec.drafts import DraftLaw
-from otspec.drafts.contract import as_law
-from otspec.rules.contract import Rule
+from otspec.drafts.base import as_law
+from otspec.rules.base.rule import Rule
 
 T = TypeVar("T")
 

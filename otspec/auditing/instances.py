@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from otspec.arguments import as_integer, as_list, as_seed
-from otspec.digits import plain
+from otspec._base.arguments import as_integer, as_list, as_seed
+from otspec._base.coerce import shown
+from otspec._base.digits import plain
+from otspec._base.frozen import Frozen
 from otspec.distributions import as_k
-from otspec.frozen import Frozen
-from otspec.raw import shown
 
 MOST_DRAWN = 10_000
 """The largest bounds on n and k of random instances."""

@@ -9,17 +9,17 @@ from typing import Any
 
 import numpy as np
 
-from otspec.arithmetic import Array, Number, as_number, is_exact, positive_part, zeros
+from otspec._base.arithmetic import Array, Number, as_number, is_exact, positive_part, zeros
+from otspec._base.digits import plain
+from otspec._base.frozen import Frozen
 from otspec.auditing.declared import DisagreementError, NoDistributionError, rounding
 from otspec.cards import Carded, Masses, Row
 from otspec.chance import Chance
-from otspec.digits import plain
 from otspec.distributions import Distribution, DistributionLike, as_distribution
 from otspec.drafts import DraftLaw, Fixed
-from otspec.frozen import Frozen
-from otspec.lossy.rules.divergences import kullback_leibler
 from otspec.optimum import optimal_acceptance
-from otspec.rules.program_rule import ProgramRule
+from otspec.rules.base.program_rule import ProgramRule
+from otspec.rules.lossy.divergences import kullback_leibler
 
 
 @dataclass(frozen=True)

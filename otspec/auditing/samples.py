@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from otspec.arguments import (
+from otspec._base.arguments import (
     as_callable,
     as_flag,
     as_instance,
@@ -17,7 +17,7 @@ from otspec.arguments import (
     as_seed,
     as_size,
 )
-from otspec.arithmetic import Array, IntArray
+from otspec._base.arithmetic import Array, IntArray
 from otspec.auditing.black_box import Drawn, drawn
 from otspec.auditing.declared import DisagreementError, check_declared
 from otspec.auditing.deviation import cumulants, deviations, p_value, resolution
@@ -26,8 +26,8 @@ from otspec.auditing.seeding import seeded
 from otspec.cards import Carded
 from otspec.distributions import Distribution, DistributionLike
 from otspec.drafts import DraftLaw
-from otspec.drafts.contract import as_law
-from otspec.rules.contract import Rule
+from otspec.drafts.base import as_law
+from otspec.rules.base.rule import Rule
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, NamedTuple
 
-from otspec.arguments import as_callable, as_choice, as_instance, as_steps
-from otspec.arithmetic import Number
+from otspec._base.arguments import as_callable, as_choice, as_instance, as_steps
+from otspec._base.arithmetic import Number
 from otspec.auditing.declared import (
     DisagreementError,
     check_declared,
@@ -18,9 +18,9 @@ from otspec.auditing.declared import (
 )
 from otspec.auditing.enumeration import enumerated
 from otspec.auditing.exact import checked_tolerance
-from otspec.auditing.foreign import attempt
 from otspec.auditing.instances import Instance, simpler
 from otspec.auditing.report import Audit, problem_of, unmeasured
+from otspec.auditing.sandbox import attempt
 from otspec.cards import Carded, Row
 from otspec.distributions import as_distribution
 from otspec.drafts import IID, LAWS, named_law

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.random import mtrand
 
-from otspec.arguments import as_seed
-from otspec.extras import needed
+from otspec._base.arguments import as_seed
+from otspec._base.extras import needed
 
 
 @contextmanager

@@ -19,7 +19,7 @@ from array_api_compat import (
     is_pydata_sparse_array,
 )
 
-from otspec.batch._kernels.library import Array, Library, is_torch, library_of
+from otspec.batch._array_api.library import Array, Library, is_torch, library_of
 
 FLOATS = ("float32", "float64", "float16", "bfloat16")
 """Dtypes of probabilities and logits."""

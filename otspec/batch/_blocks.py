@@ -9,8 +9,8 @@ from otspec.batch._arguments import (
     check_reach,
     problem_of,
 )
-from otspec.batch._kernels import drafted_block, greatest_path
-from otspec.batch._kernels.library import Array, quiet
+from otspec.batch._array_api.library import Array, quiet
+from otspec.batch._array_api.sequences import drafted_block, greatest_path
 from otspec.batch._results import CorrectedBlock, Corrections, VerifiedBlock, VerifiedPath
 from otspec.batch._running import verified_block
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from otspec.batch._arguments import check_probabilities, check_uniforms
+from otspec.batch._array_api import drafters
+from otspec.batch._array_api.library import Array, Library, quiet
 from otspec.batch._arrays import one_library
-from otspec.batch._kernels import drafters
-from otspec.batch._kernels.library import Array, Library, quiet
 
 
 @quiet

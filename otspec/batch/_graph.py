@@ -1,6 +1,6 @@
 """Which calls are one operation of a graph that PyTorch compiles: those that go row by row outside.
 
-What is asked of tensors here :mod:`otspec.batch._path` asks of arrays in memory. PyTorch looks
+What is asked of tensors here :mod:`otspec.batch._dispatch` asks of arrays in memory. PyTorch looks
 before each call of a compiled function at all that was looked at when its graph was made. So
 nothing more is done on the way to an operation, which checks the arguments itself.
 """
@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from otspec.batch import _path
-from otspec.batch._kernels.library import Array, is_torch
+from otspec.batch import _dispatch
+from otspec.batch._array_api.library import Array, is_torch
 
 
 def is_one_operation(draft: Array, target: Array, *, places: bool = False) -> bool:
@@ -19,8 +19,8 @@ def is_one_operation(draft: Array, target: Array, *, places: bool = False) -> bo
         _is_compiled(draft)
         and _fits(draft, places)
         and _fits(target, places)
-        and _path.ROWS
-        and _path.has_numba()
+        and _dispatch.ROWS
+        and _dispatch.has_numba()
     )
 
 

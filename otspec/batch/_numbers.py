@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from otspec._base.coerce import shown
 from otspec.batch._arrays import kind_of
 from otspec.distributions import as_k
-from otspec.raw import shown
 
 MOST_DRAFTS = 2**53
 """Up to here every number of drafts is a float64."""

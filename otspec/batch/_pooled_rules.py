@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from otspec.batch._kernels.library import Array, quiet
+from otspec.batch._array_api.library import Array, quiet
 from otspec.batch._numbers import as_grades
 from otspec.batch._results import Verified
 from otspec.batch._running import verified

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from otspec.batch._kernels.library import Array
+from otspec.batch._array_api.library import Array
 
 
 class Verified(NamedTuple):

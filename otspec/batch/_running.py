@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from otspec.arguments import as_flag
+from otspec._base.arguments import as_flag
 from otspec.batch._arguments import check_block_problem, check_problem, problem_of
+from otspec.batch._array_api.library import Array, library_of
+from otspec.batch._array_api.optimum import acceptance, best_scale
+from otspec.batch._array_api.problem import Problem
+from otspec.batch._array_api.sequences import drafted_block
+from otspec.batch._dispatch import machine, pairs_of, rows_of
 from otspec.batch._graph import is_one_operation, operation
-from otspec.batch._kernels import drafted_block
-from otspec.batch._kernels.library import Array, library_of
-from otspec.batch._kernels.optimum import acceptance, best_scale
-from otspec.batch._kernels.problem import Problem
-from otspec.batch._path import machine, pairs_of, rows_of
 from otspec.batch._results import KINDS, Verified, VerifiedBlock
 from otspec.batch._table import BLOCK_RULES, RULES, BatchRule
 

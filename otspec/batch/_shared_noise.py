@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from otspec.arguments import as_flag, as_integer
+from otspec._base.arguments import as_flag, as_integer
 from otspec.batch._arguments import (
     check_drafts,
     check_mask,
     check_probabilities,
     counted_ids,
 )
+from otspec.batch._array_api import shared_noise as kernel
+from otspec.batch._array_api.library import Array, Library, quiet
 from otspec.batch._arrays import INTEGERS, dtype_name, one_library
-from otspec.batch._kernels import shared_noise as kernel
-from otspec.batch._kernels.library import Array, Library, quiet
 from otspec.batch._results import Verified
 
 

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from otspec.batch._kernels import graded_pools, hub, in_turn, inflated, ring_selection
+from otspec.batch._array_api import k_sequential, recursive_rejection, spechub
+from otspec.batch._array_api.pooled import clock_selection, graded_pools
 from otspec.batch._results import Verified
 
 
@@ -20,9 +21,9 @@ class BatchRule:
     Parameters
     ----------
     kernel : callable
-        Takes a :class:`~otspec.batch._kernels.problem.Problem`, and the options of the rule.
+        Takes a :class:`~otspec.batch._array_api.problem.Problem`, and the options of the rule.
     rows : str
-        The module of :mod:`otspec.batch._rows` whose ``verify`` runs the rule row by row.
+        The module of :mod:`otspec.batch._numba` whose ``verify`` runs the rule row by row.
     drafter : str
         The function of :mod:`otspec.batch` that draws the drafts which the rule is for.
     k : int, optional
@@ -42,22 +43,28 @@ class BatchRule:
 
 
 RULES = {
-    "maximal_coupling": BatchRule(in_turn.independent, "recursive_rejection", "sample_iid", k=1),
-    "recursive_rejection": BatchRule(in_turn.independent, "recursive_rejection", "sample_iid"),
-    "recursive_rejection_without_replacement": BatchRule(
-        in_turn.distinct, "recursive_rejection_without_replacement", "sample_without_replacement"
+    "maximal_coupling": BatchRule(
+        recursive_rejection.independent, "recursive_rejection", "sample_iid", k=1
     ),
-    "k_sequential": BatchRule(inflated.verify, "k_sequential", "sample_iid"),
+    "recursive_rejection": BatchRule(
+        recursive_rejection.independent, "recursive_rejection", "sample_iid"
+    ),
+    "recursive_rejection_without_replacement": BatchRule(
+        recursive_rejection.distinct,
+        "recursive_rejection_without_replacement",
+        "sample_without_replacement",
+    ),
+    "k_sequential": BatchRule(k_sequential.verify, "k_sequential", "sample_iid"),
     "pooled_selection": BatchRule(
         graded_pools.verify, "pooled_selection", "sample_iid", graded=True
     ),
     "pooled_selection_without_replacement": BatchRule(
-        ring_selection.verify,
+        clock_selection.verify,
         "pooled_selection_without_replacement",
         "sample_without_replacement",
         graded=True,
     ),
-    "spechub": BatchRule(hub.verify, "spechub", "sample_spechub", k=2, masked=False),
+    "spechub": BatchRule(spechub.verify, "spechub", "sample_spechub", k=2, masked=False),
 }
 
 BLOCK_RULES = {"token_verification": "token", "block_verification": "published"}

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from otspec.arguments import as_flag
+from otspec._base.arguments import as_flag
+from otspec._base.parents import as_parents, children_of, depths_of
 from otspec.batch._arguments import (
     check_mask,
     check_pair,
@@ -13,8 +14,7 @@ from otspec.batch._arguments import (
     check_uniforms,
     library_of_all,
 )
-from otspec.batch._kernels.library import Array, Library, library_of
-from otspec.parents import as_parents, children_of, depths_of
+from otspec.batch._array_api.library import Array, Library, library_of
 
 
 @dataclass(frozen=True)

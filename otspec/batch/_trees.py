@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from otspec.arguments import as_choice, as_flag
+from otspec._base.arguments import as_choice, as_flag
 from otspec.batch._arguments import problem_of
-from otspec.batch._kernels import deleted_leaves, walked_tree
-from otspec.batch._kernels.library import Array, quiet
-from otspec.batch._kernels.problem import Problem
+from otspec.batch._array_api.library import Array, quiet
+from otspec.batch._array_api.problem import Problem
+from otspec.batch._array_api.sequences import by_depth, traversal
 from otspec.batch._numbers import as_grades
 from otspec.batch._results import Verified, VerifiedTree
 from otspec.batch._running import selected
@@ -100,7 +100,7 @@ def tree_verification(
     def select(at: Problem) -> Verified:
         return selected(rule, at, *options)
 
-    return walked_tree.verify(problem, shape.parents, shape.widths, select, not row.masked)
+    return by_depth.verify(problem, shape.parents, shape.widths, select, not row.masked)
 
 
 @quiet
@@ -125,8 +125,8 @@ def traversal_verification(
     (w q − c p)₊. Of distinct siblings p is renormalised off those that were deleted.
 
     Law: the kept tokens, the drawn one, and the target's own continuation are distributed as the
-    target's text; :class:`otspec.trees.TraversalVerify` with ``merge=False``, or
-    :class:`otspec.trees.TraversalVerifyWithoutReplacement`. It keeps at least what recursive
+    target's text; :class:`otspec.blocks.trees.TraversalVerify` with ``merge=False``, or
+    :class:`otspec.blocks.trees.TraversalVerifyWithoutReplacement`. It keeps at least what recursive
     rejection keeps by :func:`tree_verification`; on a chain it is :func:`block_verification`.
     Source: Traversal Verification.
 
@@ -162,4 +162,4 @@ def traversal_verification(
     numbers = (len(shape) + 1,)
     library = check_tree_problem(shape, numbers, mask, checked, draft, target, drafts, uniforms)
     problem = problem_of(library, draft, target, drafts, uniforms, mask, checked)
-    return deleted_leaves.verify(problem, shape.parents, as_flag(distinct, "distinct"))
+    return traversal.verify(problem, shape.parents, as_flag(distinct, "distinct"))

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from otspec._base.coerce import shown
 from otspec.batch._arguments import check_probabilities
+from otspec.batch._array_api.library import Array, Library, quiet
 from otspec.batch._arrays import one_library
-from otspec.batch._kernels.library import Array, Library, quiet
 from otspec.batch._numbers import as_count, as_number
-from otspec.raw import shown
 from otspec.warping import STEPS, as_order, warped
 
 

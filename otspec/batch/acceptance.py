@@ -6,10 +6,20 @@ Each function has the name of its rule. What they return is for rows that sum to
 from __future__ import annotations
 
 from otspec.batch._arguments import check_drafts, counted_ids, library_of_pair
+from otspec.batch._array_api import (
+    k_sequential as inflated,
+)
+from otspec.batch._array_api import (
+    recursive_rejection as in_turn,
+)
+from otspec.batch._array_api import (
+    spechub as hub,
+)
+from otspec.batch._array_api.library import Array, is_torch, quiet
+from otspec.batch._array_api.pooled import clock_selection, graded_pools
 from otspec.batch._arrays import one_library
+from otspec.batch._dispatch import are_learnt
 from otspec.batch._graph import operation
-from otspec.batch._kernels import graded_pools, hub, in_turn, inflated, ring_selection
-from otspec.batch._kernels.library import Array, is_torch, quiet
 from otspec.batch._numbers import (
     MOST_DISTINCT,
     MOST_PASSES,
@@ -17,7 +27,6 @@ from otspec.batch._numbers import (
     as_grades,
     as_number_of_drafts,
 )
-from otspec.batch._path import are_learnt
 from otspec.batch._running import optimum
 
 
@@ -149,4 +158,4 @@ def pooled_selection_without_replacement(
     """
     library = library_of_pair(draft, target)
     k = as_count("k", k, 1, MOST_DISTINCT, "since work grows with its square")
-    return ring_selection.acceptance(library, draft, target, k, as_grades(grades))
+    return clock_selection.acceptance(library, draft, target, k, as_grades(grades))

@@ -1,7 +1,7 @@
 """Rules for drafted blocks, and the front door to all that is said of several tokens.
 
 Models, trees and logged blocks have rooms of their own: :mod:`otspec.models`,
-:mod:`otspec.trees` and :mod:`otspec.logged`. Their names are found here as well.
+:mod:`otspec.blocks.trees` and :mod:`otspec.logged`. Their names are found here as well.
 """
 
 # ruff: noqa: I001 -- rules are registered in the order of tables
@@ -15,7 +15,7 @@ from otspec.blocks.token_verify import TokenVerify
 from otspec.blocks.block_verify_published import BlockVerifyPublished
 from otspec.blocks.block_verify import BlockVerify
 from otspec.blocks.comparison import BlockComparison, compare_block_rules
-from otspec.blocks.contract import BlockRule, Outcome
+from otspec.blocks.base import BlockRule, Outcome
 from otspec.blocks.hierarchical_verify import HierarchicalVerify
 from otspec.blocks.planned_block import PlannedBlock
 from otspec.blocks.decoding import Decoded, decode, decoded_after, decoded_law
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
         compare_trees_on_blocks,
         dynamic_tree_on_blocks,
     )
-    from otspec.trees import (
+    from otspec.blocks.trees import (
         TREE_RULES,
         BestTree,
         BestTrees,
@@ -159,7 +159,7 @@ def __getattr__(name: str) -> Any:
     if name == "BLOCK_RULES":  # classes; those of other packages join when it is looked at
         return tuple(RULES.values())
     if name in __all__:
-        rooms = map(import_module, ("otspec.trees", "otspec.logged"))
+        rooms = map(import_module, ("otspec.blocks.trees", "otspec.logged"))
         return next(getattr(room, name) for room in rooms if name in room.__all__)
     raise AttributeError(f"module 'otspec.blocks' has no attribute {name!r}")
 

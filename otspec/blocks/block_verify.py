@@ -8,12 +8,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from otspec.arithmetic import Array, is_exact, positive_part
+from otspec._base.arithmetic import Array, is_exact, positive_part
+from otspec._base.frozen import read_only
 from otspec.blocks.single_draft import SingleDraftRule, last_kept, register
 from otspec.coupling import acceptance_chance
 from otspec.distributions import Distribution, normalised
-from otspec.frozen import read_only
-from otspec.models.contract import Model, Prefix, as_prefix
+from otspec.models.base import Model, Prefix, as_prefix
 
 LARGEST = 1e300
 """Where ratios of floats end: infinity times 0 is no number. Such texts are never drafted."""

@@ -7,11 +7,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from otspec.arithmetic import Array, Number, positive_part
+from otspec._base.arithmetic import Array, Number, positive_part
 from otspec.blocks.single_draft import SingleDraftRule, last_kept, register
 from otspec.coupling import acceptance_chance
 from otspec.distributions import normalised
-from otspec.models.contract import Model, Prefix
+from otspec.models.base import Model, Prefix
 from otspec.models.corrected import OneCorrectedToken
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any
 
-from otspec.arguments import as_list
+from otspec._base.arguments import as_list
 from otspec.blocks.block_verify import BlockVerify
 from otspec.blocks.single_draft import RULES
 from otspec.distributions import as_k
@@ -55,7 +55,7 @@ def compare_block_rules(draft: Any, target: Any, lengths: Sequence[int]) -> Rows
     Parameters
     ----------
     draft, target : callable
-        Language models, see :class:`otspec.blocks.contract.BlockRule`.
+        Language models, see :class:`otspec.blocks.base.BlockRule`.
     lengths : sequence of int
         The lengths L of the blocks.
 

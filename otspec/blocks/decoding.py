@@ -7,11 +7,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from otspec.arguments import as_generator, as_integer
-from otspec.arithmetic import Number
-from otspec.blocks.contract import BlockRule, Outcome, as_block_rule
+from otspec._base.arguments import as_generator, as_integer
+from otspec._base.arithmetic import Number
+from otspec.blocks.base import BlockRule, Outcome, as_block_rule
 from otspec.distributions import as_k
-from otspec.models.contract import MOST_DEPTH, Prefix
+from otspec.models.base import MOST_DEPTH, Prefix
 
 MOST_DECODED = 1_000_000
 """Most tokens that are decoded at once."""

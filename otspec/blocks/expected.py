@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from otspec.arithmetic import (
+from otspec._base.arithmetic import (
     Array,
     IntArray,
     Number,
@@ -17,7 +17,7 @@ from otspec.arithmetic import (
     over_one_denominator,
     quotient,
 )
-from otspec.models.contract import BEGINNING, Model, Prefix
+from otspec.models.base import BEGINNING, Model, Prefix
 
 STATE_LIMIT = 1_000_000
 """Most states of all depths before an exact computation is refused (about ten seconds)."""

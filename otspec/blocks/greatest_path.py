@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from otspec.arithmetic import Array, IntArray, zeros
+from otspec._base.arithmetic import Array, IntArray, zeros
+from otspec._base.frozen import read_only
 from otspec.distributions import Distribution
-from otspec.frozen import read_only
-from otspec.models.contract import Model, Prefix, as_prefix
+from otspec.models.base import Model, Prefix, as_prefix
 
 
 class GreatestPath(Model):

@@ -9,16 +9,16 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from otspec.arguments import as_generator, as_instance
-from otspec.arithmetic import Array, zeros
-from otspec.blocks.contract import BlockRule, Outcome
+from otspec._base.arguments import as_generator, as_instance
+from otspec._base.arithmetic import Array, zeros
+from otspec._base.frozen import Frozen, read_only
+from otspec.blocks.base import BlockRule, Outcome
 from otspec.blocks.single_draft import as_block, last_kept
 from otspec.distributions import Distribution
-from otspec.drafts.contract import draw
-from otspec.frozen import Frozen, read_only
-from otspec.models.contract import Model, Prefix, as_prefix
-from otspec.models.given_beginning import GivenBeginning
-from otspec.programs.chained_residuals import Residual
+from otspec.drafts.base import draw
+from otspec.models.base import Model, Prefix, as_prefix
+from otspec.models.conditioned import GivenBeginning
+from otspec.programs.sequences.chained_residuals import Residual
 
 Ways = Mapping[tuple[Prefix, int], Any]
 """(what a block decodes, the number of the residual that it hands over) → probability."""

@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, NoReturn
 
-from otspec.arithmetic import Array, Number
+from otspec._base.arithmetic import Array, Number
+from otspec.blocks.base import enumerated_expected
 from otspec.blocks.block_verify import longer_ratio
 from otspec.blocks.block_verify_published import BlockVerifyPublished
-from otspec.blocks.contract import enumerated_expected
-from otspec.models.contract import BEGINNING, Prefix, as_beginnings
+from otspec.models.base import BEGINNING, Prefix, as_beginnings
 
 
 @dataclass(frozen=True, eq=False)

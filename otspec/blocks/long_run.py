@@ -9,17 +9,17 @@ from typing import Any
 
 import numpy as np
 
-from otspec.arguments import as_integer
-from otspec.arithmetic import Array, Number, zeros
+from otspec._base.arguments import as_integer
+from otspec._base.arithmetic import Array, Number, zeros
+from otspec._base.frozen import Frozen
 from otspec.blocks.block_verify_published import BlockVerifyPublished
 from otspec.blocks.handing_over import HandOverPlan, HandOverRule, Ways
-from otspec.frozen import Frozen
-from otspec.models.contract import Model, Prefix
-from otspec.models.given_beginning import GivenBeginning, filled_up
+from otspec.models.base import Model, Prefix
+from otspec.models.conditioned import GivenBeginning, filled_up
 from otspec.models.joint_contexts import JointContexts
-from otspec.programs.chained_residuals import Residual, ResidualsProgram
-from otspec.programs.one_corrected_token import OneTokenProgram
-from otspec.programs.past_windows import WindowProgram
+from otspec.programs.sequences.chained_residuals import Residual, ResidualsProgram
+from otspec.programs.sequences.one_corrected_token import OneTokenProgram
+from otspec.programs.sequences.past_windows import WindowProgram
 from otspec.solvers import LinearProgram, Solution, solve
 
 MOST_REACH = 20

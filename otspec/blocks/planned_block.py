@@ -9,20 +9,20 @@ from typing import ClassVar, TypeAlias
 
 import numpy as np
 
-from otspec.arguments import as_callable, as_generator, as_instance
-from otspec.arithmetic import Array, Number, positive_part, zeros
-from otspec.blocks.contract import BlockRule, Outcome
+from otspec._base.arguments import as_callable, as_generator, as_instance
+from otspec._base.arithmetic import Array, Number, positive_part, zeros
+from otspec._base.frozen import frozen, read_only
+from otspec.blocks.base import BlockRule, Outcome
 from otspec.distributions import Distribution, normalised
-from otspec.drafts.contract import draw
-from otspec.frozen import frozen, read_only
-from otspec.models.contract import Model, Prefix, as_prefix
+from otspec.drafts.base import draw
+from otspec.models.base import Model, Prefix, as_prefix
 from otspec.models.corrected import OneCorrectedToken
 from otspec.programs.candidates import CandidateProgram
-from otspec.programs.corrections import as_corrects
-from otspec.programs.drafted import DraftedSets, Sequences
 from otspec.programs.levels import Levels, place_of, text_at
-from otspec.programs.path_plan import PathPlan
-from otspec.programs.path_program import PathProgram
+from otspec.programs.sequences.corrections import as_corrects
+from otspec.programs.sequences.drafted import DraftedSets, Sequences
+from otspec.programs.sequences.path_plan import PathPlan
+from otspec.programs.sequences.path_program import PathProgram
 
 Planner: TypeAlias = Callable[[Mapping[Sequences, Number], Model, str], PathPlan]
 """(law of drafted sets, target, what may be corrected) → what is selected and kept."""
@@ -64,10 +64,10 @@ class PlannedBlock(BlockRule):
     Parameters
     ----------
     draft, target : callable
-        Language models, see :class:`otspec.blocks.contract.BlockRule`.
+        Language models, see :class:`otspec.blocks.base.BlockRule`.
     drafts : BlockRule
         The rule whose drafts are verified, and which tells their law by ``candidates()``: a
-        :class:`otspec.trees.DraftSelection`, or a rule for one drafted block.
+        :class:`otspec.blocks.trees.DraftSelection`, or a rule for one drafted block.
     corrects : {"block", "one"}
     planner : callable
         (law of drafted sets, target, corrects) → :class:`otspec.programs.PathPlan`.

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from otspec.arguments import as_integer, as_real, as_seed
-from otspec.blocks.contract import BlockRule, as_block_rule
+from otspec._base.arguments import as_integer, as_real, as_seed
+from otspec.blocks.base import BlockRule, as_block_rule
 from otspec.distributions import as_k
 from otspec.estimate import Estimate
 

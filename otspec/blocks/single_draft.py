@@ -9,14 +9,14 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from otspec.arguments import as_generator, as_instance, as_integer, as_tokens, how_many
-from otspec.arithmetic import Array, Number, zeros
-from otspec.blocks.contract import BlockRule, Outcome
+from otspec._base.arguments import as_generator, as_instance, as_integer, as_tokens, how_many
+from otspec._base.arithmetic import Array, Number, zeros
+from otspec._base.registry import Registry, subclass_of
+from otspec.blocks.base import BlockRule, Outcome
 from otspec.blocks.expected import expected_up_to
 from otspec.distributions import as_k
-from otspec.drafts.contract import draw
-from otspec.models.contract import BEGINNING, Model, Prefix, as_beginnings
-from otspec.registry import Registry, subclass_of
+from otspec.drafts.base import draw
+from otspec.models.base import BEGINNING, Model, Prefix, as_beginnings
 
 MOST_LENGTH = 10_000
 """Most tokens of a drafted block."""
@@ -35,7 +35,7 @@ class SingleDraftRule(BlockRule):
     Parameters
     ----------
     draft, target : callable
-        Language models, see :class:`otspec.blocks.contract.BlockRule`.
+        Language models, see :class:`otspec.blocks.base.BlockRule`.
     length : int
         L, the tokens of a block.
 

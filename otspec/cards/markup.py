@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from otspec._base.webpage import escaped
 from otspec.cards.values import entry
-from otspec.webpage import escaped
 
 _TABLE = "border-collapse: collapse; margin: 0 0 .5em; font-variant-numeric: tabular-nums;"
 _CAPTION = "caption-side: top; text-align: left; font-weight: 600; padding: .2em 0;"

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from otspec.digits import shortened
-from otspec.raw import shown
+from otspec._base.coerce import shown
+from otspec._base.digits import shortened
 
 MOST_LISTED = 8
 """Up to how many entries a vector or a set is shown whole."""

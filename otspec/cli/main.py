@@ -9,10 +9,10 @@ from collections.abc import Sequence
 
 import click
 
-from otspec.cli.commands import CommandGroup
-from otspec.cli.ending import Terminated
+from otspec._base.tables import forgive_encodings, keep_answers_apart, say
 from otspec.cli.messages import said_of
-from otspec.tables import forgive_encodings, keep_answers_apart, say
+from otspec.cli.shared.signals import Terminated
+from otspec.cli.table import CommandGroup
 from otspec.version import __version__
 
 

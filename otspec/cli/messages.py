@@ -6,7 +6,7 @@ import re
 
 import click
 
-from otspec.registry import meant
+from otspec._base.registry import meant
 
 _EXAMPLE = re.compile(r"^ *Example: (.+?)(?:\n *\n|\Z)", re.MULTILINE | re.DOTALL)
 

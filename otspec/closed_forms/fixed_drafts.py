@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from otspec.arithmetic import Number, as_number
+from otspec._base.arithmetic import Number, as_number
 from otspec.distributions import Distribution, DistributionLike, as_pair
 from otspec.drafts import Hub, TopPlusOne
 from otspec.drafts.single import FixedButOne

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from otspec import ratios
-from otspec.arguments import as_integer
-from otspec.arithmetic import (
+from otspec._base.arguments import as_integer
+from otspec._base.arithmetic import (
     Array,
     Number,
     as_number,
@@ -19,8 +19,8 @@ from otspec.arithmetic import (
     prefix_sums,
     suffix_sums,
 )
+from otspec._base.extras import needed
 from otspec.distributions import DistributionLike, as_k, as_pair
-from otspec.extras import needed
 
 if TYPE_CHECKING:
     import sympy

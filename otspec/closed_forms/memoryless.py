@@ -7,10 +7,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from otspec.arguments import as_integer
-from otspec.arithmetic import Array, Number, as_number, as_numbers, over_one_denominator, quotient
+from otspec._base.arguments import as_integer
+from otspec._base.arithmetic import (
+    Array,
+    Number,
+    as_number,
+    as_numbers,
+    over_one_denominator,
+    quotient,
+)
+from otspec._base.extras import needed
 from otspec.closed_forms.probabilities import as_two_probabilities
-from otspec.extras import needed
 
 if TYPE_CHECKING:
     import sympy

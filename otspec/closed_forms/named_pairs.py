@@ -5,11 +5,11 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from otspec.arguments import as_real
-from otspec.arithmetic import Number, power
+from otspec._base.arguments import as_real
+from otspec._base.arithmetic import Number, power
+from otspec._base.extras import needed
 from otspec.closed_forms.probabilities import as_two_probabilities
 from otspec.distributions import as_k
-from otspec.extras import needed
 
 if TYPE_CHECKING:
     import sympy

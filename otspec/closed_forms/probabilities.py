@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from otspec.arguments import as_real
-from otspec.arithmetic import Number
+from otspec._base.arguments import as_real
+from otspec._base.arithmetic import Number
 from otspec.distributions import as_pair
 
 

@@ -7,17 +7,17 @@ from itertools import combinations_with_replacement, groupby
 from math import comb, factorial, prod
 from typing import TYPE_CHECKING
 
-from otspec.arguments import as_integer
-from otspec.arithmetic import (
+from otspec._base.arguments import as_integer
+from otspec._base.arithmetic import (
     Number,
     as_number,
     over_one_denominator,
     quotient,
     refuse_long_power,
 )
-from otspec.digits import counted
+from otspec._base.digits import counted
+from otspec._base.extras import needed
 from otspec.distributions import DistributionLike, as_k, as_pair, token_set
-from otspec.extras import needed
 
 if TYPE_CHECKING:
     import sympy

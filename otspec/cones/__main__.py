@@ -6,9 +6,9 @@ import click
 from rich.console import Console
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
+from otspec._base.tables import forgive_encodings, print_table, say
 from otspec.cones.double_description import require
 from otspec.cones.reach import LADDERS, Attempt, reach
-from otspec.tables import forgive_encodings, print_table, say
 
 
 @click.command()

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal, get_args
 
-from otspec.arguments import as_choice, as_list
-from otspec.arithmetic import as_scalar
+from otspec._base.arguments import as_choice, as_list
+from otspec._base.arithmetic import as_scalar
+from otspec._base.coerce import shown
 from otspec.cones.coordinates import Coordinates, dot
 from otspec.cones.vectors import Quotient, Vector
-from otspec.raw import shown
 
 Kind = Literal["trivial", "cut", "equality", "other"]
 Drafts = Literal["any", "iid", "independent"]

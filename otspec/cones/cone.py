@@ -13,14 +13,14 @@ from fractions import Fraction
 from functools import cached_property
 from typing import get_args
 
-from otspec.arguments import as_choice, as_real
-from otspec.arithmetic import Number
+from otspec._base.arguments import as_choice, as_real
+from otspec._base.arithmetic import Number
+from otspec._base.coerce import shown
 from otspec.cones.condition import Classifier, Condition, Drafts
 from otspec.cones.coordinates import Coordinates, Rows, coordinates
 from otspec.cones.double_description import cone_generators
 from otspec.distributions import DistributionLike
 from otspec.drafts import DraftLaw
-from otspec.raw import shown
 
 
 @dataclass(frozen=True)

@@ -10,13 +10,13 @@ from itertools import combinations, product
 from math import comb
 from typing import Any, Literal, cast, get_args
 
-from otspec.arguments import as_choice, as_integer, plain_integer
-from otspec.arithmetic import counted_power
+from otspec._base.arguments import as_choice, as_integer, plain_integer
+from otspec._base.arithmetic import counted_power
+from otspec._base.coerce import shown
 from otspec.cones.vectors import Vector, unit
 from otspec.distributions import DistributionLike, as_k
 from otspec.drafts import DraftLaw
-from otspec.drafts.contract import as_law
-from otspec.raw import shown
+from otspec.drafts.base import as_law
 
 Rows = Literal["sets", "tuples"]
 

@@ -12,8 +12,8 @@ from math import lcm
 from types import ModuleType
 from typing import Any
 
+from otspec._base.extras import needed
 from otspec.cones.vectors import Vector, coprime
-from otspec.extras import needed
 
 Point = tuple[Fraction, ...]
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import get_args
 
-from otspec.arguments import as_choice, as_flag
+from otspec._base.arguments import as_choice, as_flag
 from otspec.cones.condition import Classifier, Condition
 from otspec.cones.coordinates import coordinates
 from otspec.cones.double_description import irredundant

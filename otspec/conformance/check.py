@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from otspec.arguments import (
+from otspec._base.arguments import (
     as_callable,
     as_choice,
     as_flag,
@@ -17,16 +17,16 @@ from otspec.arguments import (
     as_real,
     as_seed,
 )
-from otspec.conformance.arrays import DTYPES, LIBRARIES, Form
-from otspec.conformance.calling import Verifier
-from otspec.conformance.case_by_case import COARSE, Check
-from otspec.conformance.kinds import Block, Kind, Tokens, Tree
-from otspec.conformance.report import Report
-from otspec.conformance.ruled import Maker, as_maker, law_of_rule
-from otspec.conformance.tasks import engine_tasks, kernel_tasks
+from otspec._base.parents import children_of
+from otspec.blocks.trees.shapes import as_shape
+from otspec.conformance.cases.arrays import DTYPES, LIBRARIES, Form
+from otspec.conformance.cases.calling import Verifier
+from otspec.conformance.cases.kinds import Block, Kind, Tokens, Tree
+from otspec.conformance.cases.ruled import Maker, as_maker, law_of_rule
+from otspec.conformance.cases.tasks import engine_tasks, kernel_tasks
+from otspec.conformance.evidence.case_by_case import COARSE, Check
+from otspec.conformance.report.report import Report
 from otspec.drafts import LAWS
-from otspec.parents import children_of
-from otspec.trees.shapes import as_shape
 
 BUDGET = 10**11
 """The most probabilities of the target that a verifier is handed by default."""
@@ -96,14 +96,14 @@ def check(
         for ``detect`` and ``coarse``, the outcome is ``"undecided"``, and the report says what was
         detectable and which budget is enough.
     seed : int
-    shape : int, or a tree as :func:`otspec.trees.as_shape` takes it, optional
+    shape : int, or a tree as :func:`otspec.blocks.trees.as_shape` takes it, optional
         How many drafts of one token (3), how long a block (2), or which tree (``"2x1"``).
     distinct : bool
         Whether drafts of one token, and siblings of a tree, are drawn without replacement.
     rule : str or callable, optional
         What the verifier is to accept, too, is held to the law of this rule: a name of
         :data:`otspec.rules.RULES`, of :data:`otspec.blocks.RULES`, or of
-        :data:`otspec.trees.VERIFIERS` and :data:`otspec.trees.RULES` (equal siblings stay apart);
+        :data:`otspec.blocks.trees.VERIFIERS` and :data:`otspec.blocks.trees.RULES` (equal siblings stay apart);
         or what makes such a rule, from (draft, target, k), (draft, target, length) or
         (draft, target, tree). The drafts of one token, and siblings, are drawn as the rule has
         them.

@@ -11,15 +11,15 @@ from typing import Any
 
 import numpy as np
 
-from otspec.arguments import as_callable
-from otspec.arithmetic import Array
-from otspec.conformance.arrays import Form, plain
-from otspec.conformance.calling import Verifier
-from otspec.conformance.cases import Case
-from otspec.conformance.drafting import Sample
-from otspec.conformance.kinds import Kind
-from otspec.parents import depths_of
-from otspec.raw import as_array
+from otspec._base.arguments import as_callable
+from otspec._base.arithmetic import Array
+from otspec._base.coerce import as_array
+from otspec._base.parents import depths_of
+from otspec.conformance.cases.arrays import Form, plain
+from otspec.conformance.cases.calling import Verifier
+from otspec.conformance.cases.cases import Case
+from otspec.conformance.cases.drafting import Sample
+from otspec.conformance.cases.kinds import Kind
 
 WARPS = ("temperature", "top_k", "top_p")
 """Options of warping that an engine may take."""

@@ -8,14 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from otspec.arguments import as_callable, as_integer, as_real
-from otspec.arithmetic import Number
+from otspec._base.arguments import as_callable, as_integer, as_real
+from otspec._base.arithmetic import Number
 from otspec.auditing.black_box import second_argument
 from otspec.auditing.enumeration import row_of
 from otspec.chance import LEAST, Branch, CannotFollowError, law_of
-from otspec.conformance.interception import intercepted, nothing_escapes
-from otspec.conformance.numpy_draws import FollowedGenerator
-from otspec.conformance.symbols import RandomNumber
+from otspec.conformance.following.interception import intercepted, nothing_escapes
+from otspec.conformance.following.numpy_draws import FollowedGenerator
+from otspec.conformance.following.symbols import RandomNumber
 
 MOST_WAYS = 20_000
 """The most ways through code that are followed by default."""

@@ -10,22 +10,22 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from otspec.arithmetic import Array
-from otspec.auditing.foreign import attempt
+from otspec._base.arithmetic import Array
+from otspec._base.parents import children_of
+from otspec.auditing.sandbox import attempt
 from otspec.chance import CannotFollowError
-from otspec.conformance.arrays import plain
-from otspec.conformance.calling import Randomness, Verifier
-from otspec.conformance.cases import Case
-from otspec.conformance.drafting import UNKNOWN, Sample, patterns, siblings_of
+from otspec.conformance.cases.arrays import plain
+from otspec.conformance.cases.calling import Randomness, Verifier
+from otspec.conformance.cases.cases import Case
+from otspec.conformance.cases.drafting import UNKNOWN, Sample, patterns, siblings_of
+from otspec.conformance.cases.kinds import Kind
+from otspec.conformance.evidence.fine_laws import add_answer, no_answers
+from otspec.conformance.evidence.trial import FaultError, Tested
 from otspec.conformance.exact import exact_law
-from otspec.conformance.fine_laws import add_answer, no_answers
-from otspec.conformance.kernel import read_answer
-from otspec.conformance.kinds import Kind
-from otspec.conformance.numpy_draws import FollowedGenerator
-from otspec.conformance.report import Finding, Tried
-from otspec.conformance.trial import FaultError, Tested
+from otspec.conformance.following.kernel import read_answer
+from otspec.conformance.following.numpy_draws import FollowedGenerator
+from otspec.conformance.report.report import Finding, Tried
 from otspec.drafts import LAWS
-from otspec.parents import children_of
 
 AS_OFTEN = 10**8
 """Chances are given as what would be counted in so many samples."""
@@ -46,7 +46,7 @@ class Followed(Randomness):
     """Where a verifier that is followed gets its random numbers from."""
 
     def of(self, name: str, size: int, nodes: int) -> Any:
-        """Return randomness of one of the names :data:`otspec.conformance.calling.RANDOMNESS`."""
+        """Return randomness of one of the names :data:`otspec.conformance.cases.calling.RANDOMNESS`."""
         if name == "generator":
             return self.form.generator(0)
         if name == "seed":

@@ -6,18 +6,18 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from otspec.arguments import as_callable
-from otspec.arithmetic import Number
+from otspec._base.arguments import as_callable
+from otspec._base.arithmetic import Number
 from otspec.auditing.blocks import TextErrors
 from otspec.auditing.declared import rounding
 from otspec.auditing.exact import checked_tolerance
-from otspec.auditing.foreign import attempt
+from otspec.auditing.sandbox import attempt
 from otspec.cards import Carded
 from otspec.chance import LEAST
 from otspec.conformance.exact import MOST_WAYS, checked_limits, exact_law
 from otspec.distributions import as_k
+from otspec.models.base import Model, Prefix
 from otspec.models.callables import as_models
-from otspec.models.contract import Model, Prefix
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,23 +8,23 @@ from typing import Any
 
 import numpy as np
 
-from otspec.arguments import as_callable, as_float_above, as_integer, as_real, as_seed
-from otspec.arithmetic import Array
-from otspec.conformance.arrays import DTYPES, Form
-from otspec.conformance.calling import Verifier
-from otspec.conformance.case_by_case import COARSE, Check
-from otspec.conformance.cases import Case
+from otspec._base.arguments import as_callable, as_float_above, as_integer, as_real, as_seed
+from otspec._base.arithmetic import Array
+from otspec.conformance.cases.arrays import DTYPES, Form
+from otspec.conformance.cases.calling import Verifier
+from otspec.conformance.cases.cases import Case
+from otspec.conformance.cases.drafting import Sample
+from otspec.conformance.cases.generated import Texts
+from otspec.conformance.cases.kinds import Block, Kind
+from otspec.conformance.cases.tasks import Task
 from otspec.conformance.check import LEAST
-from otspec.conformance.dependence import CallPairs, RowPairs, SlotPairs
-from otspec.conformance.drafting import Sample
-from otspec.conformance.evidence import LARGEST
-from otspec.conformance.generated import Texts
-from otspec.conformance.kernel import KernelBatches
-from otspec.conformance.kinds import Block, Kind
-from otspec.conformance.report import Report
-from otspec.conformance.tasks import Task
+from otspec.conformance.evidence.case_by_case import COARSE, Check
+from otspec.conformance.evidence.dependence import CallPairs, RowPairs, SlotPairs
+from otspec.conformance.evidence.evidence import LARGEST
+from otspec.conformance.following.kernel import KernelBatches
+from otspec.conformance.report.report import Report
+from otspec.models.base import LanguageModel, Model
 from otspec.models.callables import CallableModel
-from otspec.models.contract import LanguageModel, Model
 
 MOST_TEXTS = 4_096
 """The most texts that are told apart."""

@@ -12,12 +12,12 @@ from pathlib import Path
 
 import numpy as np
 
-from otspec.arguments import as_flag, as_integer, as_seed, as_tokens
-from otspec.arithmetic import Array
+from otspec._base.arguments import as_flag, as_integer, as_seed, as_tokens
+from otspec._base.arithmetic import Array
+from otspec._base.coerce import shown
+from otspec._base.frozen import Frozen
 from otspec.chance import Drawn
-from otspec.frozen import Frozen
 from otspec.models import NGramModel, Prefix
-from otspec.raw import shown
 
 ALPHABET = "abcdefghijklmnopqrstuvwxyz "
 """The symbols, by token id."""

@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import Any, TypeAlias
 
-from otspec import blocks, rules, trees
-from otspec.blocks import SingleDraftRule
+from otspec import blocks, rules
+from otspec._base.coerce import shown
+from otspec.blocks import SingleDraftRule, trees
+from otspec.blocks.trees import Shape, TokenTree, shapes
+from otspec.blocks.trees.verifiers.leaf_to_root import LeafToRoot
 from otspec.decoding.decoder import Decoder
 from otspec.decoding.drafting import EndingShape
 from otspec.decoding.reader import Reader
@@ -18,12 +21,9 @@ from otspec.decoding.verification import (
     TreeVerifier,
     Verifier,
 )
-from otspec.models.contract import Prefix
+from otspec.models.base import Prefix
 from otspec.models.ending import EndingModel
-from otspec.raw import shown
 from otspec.rules import GumbelCoupling, GumbelLists, PairRule
-from otspec.trees import Shape, TokenTree, shapes
-from otspec.trees.leaf_to_root import LeafToRoot
 
 MOST_NODES = 10_000
 """Most nodes of a tree, each of which may see all others."""
@@ -118,7 +118,7 @@ def as_shape(tree: AnyTree, end: Collection[int] = ()) -> EndingShape:
     Raises
     ------
     ValueError
-        As :func:`otspec.trees.as_shape`, but that a ``TokenTree`` may have no node; or more than
+        As :func:`otspec.blocks.trees.as_shape`, but that a ``TokenTree`` may have no node; or more than
         10,000 nodes.
     """
     empty = isinstance(tree, TokenTree) and not len(tree)

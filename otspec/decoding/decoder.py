@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from otspec._base.frozen import Frozen
 from otspec.decoding.drafting import EndingShape, draft_tree
 from otspec.decoding.draws import Draws
 from otspec.decoding.reader import Reader, Reads, Request, alone
 from otspec.decoding.results import Step
 from otspec.decoding.verification import Verifier
-from otspec.frozen import Frozen
-from otspec.models.contract import Prefix
+from otspec.models.base import Prefix
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,11 +6,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias
 
+from otspec._base.frozen import Frozen
+from otspec.blocks.trees import Shape, TokenTree
 from otspec.decoding.reader import Reader, Reads, Request
 from otspec.distributions import Distribution
-from otspec.frozen import Frozen
-from otspec.models.contract import Prefix
-from otspec.trees import Shape, TokenTree
+from otspec.models.base import Prefix
 
 DrawChildren: TypeAlias = Callable[[Distribution, int, bool, int], tuple[Prefix, bool]]
 """(draft, k, top, depth) → k children of a node, drawn or the likeliest tokens, and whether equal

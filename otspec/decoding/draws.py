@@ -6,12 +6,12 @@ from abc import ABC, abstractmethod
 
 import numpy as np
 
-from otspec.arguments import as_seed
-from otspec.arithmetic import Array
+from otspec._base.arguments import as_seed
+from otspec._base.arithmetic import Array
 from otspec.batch import shared_noise
 from otspec.drafts import DraftLaw
-from otspec.drafts.contract import draw
-from otspec.models.contract import Prefix
+from otspec.drafts.base import draw
+from otspec.models.base import Prefix
 
 
 class Draws(ABC):

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from otspec.arguments import as_callable, as_integer, as_list, as_tokens
+from otspec._base.arguments import as_callable, as_integer, as_list, as_tokens
 from otspec.decoding.choices import AnyRule, AnyTree, as_shape, decoder_of
 from otspec.decoding.decoder import Decoder, together
 from otspec.decoding.drafting import EndingShape
@@ -20,8 +20,8 @@ from otspec.decoding.transformer import (
     positions,
     vocabulary,
 )
+from otspec.models.pretrained import without_layers
 from otspec.models.warped import checked_warp
-from otspec.pretrained import without_layers
 from otspec.traces.readers import Warp
 from otspec.warping import STEPS
 
@@ -73,7 +73,7 @@ def generate(
         Token ids, one at least.
     rule : str or type
         A name or a class of :data:`otspec.rules.RULES`, which also says how the children of a node
-        are drawn; of :data:`otspec.trees.VERIFIERS`, such as ``"traversal"``, which verify the
+        are drawn; of :data:`otspec.blocks.trees.VERIFIERS`, such as ``"traversal"``, which verify the
         tree from its leaves; or, if the tree is a chain, of :data:`otspec.blocks.RULES`.
     tree : str, sequence of int or TokenTree
         Children of each node by depth, such as ``"4x2x1"`` or ``(4, 2, 1)``, or a tree of any
@@ -95,7 +95,7 @@ def generate(
         Gets each :class:`Step` with its new tokens as soon as it is there.
     skip_layers : str or iterable of int, optional
         Draft with the target itself without these layers, counted from 0, such as ``"14-17"``: as
-        with the draft ``otspec.pretrained.without_layers(target, skip_layers)``.
+        with the draft ``otspec.models.pretrained.without_layers(target, skip_layers)``.
     draft_temperature, draft_top_k, draft_top_p, draft_min_p : optional
         How the draft model is warped, where not as the target. ``draft_top_p=1`` and
         ``draft_min_p=0`` cut nothing.

@@ -7,8 +7,8 @@ from collections.abc import Generator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias, TypeVar
 
+from otspec._base.frozen import Frozen
 from otspec.distributions import Distribution
-from otspec.frozen import Frozen
 
 Result = TypeVar("Result")
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from otspec.frozen import Frozen
-from otspec.models.contract import Prefix
+from otspec._base.frozen import Frozen
+from otspec.models.base import Prefix
 
 
 @dataclass(frozen=True)

@@ -9,13 +9,13 @@ from typing import Any, TypeAlias, cast, overload
 
 import numpy as np
 
-from otspec.arithmetic import Array
+from otspec._base.arithmetic import Array
+from otspec._base.frozen import Frozen
+from otspec.blocks.trees import TokenTree
 from otspec.decoding.reader import Reader, Reading, Request
 from otspec.distributions import Distribution, as_distribution
-from otspec.frozen import Frozen
-from otspec.pretrained import cache_name, takes
+from otspec.models.pretrained import cache_name, takes
 from otspec.traces.readers import Warp
-from otspec.trees import TokenTree
 
 ATTENTION = ("eager", "sdpa")
 """Implementations of attention that take a mask of their own for each pair of tokens."""

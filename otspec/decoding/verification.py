@@ -10,19 +10,24 @@ from typing import NamedTuple
 
 import numpy as np
 
-from otspec.arithmetic import Array, Number, as_number
+from otspec._base.arithmetic import Array, Number, as_number
+from otspec._base.frozen import Frozen
 from otspec.blocks import SingleDraftRule
+from otspec.blocks.trees.verifiers.token_rules import made_rule
+from otspec.blocks.trees.verifiers.visits import (
+    at_leaf,
+    given_drafts,
+    kept_from_the_leaves,
+    rule_of_weight,
+)
 from otspec.decoding.drafting import Drafted
 from otspec.decoding.draws import Draws
 from otspec.decoding.reader import Reader, read_text
 from otspec.distributions import Distribution, normalised
 from otspec.drafts import IID, DraftLaw, TooFewTokensError
-from otspec.frozen import Frozen
-from otspec.models.contract import Model, Prefix
+from otspec.models.base import Model, Prefix
 from otspec.rules import PairRule, TargetOnly
-from otspec.rules.shared_noise import earliest
-from otspec.trees.token_rules import made_rule
-from otspec.trees.visits import at_leaf, given_drafts, kept_from_the_leaves, rule_of_weight
+from otspec.rules.shared_noise.base import earliest
 
 
 class Verdict(NamedTuple):
@@ -112,7 +117,7 @@ class TreeVerifier(TokenVerifier):
     """A rule for one token, applied depth by depth to the children of the node that is kept.
 
     Law: what is kept and its continuation is the target's text. Source: SpecTr, alg. 3 and thm. 2;
-    MCSD, alg. 1 and 2. See :class:`otspec.trees.DraftSelection`, which is the same for models of
+    MCSD, alg. 1 and 2. See :class:`otspec.blocks.trees.DraftSelection`, which is the same for models of
     small alphabets. Parameters: :class:`TokenVerifier`.
     """
 
@@ -179,7 +184,7 @@ class LeafVerifier(TokenVerifier):
     """A rule for one token, lifted to the tree: from the leaves to the root (Theory, 22).
 
     Law: what is kept and its continuation is the target's text. See
-    :class:`otspec.trees.leaf_to_root.LeafToRoot`, which is the same for models of small alphabets.
+    :class:`otspec.blocks.trees.verifiers.leaf_to_root.LeafToRoot`, which is the same for models of small alphabets.
     Parameters: :class:`TokenVerifier`.
     """
 

@@ -7,7 +7,7 @@ papers in one notation; see ``docs/conventions.md``.
 
 # ruff: noqa: I001 -- laws with a name are registered in the order of tables
 
-from otspec.drafts.contract import DraftLaw
+from otspec.drafts.base import DraftLaw
 from otspec.drafts.independent import IID, Independent
 from otspec.drafts.without_replacement import WithoutReplacement
 from otspec.drafts.hub import Hub, TopPlusOne

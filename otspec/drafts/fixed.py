@@ -9,12 +9,12 @@ from typing import ClassVar
 
 import numpy as np
 
-from otspec.arguments import as_flag, as_integer, as_tokens
-from otspec.arithmetic import Array, IntArray, is_exact, zeros
+from otspec._base.arguments import as_flag, as_integer, as_tokens
+from otspec._base.arithmetic import Array, IntArray, is_exact, zeros
+from otspec._base.coerce import shown
 from otspec.distributions import Distribution, DistributionLike, as_distribution
-from otspec.drafts.contract import DraftLaw
+from otspec.drafts.base import DraftLaw
 from otspec.drafts.single import LineStyle, SingleDraftLaw, likeliest, register
-from otspec.raw import shown
 
 MOST_TOKENS = 10_000_000
 """The largest vocabulary of :class:`Fixed`, which keeps a number for each token."""

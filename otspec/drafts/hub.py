@@ -12,12 +12,12 @@ from typing import ClassVar
 
 import numpy as np
 
-from otspec.arithmetic import Array, IntArray
+from otspec._base.arithmetic import Array, IntArray
+from otspec._base.coerce import shown
 from otspec.chance import Chance
 from otspec.distributions import Distribution
-from otspec.drafts.contract import draw
+from otspec.drafts.base import draw
 from otspec.drafts.single import FixedButOne, likeliest, register
-from otspec.raw import shown
 
 
 @register

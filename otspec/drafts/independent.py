@@ -10,11 +10,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from otspec.arguments import as_list, as_permutation
-from otspec.arithmetic import Array, IntArray, Number, counted_power, power, prefix_sums
+from otspec._base.arguments import as_list, as_permutation
+from otspec._base.arithmetic import Array, IntArray, Number, counted_power, power, prefix_sums
 from otspec.chance import Chance
 from otspec.distributions import Distribution, DistributionLike, as_distribution, check_alike
-from otspec.drafts.contract import DraftLaw, draw
+from otspec.drafts.base import DraftLaw, draw
 from otspec.drafts.single import ByRatio, register
 
 

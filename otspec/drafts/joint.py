@@ -6,9 +6,9 @@ from dataclasses import InitVar, dataclass, field
 
 import numpy as np
 
-from otspec.arithmetic import Array, IntArray, as_numbers
+from otspec._base.arithmetic import Array, IntArray, as_numbers
 from otspec.distributions import as_distribution
-from otspec.drafts.contract import DraftLaw
+from otspec.drafts.base import DraftLaw
 
 
 @dataclass(frozen=True, eq=False)

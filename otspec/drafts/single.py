@@ -8,12 +8,12 @@ from typing import ClassVar, TypeAlias
 
 import numpy as np
 
-from otspec.arguments import as_choice
-from otspec.arithmetic import Array, IntArray, Number, is_exact
+from otspec._base.arguments import as_choice
+from otspec._base.arithmetic import Array, IntArray, Number, is_exact
+from otspec._base.registry import Registry, subclass_of
 from otspec.cards import Masses
 from otspec.distributions import Distribution, as_distribution, as_k
-from otspec.drafts.contract import DraftLaw
-from otspec.registry import Registry, subclass_of
+from otspec.drafts.base import DraftLaw
 
 LineStyle: TypeAlias = str | tuple[int, tuple[int, ...]]
 """A style of Matplotlib: by its sign, or an offset and the lengths of dashes and gaps."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from otspec.cards import MOST_BARS
-from otspec.drafts.contract import DraftLaw
+from otspec.drafts.base import DraftLaw
 
 _FEW = 256
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from otspec.arithmetic import Array, IntArray
-from otspec.drafts.contract import inverted
+from otspec._base.arithmetic import Array, IntArray
+from otspec.drafts.base import inverted
 
 _TIMES = 4
 """How many times k tokens are drawn at once for k distinct ones."""

@@ -8,10 +8,10 @@ from functools import cached_property
 
 import numpy as np
 
-from otspec.arguments import as_flag, as_integer
-from otspec.arithmetic import Array, IntArray, sums_by
-from otspec.drafts.contract import DraftLaw, as_drafts, as_law
-from otspec.frozen import Frozen
+from otspec._base.arguments import as_flag, as_integer
+from otspec._base.arithmetic import Array, IntArray, sums_by
+from otspec._base.frozen import Frozen
+from otspec.drafts.base import DraftLaw, as_drafts, as_law
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,11 +7,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from otspec.arithmetic import Array, IntArray, zeros
+from otspec._base.arithmetic import Array, IntArray, zeros
+from otspec._base.coerce import shown
 from otspec.chance import Chance
 from otspec.distributions import Distribution, complement
 from otspec.drafts.single import SingleDraftLaw, likeliest
-from otspec.raw import shown
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,9 +8,9 @@ from functools import cached_property
 
 import numpy as np
 
-from otspec.arithmetic import Array, IntArray
+from otspec._base.arithmetic import Array, IntArray
+from otspec._base.frozen import Frozen
 from otspec.drafts.successive import successive
-from otspec.frozen import Frozen
 
 
 @dataclass(frozen=True, eq=False)

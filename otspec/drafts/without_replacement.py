@@ -7,12 +7,12 @@ from typing import ClassVar
 
 import numpy as np
 
-from otspec.arguments import as_permutation
-from otspec.arithmetic import Array, IntArray, Number, counted_power, suffix_sums
+from otspec._base.arguments import as_permutation
+from otspec._base.arithmetic import Array, IntArray, Number, counted_power, suffix_sums
 from otspec.chance import Chance
 from otspec.distributions import Distribution
-from otspec.drafts import race
-from otspec.drafts.rises import inside_of_prefixes, light_odds, set_rises
+from otspec.drafts.race import inside as race
+from otspec.drafts.race.increments import inside_of_prefixes, light_odds, set_rises
 from otspec.drafts.single import ByRatio, register
 
 
@@ -26,7 +26,7 @@ class WithoutReplacement(ByRatio):
 
     ``inside`` is exact for exact input (closed form for k ≤ 2, above a sum over sets of drafts,
     which is refused where there are too many). In floats it is the closed form for k ≤ 2 and a
-    quadrature above, at any n, whose error is below 1e-13 (see :mod:`otspec.drafts.race`).
+    quadrature above, at any n, whose error is below 1e-13 (see :mod:`otspec.drafts.race.inside`).
 
     Made from ``draft``, ``k`` and ``normalize``, as :class:`otspec.drafts.SingleDraftLaw` says.
 

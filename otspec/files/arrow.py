@@ -12,10 +12,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from otspec.extras import needed
+from otspec._base.extras import needed
+from otspec._base.memory import refuse_too_large
 from otspec.files.columns import HOLDS, arrow_errors, chosen_columns, columns_of, gathered
 from otspec.files.contract import READERS, Named, Reader
-from otspec.memory import refuse_too_large
 
 _MAGIC = b"ARROW1"
 _GOES_ON = 2**32 - 1

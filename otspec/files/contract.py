@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from otspec.registry import Registry, instance_of, meant
+from otspec._base.registry import Registry, instance_of, meant
 
 Named = dict[str, Any]
 """What a file holds, by name; a format without names uses the empty one."""

@@ -14,9 +14,9 @@ from typing import IO
 
 import numpy as np
 
-from otspec.arithmetic import Array
+from otspec._base.arithmetic import Array
+from otspec._base.memory import refuse_too_large
 from otspec.files.contract import READERS, Named, Reader
-from otspec.memory import refuse_too_large
 
 _MAGIC = b"\x93NUMPY"
 _LONGEST_HEADER = 2**16

@@ -9,10 +9,10 @@ import zipfile
 from collections.abc import Iterable
 from pathlib import Path
 
-from otspec.arithmetic import Array
+from otspec._base.arithmetic import Array
+from otspec._base.memory import refuse_too_large
 from otspec.files.contract import READERS, Named, Reader, selected
 from otspec.files.npy import Header, read_header
-from otspec.memory import refuse_too_large
 
 
 def read_npz(path: Path, keys: tuple[str, ...]) -> Named:

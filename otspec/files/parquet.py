@@ -12,8 +12,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from otspec import memory
-from otspec.extras import needed
+from otspec._base import memory
+from otspec._base.extras import needed
 from otspec.files.columns import HOLDS, arrow_errors, chosen_columns, columns_of, gathered, is_text
 from otspec.files.contract import READERS, Named, Reader
 

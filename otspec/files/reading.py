@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from otspec.arithmetic import Array
+from otspec._base.arithmetic import Array
+from otspec._base.memory import refuse_too_large
 from otspec.files.contract import READERS, Named, named_errors
-from otspec.memory import refuse_too_large
 
 
 def read_file(path: str | PathLike[str], keys: tuple[str, ...] = ()) -> Named:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from otspec.extras import needed
+from otspec._base.extras import needed
 from otspec.files.contract import READERS, Named, Reader, selected
 
 

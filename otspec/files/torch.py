@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from otspec.arithmetic import Array
-from otspec.extras import needed
+from otspec._base.arithmetic import Array
+from otspec._base.extras import needed
+from otspec._base.memory import refuse_too_large
 from otspec.files.contract import READERS, Named, Reader, once, selected
 from otspec.files.pickled import OTHER_THINGS, refuse_hostile
-from otspec.memory import refuse_too_large
 
 ENDINGS = (".pt", ".pth")
 _ZIP = b"PK\x03\x04"

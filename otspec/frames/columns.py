@@ -10,10 +10,10 @@ from functools import cached_property, partial
 from types import NoneType, UnionType
 from typing import Annotated, Any, TypeAlias, Union, get_args, get_origin, get_type_hints
 
-from otspec.arithmetic import Number
-from otspec.digits import written
+from otspec._base.arithmetic import Number
+from otspec._base.coerce import shown
+from otspec._base.digits import written
 from otspec.estimate import Estimate
-from otspec.raw import shown
 
 Probability: TypeAlias = Annotated[Number, "probability"]
 """A number between 0 and 1, or how far two are apart, with the unit that columns say."""

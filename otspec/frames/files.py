@@ -6,9 +6,9 @@ from collections.abc import Callable
 from os import PathLike
 from typing import IO, TYPE_CHECKING
 
-from otspec.arguments import as_instance, as_path
-from otspec.extras import needed
-from otspec.writing import in_one_step
+from otspec._base.arguments import as_instance, as_path
+from otspec._base.extras import needed
+from otspec._base.writing import in_one_step
 
 if TYPE_CHECKING:
     import pyarrow as pa

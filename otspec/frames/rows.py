@@ -7,13 +7,13 @@ from fractions import Fraction
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, SupportsIndex, TypeVar, overload
 
-from otspec.arguments import as_instance, as_steps
+from otspec._base.arguments import as_instance, as_steps
+from otspec._base.coerce import shown
+from otspec._base.extras import needed
 from otspec.cards import decimal, said
 from otspec.cards.lines import aligned
-from otspec.extras import needed
 from otspec.frames.columns import Column, columns_of, has_fields
 from otspec.frames.tabular import Tabular
-from otspec.raw import shown
 from otspec.version import __version__
 
 if TYPE_CHECKING:

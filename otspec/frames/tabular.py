@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING
 
-from otspec.extras import needed
+from otspec._base.extras import needed
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -24,9 +24,9 @@ from functools import cache
 from importlib import import_module
 from typing import Any, ClassVar
 
-from otspec.batch._kernels.control import repeated
-from otspec.batch._kernels.library import Array, Library
-from otspec.drafts.race_times import sure_mean
+from otspec.batch._array_api.control import repeated
+from otspec.batch._array_api.library import Array, Library
+from otspec.drafts.race.times import sure_mean
 from otspec.learning.objectives import AT_ONCE, Objective, State
 
 NODES, FINE_NODES = 64, 160

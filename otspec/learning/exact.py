@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from otspec.arguments import as_choice
-from otspec.arithmetic import Array, IntArray, zeros
+from otspec._base.arguments import as_choice
+from otspec._base.arithmetic import Array, IntArray, zeros
 from otspec.distributions import Distribution, DistributionLike, as_k, as_pair
 from otspec.drafts import IID, LAWS, WithoutReplacement
-from otspec.drafts.rises import check_steps
+from otspec.drafts.race.increments import check_steps
 from otspec.drafts.single import FixedButOne
 from otspec.optimum import optimal_acceptance
 

@@ -8,10 +8,11 @@ from typing import Any
 
 from array_api_compat import is_jax_array
 
-from otspec.arguments import as_choice, as_list
+from otspec._base.arguments import as_choice, as_list
+from otspec._base.coerce import shown
 from otspec.batch._arguments import check_probabilities, check_tokens
+from otspec.batch._array_api.library import Array, is_torch, library_of
 from otspec.batch._arrays import kind_of, one_library
-from otspec.batch._kernels.library import Array, is_torch, library_of
 from otspec.batch._numbers import (
     MOST_DISTINCT,
     MOST_PASSES,
@@ -30,7 +31,6 @@ from otspec.learning.objectives import (
     SharedNoise,
     SoftIIDOptimum,
 )
-from otspec.raw import shown
 
 MOST_FIXED = 64
 """Where every draft but the last costs a pass."""

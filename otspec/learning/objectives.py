@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from functools import partial
 from typing import ClassVar, TypeAlias
 
-from otspec.batch._kernels import inflated
-from otspec.batch._kernels.control import repeated
-from otspec.batch._kernels.library import Array, Library, is_torch
-from otspec.batch._kernels.sums import Weight, overlaps, totals
+from otspec.batch._array_api import k_sequential
+from otspec.batch._array_api.control import repeated
+from otspec.batch._array_api.library import Array, Library, is_torch
+from otspec.batch._array_api.sums import Weight, overlaps, totals
 from otspec.batch._running import optimal_scale
 
 State: TypeAlias = tuple[Array, ...]
@@ -230,7 +230,7 @@ class KSequential(Steps):
     def _solve(self, library: Library, draft: Array, target: Array) -> tuple[Array, State]:
         xp, k = library.xp, float(self.k)
         count = library.full((*draft.shape[:-1], 1), k)
-        rho = inflated.safe_rho(library, draft, target, count)
+        rho = k_sequential.safe_rho(library, draft, target, count)
         for _ in range(PIECES):
             # Σ min(q, ρp) = Q + ρ r on one linear piece; Newton for Q + ρ r + (1 − β)^k = 1 there.
             scale = library.rounded(rho)

@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 import jax
 import jax.numpy as jnp
 
-from otspec.batch._kernels.library import library_of
+from otspec.batch._array_api.library import library_of
 from otspec.learning.objectives import Objective, State, softmax
 
 Array: TypeAlias = Any

@@ -7,7 +7,7 @@ from typing import Any
 import torch
 from torch.autograd.function import once_differentiable
 
-from otspec.batch._kernels.library import Library, library_of
+from otspec.batch._array_api.library import Library, library_of
 from otspec.learning.objectives import Objective, State, softmax
 
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from otspec.arguments import as_callable, as_flag
-from otspec.frozen import Frozen
+from otspec._base.arguments import as_callable, as_flag
+from otspec._base.frozen import Frozen
+from otspec.blocks.trees.best.best_shape import BestTree, BestTrees, as_depth, as_nodes, as_widths
+from otspec.blocks.trees.shapes import Shape
+from otspec.blocks.trees.verifiers.token_rules import TokenRule
 from otspec.logged.block import LoggedBlock
 from otspec.logged.chances import LoggedChances, logged_chances
 from otspec.logged.comparison import as_blocks, mean_and_error
-from otspec.trees.best_shape import BestTree, BestTrees, as_depth, as_nodes, as_widths
-from otspec.trees.shapes import Shape
-from otspec.trees.token_rules import TokenRule
 
 
 @dataclass(frozen=True, eq=False)

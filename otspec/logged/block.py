@@ -8,21 +8,21 @@ from typing import Any
 
 import numpy as np
 
-from otspec.arguments import as_callable, as_flag, as_list, as_tokens
-from otspec.arithmetic import Array, Number, as_number, zeros
+from otspec._base.arguments import as_callable, as_flag, as_list, as_tokens
+from otspec._base.arithmetic import Array, Number, as_number, zeros
+from otspec._base.frozen import Frozen
 from otspec.blocks.single_draft import SingleDraftRule, as_single_draft_rule
+from otspec.blocks.trees.shapes import Shape, as_shape
+from otspec.blocks.trees.verifiers.token_rules import TokenRule, made_rule
 from otspec.distributions import Distribution, as_distribution, as_k, as_pair, check_alike
 from otspec.estimate import Estimate
-from otspec.frozen import Frozen
 from otspec.logged.sampling import as_sampling, check_drafted
 from otspec.logged.traversal import traversal_kept
 from otspec.models.ending import EndingModel
 from otspec.models.logged import LoggedModel
-from otspec.rules.contract import NotExactError, Rule
-from otspec.rules.enumeration import acceptance_or_estimate
+from otspec.rules.base.enumeration import acceptance_or_estimate
+from otspec.rules.base.rule import NotExactError, Rule
 from otspec.rules.target_only import TargetOnly
-from otspec.trees.shapes import Shape, as_shape
-from otspec.trees.token_rules import TokenRule, made_rule
 
 
 @dataclass(frozen=True, eq=False)
@@ -188,8 +188,8 @@ class LoggedBlock(Frozen):
         Parameters
         ----------
         tree : str, sequence of int, TokenTree or Shape
-            Any tree, see :func:`otspec.trees.as_shape`; equal children stay apart
-            (:class:`otspec.trees.DraftSelection` with ``merge=False``).
+            Any tree, see :func:`otspec.blocks.trees.as_shape`; equal children stay apart
+            (:class:`otspec.blocks.trees.DraftSelection` with ``merge=False``).
         rule : callable
             (draft, target, k) → a rule for one token.
 
@@ -237,9 +237,9 @@ class LoggedBlock(Frozen):
         Parameters
         ----------
         tree : str, sequence of int, TokenTree or Shape
-            Any tree, see :func:`otspec.trees.as_shape`.
+            Any tree, see :func:`otspec.blocks.trees.as_shape`.
         merge : bool
-            As for :class:`otspec.trees.TraversalVerify`.
+            As for :class:`otspec.blocks.trees.TraversalVerify`.
 
         Returns
         -------

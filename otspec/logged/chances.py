@@ -9,12 +9,12 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from otspec.arithmetic import Array, IntArray
-from otspec.frozen import Frozen
+from otspec._base.arithmetic import Array, IntArray
+from otspec._base.frozen import Frozen
+from otspec.blocks.trees.best.acceptance_rates import Chances, accepted_by_draft, asked_widths
+from otspec.blocks.trees.shapes import Shape
+from otspec.blocks.trees.verifiers.token_rules import TokenRule
 from otspec.logged.block import LoggedBlock
-from otspec.trees.chances import Chances, accepted_by_draft, asked_widths
-from otspec.trees.shapes import Shape
-from otspec.trees.token_rules import TokenRule
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,7 +35,7 @@ class LoggedChances(Frozen):
     lengths : ndarray of int, shape (blocks,)
         How many positions each block has: fewer than the depth where its text is over.
     nested : bool
-        As for :class:`otspec.trees.chances.Chances`.
+        As for :class:`otspec.blocks.trees.best.acceptance_rates.Chances`.
     """
 
     widths: tuple[int, ...]

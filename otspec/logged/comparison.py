@@ -7,16 +7,16 @@ from typing import Any
 
 import numpy as np
 
-from otspec.arguments import as_instance, as_list
-from otspec.arithmetic import Array, Number
+from otspec._base.arguments import as_instance, as_list
+from otspec._base.arithmetic import Array, Number
 from otspec.blocks.block_verify import BlockVerify
 from otspec.blocks.comparison import BlockComparison, as_lengths
 from otspec.blocks.single_draft import RULES
+from otspec.blocks.trees.best.comparison import TreeComparison, as_trees, rules_for
+from otspec.blocks.trees.verifiers.traversal_verify import TraversalVerify
 from otspec.estimate import average
 from otspec.frames import Rows
 from otspec.logged.block import LoggedBlock
-from otspec.trees.comparison import TreeComparison, as_trees, rules_for
-from otspec.trees.traversal_verify import TraversalVerify
 
 
 def compare_on_blocks(
@@ -61,7 +61,7 @@ def compare_trees_on_blocks(
     ----------
     blocks : iterable of LoggedBlock
     trees : sequence
-        See :func:`otspec.trees.as_shape`.
+        See :func:`otspec.blocks.trees.as_shape`.
 
     Raises
     ------

@@ -7,10 +7,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from otspec.arithmetic import Array
+from otspec._base.arithmetic import Array
+from otspec.blocks.trees.best.best_shape import as_depth, as_nodes
 from otspec.logged.block import LoggedBlock
 from otspec.logged.comparison import as_blocks, mean_and_error
-from otspec.trees.best_shape import as_depth, as_nodes
 
 _HALVINGS, _LOWEST = 60, -60.0
 """How often the range of the logarithm of the threshold is halved, and where it begins."""
@@ -32,7 +32,7 @@ def dynamic_tree_on_blocks(blocks: Iterable[LoggedBlock], nodes: int, depth: int
     """Estimate dynamic trees on logged blocks, grown by the draft's path probabilities.
 
     Which nodes are the likeliest of a text is not known from one logged path of it, so that
-    :class:`otspec.trees.DynamicTree` of a number of nodes cannot be estimated; nor can a tree that
+    :class:`otspec.blocks.trees.DynamicTree` of a number of nodes cannot be estimated; nor can a tree that
     is grown by the target, whose texts are not logged. But whether a path has at least a certain
     probability is known from the path. The threshold is the least at which trees have at most so
     many nodes in the mean over all texts, fewer where the draft is unsure of everything.

@@ -7,14 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from otspec.arithmetic import Array, is_exact, zeros
+from otspec._base.arithmetic import Array, is_exact, zeros
 from otspec.blocks.single_draft import SingleDraftRule
+from otspec.blocks.trees.best.acceptance_rates import Chances
+from otspec.blocks.trees.shapes import Shape
+from otspec.blocks.trees.verifiers.token_rules import TokenRule, made_rule
 from otspec.distributions import Distribution
-from otspec.lossy.rules.contract import LossyRule
-from otspec.rules.contract import NotExactError
-from otspec.trees.chances import Chances
-from otspec.trees.shapes import Shape
-from otspec.trees.token_rules import TokenRule, made_rule
+from otspec.rules.base.rule import NotExactError
+from otspec.rules.lossy.base import LossyRule
 
 
 def token_weights(

@@ -11,15 +11,15 @@ from typing import Any
 
 import numpy as np
 
-from otspec.arguments import as_instance, as_seed, as_size, as_steps
-from otspec.arithmetic import Array, IntArray
-from otspec.frozen import Frozen
+from otspec._base.arguments import as_instance, as_seed, as_size, as_steps
+from otspec._base.arithmetic import Array, IntArray
+from otspec._base.frozen import Frozen
+from otspec.blocks.trees.shapes import Shape
 from otspec.logged.block import LoggedBlock
 from otspec.logged.chances import logged_chances
 from otspec.logged.comparison import as_blocks
 from otspec.logged.replay import Replay, as_rule_tree, is_block_rule, replay
 from otspec.logged.tally import Ratio, Tally
-from otspec.trees.shapes import Shape
 
 _CALLS, _TOKENS, _LEVELS = 0, 1, 2
 """Where in the counts of a text: calls, tokens that came out, calls that keep at least 1, 2, …"""
@@ -217,7 +217,7 @@ def lengths_on_blocks(blocks: Iterable[LoggedBlock], rule: Any, tree: Any) -> Ac
     rule : callable
         (draft, target, k) → a rule for one token, or a rule for one drafted block.
     tree : str, sequence of int, TokenTree or Shape
-        Of drawn tokens, see :func:`otspec.trees.as_shape`; a chain for a rule of blocks.
+        Of drawn tokens, see :func:`otspec.blocks.trees.as_shape`; a chain for a rule of blocks.
 
     Returns
     -------

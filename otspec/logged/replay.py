@@ -8,15 +8,15 @@ from typing import Any
 
 import numpy as np
 
-from otspec.arguments import as_callable, as_flag, as_generator, as_instance
-from otspec.arithmetic import Array, IntArray, Number, as_number, zeros
+from otspec._base.arguments import as_callable, as_flag, as_generator, as_instance
+from otspec._base.arithmetic import Array, IntArray, Number, as_number, zeros
+from otspec._base.frozen import Frozen
 from otspec.blocks.single_draft import SingleDraftRule
+from otspec.blocks.trees.shapes import Shape, as_shape
+from otspec.blocks.trees.verifiers.token_rules import TokenRule
 from otspec.distributions import Distribution, as_k
-from otspec.frozen import Frozen
 from otspec.logged.block import LoggedBlock
 from otspec.logged.given_text import levels_of_block, levels_of_tree, token_weights
-from otspec.trees.shapes import Shape, as_shape
-from otspec.trees.token_rules import TokenRule
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,10 +124,10 @@ def replay(text: LoggedBlock, rule: Any, tree: Any, *, cut: bool = False) -> Rep
         With the rows of the target as ``sampling``: a text of the target, as long as it may be.
     rule : callable
         (draft, target, k) → a lossless rule for one token, which is applied at every node, as
-        :class:`otspec.trees.DraftSelection` does with ``merge=False``; or a rule for one drafted
+        :class:`otspec.blocks.trees.DraftSelection` does with ``merge=False``; or a rule for one drafted
         block after whose one corrected token the plain target follows.
     tree : str, sequence of int, TokenTree or Shape
-        Of drawn tokens, see :func:`otspec.trees.as_shape`; a chain for a rule of blocks.
+        Of drawn tokens, see :func:`otspec.blocks.trees.as_shape`; a chain for a rule of blocks.
     cut : bool
         Whether a text without an end token goes on behind what was logged. Then calls count as
         long as a whole tree of the text is logged after them.

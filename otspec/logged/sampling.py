@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from otspec.arguments import as_list
-from otspec.arithmetic import Number, is_exact
+from otspec._base.arguments import as_list
+from otspec._base.arithmetic import Number, is_exact
 from otspec.distributions import Distribution, as_distribution, check_alike
 
 MOST_LOST = 1e-12

@@ -8,9 +8,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from otspec.arithmetic import Array
+from otspec._base.arithmetic import Array
+from otspec._base.frozen import Frozen
 from otspec.estimate import radius_of
-from otspec.frozen import Frozen
 
 
 class Ratio(NamedTuple):

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from otspec.arithmetic import Array, Number
+from otspec._base.arithmetic import Array, Number
+from otspec.blocks.trees.shapes import Shape
+from otspec.blocks.trees.verifiers.traversal_verify import Rejections, equal_later, rejections
 from otspec.coupling import acceptance_chance
-from otspec.trees.shapes import Shape
-from otspec.trees.traversal_verify import Rejections, equal_later, rejections
 
 Visits = dict[tuple[Number, Shape], Any]
 """(weight, what is drafted after it) → how likely a node is visited, over that it is drafted."""

@@ -1,7 +1,7 @@
 """Language models: tables, chains, n-grams, any callable, files, random pairs, logged texts."""
 
+from otspec.models.base import LanguageModel, Model, Prefix
 from otspec.models.callables import CallableModel, as_models
-from otspec.models.contract import LanguageModel, Model, Prefix
 from otspec.models.ending import EndingModel
 from otspec.models.json_files import load_model
 from otspec.models.ngrams import NGramModel

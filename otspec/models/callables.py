@@ -6,10 +6,10 @@ from collections.abc import Callable
 from functools import cached_property, lru_cache
 from typing import Any
 
-from otspec.arguments import as_callable, as_tokens
-from otspec.arithmetic import is_exact
+from otspec._base.arguments import as_callable, as_tokens
+from otspec._base.arithmetic import is_exact
 from otspec.distributions import Distribution, as_distribution, check_alike
-from otspec.models.contract import LanguageModel, Model, Prefix, as_prefix
+from otspec.models.base import LanguageModel, Model, Prefix, as_prefix
 
 REMEMBERED = 1 << 16
 """How many answers of a callable are kept."""

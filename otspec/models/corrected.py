@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from otspec._base.frozen import read_only
 from otspec.distributions import Distribution
-from otspec.frozen import read_only
-from otspec.models.contract import Model, Prefix
+from otspec.models.base import Model, Prefix
 
 
 class OneCorrectedToken(Model):

@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from otspec.arguments import as_tokens
-from otspec.arithmetic import Array, zeros
+from otspec._base.arguments import as_tokens
+from otspec._base.arithmetic import Array, zeros
+from otspec._base.frozen import read_only
 from otspec.distributions import Distribution
-from otspec.frozen import read_only
+from otspec.models.base import Continued, Model, Prefix, as_prefix
 from otspec.models.callables import CallableModel
-from otspec.models.contract import Continued, Model, Prefix, as_prefix
 
 
 class EndingModel(Model):

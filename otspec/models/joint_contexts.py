@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from otspec.frozen import Frozen
-from otspec.models.contract import Model, Prefix
+from otspec._base.frozen import Frozen
+from otspec.models.base import Model, Prefix
 
 MOST_CONTEXTS = 20_000
 """Most joint contexts; models that forget nothing have ever more."""

@@ -5,10 +5,10 @@ from __future__ import annotations
 from os import PathLike
 from typing import Any
 
-from otspec.arguments import as_flag, as_path
-from otspec.arithmetic import in_arithmetic
+from otspec._base.arguments import as_flag, as_path
+from otspec._base.arithmetic import in_arithmetic
 from otspec.files import read_file
-from otspec.models.contract import Prefix
+from otspec.models.base import Prefix
 from otspec.models.tables import TableModel
 
 

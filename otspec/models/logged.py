@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from otspec.arithmetic import is_exact
+from otspec._base.arithmetic import is_exact
+from otspec._base.frozen import frozen
 from otspec.distributions import Distribution
-from otspec.frozen import frozen
-from otspec.models.contract import Model, Prefix
+from otspec.models.base import Model, Prefix
 
 
 class LoggedModel(Model):

@@ -9,12 +9,12 @@ from functools import cached_property
 
 import numpy as np
 
-from otspec.arguments import as_flag, as_integer, as_tokens
-from otspec.arithmetic import Array, counted_power
+from otspec._base.arguments import as_flag, as_integer, as_tokens
+from otspec._base.arithmetic import Array, counted_power
+from otspec._base.coerce import shown
+from otspec._base.frozen import read_only
 from otspec.distributions import Distribution, as_k
-from otspec.frozen import read_only
-from otspec.models.contract import Model, Prefix, as_prefix
-from otspec.raw import shown
+from otspec.models.base import Model, Prefix, as_prefix
 
 MOST_ORDER = 100
 """Most tokens that an n-gram model remembers."""

@@ -6,12 +6,12 @@ from fractions import Fraction
 
 import numpy as np
 
-from otspec.arguments import as_generator, as_integer, as_real
-from otspec.arithmetic import Array, Number, counted_power
+from otspec._base.arguments import as_generator, as_integer, as_real
+from otspec._base.arithmetic import Array, Number, counted_power
+from otspec._base.coerce import shown
 from otspec.distributions import as_k
-from otspec.models.contract import Prefix
+from otspec.models.base import Prefix
 from otspec.models.tables import TableModel
-from otspec.raw import shown
 
 MOST_CELLS = 20_000_000
 """Most numbers of one order of context (160 MB)."""

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from otspec.arguments import as_instance, as_list, plain_integer
-from otspec.arithmetic import Array, as_number, as_numbers, is_exact
+from otspec._base.arguments import as_instance, as_list, plain_integer
+from otspec._base.arithmetic import Array, as_number, as_numbers, is_exact
+from otspec._base.coerce import shown
 from otspec.distributions import Distribution, as_distribution, check_alike
-from otspec.models.contract import Continued, Model, Prefix, as_prefix
-from otspec.raw import shown
+from otspec.models.base import Continued, Model, Prefix, as_prefix
 
 
 class TableModel(Model):

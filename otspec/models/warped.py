@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from otspec.arguments import as_float_above, as_integer, as_real
-from otspec.arithmetic import Array, Number, is_exact, over_one_denominator
+from otspec._base.arguments import as_float_above, as_integer, as_real
+from otspec._base.arithmetic import Array, Number, is_exact, over_one_denominator
+from otspec._base.coerce import shown
 from otspec.distributions import Distribution, as_k
+from otspec.models.base import Model, Prefix
 from otspec.models.callables import CallableModel
-from otspec.models.contract import Model, Prefix
-from otspec.raw import shown
 from otspec.warping import STEPS, Order, as_order, warped
 
 MOST_POWER = 1_000

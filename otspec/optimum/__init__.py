@@ -1,9 +1,9 @@
 """The most that any rule accepts, lossless or nearly so, with a certificate (Theory, 1 and 27)."""
 
-from otspec.cuts.minimum import cut_bound
 from otspec.optimum.acceptance import optimal_acceptance, optimal_acceptances
 from otspec.optimum.budgets import Budget, TotalVariation
 from otspec.optimum.certificate import Optimum
+from otspec.optimum.cuts.minimum import cut_bound
 from otspec.optimum.divergences import KullbackLeibler, Renyi, ReverseKullbackLeibler
 from otspec.optimum.lossy import LossyOptimum
 

@@ -7,15 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from otspec.arguments import as_choice, as_list
-from otspec.arithmetic import Array
-from otspec.cuts import prefix
-from otspec.cuts.minimum import bounded_cut
+from otspec._base.arguments import as_choice, as_list
+from otspec._base.arithmetic import Array
 from otspec.distributions import Distribution, DistributionLike, as_k
 from otspec.drafts import IID, LAWS, DraftLaw, SingleDraftLaw, WithoutReplacement
-from otspec.drafts.contract import as_law
+from otspec.drafts.base import as_law
 from otspec.optimum.budgets import Budget, TotalVariation
 from otspec.optimum.certificate import Optimum
+from otspec.optimum.cuts import prefix
+from otspec.optimum.cuts.minimum import bounded_cut
 from otspec.optimum.divergences import KullbackLeibler, Renyi, ReverseKullbackLeibler
 from otspec.optimum.lossy import LossyOptimum
 from otspec.ratios import Pair

@@ -6,14 +6,14 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
-from otspec.arguments import as_real
-from otspec.arithmetic import Number, as_number, is_exact, positive_part
-from otspec.cuts.minimum import cut_bound
+from otspec._base.arguments import as_real
+from otspec._base.arithmetic import Number, as_number, is_exact, positive_part
+from otspec._base.coerce import shown
+from otspec._base.frozen import Frozen
 from otspec.distributions import Distribution
 from otspec.drafts import DraftLaw
-from otspec.frozen import Frozen
+from otspec.optimum.cuts.minimum import cut_bound
 from otspec.optimum.outputs import Outputs
-from otspec.raw import shown
 
 
 @dataclass(frozen=True)

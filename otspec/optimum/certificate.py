@@ -5,7 +5,7 @@ For every draft law P and target q,
     α(P, q) = min over token sets A of  q(A) + 1 − P(all drafts inside A),
 
 so a minimising A proves that no rule accepts more: anyone can evaluate the right-hand side. That
-some rule accepts as much is proved by a law of the selected draft (:mod:`otspec.cuts.selections`).
+some rule accepts as much is proved by a law of the selected draft (:mod:`otspec.optimum.cuts.selections`).
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ from functools import cached_property
 
 import numpy as np
 
-from otspec.arithmetic import Number, as_number
+from otspec._base.arithmetic import Number, as_number
+from otspec._base.digits import plain
+from otspec._base.frozen import Frozen
 from otspec.cards import Masses, Row, token_set
-from otspec.cuts.minimum import cut_bound
-from otspec.cuts.selections import best_selection, shortfall
-from otspec.digits import plain
 from otspec.distributions import Distribution, check_alike
 from otspec.drafts import DraftLaw
 from otspec.drafts.small import is_small
-from otspec.frozen import Frozen
+from otspec.optimum.cuts.minimum import cut_bound
+from otspec.optimum.cuts.selections import best_selection, shortfall
 
 
 @dataclass(frozen=True, eq=False)

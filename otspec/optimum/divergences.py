@@ -8,12 +8,12 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from otspec.arguments import as_float_above, as_list, as_real
-from otspec.arithmetic import Array
-from otspec.digits import plain
+from otspec._base.arguments import as_float_above, as_list, as_real
+from otspec._base.arithmetic import Array
+from otspec._base.coerce import shown
+from otspec._base.digits import plain
 from otspec.distributions import Distribution
 from otspec.optimum.prices import Divergence, log_mean, log_ratios, log_sum, quotient, refuse_exact
-from otspec.raw import shown
 
 _MOST_ORDER = 1e100
 """Powers of so high an order are those of the largest ratio."""

@@ -6,15 +6,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
-from otspec.arithmetic import Number
+from otspec._base.arithmetic import Number
+from otspec._base.digits import plain
 from otspec.cards import Masses, Row
-from otspec.cuts.levels import level_selection
-from otspec.cuts.minimum import cut_bound
-from otspec.digits import plain
 from otspec.distributions import Distribution
 from otspec.drafts.small import is_small
 from otspec.optimum.budgets import Budget
 from otspec.optimum.certificate import Optimum, check_proper
+from otspec.optimum.cuts.levels import level_selection
+from otspec.optimum.cuts.minimum import cut_bound
 from otspec.optimum.outputs import Outputs
 
 

@@ -7,10 +7,10 @@ from functools import cached_property
 
 import numpy as np
 
-from otspec.arithmetic import Array, Number, positive_part
-from otspec.cuts.pouring import Vessels
+from otspec._base.arithmetic import Array, Number, positive_part
+from otspec._base.frozen import Frozen
 from otspec.distributions import Distribution
-from otspec.frozen import Frozen
+from otspec.optimum.cuts.water_filling import Vessels
 
 
 @dataclass(frozen=True, eq=False)

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from otspec.arguments import as_list, as_real
-from otspec.arithmetic import Number
+from otspec._base.arguments import as_list, as_real
+from otspec._base.arithmetic import Number
+from otspec._base.coerce import shown
 from otspec.distributions import as_k
 from otspec.drafts import IID
 from otspec.optimum import Optimum
@@ -15,7 +16,6 @@ from otspec.plots.canvas import panel_on
 from otspec.plots.inline import explain
 from otspec.plots.lettering import decimals
 from otspec.plots.looks import label_of, look_of, style_of
-from otspec.raw import shown
 from otspec.rules import Rule
 from otspec.traces.comparison import OPTIMUM, Row
 from otspec.traces.summary import attains

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import numpy as np
 
-from otspec.arguments import as_instance, as_list
-from otspec.arithmetic import Number
+from otspec._base.arguments import as_instance, as_list
+from otspec._base.arithmetic import Number
 from otspec.estimate import Estimate
 from otspec.plots.inline import explain
 from otspec.plots.lettering import decimals

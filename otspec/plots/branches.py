@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from otspec.arguments import as_list, as_real
-from otspec.arithmetic import Array, Number
+from otspec._base.arguments import as_list, as_real
+from otspec._base.arithmetic import Array, Number
+from otspec._base.coerce import shown
+from otspec.blocks.trees import BestTree, BestTrees, Shape, as_shape
+from otspec.blocks.trees.best.acceptance_rates import Chances
 from otspec.plots.canvas import WIDE, ink, panel_on
 from otspec.plots.inline import explain
 from otspec.plots.lettering import decimals
-from otspec.raw import shown
-from otspec.trees import BestTree, BestTrees, Shape, as_shape
-from otspec.trees.chances import Chances
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -32,8 +32,8 @@ def tree(
     Parameters
     ----------
     tree : str, sequence, Shape, TokenTree, BestTree or BestTrees
-        What :func:`otspec.trees.as_shape` takes, up to 300 nodes, or a tree that was found; of
-        :func:`otspec.trees.best_trees` the best one is drawn, with its chances.
+        What :func:`otspec.blocks.trees.as_shape` takes, up to 300 nodes, or a tree that was found; of
+        :func:`otspec.blocks.trees.best_trees` the best one is drawn, with its chances.
     ax : matplotlib.axes.Axes, optional
         By default new ones in the package's style.
     chances : Chances or sequence of number, optional

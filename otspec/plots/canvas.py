@@ -7,8 +7,8 @@ from contextlib import contextmanager
 from threading import RLock
 from typing import TYPE_CHECKING, Any
 
-from otspec.arguments import as_instance
-from otspec.extras import needed
+from otspec._base.arguments import as_instance
+from otspec._base.extras import needed
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from otspec.arguments import as_instance
-from otspec.arithmetic import Array
-from otspec.digits import counted
-from otspec.plan import Plan
+from otspec._base.arguments import as_instance
+from otspec._base.arithmetic import Array
+from otspec._base.digits import counted
+from otspec.optimum.plan import Plan
 from otspec.plots.canvas import panel_on
 from otspec.plots.inline import explain
 from otspec.plots.lettering import decimals

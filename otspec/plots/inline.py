@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 from xml.etree import ElementTree
 
-from otspec.arguments import as_instance, as_list
-from otspec.extras import needed
+from otspec._base.arguments import as_instance, as_list
+from otspec._base.coerce import shown
+from otspec._base.extras import needed
 from otspec.plots.canvas import in_style
 from otspec.plots.saving import LETTERS_AS_TEXT, as_figure
-from otspec.raw import shown
-from otspec.traces.legible import legible
+from otspec.traces.printable import legible
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist

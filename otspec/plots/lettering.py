@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from otspec.arithmetic import Number
-from otspec.extras import needed
-from otspec.traces.legible import escaped, legible
+from otspec._base.arithmetic import Number
+from otspec._base.extras import needed
+from otspec.traces.printable import escaped, legible
 
 
 def drawable(text: str) -> str:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+from otspec._base.coerce import shown
 from otspec.blocks.single_draft import RULES as BLOCK_RULES
+from otspec.blocks.trees import VERIFIERS
 from otspec.drafts import IID, LAWS
 from otspec.plots.canvas import ink
-from otspec.raw import shown
 from otspec.rules import PairRule, compared_rules
 from otspec.traces.comparison import OPTIMUM
-from otspec.trees import VERIFIERS
 
 _OF_OPTIMUM: dict[str, Any] = {"marker": "o", "linewidth": 2.0}
 

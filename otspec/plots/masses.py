@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from otspec.arguments import as_choice, as_instance, as_integer
-from otspec.arithmetic import Array, Number
-from otspec.cuts.minimum import cut_bound
+from otspec._base.arguments import as_choice, as_instance, as_integer
+from otspec._base.arithmetic import Array, Number
 from otspec.drafts import SingleDraftLaw
 from otspec.optimum import Optimum
+from otspec.optimum.cuts.minimum import cut_bound
 from otspec.plots.canvas import WIDE, ink, panel_on
 from otspec.plots.inline import explain
 from otspec.plots.lettering import decimals

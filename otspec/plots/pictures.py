@@ -7,8 +7,8 @@ from contextlib import contextmanager
 from os import PathLike
 from typing import TYPE_CHECKING
 
-from otspec.arguments import as_path
-from otspec.extras import needed
+from otspec._base.arguments import as_path
+from otspec._base.extras import needed
 from otspec.plots.against_k import acceptance
 from otspec.plots.canvas import STYLE, in_style
 from otspec.plots.lettering import drawable
@@ -16,9 +16,9 @@ from otspec.plots.positions import gap_quantiles
 from otspec.plots.saving import save
 from otspec.plots.temperature import largest_counts, temperatures
 from otspec.traces.comparison import OPTIMUM, Row
-from otspec.traces.heat import by_heat
 from otspec.traces.statistics import Statistic
 from otspec.traces.summary import attains
+from otspec.traces.temperatures import by_heat
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

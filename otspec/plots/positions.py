@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from otspec.arguments import as_instance, as_list
+from otspec._base.arguments import as_instance, as_list
 from otspec.plots.axes import as_rows, legend_beside
 from otspec.plots.canvas import WIDE, ink, panel_on
 from otspec.plots.inline import explain

@@ -5,11 +5,11 @@ from __future__ import annotations
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
-from otspec.arguments import as_integer, as_path
-from otspec.extras import needed
+from otspec._base.arguments import as_integer, as_path
+from otspec._base.coerce import shown
+from otspec._base.extras import needed
+from otspec._base.writing import in_one_step
 from otspec.plots.canvas import in_style
-from otspec.raw import shown
-from otspec.writing import in_one_step
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

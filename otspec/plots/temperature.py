@@ -12,9 +12,9 @@ from otspec.plots.lettering import decimals
 from otspec.plots.looks import look_of
 from otspec.plots.positions import as_statistics
 from otspec.traces.comparison import OPTIMUM
-from otspec.traces.heat import heat_of
 from otspec.traces.statistics import Statistic
 from otspec.traces.summary import attains
+from otspec.traces.temperatures import heat_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

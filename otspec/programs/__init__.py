@@ -4,7 +4,7 @@
 
 from typing import TypeAlias
 
-from otspec.arguments import as_choice, as_flag
+from otspec._base.arguments import as_choice, as_flag
 from otspec.distributions import DistributionLike
 from otspec.drafts import DraftLaw
 from otspec.programs.formulation import PROGRAMS, Formulation, Size
@@ -14,20 +14,20 @@ from otspec.programs.importance import Importance
 from otspec.programs.maxflow import MaxFlow
 from otspec.programs.compact_network import CompactMaxFlow
 from otspec.programs.truncated import TruncatedImportance
-from otspec.programs.block import BlockProgram
-from otspec.programs.block_plan import BlockPlan
+from otspec.programs.sequences.block import BlockProgram
+from otspec.programs.sequences.block_plan import BlockPlan
 from otspec.programs.candidates import CandidateProgram
-from otspec.programs.chained_residuals import Residual, ResidualsProgram
-from otspec.programs.one_corrected_token import OneTokenProgram
-from otspec.programs.past_windows import WindowProgram
-from otspec.programs.depth_bound import depth_bound
-from otspec.programs.drafted import Drafted, DraftedSets
-from otspec.programs.drafted_nodes import DraftedNodes
-from otspec.programs.kept_texts import KeptTexts
-from otspec.programs.path_plan import PathPlan
-from otspec.programs.path_program import PathProgram
+from otspec.programs.sequences.chained_residuals import Residual, ResidualsProgram
+from otspec.programs.sequences.one_corrected_token import OneTokenProgram
+from otspec.programs.sequences.past_windows import WindowProgram
+from otspec.programs.sequences.depth_bound import depth_bound
+from otspec.programs.sequences.drafted import Drafted, DraftedSets
+from otspec.programs.sequences.drafted_nodes import DraftedNodes
+from otspec.programs.sequences.kept_texts import KeptTexts
+from otspec.programs.sequences.path_plan import PathPlan
+from otspec.programs.sequences.path_program import PathProgram
 from otspec.programs.prices import PriceBound
-from otspec.programs.text_program import TextOptimum, TextProgram
+from otspec.programs.sequences.text_program import TextOptimum, TextProgram
 
 ProgramName: TypeAlias = str
 """One of :data:`PROGRAMS`: ``"membership"``, ``"reduced"``, ``"importance"``, ``"maxflow"``,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from otspec.arithmetic import Array, IntArray, zeros
+from otspec._base.arithmetic import Array, IntArray, zeros
 from otspec.solvers import LinearProgram, Names, Sense
 
 

@@ -8,12 +8,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from otspec.arguments import as_callable, as_instance, as_tokens
-from otspec.arithmetic import Array, IntArray, Number, as_numbers
+from otspec._base.arguments import as_callable, as_instance, as_tokens
+from otspec._base.arithmetic import Array, IntArray, Number, as_numbers
 from otspec.distributions import as_distribution, as_k, check_alike
-from otspec.models.contract import LanguageModel
-from otspec.programs.block import BlockCoupling
-from otspec.programs.drafted import Sequences
+from otspec.models.base import LanguageModel
+from otspec.programs.sequences.block import BlockCoupling
+from otspec.programs.sequences.drafted import Sequences
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,7 +30,7 @@ class CandidateProgram(BlockCoupling):
     ----------
     candidates : mapping
         From sets of sequences of at most L tokens to their probabilities, such as
-        :meth:`otspec.trees.TreeRule.candidates` returns.
+        :meth:`otspec.blocks.trees.TreeRule.candidates` returns.
     target : callable
         Language model: prefix → distribution, in the arithmetic of the probabilities.
     length : int

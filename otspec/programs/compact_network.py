@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from otspec.arithmetic import Array, IntArray, positive_part, sums_by, zeros
+from otspec._base.arithmetic import Array, IntArray, positive_part, sums_by, zeros
 from otspec.programs.builder import ProgramBuilder
 from otspec.programs.formulation import Formulation, Size, register
 from otspec.solvers import Solution

@@ -10,17 +10,17 @@ from typing import ClassVar
 
 import numpy as np
 
-from otspec.arguments import as_flag
-from otspec.arithmetic import Array, IntArray
-from otspec.digits import counted
+from otspec._base.arguments import as_flag
+from otspec._base.arithmetic import Array, IntArray
+from otspec._base.digits import counted
+from otspec._base.frozen import Frozen
+from otspec._base.memory import memory
+from otspec._base.registry import Registry, subclass_of
 from otspec.distributions import Distribution
 from otspec.drafts import DraftLaw
-from otspec.drafts.contract import as_law
+from otspec.drafts.base import as_law
 from otspec.drafts.support import Support, support
-from otspec.frozen import Frozen
-from otspec.memory import memory
 from otspec.programs.builder import ProgramBuilder, arrow
-from otspec.registry import Registry, subclass_of
 from otspec.solvers import LinearProgram, Sense, Solution, SolverName, solve
 
 

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from otspec.arithmetic import Array, IntArray
+from otspec._base.arithmetic import Array, IntArray
 from otspec.coupling import accepted_weights
 from otspec.programs.builder import ProgramBuilder
 from otspec.programs.formulation import Formulation, Size, register

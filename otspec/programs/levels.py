@@ -8,9 +8,9 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from otspec.arithmetic import Array, zeros
+from otspec._base.arithmetic import Array, zeros
 from otspec.distributions import as_distribution, check_alike
-from otspec.models.contract import LanguageModel, Prefix
+from otspec.models.base import LanguageModel, Prefix
 
 Levels: TypeAlias = tuple[Array, ...]
 """Entry ℓ, shape (n**ℓ,), has a number for each text of ℓ tokens, from the empty text on."""

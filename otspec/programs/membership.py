@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from otspec.arithmetic import Array, IntArray
+from otspec._base.arithmetic import Array, IntArray
 from otspec.programs.builder import ProgramBuilder, arrow
 from otspec.programs.formulation import Formulation, Size, register
 from otspec.solvers import Sense, Solution

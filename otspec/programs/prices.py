@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from otspec.arithmetic import Number, as_number, is_exact
-from otspec.digits import plain
-from otspec.frozen import Frozen
-from otspec.models.contract import LanguageModel
-from otspec.programs.corrections import CORRECTIONS, as_corrects
-from otspec.programs.drafted import Drafted
+from otspec._base.arithmetic import Number, as_number, is_exact
+from otspec._base.digits import plain
+from otspec._base.frozen import Frozen
+from otspec.models.base import LanguageModel
 from otspec.programs.levels import Levels, text_masses
+from otspec.programs.sequences.corrections import CORRECTIONS, as_corrects
+from otspec.programs.sequences.drafted import Drafted
 
 
 @dataclass(frozen=True, eq=False)

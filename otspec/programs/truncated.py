@@ -8,8 +8,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from otspec.arguments import as_integer
-from otspec.arithmetic import (
+from otspec._base.arguments import as_integer
+from otspec._base.arithmetic import (
     Array,
     IntArray,
     Number,

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from otspec.plots import save_acceptance_chart
-from otspec.traces.heat import by_heat
 from otspec.traces.statistics import Statistic
+from otspec.traces.temperatures import by_heat
 
 
 def write_charts(

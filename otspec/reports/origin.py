@@ -7,9 +7,9 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from otspec._base.webpage import escaped, verbatim
 from otspec.traces.readers import Source
 from otspec.version import __version__
-from otspec.webpage import escaped, verbatim
 
 _CITED = {
     "title": "{otspec: exact theory of speculative-decoding verification}",

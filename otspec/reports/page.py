@@ -6,11 +6,12 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
+from otspec._base.webpage import Cell, escaped, key_figures, listed_items, page, picture, table
+from otspec._base.writing import write_text
 from otspec.plots import svg
 from otspec.plots.pictures import acceptance_figure, gap_figure, heat_figure
 from otspec.plots.temperature import best_below, largest_counts
-from otspec.reports.origin import UNKNOWN, Origin, origin_section
-from otspec.reports.standing import (
+from otspec.reports.findings import (
     Standing,
     percent,
     standing_of,
@@ -18,13 +19,12 @@ from otspec.reports.standing import (
     tokens_per_call,
     uncertainties,
 )
+from otspec.reports.origin import UNKNOWN, Origin, origin_section
 from otspec.reports.summary_file import restrictions_of
 from otspec.traces.comparison import OPTIMUM
-from otspec.traces.heat import by_heat
 from otspec.traces.statistics import Statistic
 from otspec.traces.summary import attains
-from otspec.webpage import Cell, escaped, key_figures, listed_items, page, picture, table
-from otspec.writing import write_text
+from otspec.traces.temperatures import by_heat
 
 _OF_HEAT = "Mean acceptance against temperature"
 _OF_GAPS = "Gap to the optimum over the positions"

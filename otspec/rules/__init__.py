@@ -1,31 +1,29 @@
 """Verification rules: one file each, one contract (:class:`Rule`), one table (:data:`RULES`)."""
 
-from otspec.rules.contract import NotExactError, Rule
-from otspec.rules.drawn_draft import DrawnDraft
-from otspec.rules.gumbel_coupling import GumbelCoupling
-from otspec.rules.gumbel_lists import GumbelLists
-from otspec.rules.importance_sampling import ImportanceSampling
-from otspec.rules.k_sequential import KSequential
+from otspec.rules.base.drawn_draft import DrawnDraft
+from otspec.rules.base.pair_rule import PairRule
+from otspec.rules.base.program_rule import ProgramRule
+from otspec.rules.base.rule import NotExactError, Rule
+from otspec.rules.base.table import RULES, compared_rules
+from otspec.rules.importance.importance_sampling import ImportanceSampling
 from otspec.rules.maximal_coupling import MaximalCoupling
 from otspec.rules.naive_sampling import NaiveSampling
-from otspec.rules.pair_rule import PairRule
 from otspec.rules.planned import PlannedRule
-from otspec.rules.pooled import PooledSelection
-from otspec.rules.pooled_earliest import EarliestPooledSelection
-from otspec.rules.pooled_without_replacement import PooledSelectionWithoutReplacement
-from otspec.rules.priority_mixture import PriorityMixture
-from otspec.rules.program_rule import ProgramRule
-from otspec.rules.recursive_rejection import RecursiveRejection
-from otspec.rules.recursive_rejection_independent import RecursiveRejectionIndependent
-from otspec.rules.recursive_rejection_without_replacement import (
-    RecursiveRejectionWithoutReplacement,
-)
+from otspec.rules.pooled.earliest import EarliestPooledSelection
+from otspec.rules.pooled.partitions import Bins, ByToken, Fewest, Graded, Partition, Thresholds
+from otspec.rules.pooled.selection import PooledSelection
+from otspec.rules.pooled.without_replacement import PooledSelectionWithoutReplacement
+from otspec.rules.priority.priority_mixture import PriorityMixture
+from otspec.rules.rejection.independent import RecursiveRejectionIndependent
+from otspec.rules.rejection.k_sequential import KSequential
+from otspec.rules.rejection.recursive_rejection import RecursiveRejection
+from otspec.rules.rejection.without_replacement import RecursiveRejectionWithoutReplacement
+from otspec.rules.shared_noise.gumbel_coupling import GumbelCoupling
+from otspec.rules.shared_noise.gumbel_lists import GumbelLists
 from otspec.rules.spechub import SpecHub
-from otspec.rules.table import RULES, compared_rules
 from otspec.rules.target_only import TargetOnly
 from otspec.rules.truncated_alphabet import TruncatedAlphabet
 from otspec.rules.two_hubs import SpecTwoHubs
-from otspec.selection.partitions import Bins, ByToken, Fewest, Graded, Partition, Thresholds
 
 for _rule in (
     KSequential,

@@ -5,12 +5,12 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 
-from otspec.arithmetic import Array, Number
+from otspec._base.arithmetic import Array, Number
+from otspec._base.frozen import Frozen
 from otspec.cards import Masses, Row
 from otspec.distributions import Distribution
 from otspec.drafts import DraftLaw
 from otspec.drafts.small import is_small
-from otspec.frozen import Frozen
 from otspec.optimum import optimal_acceptance
 
 

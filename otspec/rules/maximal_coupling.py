@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar
 
-from otspec.arithmetic import Array, zeros
+from otspec._base.arithmetic import Array, zeros
 from otspec.chance import Chance
 from otspec.coupling import Coupling
 from otspec.distributions import Distribution
-from otspec.rules.contract import CountedLaw
-from otspec.rules.pair_rule import PairRule
+from otspec.rules.base.pair_rule import PairRule
+from otspec.rules.base.rule import CountedLaw
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,19 +8,14 @@ from typing import ClassVar
 
 import numpy as np
 
-from otspec.arithmetic import (
-    Array,
-    over_one_denominator,
-    refuse_long_power,
-    zeros,
-)
+from otspec._base.arithmetic import Array, over_one_denominator, refuse_long_power, zeros
 from otspec.chance import Chance
 from otspec.coupling import match, matches
 from otspec.distributions import Distribution
-from otspec.rules.contract import CountedLaw
-from otspec.rules.counts import drafted_counts, over
-from otspec.rules.pair_rule import MOST_LISTED, PairRule, refuse_many_drafts
-from otspec.rules.powers import at_least_once
+from otspec.rules.base.counts import drafted_counts, over
+from otspec.rules.base.pair_rule import MOST_LISTED, PairRule, refuse_many_drafts
+from otspec.rules.base.powers import at_least_once
+from otspec.rules.base.rule import CountedLaw
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,14 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar, Self
 
-from otspec.arguments import as_instance
-from otspec.arithmetic import Array, Number
+from otspec._base.arguments import as_instance
+from otspec._base.arithmetic import Array, Number
 from otspec.chance import Chance
 from otspec.coupling import match, matches
 from otspec.distributions import Distribution, DistributionLike
 from otspec.drafts import IID, DraftLaw
-from otspec.plan import Plan, optimal_plan
-from otspec.rules.contract import Rule
+from otspec.optimum.plan import Plan, optimal_plan
+from otspec.rules.base.rule import Rule
 
 
 @dataclass(frozen=True, eq=False)

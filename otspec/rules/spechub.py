@@ -9,12 +9,12 @@ from typing import ClassVar
 
 import numpy as np
 
-from otspec.arithmetic import Array, Number, as_number, zeros
+from otspec._base.arithmetic import Array, Number, as_number, zeros
 from otspec.chance import Chance
 from otspec.coupling import residual_of
 from otspec.distributions import Distribution
 from otspec.drafts import Hub, SingleDraftLaw
-from otspec.rules.pair_rule import PairRule
+from otspec.rules.base.pair_rule import PairRule
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,10 +7,10 @@ from typing import ClassVar
 
 import numpy as np
 
-from otspec.arithmetic import Array, zeros
+from otspec._base.arithmetic import Array, zeros
 from otspec.drafts import SingleDraftLaw, TopK
 from otspec.drafts.single import likeliest
-from otspec.rules.contract import CountedLaw
+from otspec.rules.base.rule import CountedLaw
 from otspec.rules.naive_sampling import NaiveSampling
 
 

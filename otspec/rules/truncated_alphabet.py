@@ -9,18 +9,18 @@ from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 
-from otspec.arguments import as_callable, as_instance, as_tokens, plain_integer
-from otspec.arithmetic import Array, IntArray, Number, as_number, over_one_denominator, zeros
+from otspec._base.arguments import as_callable, as_instance, as_tokens, plain_integer
+from otspec._base.arithmetic import Array, IntArray, Number, as_number, over_one_denominator, zeros
+from otspec._base.coerce import shown
 from otspec.chance import Chance
 from otspec.closed_forms import iid_acceptance
 from otspec.distributions import Distribution, as_k
 from otspec.drafts.single import likeliest
-from otspec.raw import shown
-from otspec.rules.contract import CountedLaw, Rule
-from otspec.rules.counts import drafted_counts, over, with_one_more
-from otspec.rules.pair_rule import PairRule, refuse_many_drafts
-from otspec.rules.pooled import PooledSelection
-from otspec.rules.powers import at_least_once
+from otspec.rules.base.counts import drafted_counts, over, with_one_more
+from otspec.rules.base.pair_rule import PairRule, refuse_many_drafts
+from otspec.rules.base.powers import at_least_once
+from otspec.rules.base.rule import CountedLaw, Rule
+from otspec.rules.pooled.selection import PooledSelection
 
 InnerRule: TypeAlias = Callable[[Distribution, Distribution, int], Rule]
 """(draft, target, k) → a rule for k i.i.d. drafts, such as a class of :mod:`otspec.rules`."""

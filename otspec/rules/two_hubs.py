@@ -9,13 +9,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from otspec.arithmetic import Array, Number, as_number, positive_part, zeros
+from otspec._base.arithmetic import Array, Number, as_number, positive_part, zeros
+from otspec._base.frozen import Frozen
 from otspec.chance import Chance
 from otspec.coupling import residual_of
 from otspec.distributions import Distribution
 from otspec.drafts import SingleDraftLaw, TwoHubs
-from otspec.frozen import Frozen
-from otspec.rules.pair_rule import PairRule
+from otspec.rules.base.pair_rule import PairRule
 
 
 @dataclass(frozen=True, eq=False)

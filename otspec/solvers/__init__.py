@@ -6,8 +6,8 @@ from __future__ import annotations
 
 from typing import TypeAlias
 
-from otspec.arguments import as_choice, as_instance
-from otspec.solvers.contract import SOLVERS, Solver, default_solver
+from otspec._base.arguments import as_choice, as_instance
+from otspec.solvers.base import SOLVERS, Solver, default_solver
 from otspec.solvers.linear_program import LinearProgram, Names, Sense
 from otspec.solvers.solution import Certificate, Solution, SolverError, Status, certify
 from otspec.solvers import highs, cvxpy, rational

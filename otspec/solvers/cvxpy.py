@@ -9,9 +9,9 @@ from types import ModuleType
 
 import numpy as np
 
-from otspec.arithmetic import Array
-from otspec.extras import needed
-from otspec.solvers.contract import Solver, register
+from otspec._base.arithmetic import Array
+from otspec._base.extras import needed
+from otspec.solvers.base import Solver, register
 from otspec.solvers.linear_program import LinearProgram, Sense
 from otspec.solvers.solution import Solution, Status
 

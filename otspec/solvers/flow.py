@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from otspec.arithmetic import Array, IntArray
+from otspec._base.arithmetic import Array, IntArray
 from otspec.solvers.linear_program import LinearProgram
 from otspec.solvers.solution import Solution, Status
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from otspec.solvers.contract import Solver, register
+from otspec.solvers.base import Solver, register
 from otspec.solvers.linear_program import LinearProgram, Sense
 from otspec.solvers.solution import SOLVER_TOLERANCE, Solution, Status
 

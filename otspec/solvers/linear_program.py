@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, overload
 
-from otspec.arithmetic import Array, IntArray, Number, as_number, is_exact, sums_by
-from otspec.frozen import Frozen
+from otspec._base.arithmetic import Array, IntArray, Number, as_number, is_exact, sums_by
+from otspec._base.frozen import Frozen
 
 if TYPE_CHECKING:
     from scipy import sparse

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import time
 
-from otspec.arithmetic import zeros
-from otspec.solvers.contract import Solver, register
+from otspec._base.arithmetic import zeros
+from otspec.solvers.base import Solver, register
 from otspec.solvers.linear_program import LinearProgram
 from otspec.solvers.simplex import Simplex
 from otspec.solvers.solution import Solution, Status

@@ -7,9 +7,9 @@ from enum import Enum
 
 import numpy as np
 
-from otspec.arguments import as_instance
-from otspec.arithmetic import Array, Number, as_number, as_numbers, zeros
-from otspec.frozen import Frozen
+from otspec._base.arguments import as_instance
+from otspec._base.arithmetic import Array, Number, as_number, as_numbers, zeros
+from otspec._base.frozen import Frozen
 from otspec.solvers.linear_program import LinearProgram, Sense
 
 

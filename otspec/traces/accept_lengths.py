@@ -9,20 +9,20 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from otspec.arithmetic import Array
+from otspec._base.arithmetic import Array
+from otspec._base.extras import needed
+from otspec._base.registry import Registry, meant
 from otspec.blocks.single_draft import RULES as BLOCK_RULES
-from otspec.extras import needed
+from otspec.blocks.trees import RULES as TREE_RULES
+from otspec.blocks.trees.shapes import Shape, as_shape
 from otspec.logged import AcceptLengths, Tally
 from otspec.logged.metrics import block_counts, counts_of
 from otspec.logged.replay import as_rule_tree, levels_along, replayed
-from otspec.registry import Registry, meant
-from otspec.rules.contract import NotExactError
+from otspec.rules.base.rule import NotExactError
 from otspec.traces.readers import Source, Warp, Warping
 from otspec.traces.readers.contract import SIDES
 from otspec.traces.readers.texts import LoggedText
 from otspec.traces.runs import Chunk, Work
-from otspec.trees import RULES as TREE_RULES
-from otspec.trees.shapes import Shape, as_shape
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -44,7 +44,7 @@ class CountedCalls(Work):
     Parameters
     ----------
     asked : tuple of (str, str)
-        Names of rules, of :data:`otspec.trees.RULES` or :data:`otspec.blocks.RULES`, with trees.
+        Names of rules, of :data:`otspec.blocks.trees.RULES` or :data:`otspec.blocks.RULES`, with trees.
     warpings : tuple of Warping
         How both models are looked at.
     end : tuple of int

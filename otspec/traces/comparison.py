@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from otspec.arguments import as_list
-from otspec.arithmetic import as_number
+from otspec._base.arguments import as_list
+from otspec._base.arithmetic import as_number
+from otspec._base.coerce import shown
 from otspec.distributions import DistributionLike, as_k
 from otspec.drafts import LAWS, SingleDraftLaw
 from otspec.frames import EstimatedProbability, Probability, Rows
 from otspec.optimum.acceptance import optima_of
 from otspec.ratios import Pair
-from otspec.raw import shown
 from otspec.rules import PairRule, compared_rules
-from otspec.rules.importance_sampling import FREE, as_free
+from otspec.rules.importance.importance_sampling import FREE, as_free
 
 OPTIMUM = "optimum"
 """What tables call the best that any rule can do."""

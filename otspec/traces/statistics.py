@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import numpy as np
 
-from otspec.arithmetic import Array
+from otspec._base.arithmetic import Array
 from otspec.estimate import radius_of
 from otspec.frames import Rows
 from otspec.traces.comparison import OPTIMUM

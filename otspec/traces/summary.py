@@ -9,11 +9,11 @@ from typing import Annotated, TypeVar
 
 import numpy as np
 
-from otspec.arguments import as_instance, as_steps
-from otspec.arithmetic import Number
+from otspec._base.arguments import as_instance, as_steps
+from otspec._base.arithmetic import Number
+from otspec._base.tables import listed
 from otspec.distributions import SUM_TOLERANCE
 from otspec.frames import Rows
-from otspec.tables import listed
 from otspec.traces.comparison import Comparison, Row
 
 

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from otspec.arguments import as_instance, as_path
-from otspec.arithmetic import Array
+from otspec._base.arguments import as_instance, as_path
+from otspec._base.arithmetic import Array
+from otspec._base.coerce import as_array
+from otspec._base.frozen import Frozen
+from otspec._base.tables import listed
 from otspec.distributions import Distribution
 from otspec.files import READERS, read_file
-from otspec.frozen import Frozen
 from otspec.models.warped import as_temperature
-from otspec.raw import as_array
-from otspec.tables import listed
 from otspec.traces.readers.contract import DRAFTED, SIDES
 from otspec.traces.readers.logged_numbers import Warp, Warping, check_logged
 

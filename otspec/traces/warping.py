@@ -7,10 +7,10 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from otspec.arithmetic import Array
+from otspec._base.arithmetic import Array
+from otspec._base.coerce import as_array
 from otspec.distributions import Distribution
 from otspec.models.warped import as_floats, checked_warp
-from otspec.raw import as_array
 from otspec.warping import STEPS, warped
 
 

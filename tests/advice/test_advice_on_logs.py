@@ -9,19 +9,19 @@ from scipy.special import stdtrit
 from searching import enough
 
 from otspec.advice import advise
-from otspec.advice.candidates import Candidate, candidates
-from otspec.advice.drafted import drafted_texts
-from otspec.advice.lossy_chain import LossyChain
-from otspec.advice.numbers import Asked
+from otspec.advice.evaluation.candidates import Candidate, candidates
+from otspec.advice.evaluation.drafted import drafted_texts
+from otspec.advice.evaluation.lossy_chain import LossyChain
+from otspec.advice.evaluation.numbers import Asked
+from otspec.advice.evaluation.search import Search, advice_from
+from otspec.advice.evaluation.tally import FoldedTally
 from otspec.advice.on_texts import TextEvidence
-from otspec.advice.search import Search, advice_from
-from otspec.advice.tally import FoldedTally
 from otspec.blocks import BlockVerifyPublished, DraftSelection, TokenVerify, random_pair
+from otspec.blocks.trees import RULES, as_shape
 from otspec.logged import LoggedBlock, best_trees_on_blocks, replay
 from otspec.rules import RecursiveRejection, SpecHub
 from otspec.traces import Trace
 from otspec.traces.readers import Warp, Warping
-from otspec.trees import RULES, as_shape
 
 FEW = ["recursive-rejection", "spechub"]
 CHAINS = {rule.title: rule for rule in (TokenVerify, BlockVerifyPublished)}

@@ -17,7 +17,7 @@ from otspec.blocks import (
     LoggedBlock,
     TokenVerify,
 )
-from otspec.trees import RULES, as_shape, best_trees
+from otspec.blocks.trees import RULES, as_shape, best_trees
 
 NAMES = ["recursive-rejection", "pooled-selection", "target-only"]
 OPTIONS = {"draft_cost": 1, "target_cost": 10, "widest": 2, "rules": NAMES}

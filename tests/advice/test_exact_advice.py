@@ -10,13 +10,13 @@ from searching import NIGHTLY
 
 import otspec
 from otspec.advice import advise
-from otspec.advice.choices import UNKNOWN, Choice
+from otspec.advice.evaluation.choices import UNKNOWN, Choice
 from otspec.blocks import RULES as BLOCK_RULES
 from otspec.blocks import DraftSelection, TokenVerify, markov, memoryless
+from otspec.blocks.trees import RULES, StepCost, as_shape
+from otspec.blocks.trees.shapes import LEAF
 from otspec.datasets import letters
 from otspec.rules import PooledSelection, PooledSelectionWithoutReplacement
-from otspec.trees import RULES, StepCost, as_shape
-from otspec.trees.shapes import LEAF
 
 SLOW = {PooledSelection.name, PooledSelectionWithoutReplacement.name}
 """Exact laws of two of 27 letters take them a second for each text; so one level serves."""

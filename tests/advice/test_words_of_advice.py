@@ -13,7 +13,6 @@ import pytest
 from otspec.advice import draw_pareto
 from otspec.advice.advice import Advice
 from otspec.advice.charts import pareto_figure
-from otspec.advice.choices import UNKNOWN, Choice, Loss
 from otspec.advice.document import (
     document_of,
     interval_words,
@@ -23,9 +22,10 @@ from otspec.advice.document import (
     shown_choices,
     too_few,
 )
+from otspec.advice.evaluation.choices import UNKNOWN, Choice, Loss
 from otspec.advice.report import write_report
+from otspec.blocks.trees import as_shape
 from otspec.frames import Rows
-from otspec.trees import as_shape
 
 TREE = Choice(
     "recursive rejection", "i.i.d.", "2x1", 4, 2, 2, 2.5, (2.25, 2.75), 12.5, 2.0, (1.75, 2.25)

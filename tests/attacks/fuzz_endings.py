@@ -26,9 +26,9 @@ from otspec.blocks import (
     decoded_law,
     long_run,
 )
-from otspec.blocks.contract import enumerated_expected
+from otspec.blocks.base import enumerated_expected
+from otspec.blocks.trees import as_shape, best_trees
 from otspec.rules import KSequential, PooledSelection, RecursiveRejection, TargetOnly
-from otspec.trees import as_shape, best_trees
 
 TOKEN_RULES = (RecursiveRejection, PooledSelection, KSequential, TargetOnly)
 

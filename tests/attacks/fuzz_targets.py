@@ -23,11 +23,11 @@ from hypothesis import strategies as st
 from small_files import WHOLE
 
 from otspec.blocks import as_branching, load_model
-from otspec.cli.arguments import CountList, NumberList, read_distribution
+from otspec.blocks.trees import as_shape
+from otspec.cli.shared.arguments import CountList, NumberList, read_distribution
 from otspec.files import READERS, read_file
 from otspec.traces import load_trace
 from otspec.traces.readers import FORMATS, Warping, find_source
-from otspec.trees import as_shape
 
 SECONDS = 5.0
 LONG_RUNS = "OTSPEC_FUZZ"

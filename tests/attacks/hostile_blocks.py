@@ -22,7 +22,7 @@ from hostile_rows import (
 
 from otspec import blocks, rules
 from otspec import models as models_room
-from otspec import trees as trees_room
+from otspec.blocks import trees as trees_room
 
 
 def single():

@@ -30,11 +30,11 @@ from otspec import (
     cones,
     distributions,
     drafts,
-    lossy,
     programs,
     rules,
     solvers,
 )
+from otspec.rules import lossy
 
 
 def reduced():

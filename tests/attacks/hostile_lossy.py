@@ -3,8 +3,7 @@
 from hostile_methods import asked
 from hostile_rows import DRAFT, NORMALIZE, PAIR, TARGET, Row
 
-from otspec.lossy import RULES
-from otspec.lossy.rules import MentoredDecoding
+from otspec.rules.lossy import RULES, MentoredDecoding
 
 PARAMETERS = {
     "lenience": {"lenience": ("real", 0.5)},

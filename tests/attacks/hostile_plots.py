@@ -6,7 +6,8 @@ from hostile_rows import DRAFT, TARGET, Row, iid, models, small
 from matplotlib.figure import Figure
 
 import otspec
-from otspec import blocks, plots, rules, traces, trees
+from otspec import blocks, plots, rules, traces
+from otspec.blocks import trees
 from otspec.traces.statistics import Statistic
 
 TITLE = rules.RecursiveRejection.title

@@ -13,14 +13,14 @@ from hostile_values import deep, endless
 
 import otspec
 from otspec import blocks, closed_forms, rules
-from otspec.arithmetic import as_numbers, as_scalar, counted_power, power
+from otspec._base.arithmetic import as_numbers, as_scalar, counted_power, power
 from otspec.optimum import optimal_acceptances
-from otspec.rules.powers import at_least_once, geometric
+from otspec.rules.base.powers import at_least_once, geometric
 
 MODULES = (
     "otspec", "otspec.rules", "otspec.drafts", "otspec.programs", "otspec.solvers", "otspec.cones",
-    "otspec.auditing", "otspec.models", "otspec.blocks", "otspec.trees", "otspec.logged",
-    "otspec.traces", "otspec.datasets", "otspec.closed_forms", "otspec.lossy", "otspec.lossy.rules",
+    "otspec.auditing", "otspec.models", "otspec.blocks", "otspec.blocks.trees", "otspec.logged",
+    "otspec.traces", "otspec.datasets", "otspec.closed_forms", "otspec.rules.lossy", "otspec.rules.lossy",
     "otspec.frames", "otspec.advice", "otspec.plots",
     "otspec.conformance.adapters",
 )  # fmt: skip

@@ -15,14 +15,14 @@ from searching import NIGHTLY
 
 import otspec
 from otspec import closed_forms
-from otspec.arithmetic import as_numbers
+from otspec._base.arithmetic import as_numbers
+from otspec._base.coerce import shown
+from otspec._base.digits import counted, digits_of, plain, shortened, written
 from otspec.blocks import BLOCK_RULES, memoryless
 from otspec.cli.main import main
-from otspec.digits import counted, digits_of, plain, shortened, written
 from otspec.distributions import as_distribution, as_k, token_set
-from otspec.raw import shown
 from otspec.rules import KSequential, NaiveSampling, PooledSelection, RecursiveRejection
-from otspec.rules.powers import at_least_once, covers, geometric
+from otspec.rules.base.powers import at_least_once, covers, geometric
 
 LONG = Fraction(1, 3**20_000)
 """A fraction of 9,543 digits."""

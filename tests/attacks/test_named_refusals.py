@@ -10,13 +10,13 @@ import pytest
 from fuzz_targets import time_limit
 
 import otspec
-from otspec import rules, trees
-from otspec.blocks import PlannedBlock, memoryless
+from otspec import rules
+from otspec._base.coerce import as_array
+from otspec.blocks import PlannedBlock, memoryless, trees
+from otspec.blocks.trees import StepCost, as_seconds
 from otspec.conformance import check
 from otspec.logged import AcceptLengths, Tally
-from otspec.raw import as_array
 from otspec.solvers import SOLVERS
-from otspec.trees import StepCost, as_seconds
 
 COIN, BIASED = ["1/2", "1/2"], ["1/4", "3/4"]
 PAIR = memoryless(COIN), memoryless(BIASED)

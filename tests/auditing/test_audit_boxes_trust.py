@@ -12,7 +12,7 @@ from instances import fractions
 import otspec
 from otspec.auditing import audit_blocks
 from otspec.blocks import BlockVerify, memoryless
-from otspec.blocks.contract import BlockRule, Outcome
+from otspec.blocks.base import BlockRule, Outcome
 from otspec.rules import KSequential, RecursiveRejection
 
 DRAFT, TARGET = [0.5, 0.3, 0.2], [0.2, 0.5, 0.3]

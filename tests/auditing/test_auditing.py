@@ -13,7 +13,7 @@ from searching import NIGHTLY, of_all
 
 import otspec
 from otspec.auditing import Audit
-from otspec.plan import Plan
+from otspec.optimum.plan import Plan
 from otspec.rules import (
     KSequential,
     NaiveSampling,

@@ -16,8 +16,7 @@ from instances import fractions, pairs
 import otspec
 from otspec.auditing import random_instances
 from otspec.cli.main import main
-from otspec.lossy import RULES
-from otspec.lossy.rules import Lenience
+from otspec.rules.lossy import RULES, Lenience
 
 HALF = fractions("1/2", "1/2")
 SKEW = fractions("1/4", "3/4")

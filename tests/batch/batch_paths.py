@@ -6,8 +6,8 @@ from contextlib import contextmanager
 
 import pytest
 
-from otspec import compiling
-from otspec.batch import _path
+from otspec._base import compiling
+from otspec.batch import _dispatch
 
 PATHS = ["rows", "arrays"] if compiling.HAS_NUMBA else ["arrays"]
 
@@ -16,7 +16,7 @@ PATHS = ["rows", "arrays"] if compiling.HAS_NUMBA else ["arrays"]
 def taking(path):
     """Calls take a path, if it is for their arguments."""
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(_path, "ROWS", path == "rows")
+        patched.setattr(_dispatch, "ROWS", path == "rows")
         yield
 
 

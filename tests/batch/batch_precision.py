@@ -11,15 +11,15 @@ import itertools
 import numpy as np
 from barrier_lives import lifetimes_of
 
-from otspec.batch._kernels.graded_pools import graded_pools
-from otspec.batch._kernels.hub import find_hub, hub_shares
-from otspec.batch._kernels.in_turn import Lacking
-from otspec.batch._kernels.inflated import safe_rho
-from otspec.batch._kernels.inversion import off_drafts, without
-from otspec.batch._kernels.library import BLOCK, library_of, quiet
-from otspec.batch._kernels.ring_pools import ring_pools
-from otspec.batch._kernels.sums import block_sums, excess, the_draft, the_target
-from otspec.selection.rings import all_below
+from otspec.batch._array_api.inversion import off_drafts, without
+from otspec.batch._array_api.k_sequential import safe_rho
+from otspec.batch._array_api.library import BLOCK, library_of, quiet
+from otspec.batch._array_api.pooled.clock_pools import ring_pools
+from otspec.batch._array_api.pooled.graded_pools import graded_pools
+from otspec.batch._array_api.recursive_rejection import Lacking
+from otspec.batch._array_api.spechub import find_hub, hub_shares
+from otspec.batch._array_api.sums import block_sums, excess, the_draft, the_target
+from otspec.rules.pooled.exponential_clocks import all_below
 
 
 def drawn_law(library, draft, target, weight, blocks):

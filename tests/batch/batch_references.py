@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from otspec.batch._kernels.inflated import safe_rho
-from otspec.batch._kernels.library import library_of, quiet
+from otspec.batch._array_api.k_sequential import safe_rho
+from otspec.batch._array_api.library import library_of, quiet
 from otspec.rules import Graded, PooledSelection, PooledSelectionWithoutReplacement, SpecHub
 
 

@@ -11,8 +11,8 @@ from batch_laws import law_of, residual_cuts
 from batch_table import reference_at_rho
 
 from otspec import batch
+from otspec.blocks.trees import DraftSelection, TokenTree
 from otspec.models import TableModel
-from otspec.trees import DraftSelection, TokenTree
 
 ROUNDING = 1e-12
 

@@ -15,11 +15,11 @@ from batch_precision import chances, drawn_law
 from extreme_rows import fractions
 from ring_reference import mass_of
 
-from otspec.batch._kernels.library import library_of, quiet
-from otspec.batch._kernels.problem import Problem
-from otspec.batch._kernels.ring_pools import HEAVY, ring_pools
-from otspec.batch._kernels.ring_selection import Rings, RungDrafts
-from otspec.batch._kernels.sums import block_sums
+from otspec.batch._array_api.library import library_of, quiet
+from otspec.batch._array_api.pooled.clock_pools import HEAVY, ring_pools
+from otspec.batch._array_api.pooled.clock_selection import Rings, RungDrafts
+from otspec.batch._array_api.problem import Problem
+from otspec.batch._array_api.sums import block_sums
 
 
 @quiet

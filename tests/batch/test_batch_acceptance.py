@@ -5,8 +5,8 @@ import pytest
 
 import otspec
 from otspec import batch
-from otspec.batch._kernels.inflated import safe_rho
-from otspec.batch._kernels.library import library_of, quiet
+from otspec.batch._array_api.k_sequential import safe_rho
+from otspec.batch._array_api.library import library_of, quiet
 from otspec.traces import warp
 
 ROUNDING = 1e-13

@@ -13,7 +13,7 @@ from extreme_rows import rows
 from searching import NIGHTLY
 
 from otspec import batch
-from otspec.batch._kernels.library import Library
+from otspec.batch._array_api.library import Library
 
 REPEATS = {"jax": 6}
 MANY = 42

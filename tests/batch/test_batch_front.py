@@ -13,9 +13,9 @@ from otspec import batch
 MODULES = {"acceptance"}
 """The only public names that are modules."""
 PARTS = {
-    "_kernels": ("otspec.batch._kernels", "otspec.batch._results", "otspec.batch._triton"),
-    "_triton": ("otspec.batch._kernels", "otspec.batch._triton"),
-    "_rows": ("otspec.batch._kernels", "otspec.batch._rows", "otspec.compiling"),
+    "_kernels": ("otspec.batch._array_api", "otspec.batch._results", "otspec.batch._triton"),
+    "_triton": ("otspec.batch._array_api", "otspec.batch._triton"),
+    "_rows": ("otspec.batch._array_api", "otspec.batch._numba", "otspec._base.compiling"),
 }
 """The folders of kernels, and what of the package they know."""
 KERNELS = [

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 import otspec
 from otspec import batch
-from otspec.batch._kernels.graded_pools import graded_pools
-from otspec.batch._kernels.library import library_of, quiet
+from otspec.batch._array_api.library import library_of, quiet
+from otspec.batch._array_api.pooled.graded_pools import graded_pools
 
 ROUNDING = 1e-12
 """Cuts are bisected to 2⁻⁵⁵ each, a few hundred of them."""

@@ -11,8 +11,8 @@ from batch_precision import pair, variation
 from batch_references import inverted
 
 from otspec import batch
-from otspec.batch._kernels.greatest_path import _skewed
-from otspec.batch._kernels.library import library_of
+from otspec.batch._array_api.library import library_of
+from otspec.batch._array_api.sequences.greatest_path import _skewed
 from otspec.blocks import GreedyMultiPath, memoryless
 
 ROUNDING = 1e-12

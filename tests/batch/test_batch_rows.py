@@ -13,8 +13,9 @@ from batch_paths import taking
 from batch_precision import chances, pair, variation
 from batch_table import MASKED, RULES, drafts_of
 
-from otspec import batch, compiling
-from otspec.batch import _path, _running
+from otspec import batch
+from otspec._base import compiling
+from otspec.batch import _dispatch, _running
 
 pytestmark = pytest.mark.skipif(not compiling.HAS_NUMBA, reason="Numba is not installed")
 
@@ -30,7 +31,7 @@ def rows_taken(monkeypatch):
 
     def machine(name):
         taken.append(name)
-        return _path.machine(name)
+        return _dispatch.machine(name)
 
     monkeypatch.setattr(_running, "machine", machine)
     return taken
@@ -110,7 +111,7 @@ def test_blocks_are_those_of_the_arrays(name, rows_taken):
 @pytest.mark.parametrize("n", [300, 128_256])
 def test_the_law_is_the_target_up_to_rounding(dtype, n):
     """Recursive rejection, put together in float64 from the sums of the machine code."""
-    from otspec.batch._rows.passes import rest_in_blocks
+    from otspec.batch._numba.passes import rest_in_blocks
 
     draft, target = map(compiling.unwriteable, pair(n, dtype))
     p, q = draft.astype(float), target.astype(float)
@@ -208,14 +209,14 @@ def test_threads_share_the_rows_of_tensors(monkeypatch):
     torch = library("torch")
     arguments = problem("recursive_rejection", 300, 0)
     wanted = batch.recursive_rejection(*arguments)
-    monkeypatch.setattr(_path, "_SHARED", 1)
+    monkeypatch.setattr(_dispatch, "_SHARED", 1)
     monkeypatch.setattr(torch, "get_num_threads", lambda: 7)
     found = batch.recursive_rejection(*tensors(arguments))
     agree([part.numpy() for part in found], wanted)
 
 
 def test_machine_code_that_is_kept_is_that_of_all_its_sources(tmp_path):
-    from otspec.batch._rows.machine import edition_of
+    from otspec.batch._numba.compiled import edition_of
 
     (tmp_path / "one.py").write_text("a = 1", encoding="utf-8")
     before = edition_of(tmp_path)

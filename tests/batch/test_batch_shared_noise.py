@@ -10,8 +10,8 @@ from batch_backends import Backend
 from scipy import stats
 
 from otspec import batch
-from otspec.batch._kernels.library import library_of
-from otspec.batch._kernels.shared_noise import threefry
+from otspec.batch._array_api.library import library_of
+from otspec.batch._array_api.shared_noise import threefry
 
 LIBRARIES = ["array_api_strict", "torch", "torch-cuda", "jax", "cupy"]
 DRAFT, TARGET = [0.5, 0.3, 0.2], [0.1, 0.6, 0.3]

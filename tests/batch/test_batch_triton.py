@@ -13,9 +13,9 @@ from test_batch_laws import pooled_cuts
 
 from otspec import batch
 from otspec.batch import _triton
-from otspec.batch._kernels import inversion, sums
-from otspec.batch._kernels.library import BLOCK, library_of
-from otspec.batch._kernels.ring_pools import Light
+from otspec.batch._array_api import inversion, sums
+from otspec.batch._array_api.library import BLOCK, library_of
+from otspec.batch._array_api.pooled.clock_pools import Light
 
 ROUNDING = 1e-12
 """Of laws, as in test_batch_laws.py."""

@@ -10,9 +10,9 @@ import pytest
 from batch_backends import INTERPRETED, library
 
 from otspec.batch import _triton
-from otspec.batch._kernels import sums
-from otspec.batch._kernels.library import library_of
-from otspec.batch._kernels.ring_pools import Light
+from otspec.batch._array_api import sums
+from otspec.batch._array_api.library import library_of
+from otspec.batch._array_api.pooled.clock_pools import Light
 
 TESTS = ["test_batch_triton.py", "test_batch_backends.py", "test_batch_extreme_backends.py"]
 """Those that go through the kernels, or that know the backend torch-triton, in the interpreter."""

@@ -15,7 +15,8 @@ from batch_calls import CALLS
 from batch_paths import taking
 from batch_table import MASKED, RULES
 
-from otspec import batch, compiling
+from otspec import batch
+from otspec._base import compiling
 
 pytestmark = [
     pytest.mark.skipif(not compiling.HAS_NUMBA, reason="Numba is not installed"),

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from otspec import batch, rules
-from otspec.batch._kernels.graded_pools import even_grades, graded_pools
-from otspec.batch._kernels.library import library_of, quiet
+from otspec.batch._array_api.library import library_of, quiet
+from otspec.batch._array_api.pooled.graded_pools import even_grades, graded_pools
 
 NEAR = {"rtol": 0, "atol": 1e-13}
 ROW = [Fraction(1, 2), Fraction(3, 10), Fraction(1, 5)]

@@ -8,9 +8,11 @@ from batch_paths import taking
 from batch_table import drafts_of
 from ring_laws import check_heavy, rows_with_ties
 
-from otspec import batch, compiling
-from otspec.batch._kernels import inflated, ring_pools
-from otspec.batch._kernels.library import library_of, quiet
+from otspec import batch
+from otspec._base import compiling
+from otspec.batch._array_api import k_sequential as inflated
+from otspec.batch._array_api.library import library_of, quiet
+from otspec.batch._array_api.pooled import clock_pools
 
 pytestmark = pytest.mark.skipif(not compiling.HAS_NUMBA, reason="Numba is not installed")
 
@@ -61,8 +63,8 @@ def test_random_rows_have_the_outcome_of_the_arrays(name, dtype):
 
 @EVERY_DTYPE
 def test_rho_is_that_of_the_arrays(dtype):
-    from otspec.batch._rows import k_sequential
-    from otspec.batch._rows.reading import read_overlaps
+    from otspec.batch._numba import k_sequential
+    from otspec.batch._numba.reading import read_overlaps
 
     draft, target = read_only(*rows(dtype, 300, 30))
     single = dtype == np.float32
@@ -87,7 +89,7 @@ def test_rho_is_that_of_the_arrays(dtype):
 @EVERY_DTYPE
 @pytest.mark.parametrize("n", [1, 20, 32, 33, 700, 5_000])
 def test_heavy_tokens_are_those_of_a_sort(n, dtype):
-    from otspec.batch._rows.heaviest import read_heavy
+    from otspec.batch._numba.pooled.heaviest import read_heavy
 
     draft = rows_with_ties(n, dtype)
     sums, heavy = np.empty((3, -(-n // 256))), np.empty((3, 2, 32))
@@ -103,8 +105,8 @@ def test_heavy_tokens_are_those_of_a_sort(n, dtype):
 @EVERY_DTYPE
 @quiet
 def test_pools_of_distinct_drafts_are_those_of_the_arrays(dtype, monkeypatch):
-    from otspec.batch._rows import pooled_selection_without_replacement as rule
-    from otspec.batch._rows.graded_pools import ABOVE, GRADE, INSIDE, SLOPE, WANTED
+    from otspec.batch._numba.pooled import pooled_selection_without_replacement as rule
+    from otspec.batch._numba.pooled.graded_pools import ABOVE, GRADE, INSIDE, SLOPE, WANTED
 
     found = []
     settle = rule._settle
@@ -119,7 +121,7 @@ def test_pools_of_distinct_drafts_are_those_of_the_arrays(dtype, monkeypatch):
         )
         pools, _, _, tight, _ = found[-1]
         library, count = library_of(draft), np.full((len(draft), 1), float(k))
-        wanted = ring_pools.ring_pools(library, draft, target, count, k, 6)
+        wanted = clock_pools.ring_pools(library, draft, target, count, k, 6)
         near = {"rtol": 0, "atol": 1e-6 if dtype == np.float32 else 1e-13}
         np.testing.assert_allclose(pools[:, GRADE, :-1], wanted.law.grades, rtol=4 * eps)
         np.testing.assert_allclose(pools[:, SLOPE, :-1], wanted.law.slopes, **near)
@@ -136,7 +138,7 @@ def test_pools_of_distinct_drafts_are_those_of_the_arrays(dtype, monkeypatch):
 def test_many_exponentials_are_those_of_one_after_another():
     import numba
 
-    from otspec.batch._rows.exponential import exponentials
+    from otspec.batch._numba.pooled.exponential import exponentials
 
     @numba.njit
     def run(powers, values):

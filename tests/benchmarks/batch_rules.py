@@ -23,11 +23,11 @@ import numpy as np
 from machines import BACKENDS, DTYPES, Action, Machine, by_arrays
 
 from otspec import batch
-from otspec.batch._kernels.library import Array, library_of
+from otspec._base.tables import print_table, say
+from otspec.batch._array_api.library import Array, library_of
 from otspec.batch._table import RULES
 from otspec.blocks import BLOCK_RULES
 from otspec.cli.main import run
-from otspec.tables import print_table, say
 
 BLOCKS = [rule.batch for rule in BLOCK_RULES if rule.batch]
 

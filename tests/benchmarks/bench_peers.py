@@ -20,8 +20,8 @@ from peers.measuring import Timed, measured
 from peers.plans import plan_against_pot
 
 from figures.contract import Numbers
+from otspec._base.tables import say_more
 from otspec.cli.main import run
-from otspec.tables import say_more
 
 SHAPES = ((1, 32_000), (1, 128_256), (32, 128_256))
 

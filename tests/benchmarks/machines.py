@@ -14,7 +14,7 @@ import numpy as np
 
 from otspec import batch
 from otspec.batch import _triton
-from otspec.batch._kernels.library import Array
+from otspec.batch._array_api.library import Array
 
 Action = Callable[[], Any]
 BACKENDS = ("numpy", "torch", "cupy", "jax")

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 import otspec
-from otspec import compiling, ratios
-from otspec.drafts.rises import inside_of_prefixes, inside_rises
+from otspec import ratios
+from otspec._base import compiling
+from otspec.drafts.race.increments import inside_of_prefixes, inside_rises
 
 GOALS = {4: "at most 40x", 16: "at most 150x"}
 NUMBA = sorted({compiling.HAS_NUMBA, False}, reverse=True)

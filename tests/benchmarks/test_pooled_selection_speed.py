@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import otspec
-from otspec import compiling
+from otspec._base import compiling
 from otspec.distributions import as_distribution
 from otspec.ratios import target_to_draft
 from otspec.rules import PooledSelection

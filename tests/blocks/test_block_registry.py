@@ -7,8 +7,8 @@ from typing import ClassVar
 
 import pytest
 
-from otspec import blocks, trees
-from otspec.blocks import TokenVerify, compare_block_rules, memoryless
+from otspec import blocks
+from otspec.blocks import TokenVerify, compare_block_rules, memoryless, trees
 from otspec.logged import LoggedBlock, compare_on_blocks
 from otspec.rules import PlannedRule, RecursiveRejection
 

@@ -25,7 +25,7 @@ from otspec.blocks import (
     memoryless,
     random_pair,
 )
-from otspec.blocks.contract import enumerated_expected
+from otspec.blocks.base import enumerated_expected
 from otspec.programs import BlockProgram
 from otspec.solvers import solve
 from validation import block_algorithms as printed

@@ -24,7 +24,7 @@ from otspec.blocks import (
     memoryless,
     simulate,
 )
-from otspec.blocks.contract import enumerated_expected
+from otspec.blocks.base import enumerated_expected
 from otspec.programs import BlockProgram
 from otspec.rules import KSequential
 from otspec.solvers import solve

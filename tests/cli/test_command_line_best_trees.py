@@ -8,10 +8,10 @@ import pytest
 from command_line import complaint, run
 
 from otspec.blocks import TREE_RULES, DynamicTree, EndingModel, TokenVerify, memoryless
+from otspec.blocks.trees import StepCost, best_trees, fastest_tree
 from otspec.datasets import load_smollm2
 from otspec.logged import best_trees_on_blocks, dynamic_tree_on_blocks
 from otspec.rules import RecursiveRejection, TargetOnly
-from otspec.trees import StepCost, best_trees, fastest_tree
 
 DRAFT, TARGET = "1/2,1/2", "1/4,3/4"
 MODELS = ("--draft-model", DRAFT, "--target-model", TARGET)

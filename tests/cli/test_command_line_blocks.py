@@ -20,9 +20,9 @@ from otspec.blocks import (
     load_model,
     memoryless,
 )
+from otspec.blocks.trees import VERIFIERS, as_shape
 from otspec.datasets import load_smollm2
 from otspec.traces import load_trace
-from otspec.trees import VERIFIERS, as_shape
 
 DRAFT, TARGET = "1/2,1/2", "1/4,3/4"
 MODELS = ("--draft-model", DRAFT, "--target-model", TARGET)

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 from command_line import complaint, run
 
-from otspec.cli.conform import conform
+from otspec.cli.commands.conform import conform
 from otspec.cli.main import main
 from otspec.conformance import check as checking
-from otspec.conformance.arrays import DTYPES, LIBRARIES
+from otspec.conformance.cases.arrays import DTYPES, LIBRARIES
 from otspec.conformance.check import KINDS, MODES
 
 ENGINE = """

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from command_line import complaint, run
 
-from otspec.conformance.vectors import reference_vectors
+from otspec.conformance.vectors.vectors import reference_vectors
 
 OPTIONS = ("--kind", "block", "--detect", "0.05")
 

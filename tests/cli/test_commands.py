@@ -8,8 +8,8 @@ from pathlib import Path
 import click
 import pytest
 
-from otspec.cli.commands import HELP, Commands
 from otspec.cli.main import main, otspec
+from otspec.cli.table import HELP, Commands
 
 PAGE = Path(__file__).parents[2] / "docs/command_line.md"
 
@@ -118,7 +118,10 @@ def test_an_option_that_is_close_to_none_has_no_suggestion(capsys):
     ("arguments", "spared"),
     [
         ("['--help']", {"numpy", "otspec.distributions"}),
-        ("['accept', '1,0', '0,1']", {"otspec.traces", "otspec.trees", "otspec.cli.trace"}),
+        (
+            "['accept', '1,0', '0,1']",
+            {"otspec.traces", "otspec.blocks.trees", "otspec.cli.commands.trace"},
+        ),
     ],
 )
 def test_a_command_imports_what_it_needs_only(arguments, spared):

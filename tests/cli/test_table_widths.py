@@ -5,8 +5,8 @@ import re
 import pytest
 from test_terminal import COMMANDS
 
+from otspec._base.tables import print_table
 from otspec.cli.main import main
-from otspec.tables import print_table
 
 COLUMNS = ("rule", "drafts", "time of a call", "kept, 95% interval", "")
 ROWS = [

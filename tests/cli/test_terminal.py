@@ -13,10 +13,10 @@ import numpy as np
 import pytest
 import trace_files as files
 
-from otspec import tables
+from otspec._base import tables
+from otspec._base.tables import print_table, printable, say, say_more
 from otspec.cli.main import main, otspec
-from otspec.cli.output import print_json
-from otspec.tables import print_table, printable, say, say_more
+from otspec.cli.shared.output import print_json
 
 ENCODINGS = ("ascii", "latin-1", "cp1252", "iso8859-7", "shift_jis", "utf-8", "utf-16")
 EVIL = "a\x1b[2J\x07\u202eb\x9b31m\x7fc\u2028d\u2066e\xa0f\u200bg\udc80h≈ρ\tß"

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 from otspec import batch
-from otspec.conformance.arrays import Form, plain
-from otspec.conformance.calling import ARRAYS, RANDOMNESS, Verifier, copied, written
-from otspec.conformance.cases import embedded, memoryless, remembering
-from otspec.conformance.kernel import probed
-from otspec.conformance.kinds import Block, Tokens, Tree
-from otspec.conformance.library import TABLES
+from otspec.conformance.cases.arrays import Form, plain
+from otspec.conformance.cases.calling import ARRAYS, RANDOMNESS, Verifier, copied, written
+from otspec.conformance.cases.cases import embedded, memoryless, remembering
+from otspec.conformance.cases.kinds import Block, Tokens, Tree
+from otspec.conformance.cases.library import TABLES
+from otspec.conformance.following.kernel import probed
 from tests.support.batch_table import drafts_number
 
 CASE = memoryless("a", (4, 2, 1, 1), (1, 2, 4, 1))

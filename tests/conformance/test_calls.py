@@ -8,13 +8,13 @@ from wrong_callers import DEPENDENT, Verifier
 
 from otspec import batch
 from otspec.conformance import check
-from otspec.conformance.arrays import Form
-from otspec.conformance.calling import Verifier as Handed
-from otspec.conformance.case_by_case import COARSE
+from otspec.conformance.cases.arrays import Form
+from otspec.conformance.cases.calling import Verifier as Handed
+from otspec.conformance.cases.kinds import Block, Tokens
+from otspec.conformance.cases.tasks import MANY_ROWS, SPECIAL, kernel_tasks
 from otspec.conformance.check import ENTRIES, VOCABULARY
-from otspec.conformance.dependence import CallPairs, DraftPairs, RowPairs, SlotPairs
-from otspec.conformance.kinds import Block, Tokens
-from otspec.conformance.tasks import MANY_ROWS, SPECIAL, kernel_tasks
+from otspec.conformance.evidence.case_by_case import COARSE
+from otspec.conformance.evidence.dependence import CallPairs, DraftPairs, RowPairs, SlotPairs
 
 QUICK = {"detect": 0.15, "vocabulary": 67, "entries": 4_000}
 KINDS = {"tokens": batch.recursive_rejection, "block": batch.block_verification}

@@ -6,9 +6,9 @@ from itertools import product
 import numpy as np
 import pytest
 
-from otspec.conformance.cases import embedded, memoryless, mixed, remembering, spread
-from otspec.conformance.kinds import Block, Tokens, Tree
-from otspec.conformance.library import BORDERS, TABLES, cases_of, needs_lengths, small_cases
+from otspec.conformance.cases.cases import embedded, memoryless, mixed, remembering, spread
+from otspec.conformance.cases.kinds import Block, Tokens, Tree
+from otspec.conformance.cases.library import BORDERS, TABLES, cases_of, needs_lengths, small_cases
 
 KINDS = {"tokens": Tokens(3), "block": Block.of_length(2), "tree": Tree((-1, -1, 0, 1))}
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from otspec.cli.main import otspec as command
-from otspec.conformance.vectors import reference_vectors, write_vectors
+from otspec.conformance.vectors.vectors import reference_vectors, write_vectors
 
 DOCS = Path(__file__).parents[2] / "docs"
 OTHERS = ("-p", "no:cacheprovider", "-p", "no:anyio", "-p", "no:zarr")

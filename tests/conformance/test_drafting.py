@@ -7,8 +7,8 @@ from itertools import product
 import numpy as np
 import pytest
 
-from otspec.conformance.cases import memoryless, remembering, spread
-from otspec.conformance.drafting import drafted, drawn, patterns
+from otspec.conformance.cases.cases import memoryless, remembering, spread
+from otspec.conformance.cases.drafting import drafted, drawn, patterns
 from tests.support import oracles
 
 SIZE = 40_000

@@ -7,7 +7,7 @@ from math import comb, exp, inf, log, prod
 import numpy as np
 import pytest
 
-from otspec.conformance.evidence import (
+from otspec.conformance.evidence.evidence import (
     COARSER,
     LARGEST,
     Evidence,

@@ -9,9 +9,9 @@ import pytest
 
 from otspec.chance import CannotFollowError, law_of
 from otspec.conformance import check
+from otspec.conformance.cases.kinds import Block, Tokens, Tree
+from otspec.conformance.cases.library import ROWS, small_cases
 from otspec.conformance.exact_check import drafted_ways
-from otspec.conformance.kinds import Block, Tokens, Tree
-from otspec.conformance.library import ROWS, small_cases
 
 
 def recursive(draft, target, drafts, lengths, rng, *, renormalised=True):

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from otspec.chance import law_of
-from otspec.conformance.cases import memoryless
+from otspec.conformance.cases.cases import memoryless
+from otspec.conformance.cases.kinds import Block, Tokens, Tree
 from otspec.conformance.faults import FAULTS, RULES, Machine, joint_law, rules_of
 from otspec.conformance.faults.controls import (
     DETECT,
@@ -20,10 +21,9 @@ from otspec.conformance.faults.controls import (
     seen_of,
     worst,
 )
+from otspec.conformance.faults.distribution import right_law, total_variation
 from otspec.conformance.faults.explanations import explanations, in_words, looked_at
-from otspec.conformance.faults.law import right_law, total_variation
 from otspec.conformance.faults.machine import Setting
-from otspec.conformance.kinds import Block, Tokens, Tree
 from tests.auditing.broken_rules import GALLERY
 from tests.support.docs_scripts import script
 

@@ -8,8 +8,8 @@ from tiny_models import transformers
 
 from otspec.chance import Branch, CannotFollowError
 from otspec.conformance import exact_kernel, exact_law
-from otspec.conformance.interception import intercepted
-from otspec.conformance.numpy_draws import FollowedGenerator
+from otspec.conformance.following.interception import intercepted
+from otspec.conformance.following.numpy_draws import FollowedGenerator
 
 transformers()
 

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from otspec.batch import Verified, VerifiedBlock, VerifiedTree
-from otspec.conformance.answers import ImpossibleError
-from otspec.conformance.cases import embedded, memoryless, remembering
-from otspec.conformance.drafting import Sample, completed
-from otspec.conformance.kinds import Block, Tokens, Tree
+from otspec.conformance.cases.answers import ImpossibleError
+from otspec.conformance.cases.cases import embedded, memoryless, remembering
+from otspec.conformance.cases.drafting import Sample, completed
+from otspec.conformance.cases.kinds import Block, Tokens, Tree
 
 CASE = embedded(memoryless("a", (1, 1, 2), (1, 2, 1)), 10, [9, 0, 4])
 """Symbols 0, 1 and 2 are the tokens 9, 0 and 4."""

@@ -10,17 +10,17 @@ from searching import NIGHTLY
 
 from otspec import batch
 from otspec.blocks import BlockVerify
+from otspec.blocks.trees import DraftedTree, GreedyMultiPath, TokenTree, as_shape
 from otspec.conformance import adapters, check
-from otspec.conformance.arrays import DTYPES, Form
-from otspec.conformance.calling import Verifier
-from otspec.conformance.case_by_case import Check
-from otspec.conformance.cases import embedded, memoryless, remembering
-from otspec.conformance.kinds import Block, Tree
-from otspec.conformance.library import ROWS, TABLES
-from otspec.conformance.ruled import as_maker, joint_law
-from otspec.conformance.tasks import kernel_tasks
+from otspec.conformance.cases.arrays import DTYPES, Form
+from otspec.conformance.cases.calling import Verifier
+from otspec.conformance.cases.cases import embedded, memoryless, remembering
+from otspec.conformance.cases.kinds import Block, Tree
+from otspec.conformance.cases.library import ROWS, TABLES
+from otspec.conformance.cases.ruled import as_maker, joint_law
+from otspec.conformance.cases.tasks import kernel_tasks
+from otspec.conformance.evidence.case_by_case import Check
 from otspec.models import Model
-from otspec.trees import DraftedTree, GreedyMultiPath, TokenTree, as_shape
 
 QUICK = {"detect": 0.25, "vocabulary": 67, "entries": 4_000}
 PATHS = {"kind": "tree", "shape": "2x1", "rule": "greedy-multi-path"} | QUICK

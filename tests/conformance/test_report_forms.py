@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from otspec.conformance import Finding, Report, Tried, check
-from otspec.conformance.evidence import requirement
-from otspec.conformance.report import FORMS
+from otspec.conformance.evidence.evidence import requirement
+from otspec.conformance.report.report import FORMS
 
 NEEDS = requirement(3, 0.05, 1e-6, 0.0)
 CASE = (np.array([[9, 0, 0]]), np.array([0.5, 0.5, 0.0]))

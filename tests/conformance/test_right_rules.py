@@ -7,8 +7,8 @@ import pytest
 
 import otspec
 from otspec import batch
+from otspec._base.parents import children_of, depths_of
 from otspec.conformance import check
-from otspec.parents import children_of, depths_of
 from tests.support.batch_table import REFERENCES, RULES, drafts_number, reference_at_rho
 
 QUICK = {"detect": 0.25, "vocabulary": 67, "entries": 4_000}

@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 import otspec
-from otspec.conformance.cases import memoryless, mixed, remembering, spread
-from otspec.conformance.kinds import Block, Tokens, Tree
-from otspec.conformance.library import TABLES
-from otspec.conformance.ruled import as_maker, has_joint_law, joint_law, law_of_rule
-from otspec.conformance.statistics import joint_statistics, text_statistics
+from otspec.conformance.cases.cases import memoryless, mixed, remembering, spread
+from otspec.conformance.cases.kinds import Block, Tokens, Tree
+from otspec.conformance.cases.library import TABLES
+from otspec.conformance.cases.ruled import as_maker, has_joint_law, joint_law, law_of_rule
+from otspec.conformance.evidence.statistics import joint_statistics, text_statistics
 from tests.support import oracles
 
 DRAFT, TARGET = (4, 2, 1, 1), (1, 2, 4, 1)
@@ -110,7 +110,9 @@ def test_a_chain_is_a_block(name):
 
 
 @pytest.mark.parametrize("parents", [(-1, -1, 0, 1), (-1, -1, 0, 0)])
-@pytest.mark.parametrize("name", [*otspec.trees.VERIFIERS, "k-sequential", "pooled-selection"])
+@pytest.mark.parametrize(
+    "name", [*otspec.blocks.trees.VERIFIERS, "k-sequential", "pooled-selection"]
+)
 def test_the_joint_law_of_a_tree_sums_to_one(name, parents):
     paths = name == "greedy-multi-path"  # of equal lengths
     parents = (-1, -1, 0, 1) if paths else parents

@@ -11,7 +11,7 @@ import vector_reader
 from vector_reader import Given, law_of_call, log_evidence, rule_of
 
 from otspec.chance import law_of
-from otspec.conformance.vectors import reference_vectors, write_vectors
+from otspec.conformance.vectors.vectors import reference_vectors, write_vectors
 
 
 @pytest.fixture(scope="module")

@@ -26,7 +26,7 @@ from instances import (
 from searching import of_all
 
 import otspec
-from otspec.cuts import flow, selections
+from otspec.optimum.cuts import flow, selections
 
 # How many tokens and drafts: what enumeration of all token sets affords.
 SIZES = {

@@ -10,9 +10,9 @@ import pytest
 from instances import LAWS, floats, law_cases, weights
 
 import otspec
-from otspec.cuts.levels import level_selection
-from otspec.cuts.pouring import Vessels
-from otspec.cuts.selections import shortfall
+from otspec.optimum.cuts.levels import level_selection
+from otspec.optimum.cuts.selections import shortfall
+from otspec.optimum.cuts.water_filling import Vessels
 
 SIZES = {"most_tokens": 5, "most_drafts": 3}
 

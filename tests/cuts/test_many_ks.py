@@ -9,9 +9,9 @@ from instances import EPS, extreme_pairs, floats, pairs
 from searching import NIGHTLY
 
 import otspec
-from otspec.arithmetic import prefix_sums
-from otspec.cuts import prefix
+from otspec._base.arithmetic import prefix_sums
 from otspec.distributions import as_pair
+from otspec.optimum.cuts import prefix
 from otspec.ratios import Pair, order
 
 

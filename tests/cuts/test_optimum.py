@@ -26,7 +26,7 @@ from instances import (
 )
 
 import otspec
-from otspec.cuts import flow
+from otspec.optimum.cuts import flow
 
 PREFIX_LAWS = ["IID", "WithoutReplacement", "Hub", "TopPlusOne", "TopK"]
 

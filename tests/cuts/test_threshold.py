@@ -8,8 +8,8 @@ from instances import EPS, extreme_pairs, floats, pairs
 from prefix_cuts import least, touching
 
 import otspec
-from otspec.cuts import threshold
 from otspec.distributions import as_pair
+from otspec.optimum.cuts import threshold
 
 KS = [1, 2, 3, 17, 2**53]
 

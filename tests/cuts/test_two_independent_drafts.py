@@ -14,7 +14,7 @@ from instances import EPS, KINDS, floats, fractions, pair, weights
 from searching import NIGHTLY
 
 import otspec
-from otspec.cuts import flow, halfplanes
+from otspec.optimum.cuts import flow, halfplanes
 
 # The two drafts and the target of the smallest instance found on which sorting fails.
 FIRST = fractions(0, "1/3", "1/6", "1/2")

@@ -11,7 +11,7 @@ import letters_enumerated as enumerated
 import numpy as np
 import pytest
 
-from otspec.arguments import as_tokens
+from otspec._base.arguments import as_tokens
 from otspec.blocks import DraftSelection, TokenVerify, WarpedModel, simulate
 from otspec.datasets import letters, logged_letters
 from otspec.datasets.english_letters import logged_file

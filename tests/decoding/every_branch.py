@@ -7,9 +7,9 @@ from functools import cache
 
 import numpy as np
 
+from otspec.blocks.trees.verifiers.token_rules import made_rule
 from otspec.decoding.draws import Draws
 from otspec.decoding.reader import Reader, Reading
-from otspec.trees.token_rules import made_rule
 
 
 class Branch(Draws):
@@ -157,7 +157,7 @@ class RememberedRule:
 
 
 def remembered_rule(rule, draft, target, k):
-    """Do what :func:`otspec.trees.token_rules.made_rule` does."""
+    """Do what :func:`otspec.blocks.trees.verifiers.token_rules.made_rule` does."""
     return RememberedRule((rule, tuple(draft.tolist()), tuple(target.tolist()), k))
 
 

@@ -14,6 +14,8 @@ from test_decoding_laws import DRAFT, END, PROMPT, TARGET, WHOLE
 from test_transformers import TOLERANCE, fresh, models, random_tree, reader
 from tiny_models import transformers
 
+from otspec.blocks.trees import TokenTree
+from otspec.blocks.trees.verifiers import visits
 from otspec.decoding import generate, generate_batch, verification
 from otspec.decoding.choices import as_shape, decoder_of
 from otspec.decoding.decoder import together
@@ -21,7 +23,6 @@ from otspec.decoding.draws import Chance
 from otspec.decoding.reader import Request, read_text
 from otspec.models import WarpedModel
 from otspec.traces.readers import Warp, Warping
-from otspec.trees import TokenTree, visits
 from otspec.warping import STEPS
 
 PROMPTS = [PROMPT, (0,), (1, 2, 0)]

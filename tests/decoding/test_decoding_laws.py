@@ -15,6 +15,9 @@ from every_branch import (
 from instances import fractions
 
 from otspec import blocks
+from otspec.blocks.trees import VERIFIERS, TokenTree
+from otspec.blocks.trees.verifiers import visits
+from otspec.blocks.trees.verifiers.leaf_to_root import LeafToRoot
 from otspec.decoding import Generated, Step, usable_rules, verification
 from otspec.decoding.choices import as_shape, decoder_of
 from otspec.decoding.drafting import draft_tree
@@ -24,9 +27,7 @@ from otspec.decoding.verification import ChainVerifier
 from otspec.drafts import IID, TopK
 from otspec.models import EndingModel, TableModel
 from otspec.rules import KSequential, PairRule
-from otspec.rules.shared_noise import SharedNoise
-from otspec.trees import VERIFIERS, TokenTree, visits
-from otspec.trees.leaf_to_root import LeafToRoot
+from otspec.rules.shared_noise.base import SharedNoise
 
 DRAFT = TableModel(
     {

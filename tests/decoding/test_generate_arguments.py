@@ -6,9 +6,9 @@ from types import SimpleNamespace
 
 import pytest
 
+from otspec.blocks.trees import TokenTree
 from otspec.decoding import generate, generate_batch
 from otspec.rules import KSequential
-from otspec.trees import TokenTree
 
 
 class Configuration(SimpleNamespace):

@@ -12,11 +12,11 @@ from command_line import complaint, run
 from tiny_models import CHAT, save_model, transformers
 
 from otspec.blocks import RULES as BLOCK_RULES
-from otspec.cli import generate as command
+from otspec.blocks.trees import TokenTree
+from otspec.cli.commands import generate as command
 from otspec.cli.main import main
 from otspec.decoding import generate, generate_batch
 from otspec.traces.collect import load_models
-from otspec.trees import TokenTree
 
 transformers()
 

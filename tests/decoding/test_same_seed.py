@@ -14,12 +14,12 @@ from test_transformers import models
 from tiny_models import transformers
 
 from otspec import batch
+from otspec.blocks.trees import TokenTree
 from otspec.decoding import generate, generate_batch
 from otspec.decoding.choices import as_shape, decoder_of
 from otspec.decoding.decoder import together
 from otspec.decoding.draws import Chance
 from otspec.models import TableModel, memoryless
-from otspec.trees import TokenTree
 
 RULE = "gumbel-coupling"
 TREES = ["1", "1x1x1", "2x1", "3x2x2", "2xtop2", LOPSIDED]

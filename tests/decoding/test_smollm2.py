@@ -12,14 +12,14 @@ import pytest
 from tiny_models import transformers
 
 from otspec import blocks, rules, traces
+from otspec.blocks.trees import TokenTree
 from otspec.decoding import generate
 from otspec.decoding.reader import read_text
 from otspec.decoding.transformer import TransformerReader
-from otspec.pretrained import SMOLLM2_PACKAGE, SMOLLM2_SKIPPED
+from otspec.models.pretrained import SMOLLM2_PACKAGE, SMOLLM2_SKIPPED
 from otspec.traces.collect import collect, load_gguf
 from otspec.traces.collect.command import read_prompts
 from otspec.traces.readers import Warping
-from otspec.trees import TokenTree
 
 if "OTSPEC_SMOLLM2" not in os.environ:
     pytest.skip("it takes minutes: set OTSPEC_SMOLLM2=1", allow_module_level=True)

@@ -11,16 +11,16 @@ from searching import NIGHTLY
 from tiny_models import transformers
 from tiny_transformers import tiny_llama
 
+from otspec.blocks.trees import TokenTree
 from otspec.decoding import generate, usable_rules, verification
 from otspec.decoding.choices import as_shape, decoder_of
 from otspec.decoding.reader import read_text
 from otspec.decoding.transformer import TransformerReader
 from otspec.models import CallableModel
-from otspec.pretrained import without_layers
+from otspec.models.pretrained import without_layers
 from otspec.rules import PairRule
-from otspec.rules.shared_noise import SharedNoise
+from otspec.rules.shared_noise.base import SharedNoise
 from otspec.traces.readers import Warping
-from otspec.trees import TokenTree
 
 transformers()
 

@@ -8,11 +8,12 @@ import pytest
 from instances import floats, pairs
 
 import otspec
-from otspec import compiling
-from otspec.cuts import convex
-from otspec.drafts import race_knots, race_pass
-from otspec.drafts.race_knots import Knots, inside_at
-from otspec.drafts.rises import inside_of_prefixes
+from otspec._base import compiling
+from otspec.drafts.race import knots as race_knots
+from otspec.drafts.race import numba_pass
+from otspec.drafts.race.increments import inside_of_prefixes
+from otspec.drafts.race.knots import Knots, inside_at
+from otspec.optimum.cuts import convex
 
 CLOSE = 1e-13
 """What the quadrature may be off, and the rounding of its chunks."""
@@ -51,7 +52,7 @@ def test_prefixes_that_are_asked_for_by_and_by_are_as_those_at_once(kept, monkey
         assert np.abs(found - expected).max() <= CLOSE
 
 
-@pytest.mark.parametrize("loop", [race_pass.pass_heavy, race_pass.fast_pass_heavy])
+@pytest.mark.parametrize("loop", [numba_pass.pass_heavy, numba_pass.fast_pass_heavy])
 def test_heavy_tokens_are_passed_by_loops_as_by_arrays(loop):
     rng = np.random.default_rng(909)
     for k in (1, 2, 9):

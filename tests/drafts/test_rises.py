@@ -11,9 +11,9 @@ from instances import EPS, HEAVY_DRAFTS, weights
 from searching import NIGHTLY
 
 import otspec
-from otspec import compiling
-from otspec.drafts import race
-from otspec.drafts.rises import inside_of_prefixes, inside_rises
+from otspec._base import compiling
+from otspec.drafts.race import inside as race
+from otspec.drafts.race.increments import inside_of_prefixes, inside_rises
 
 ERROR = 1e-13
 """The documented error of a quadrature, relative to each rise."""

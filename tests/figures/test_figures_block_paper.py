@@ -12,9 +12,9 @@ from figures import block_fig2, block_tab2, long_trace, means
 from figures.block_tab2 import PREPRINT, PUBLISHED, TOKEN, gain
 from figures.contract import Settings
 from otspec.blocks import BLOCK_RULES, compare_on_blocks
+from otspec.blocks.trees.branching import as_text
 from otspec.logged.comparison import mean_and_error
 from otspec.traces import load_trace
-from otspec.trees.branching import as_text
 
 QUICK = Settings(quick=True)
 PAPER = {

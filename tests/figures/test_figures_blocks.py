@@ -26,6 +26,7 @@ from otspec.blocks import (
     decoded_after,
     memoryless,
 )
+from otspec.blocks.trees import as_shape
 from otspec.rules import (
     KSequential,
     PooledSelection,
@@ -33,7 +34,6 @@ from otspec.rules import (
     RecursiveRejection,
 )
 from otspec.traces import load_trace
-from otspec.trees import as_shape
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "blocks.md").read_text(encoding="utf-8")

@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 import otspec
 from figures import lossy_frontier
 from figures.contract import Settings
-from otspec.lossy import RULES
+from otspec.rules.lossy import RULES
 
 QUICK = Settings(quick=True)
 TABLES = Path(__file__).parents[2] / "docs" / "tables"

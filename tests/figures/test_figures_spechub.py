@@ -12,7 +12,7 @@ from figures import spechub_fig5, spechub_fig9
 from figures.contract import Settings
 from otspec.ratios import Pair
 from otspec.rules import RecursiveRejection, RecursiveRejectionWithoutReplacement, SpecHub
-from otspec.rules.distinct_paths import DistinctPaths
+from otspec.rules.rejection.rejected_paths import DistinctPaths
 
 DRAFT = [Fraction(part) for part in spechub_fig5.DRAFT]
 TARGET = [Fraction(part) for part in spechub_fig5.TARGET]

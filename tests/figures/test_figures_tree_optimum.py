@@ -10,13 +10,13 @@ from captions import caption
 
 from figures.tree_optimum import DEPTHS, ONE, RULES, WHOLE, TreeOptimum
 from otspec.blocks import DraftSelection, memoryless
+from otspec.blocks.trees import TokenTree
+from otspec.blocks.trees.verifiers.greedy_multi_path import GreedyMultiPath
+from otspec.blocks.trees.verifiers.traversal_verify import TraversalVerify
+from otspec.blocks.trees.verifiers.universal_tree import UniversalTree
 from otspec.models.random_pairs import random_pair
 from otspec.programs import DraftedSets, PathProgram
 from otspec.rules import PooledSelection, RecursiveRejection
-from otspec.trees import TokenTree
-from otspec.trees.greedy_multi_path import GreedyMultiPath
-from otspec.trees.traversal_verify import TraversalVerify
-from otspec.trees.universal_tree import UniversalTree
 
 VERIFIERS = (TraversalVerify, UniversalTree, GreedyMultiPath)
 DOCS = Path(__file__).parents[2] / "docs"

@@ -14,7 +14,7 @@ import pytest
 import trace_files
 from small_files import NEEDS, NUMBERS, WHOLE
 
-from otspec.arithmetic import as_numbers
+from otspec._base.arithmetic import as_numbers
 from otspec.files import READERS, Reader, pick, read_file
 from otspec.traces.readers import FORMATS, TraceFormat, find_source, locate_arrays
 

@@ -12,15 +12,16 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from otspec import blocks, conformance, decoding, logged, traces, trees
+from otspec import blocks, conformance, decoding, logged, traces
 from otspec.advice import Choice, Loss
+from otspec.blocks import trees
 from otspec.datasets import load_smollm2
 from otspec.estimate import Estimate
 from otspec.frames import Rows, columns_of
 from otspec.logged import Ratio
 from otspec.rules import RecursiveRejection
 from otspec.traces.comparison import Comparison
-from otspec.traces.laws import LawMeans
+from otspec.traces.draft_laws import LawMeans
 from otspec.traces.statistics import QUANTILES, Statistic
 from otspec.traces.summary import Summary
 

@@ -7,22 +7,22 @@ from functools import partial
 import numpy as np
 
 from otspec.advice import Choice, Loss
-from otspec.advice.candidates import Candidate
-from otspec.advice.drafted import DraftedTexts
+from otspec.advice.evaluation.candidates import Candidate
+from otspec.advice.evaluation.drafted import DraftedTexts
+from otspec.advice.evaluation.lossy_chain import LossyChain
+from otspec.advice.evaluation.numbers import Asked
+from otspec.advice.evaluation.search import Search
+from otspec.advice.evaluation.tally import FoldedTally
+from otspec.advice.evaluation.work import TextChances
 from otspec.advice.evidence import ExactWorth, ModelEvidence
-from otspec.advice.lossy_chain import LossyChain
-from otspec.advice.numbers import Asked
 from otspec.advice.on_texts import TextEvidence, TextWorth
-from otspec.advice.search import Search
-from otspec.advice.tally import FoldedTally
-from otspec.advice.work import TextChances
-from otspec.advice.written import Written, WrittenTexts
+from otspec.advice.target_texts import Written, WrittenTexts
 from otspec.blocks import memoryless
+from otspec.blocks.trees import StepCost, as_shape
 from otspec.decoding.transformer import WarpedRows
 from otspec.rules import RecursiveRejection
 from otspec.traces.collect.texts import LoggedText
 from otspec.traces.readers import Warp, Warping
-from otspec.trees import StepCost, as_shape
 
 CHOICE = Choice("rule", "iid", "2", 2, 1, 2, 1.5, (1.0, 2.0), 1.0, 1.5, (1.0, 2.0))
 LOSS = Loss("kind", "rule", "iid", "2", 1.5, 0.0, (0.0, 0.0))

@@ -6,26 +6,26 @@ import numpy as np
 
 from otspec import batch
 from otspec.conformance import Finding, Report, Tried
-from otspec.conformance.answers import Answer
-from otspec.conformance.arrays import Form
-from otspec.conformance.calling import Verifier
-from otspec.conformance.case_by_case import Check
-from otspec.conformance.cases import Case
-from otspec.conformance.drafting import Sample
+from otspec.conformance.cases.answers import Answer
+from otspec.conformance.cases.arrays import Form
+from otspec.conformance.cases.calling import Verifier
+from otspec.conformance.cases.cases import Case
+from otspec.conformance.cases.drafting import Sample
+from otspec.conformance.cases.generated import DrawnToken, Texts
+from otspec.conformance.cases.kinds import Block, Tokens, Tree
+from otspec.conformance.cases.tasks import Task
 from otspec.conformance.engines import Engine, TextEngine, TokenEngine
-from otspec.conformance.evidence import Evidence, Requirement, Sizes
+from otspec.conformance.evidence.case_by_case import Check
+from otspec.conformance.evidence.evidence import Evidence, Requirement, Sizes
+from otspec.conformance.evidence.statistics import Statistic, TextsOnly
+from otspec.conformance.evidence.trial import Tested
 from otspec.conformance.exact_check import Drafted
 from otspec.conformance.faults import FAULTS
 from otspec.conformance.faults.explanations import Seen
 from otspec.conformance.faults.machine import Setting, Told
-from otspec.conformance.generated import DrawnToken, Texts
-from otspec.conformance.kernel import Probed
-from otspec.conformance.kinds import Block, Tokens, Tree
+from otspec.conformance.following.kernel import Probed
 from otspec.conformance.sampled_texts import Said, Sampler, Spoken
-from otspec.conformance.statistics import Statistic, TextsOnly
-from otspec.conformance.tasks import Task
-from otspec.conformance.trial import Tested
-from otspec.conformance.vector_laws import Group, Pair
+from otspec.conformance.vectors.distributions import Group, Pair
 
 NEEDS = Requirement(3, 0.1, 1e-6, 1e-6, 100, 5.0)
 VERIFIER = Verifier(batch.recursive_rejection, Form())

@@ -10,45 +10,46 @@ from program_instances import DRAFT, PROGRAMS, TARGET, model
 from tree_instances import BEST_TREES
 
 import otspec
-from otspec import auditing, blocks, lossy, programs, rules, solvers, traces
-from otspec.arithmetic import as_numbers
+from otspec import auditing, blocks, programs, rules, solvers, traces
+from otspec._base.arithmetic import as_numbers
 from otspec.blocks.block_verify import ChainedResiduals
 from otspec.blocks.greatest_path import GreatestPath
+from otspec.blocks.trees import VERIFIERS
+from otspec.blocks.trees.verifiers.first_highest_path import ClippedRanks
+from otspec.blocks.trees.verifiers.nodes import Node, Nodes
+from otspec.blocks.trees.verifiers.traversal_verify import rejections
+from otspec.blocks.trees.verifiers.visits import over_drafts
 from otspec.coupling import Coupling
-from otspec.cuts.pouring import Vessels
 from otspec.distributions import as_distribution
 from otspec.drafts.support import Support, support
 from otspec.drafts.with_one import WithOne
-from otspec.lossy import RULES as LOSSY_RULES
-from otspec.models.contract import Continued
+from otspec.models.base import Continued
 from otspec.models.corrected import OneCorrectedToken
 from otspec.models.logged import LoggedModel
+from otspec.optimum.cuts.water_filling import Vessels
 from otspec.optimum.outputs import Outputs
-from otspec.plan import Plan
+from otspec.optimum.plan import Plan
+from otspec.optimum.pools.histogram import Histogram
+from otspec.optimum.pools.knots import Knots
+from otspec.optimum.pools.laws import SelectionLaw, clipped_law
+from otspec.optimum.pools.pools import Pools, by_bins, by_thresholds, by_token
 from otspec.ratios import Pair
-from otspec.rules.distinct_paths import DistinctPaths
-from otspec.rules.importance_laws import VerifiedSelection
-from otspec.rules.importance_stages import Stage, StagedSelection
+from otspec.rules import lossy
+from otspec.rules.importance.acceptance import VerifiedSelection
+from otspec.rules.importance.stages import Stage, StagedSelection
+from otspec.rules.lossy import RULES as LOSSY_RULES
+from otspec.rules.pooled.barriers import Barriers, find_barriers
+from otspec.rules.pooled.exponential_clocks import RungDrafts
+from otspec.rules.pooled.graded import by_grade
+from otspec.rules.pooled.inside_masses import PowerHeights, SummedHeights
+from otspec.rules.priority.cut_pools import CutPool
+from otspec.rules.priority.mixing import Groups
+from otspec.rules.priority.order_search import Weighed
+from otspec.rules.priority.pooled_mixtures import Problem
+from otspec.rules.priority.priorities import Mixture
+from otspec.rules.rejection.rejected_paths import DistinctPaths
 from otspec.rules.two_hubs import HubShares
-from otspec.selection.barriers import Barriers, find_barriers
-from otspec.selection.cut_pools import CutPool
-from otspec.selection.graded import by_grade
-from otspec.selection.heights import PowerHeights, SummedHeights
-from otspec.selection.histogram import Histogram
-from otspec.selection.knots import Knots
-from otspec.selection.laws import SelectionLaw, clipped_law
-from otspec.selection.mixing import Groups
-from otspec.selection.order_search import Weighed
-from otspec.selection.pooled_mixtures import Problem
-from otspec.selection.pools import Pools, by_bins, by_thresholds, by_token
-from otspec.selection.priorities import Mixture
-from otspec.selection.rings import RungDrafts
 from otspec.solvers import LinearProgram, Names, Sense, Solution, Status
-from otspec.trees import VERIFIERS
-from otspec.trees.first_highest_path import ClippedRanks
-from otspec.trees.nodes import Node, Nodes
-from otspec.trees.traversal_verify import rejections
-from otspec.trees.visits import over_drafts
 
 
 def first(drafts, chance):

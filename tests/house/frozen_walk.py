@@ -15,7 +15,7 @@ from scipy import sparse
 import otspec
 from otspec.batch import Verified, VerifiedBlock
 from otspec.blocks import BlockVerify
-from otspec.rules.contract import CountedLaw
+from otspec.rules.base.rule import CountedLaw
 
 OPEN = (CountedLaw, Verified, VerifiedBlock)
 """Tuples of arrays, which belong to whoever gets them."""

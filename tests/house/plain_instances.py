@@ -15,13 +15,18 @@ from otspec import auditing, blocks, cones, conformance, decoding, optimum, rule
 from otspec.auditing.blocks import TextErrors
 from otspec.auditing.report import problem_of
 from otspec.batch import Verified, VerifiedBlock
+from otspec.blocks.trees import as_shape
+from otspec.blocks.trees.best.growth import Grown
+from otspec.blocks.trees.verifiers.base import Agreeing, Siblings
+from otspec.blocks.trees.verifiers.traversal_verify import rejections
+from otspec.blocks.trees.verifiers.visits import Child, over_drafts
 from otspec.cones.condition import Classifier
 from otspec.cones.coordinates import Coordinates
 from otspec.cones.reach import Attempt, Reached
 from otspec.cones.systems import System
 from otspec.cones.vectors import Quotient
-from otspec.conformance import vector_laws
 from otspec.conformance.faults import FAULTS
+from otspec.conformance.vectors import distributions as vector_laws
 from otspec.decoding.decoder import Decoder
 from otspec.decoding.drafting import Children, Drafted, Drafting, EndingShape
 from otspec.decoding.reader import Reader, Reading, Request
@@ -41,19 +46,18 @@ from otspec.files.parquet import Column
 from otspec.frames import columns_of
 from otspec.logged import Ratio, Thresholded
 from otspec.models.joint_contexts import JointContexts
-from otspec.programs.chained_residuals import End
 from otspec.programs.formulation import Size
+from otspec.programs.sequences.chained_residuals import End
+from otspec.reports.findings import Standing
 from otspec.reports.origin import Origin
-from otspec.reports.standing import Standing
-from otspec.selection.mixing import CutPools, Tokens
+from otspec.rules.priority.mixing import CutPools, Tokens
 from otspec.solvers import SOLVERS
 from otspec.solvers.solution import Certificate
 from otspec.traces.accept_lengths import CountedCalls
 from otspec.traces.collect.sampling import Part
 from otspec.traces.collect.texts import Script
 from otspec.traces.comparison import Row
-from otspec.traces.heat import Heat
-from otspec.traces.laws import LawMeans
+from otspec.traces.draft_laws import LawMeans
 from otspec.traces.readers import FORMATS, Source, Warp, Warping
 from otspec.traces.readers.mapped import MappedArray
 from otspec.traces.readers.npz import PackedArray
@@ -66,11 +70,7 @@ from otspec.traces.runs.comparing import Settings
 from otspec.traces.runs.folder import RunFolder
 from otspec.traces.runs.result_files import Label
 from otspec.traces.statistics import Key, Statistic
-from otspec.trees import as_shape
-from otspec.trees.contract import Agreeing, Siblings
-from otspec.trees.growth import Grown
-from otspec.trees.traversal_verify import rejections
-from otspec.trees.visits import Child, over_drafts
+from otspec.traces.temperatures import Heat
 
 TIMED = blocks.TimedTree(as_shape("1"), 0.5, 1.0)
 SPACE = Coordinates(3, 2, "sets", acceptance=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from otspec import blocks, programs
 from otspec.blocks.planned_block import PlannedRest
-from otspec.models.given_beginning import GivenBeginning
+from otspec.models.conditioned import GivenBeginning
 
 DRAFT, TARGET = ["1/2", "3/10", "1/5"], ["1/10", "3/5", "3/10"]
 

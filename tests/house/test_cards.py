@@ -125,7 +125,7 @@ def test_an_audit_says_lossless_or_not_and_why():
     assert page(wrong).find(".//caption").text == "The rule is NOT lossless"
     floats = otspec.audit(rules.KSequential([0.5, 0.5], [0.25, 0.75], 2))
     assert in_shell(floats).startswith("The rule is lossless, within ")
-    declared = otspec.audit(otspec.lossy.RULES["lenience"](DRAFT, TARGET, lenience="1/2"))
+    declared = otspec.audit(otspec.rules.lossy.RULES["lenience"](DRAFT, TARGET, lenience="1/2"))
     assert in_shell(declared).startswith("The rule is NOT lossless, as it declares\n")
 
 

@@ -20,11 +20,11 @@ from plain_instances import PLAIN
 from searching import NIGHTLY
 
 import otspec
-from otspec.arithmetic import as_numbers
+from otspec._base.arithmetic import as_numbers
+from otspec._base.frozen import Frozen, frozen, read_only
 from otspec.chance import Chance
 from otspec.conformance.faults import Machine
 from otspec.distributions import as_distribution
-from otspec.frozen import Frozen, frozen, read_only
 
 NOT_WALKED = {
     "Frozen": "the base class itself",

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 from docs_scripts import script
 
-from otspec import blocks, trees
+from otspec import blocks
+from otspec.blocks import trees
 from otspec.rules import RULES
 
 ROOT = Path(__file__).parents[2]

@@ -135,10 +135,16 @@ def test_types_in_docstrings_are_links_where_they_are_known():
 
 def test_ways_back_from_shown_code_end_at_what_is_documented():
     documented = script("api_pages", "docs/_ext").documented
-    known = ["otspec.Plan", "otspec.plan.Decomposition", "otspec.plan.Decomposition.plan"]
+    known = [
+        "otspec.Plan",
+        "otspec.optimum.plan.Decomposition",
+        "otspec.optimum.plan.Decomposition.plan",
+    ]
     assert documented("otspec.Plan", known) == "otspec.Plan"
-    assert documented("otspec.Decomposition", known) == "otspec.plan.Decomposition"
-    assert documented("otspec.Decomposition.plan", known) == "otspec.plan.Decomposition.plan"
+    assert documented("otspec.Decomposition", known) == "otspec.optimum.plan.Decomposition"
+    assert (
+        documented("otspec.Decomposition.plan", known) == "otspec.optimum.plan.Decomposition.plan"
+    )
     assert documented("otspec.Unknown", known) == "otspec.Unknown"
 
 

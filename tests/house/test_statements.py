@@ -59,10 +59,10 @@ def test_statements_are_found_in_text(statements, text, found):
 @pytest.mark.parametrize(
     ("name", "module"),
     [
-        ("otspec.rules.KSequential", "otspec.rules.k_sequential"),
-        ("otspec.optimal_plan", "otspec.plan.optimal"),
+        ("otspec.rules.KSequential", "otspec.rules.rejection.k_sequential"),
+        ("otspec.optimal_plan", "otspec.optimum.plan.optimal"),
         ("otspec.Optimum.check", "otspec.optimum.certificate"),
-        ("otspec.cuts.prefix", "otspec.cuts.prefix"),
+        ("otspec.optimum.cuts.prefix", "otspec.optimum.cuts.prefix"),
         ("numpy.array", None),
     ],
 )

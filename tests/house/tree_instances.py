@@ -6,11 +6,11 @@ import numpy as np
 from program_instances import DRAFT, TARGET
 
 from otspec import blocks
+from otspec.blocks.trees import as_shape
+from otspec.blocks.trees.best.acceptance_rates import Chances
+from otspec.blocks.trees.best.allotment import Allotment, Allotted, Candidate, Shared
 from otspec.logged import AcceptLengths, Replay, Tally
 from otspec.logged.chances import LoggedChances
-from otspec.trees import as_shape
-from otspec.trees.allotment import Allotment, Allotted, Candidate, Shared
-from otspec.trees.chances import Chances
 
 
 def chances(give):

@@ -20,13 +20,9 @@ from otspec.logged import (
     replay,
 )
 from otspec.logged.metrics import counts_of
-from otspec.rules import (
-    PooledSelection,
-    RecursiveRejection,
-    RecursiveRejectionWithoutReplacement,
-    recursive_rejection_without_replacement,
-    tuples,
-)
+from otspec.rules import PooledSelection, RecursiveRejection, RecursiveRejectionWithoutReplacement
+from otspec.rules.base import tuples
+from otspec.rules.rejection import without_replacement
 
 DRAFT = TableModel({(): [0.5, 0.5], (0,): [0.75, 0.25]})
 TARGET = TableModel({(): [0.25, 0.75], (1,): [0.5, 0.5]})
@@ -185,7 +181,7 @@ def test_what_cannot_be_counted_is_refused(monkeypatch):
         lengths_on_blocks([], RecursiveRejection, TREE)
     with pytest.raises(ValueError, match=r"texts\[0\] is 3"):
         lengths_on_texts([3], RecursiveRejection, TREE)
-    monkeypatch.setattr(recursive_rejection_without_replacement, "SUM_LIMIT", 0)
+    monkeypatch.setattr(without_replacement, "SUM_LIMIT", 0)
     monkeypatch.setattr(tuples, "FEW", 0)
     rows = np.random.default_rng(0).dirichlet(np.ones(60), 2)
     text = LoggedBlock(rows, rows, [0, 1], sampling=rows)

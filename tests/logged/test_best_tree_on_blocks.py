@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from otspec.blocks import DraftSelection, LoggedBlock, memoryless, random_pair
+from otspec.blocks.trees import as_shape, best_trees
 from otspec.datasets import load_smollm2
 from otspec.logged import best_trees_on_blocks, dynamic_tree_on_blocks
 from otspec.logged.chances import LoggedChances
@@ -20,7 +21,6 @@ from otspec.rules import (
     SpecHub,
     TargetOnly,
 )
-from otspec.trees import as_shape, best_trees
 
 RULES = (RecursiveRejection, KSequential, PooledSelection, TargetOnly)
 

@@ -19,6 +19,7 @@ from otspec.blocks import (
     TokenVerify,
     TraversalVerify,
 )
+from otspec.blocks.trees import as_shape, best_trees
 from otspec.logged import (
     best_trees_on_blocks,
     compare_on_blocks,
@@ -29,7 +30,6 @@ from otspec.logged import (
     replay,
 )
 from otspec.rules import PooledSelection, RecursiveRejection, RecursiveRejectionWithoutReplacement
-from otspec.trees import as_shape, best_trees
 
 RULES = (PooledSelection, RecursiveRejection, RecursiveRejectionWithoutReplacement)
 

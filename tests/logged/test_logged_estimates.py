@@ -14,9 +14,9 @@ from otspec.rules import (
     PooledSelection,
     PooledSelectionWithoutReplacement,
     RecursiveRejectionWithoutReplacement,
-    recursive_rejection_without_replacement,
-    tuples,
 )
+from otspec.rules.base import tuples
+from otspec.rules.rejection import without_replacement
 
 RRSWOR = RecursiveRejectionWithoutReplacement
 
@@ -37,7 +37,7 @@ def test_intervals_cover_the_exact_sum_when_little_is_left(monkeypatch):
     logged = [every[index] for index in chosen]
     exact = [block.expected_of_tree(tree, RRSWOR) for block, tree in logged]
     assert {type(value) for value in exact} == {float}
-    monkeypatch.setattr(recursive_rejection_without_replacement, "SUM_LIMIT", 0)
+    monkeypatch.setattr(without_replacement, "SUM_LIMIT", 0)
     found = [block.expected_of_tree(tree, RRSWOR) for block, tree in logged]
     assert {type(value) for value in found} == {Estimate}
     assert all(value.confidence == pytest.approx(0.997, abs=1e-12) for value in found)
@@ -58,7 +58,7 @@ def test_trees_whose_siblings_differ_are_simulated_too(monkeypatch, rule, tree):
     logged = [LoggedBlock(rng.dirichlet(np.ones(6), 3), rng.dirichlet(np.ones(6), 3), tokens)
               for tokens in ([0, 1, 2], [5, 3, 3], [2, 2, 2])[: 3 if NIGHTLY else 2]]  # fmt: skip
     exact = [block.expected_of_tree(tree, rule) for block in logged]
-    monkeypatch.setattr(recursive_rejection_without_replacement, "SUM_LIMIT", 0)
+    monkeypatch.setattr(without_replacement, "SUM_LIMIT", 0)
     monkeypatch.setattr(tuples, "FEW", 0)
     for value, block in zip(exact, logged, strict=True):
         found = block.expected_of_tree(tree, rule)
@@ -69,7 +69,7 @@ def test_trees_whose_siblings_differ_are_simulated_too(monkeypatch, rule, tree):
 
 
 def test_the_mean_over_blocks_keeps_the_intervals(monkeypatch):
-    monkeypatch.setattr(recursive_rejection_without_replacement, "SUM_LIMIT", 1)
+    monkeypatch.setattr(without_replacement, "SUM_LIMIT", 1)
     rng = np.random.default_rng(3)
     logged = [LoggedBlock(rng.dirichlet(np.ones(5), 2), rng.dirichlet(np.ones(5), 2), [0, 1])
               for _ in range(3)]  # fmt: skip

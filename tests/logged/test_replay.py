@@ -19,10 +19,10 @@ from otspec.blocks import (
     TokenVerify,
     memoryless,
 )
+from otspec.blocks.trees import as_shape
 from otspec.logged import replay
 from otspec.logged.given_text import levels_of_block
 from otspec.logged.replay import levels_along
-from otspec.lossy.rules import Lenience
 from otspec.rules import (
     KSequential,
     PooledSelection,
@@ -32,7 +32,7 @@ from otspec.rules import (
     SpecHub,
     TargetOnly,
 )
-from otspec.trees import as_shape
+from otspec.rules.lossy import Lenience
 
 CASES = [
     (RecursiveRejection, "2x1"),

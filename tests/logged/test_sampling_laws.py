@@ -11,6 +11,7 @@ from drafted_trees import models
 from searching import NIGHTLY
 
 from otspec.blocks import BLOCK_RULES, DraftSelection, LoggedBlock, TraversalVerify
+from otspec.blocks.trees import as_shape
 from otspec.logged import dynamic_tree_on_blocks
 from otspec.logged.chances import logged_chances
 from otspec.models import TableModel
@@ -23,7 +24,6 @@ from otspec.rules import (
     SpecHub,
     TargetOnly,
 )
-from otspec.trees import as_shape
 
 LAWS = ("draft", "target", "third")
 CASES = [

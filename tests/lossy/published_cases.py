@@ -10,7 +10,7 @@ import numpy as np
 import oracles
 from instances import pairs
 
-from otspec.lossy import RULES, LossyRule
+from otspec.rules.lossy import RULES, LossyRule
 
 
 class Published(NamedTuple):

@@ -126,7 +126,7 @@ def test_the_output_within_a_total_variation_is_also_the_nearest_in_divergence()
 @pytest.mark.parametrize("kind", BUDGETS)
 def test_a_rule_attains_it(kind):
     best = otspec.optimal_acceptance(otspec.IID(DRAFT, 2), TARGET, **BUDGETS[kind](0.05))
-    rule = otspec.lossy.rule_attaining(best)
+    rule = otspec.rules.lossy.rule_attaining(best)
     report = otspec.audit(rule, target=TARGET)
     assert abs(report.acceptance - best.acceptance) < 1e-12
     assert best.budget.distance(report.output, report.target) <= 0.05 + 1e-12
@@ -138,7 +138,7 @@ def test_full_vocabulary():
     best.check()
     assert abs(best.gap) < 1e-11
     assert abs(best.distance - 0.05) < 1e-11
-    assert abs(otspec.lossy.rule_attaining(best).acceptance() - best.acceptance) < 1e-11
+    assert abs(otspec.rules.lossy.rule_attaining(best).acceptance() - best.acceptance) < 1e-11
 
 
 def test_what_is_never_wanted_costs_a_divergence_beyond_all_budgets():
@@ -326,7 +326,7 @@ def test_independent_drafts_of_many_tokens_have_total_variation_only():
     best.check()
     assert best.output is None
     with pytest.raises(ValueError, match="at most 100 tokens"):
-        otspec.lossy.rule_attaining(best)
+        otspec.rules.lossy.rule_attaining(best)
 
 
 def test_mentored_decoding_is_the_optimum_for_one_draft():
@@ -334,7 +334,7 @@ def test_mentored_decoding_is_the_optimum_for_one_draft():
     rng = np.random.default_rng(2233)
     for _ in range(10):
         draft, target = rng.dirichlet(np.ones(6), size=2)
-        rule = otspec.lossy.rules.MentoredDecoding.within(draft, target, 0.02)
+        rule = otspec.rules.lossy.MentoredDecoding.within(draft, target, 0.02)
         law = otspec.IID(draft, 1)
         best = otspec.optimal_acceptance(law, target, reverse_kullback_leibler=0.02)
         assert abs(rule.acceptance() - best.acceptance) < 1e-9

@@ -10,7 +10,7 @@ import pytest
 from instances import LAWS, extreme_pairs, floats, fractions, law_case, law_cases
 
 import otspec
-from otspec.lossy import FrontierProgram
+from otspec.rules.lossy import FrontierProgram
 from otspec.solvers import solve
 
 DRAFT, TARGET = fractions("1/2", "1/4", "1/4", 0), fractions("1/20", "1/20", "4/5", "1/10")
@@ -131,7 +131,7 @@ def test_a_plan_attains_it(name):
 def test_a_rule_attains_it(name):
     case = law_case(name, DRAFT, 2)
     best = otspec.optimal_acceptance(case.exact, TARGET, total_variation="1/11")
-    rule = otspec.lossy.rule_attaining(best)
+    rule = otspec.rules.lossy.rule_attaining(best)
     report = otspec.audit(rule, law=case.exact, target=TARGET)
     assert report.acceptance == rule.acceptance() == best.acceptance
     assert report.total_variation == best.distance
@@ -145,7 +145,7 @@ def test_a_rule_attains_it_at_full_vocabulary(law_class):
     draft, target = rng.dirichlet(np.full(49_152, 0.05), size=2)
     best = otspec.optimal_acceptance(law_class(draft, 4), target, total_variation=0.05)
     best.check()
-    rule = otspec.lossy.rule_attaining(best)
+    rule = otspec.rules.lossy.rule_attaining(best)
     assert abs(rule.acceptance() - best.acceptance) <= best.law.accuracy
     assert abs(distance(rule.target, target) - 0.05) <= best.law.accuracy
 

@@ -11,8 +11,8 @@ from instances import law_cases
 from searching import enough
 
 import otspec
-from otspec.lossy import FrontierProgram
-from otspec.plan import Plan
+from otspec.optimum.plan import Plan
+from otspec.rules.lossy import FrontierProgram
 from otspec.solvers import solve
 
 NAMES = ("IID", "WithoutReplacement", "Joint", "Independent", "TopK", "Hub")

@@ -16,15 +16,15 @@ from published_cases import PUBLISHED, made
 from searching import of_all
 
 import otspec
-from otspec.lossy import RULES, LossyRule
-from otspec.lossy.rules.divergences import entropy, jensen_shannon, kullback_leibler
-from otspec.registry import Registry, subclass_of
+from otspec._base.registry import Registry, subclass_of
+from otspec.rules.lossy import RULES, LossyRule
+from otspec.rules.lossy.divergences import entropy, jensen_shannon, kullback_leibler
 
 
 def test_every_rule_has_a_kernel_of_its_own():
     assert list(RULES) == list(PUBLISHED)
     exported = {
-        kind for kind in vars(otspec.lossy.rules).values()
+        kind for kind in vars(otspec.rules.lossy).values()
         if isinstance(kind, type) and issubclass(kind, LossyRule) and hasattr(kind, "name")
     }  # fmt: skip
     assert exported == set(RULES.values())
@@ -291,7 +291,7 @@ def test_divergences():
 
 def test_lossy_rules_of_other_packages_join_by_entry_point(monkeypatch):
     points = [
-        EntryPoint("lenience", "otspec.lossy.rules:Lenience", "tests.lossy"),
+        EntryPoint("lenience", "otspec.rules.lossy:Lenience", "tests.lossy"),
         EntryPoint("naive-sampling", "otspec.rules:NaiveSampling", "tests.lossy"),
     ]
     monkeypatch.setattr(importlib.metadata, "entry_points", lambda **_: points)

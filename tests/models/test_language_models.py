@@ -21,8 +21,8 @@ from otspec.blocks import (
     memoryless,
     random_pair,
 )
+from otspec.models.base import Continued
 from otspec.models.callables import as_models
-from otspec.models.contract import Continued
 
 HALVES, THIRDS = fractions("1/2", "1/2"), fractions("1/3", "2/3")
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from otspec.models import NGramModel, TableModel, WarpedModel, memoryless
-from otspec.models.contract import as_beginnings
+from otspec.models.base import as_beginnings
 from otspec.traces import warp
 
 TEXT = (0, 1, 2, 0, 1, 1, 2, 0, 0, 1)

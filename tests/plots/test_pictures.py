@@ -15,7 +15,7 @@ from otspec.plots import save_acceptance_chart
 from otspec.plots.lettering import drawable
 from otspec.plots.pictures import gap_figure
 from otspec.traces import compare
-from otspec.traces.legible import legible
+from otspec.traces.printable import legible
 from otspec.traces.statistics import Statistic
 
 NAMES = (
@@ -113,7 +113,7 @@ def broken(*_arguments, **_options):
 @pytest.mark.parametrize(
     ("place", "what"),
     [
-        ("otspec.cli.trace.write_charts", "the picture"),
+        ("otspec.cli.commands.trace.write_charts", "the picture"),
         ("otspec.reports.chart_files.save_acceptance_chart", "the picture"),
         ("otspec.reports.page.write_report", "the report"),
     ],
@@ -149,8 +149,8 @@ def test_what_cannot_be_written_is_refused_before_it_is_computed(
     (tmp_path / "folder.png").mkdir()
     (tmp_path / "x.png").write_text("kept", encoding="utf-8")
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("otspec.cli.compare.compare_rules", broken)
-    monkeypatch.setattr("otspec.cli.run_places.open_run", broken)
+    monkeypatch.setattr("otspec.cli.commands.compare.compare_rules", broken)
+    monkeypatch.setattr("otspec.cli.shared.run_paths.open_run", broken)
     if command == "compare":
         complaint(capsys, "compare", "0.5,0.5", "0.25,0.75", "--plot", bad)
     else:
@@ -162,7 +162,7 @@ def test_what_cannot_be_written_is_refused_before_it_is_computed(
 
 
 def test_a_missing_package_is_noticed_before_the_run_is_opened(capsys, tmp_path, monkeypatch):
-    monkeypatch.setattr("otspec.cli.run_places.open_run", broken)
+    monkeypatch.setattr("otspec.cli.shared.run_paths.open_run", broken)
     monkeypatch.setitem(sys.modules, "distributed", None)
     arguments = ["trace", "--out", tmp_path / "run", "--scheduler", "tcp://127.0.0.1:1"]
     assert "pip install 'otspec[cluster]'" in complaint(capsys, *arguments)

@@ -12,7 +12,8 @@ from matplotlib import colors, rcParams, style
 from matplotlib.figure import Figure
 
 import otspec
-from otspec import blocks, plots, trees
+from otspec import blocks, plots
+from otspec.blocks import trees
 from otspec.rules import (
     KSequential,
     PooledSelection,

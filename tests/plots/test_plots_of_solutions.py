@@ -8,7 +8,8 @@ import pytest
 from drawn import curve, said, words_of
 
 import otspec
-from otspec import blocks, plots, trees
+from otspec import blocks, plots
+from otspec.blocks import trees
 from otspec.rules import (
     KSequential,
     PooledSelection,

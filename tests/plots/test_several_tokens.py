@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
-from otspec import blocks, plots, trees
+from otspec import blocks, plots
+from otspec.blocks import trees
 from otspec.estimate import Estimate
 from otspec.frames import Rows
 from otspec.plots import look_of, look_of_several

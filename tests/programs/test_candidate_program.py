@@ -34,7 +34,7 @@ from otspec.blocks import (
 from otspec.programs import BlockProgram, CandidateProgram, formulation
 from otspec.programs.candidates import longest_beginning
 from otspec.rules import RecursiveRejection
-from otspec.rules.pair_rule import PairRule
+from otspec.rules.base.pair_rule import PairRule
 from otspec.solvers import solve
 
 HALVES = memoryless(["1/2", "1/2"])

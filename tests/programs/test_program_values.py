@@ -26,7 +26,7 @@ from programs_table import (
 from searching import of_all
 
 import otspec
-from otspec.plan import Plan
+from otspec.optimum.plan import Plan
 from otspec.programs import PROGRAMS
 from otspec.solvers import Solution, Status, solve
 

@@ -13,7 +13,7 @@ from programs_table import VALUE_ERROR
 from searching import of_all
 
 import otspec
-from otspec.plan import Plan
+from otspec.optimum.plan import Plan
 from otspec.programs import TruncatedImportance
 from otspec.solvers import solve
 

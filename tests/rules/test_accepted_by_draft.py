@@ -22,8 +22,8 @@ from otspec.rules import (
     RecursiveRejectionWithoutReplacement,
     SpecHub,
     TargetOnly,
-    pooled,
 )
+from otspec.rules.pooled import selection
 
 
 def inflated(draft, target, k):
@@ -124,7 +124,7 @@ def test_light_tokens_are_as_good_as_never_drafted_twice(monkeypatch):
         found = rule.estimate_by_draft()
         assert np.allclose(found.sum(axis=0), wanted.sum(axis=0), rtol=0, atol=1e-12)
         assert np.allclose(found, wanted, rtol=1e-3, atol=1e-12)
-        monkeypatch.setattr(pooled, "MOST_COUNTED", 1_999)
+        monkeypatch.setattr(selection, "MOST_COUNTED", 1_999)
         with pytest.raises(NotExactError, match="counts the likeliest"):
             rule.accepted_by_draft()
         monkeypatch.undo()

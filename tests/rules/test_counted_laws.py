@@ -11,6 +11,7 @@ import pytest
 from instances import floats, pairs
 
 from otspec.blocks import DraftSelection, memoryless, random_pair
+from otspec.blocks.trees.verifiers import nodes
 from otspec.rules import (
     Bins,
     Fewest,
@@ -22,8 +23,7 @@ from otspec.rules import (
     RecursiveRejection,
     RecursiveRejectionWithoutReplacement,
 )
-from otspec.selection import counts
-from otspec.trees import nodes
+from otspec.rules.pooled import draft_counts
 
 
 def inflated(draft, target, k):
@@ -138,7 +138,7 @@ def test_groups_are_counted_together_or_one_by_one(monkeypatch):
     for draft, target in pairs(1_960, 6, 5):
         together = PooledSelection(draft, target, 3).counted_law().accepted
         with monkeypatch.context() as limited:
-            limited.setattr(counts, "MOST_AT_ONCE", 1)
+            limited.setattr(draft_counts, "MOST_AT_ONCE", 1)
             alone = PooledSelection(draft, target, 3).counted_law().accepted
         assert alone.tolist() == together.tolist()
 

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from searching import NIGHTLY
 
-from otspec import compiling
+from otspec._base import compiling
 from otspec.ratios import Pair
-from otspec.rules import distinct_pass, distinct_paths
-from otspec.rules.distinct_paths import FEW, DistinctPaths
+from otspec.rules.rejection import rejected_pass, rejected_paths
+from otspec.rules.rejection.rejected_paths import FEW, DistinctPaths
 
 
 def pairs(n):
@@ -34,9 +34,9 @@ def test_loops_draw_what_arrays_do(n, k, monkeypatch):
     """By day one half of the pairs over odd numbers of tokens, the other over even ones."""
     some = list(pairs(n)) if NIGHTLY else list(pairs(n))[n % 2 :: 2]
     expected = [drawn(*pair, k, 12) for pair in some]
-    monkeypatch.setattr(distinct_paths, "FEW", 0)
+    monkeypatch.setattr(rejected_paths, "FEW", 0)
     monkeypatch.setattr(compiling, "HAS_NUMBA", True)
-    monkeypatch.setattr(distinct_pass, "fast_draw", distinct_pass.draw)
+    monkeypatch.setattr(rejected_pass, "fast_draw", rejected_pass.draw)
     assert [drawn(*pair, k, 12) for pair in some] == expected
 
 

@@ -13,10 +13,10 @@ from instances import pairs
 
 import otspec
 from otspec import batch
+from otspec._base.registry import Registry, subclass_of
 from otspec.coupling import match
-from otspec.registry import Registry, subclass_of
 from otspec.rules import RULES, NotExactError, PairRule, Rule, compared_rules
-from otspec.rules.tuples import joint_kernel_of
+from otspec.rules.base.tuples import joint_kernel_of
 from otspec.traces.comparison import compare
 
 TABLES = {

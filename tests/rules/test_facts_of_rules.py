@@ -24,9 +24,9 @@ from otspec.rules import (
     RecursiveRejectionWithoutReplacement,
     Rule,
 )
-from otspec.rules.distinct_paths import PathsRule
-from otspec.rules.enumeration import by_draft_or_estimate
-from otspec.rules.powers import _BITS, _power_bounds, covers
+from otspec.rules.base.enumeration import by_draft_or_estimate
+from otspec.rules.base.powers import _BITS, _power_bounds, covers
+from otspec.rules.rejection.rejected_paths import PathsRule
 
 FALSE_ALARM = 1e-7
 COIN = fractions("1/2", "1/2"), fractions("1/4", "3/4")

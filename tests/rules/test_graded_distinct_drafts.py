@@ -14,7 +14,7 @@ from searching import NIGHTLY, enough, of_all
 
 import otspec
 from otspec.rules import Graded, NotExactError, PooledSelectionWithoutReplacement
-from otspec.selection.rings import all_below
+from otspec.rules.pooled.exponential_clocks import all_below
 
 
 def instances(seed, count, most_tokens=4):

@@ -3,13 +3,14 @@
 import numpy as np
 import pytest
 
-from otspec import compiling
-from otspec.compiling import unwriteable
+from otspec._base import compiling
+from otspec._base.compiling import unwriteable
 from otspec.programs.truncated import places_in, surely_selected
-from otspec.rules import ImportanceSampling, importance_pass, importance_steps
-from otspec.rules.importance_steps import FEW
+from otspec.rules import ImportanceSampling
+from otspec.rules.importance import numba_pass, steps
+from otspec.rules.importance.steps import FEW
 
-LOOPS = importance_pass.move_few, importance_pass.fast_move_few
+LOOPS = numba_pass.move_few, numba_pass.fast_move_few
 
 
 def disturbed(rng, n, grid):
@@ -47,7 +48,7 @@ def test_a_token_that_moves_across_all_is_one_that_moves():
         tokens, masses = np.arange(300), np.zeros((3, 300))
         masses[2] = np.arange(300)[::-1]
         masses[2, -1 if back else 0] = 1_000.0 if back else -1.0
-        assert importance_pass.move_few(tokens, masses, 1)
+        assert numba_pass.move_few(tokens, masses, 1)
         assert tokens.tolist() == ([299, *range(299)] if back else [*range(1, 300), 0])
 
 
@@ -57,10 +58,10 @@ def test_near_tokens_that_are_out_of_order_are_not_set_apart():
     values = np.sort(rng.random((100, 6)).ravel())[::-1].reshape(100, 6)
     values = rng.permuted(values, axis=1).ravel()
     tokens, masses = np.arange(600), np.array([0 * values, 0 * values, values])
-    assert importance_pass.move_few(tokens, masses, 0)
+    assert numba_pass.move_few(tokens, masses, 0)
     assert tokens.tolist() == np.argsort(-values).tolist()
     tokens, masses = np.arange(600), np.array([0 * values, 0 * values, np.sort(values)])
-    assert not importance_pass.move_few(tokens, masses, 100)  # all the other way round
+    assert not numba_pass.move_few(tokens, masses, 100)  # all the other way round
     assert sorted(zip(tokens.tolist(), masses[2], strict=True)) == list(enumerate(np.sort(values)))
 
 
@@ -70,21 +71,21 @@ def test_sums_and_places_are_those_of_arrays():
     for free in (0, 1, 7, 50):
         found, rank, law = masses.copy(), np.empty(50, np.intp), np.empty(50)
         certain = surely_selected(masses[0], masses[1], free)
-        importance_pass.surely(order, found, free, rank, law)
+        numba_pass.surely(order, found, free, rank, law)
         assert found.tolist() == [certain.tolist(), *masses[1:].tolist()]
         assert rank.tolist() == places_in(order).tolist()
         assert law[order].tolist() == certain.tolist()
 
 
-@pytest.mark.parametrize("loop", [importance_pass.meet, importance_pass.fast_meet])
+@pytest.mark.parametrize("loop", [numba_pass.meet, numba_pass.fast_meet])
 def test_drafts_meet_as_those_of_arrays(loop):
     rng = np.random.default_rng(5)
     for free in (0, 1, 6):
         rank, drafts = rng.permutation(20), rng.integers(0, 20, (4, 200))
         upper = np.triu(rng.random((free, free)), 1)
-        kept = importance_steps.kept_of(upper + np.tril(1 - upper.T, -1))
+        kept = steps.kept_of(upper + np.tril(1 - upper.T, -1))
         weights = rng.dirichlet(np.ones(3), size=200).T
-        stays = importance_steps.keeps(rank, kept, drafts[:3], drafts[3])
+        stays = steps.keeps(rank, kept, drafts[:3], drafts[3])
         found = np.vstack([weights, np.zeros(200)])
         loop(found, drafts, 3, unwriteable(rank), unwriteable(kept))
         assert found[:3].tolist() == (weights * stays).tolist()

@@ -14,7 +14,7 @@ from scipy.stats import binom
 from searching import NIGHTLY, enough
 
 import otspec
-from otspec import compiling
+from otspec._base import compiling
 from otspec.rules import PooledSelection
 
 DRAFT, TARGET = fractions("1/2", "3/10", "1/5"), fractions("1/10", "3/5", "3/10")

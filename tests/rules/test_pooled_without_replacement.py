@@ -12,7 +12,7 @@ from instances import EPS, floats, fractions, pairs, shares, weights
 from searching import enough, of_all
 
 import otspec
-from otspec.drafts.rises import inside_pairs
+from otspec.drafts.race.increments import inside_pairs
 from otspec.rules import (
     PooledSelectionWithoutReplacement,
     RecursiveRejectionWithoutReplacement,

@@ -15,7 +15,7 @@ from scipy.stats import binom
 from searching import NIGHTLY, enough, of_all
 
 import otspec
-from otspec.plan import Plan
+from otspec.optimum.plan import Plan
 from otspec.rules import (
     KSequential,
     MaximalCoupling,

@@ -14,8 +14,8 @@ from searching import of_all
 
 import otspec
 from otspec.rules import GumbelCoupling, GumbelLists, NotExactError
-from otspec.rules.gumbel_race import GumbelRace
-from otspec.rules.tuples import joint_kernel_of
+from otspec.rules.base.tuples import joint_kernel_of
+from otspec.rules.shared_noise.gumbel_race import GumbelRace
 
 RULES = [GumbelCoupling, GumbelLists]
 CHANCES = {GumbelCoupling: oracles.race_chance, GumbelLists: oracles.lists_chance}

@@ -12,13 +12,13 @@ from instances import EPS, pairs
 from searching import of_all
 
 import otspec
-from otspec import compiling
+from otspec._base import compiling
 from otspec.distributions import as_distribution, as_pair
-from otspec.selection.barriers import Barriers, find_barriers
-from otspec.selection.heights import PowerHeights, SummedHeights
-from otspec.selection.knots import power_slope
-from otspec.selection.laws import SelectionLaw, clipped_law
-from otspec.selection.pools import by_thresholds, by_token
+from otspec.optimum.pools.knots import power_slope
+from otspec.optimum.pools.laws import SelectionLaw, clipped_law
+from otspec.optimum.pools.pools import by_thresholds, by_token
+from otspec.rules.pooled.barriers import Barriers, find_barriers
+from otspec.rules.pooled.inside_masses import PowerHeights, SummedHeights
 
 needs_numba = pytest.mark.skipif(not compiling.HAS_NUMBA, reason="Numba is not installed")
 

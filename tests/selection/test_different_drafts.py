@@ -11,7 +11,7 @@ import oracles
 import pytest
 from instances import fractions, weights
 
-from otspec.selection.order_search import _weighing
+from otspec.rules.priority.order_search import _weighing
 from otspec.solvers import SOLVERS
 
 HALF = Fraction(1, 2)

@@ -12,12 +12,12 @@ from instances import EPS, HEAVY_DRAFTS, KINDS, floats, pairs
 from programs_table import INF, dense_program
 
 import otspec
-from otspec import compiling
+from otspec._base import compiling
 from otspec.distributions import as_pair
+from otspec.optimum.pools.pools import by_thresholds, by_token
 from otspec.ratios import target_to_draft
 from otspec.rules import PooledSelection
-from otspec.selection.fewest import MOST_STEPS, fewest_pools
-from otspec.selection.pools import by_thresholds, by_token
+from otspec.rules.pooled.fewest import MOST_STEPS, fewest_pools
 from otspec.solvers import SOLVERS, Sense
 
 needs_numba = pytest.mark.skipif(not compiling.HAS_NUMBA, reason="Numba is not installed")

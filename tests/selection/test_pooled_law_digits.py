@@ -11,8 +11,8 @@ import pytest
 from instances import HEAVY_DRAFTS
 
 from otspec.distributions import as_pair
+from otspec.optimum.pools.knots import Knots, chain_sums, in_parts
 from otspec.rules import PooledSelection
-from otspec.selection.knots import Knots, chain_sums, in_parts
 
 ROUNDOFF = 2.0**-53
 PLACES = 256

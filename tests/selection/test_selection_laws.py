@@ -13,10 +13,10 @@ from searching import of_all
 
 import otspec
 from otspec.distributions import as_pair
+from otspec.optimum.pools.laws import clipped_law
+from otspec.optimum.pools.pools import by_bins, by_thresholds, by_token
 from otspec.rules import PooledSelection
-from otspec.selection.laws import clipped_law
-from otspec.selection.pools import by_bins, by_thresholds, by_token
-from otspec.selection.refinement import losses, refined_thresholds
+from otspec.rules.pooled.refinement import losses, refined_thresholds
 
 
 def instances(seed, count, most_tokens=6, most_drafts=4):

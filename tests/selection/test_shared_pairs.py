@@ -10,8 +10,8 @@ import oracles
 import pytest
 from instances import weights
 
-from otspec.selection.shared_pairs import quick_pairs, shared_pairs
-from otspec.selection.shared_pass import push_all
+from otspec.rules.importance.shared_pairs import quick_pairs, shared_pairs
+from otspec.rules.importance.shared_pass import push_all
 
 CRUMB = 5e-324
 """The smallest float."""

@@ -8,8 +8,8 @@ from functools import cache
 import oracles
 from scipy.stats import binom
 
+from otspec.blocks.trees import Shape
 from otspec.rules import TargetOnly
-from otspec.trees import Shape
 
 FALSE_ALARM = 1e-9
 """With which probability correct frequencies would have failed a test at a seed never seen."""

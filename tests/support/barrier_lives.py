@@ -3,7 +3,7 @@
 import numpy as np
 from thresholds import thresholds
 
-from otspec.batch._kernels.library import quiet
+from otspec.batch._array_api.library import quiet
 
 FOR_EVER = 2.0
 """The lifetime of a knot that is always a barrier."""

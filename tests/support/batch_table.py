@@ -6,8 +6,8 @@ import numpy as np
 
 import otspec
 from otspec import batch
-from otspec.batch._kernels.inflated import safe_rho
-from otspec.batch._kernels.library import library_of, quiet
+from otspec.batch._array_api.k_sequential import safe_rho
+from otspec.batch._array_api.library import library_of, quiet
 from otspec.batch._table import RULES
 
 REFERENCES = {rule.batch: rule for rule in otspec.rules.RULES.values() if rule.batch}

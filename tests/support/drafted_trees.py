@@ -14,6 +14,7 @@ from searching import NIGHTLY
 
 import otspec
 from otspec.blocks import DraftSelection, TableModel
+from otspec.blocks.trees import Shape, as_shape
 from otspec.rules import (
     ImportanceSampling,
     KSequential,
@@ -27,7 +28,6 @@ from otspec.rules import (
     SpecHub,
     TargetOnly,
 )
-from otspec.trees import Shape, as_shape
 
 Prefix = tuple[int, ...]
 Law = dict[tuple[Prefix, int], Fraction]

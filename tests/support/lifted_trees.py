@@ -13,8 +13,8 @@ from oracles import iid_table, top_plus_one_table
 from scipy.optimize import linprog
 
 from otspec.blocks import BlockRule, TableModel
+from otspec.blocks.trees.shapes import Shape
 from otspec.rules import Rule
-from otspec.trees.shapes import Shape
 
 Prefix = tuple[int, ...]
 Drafted = tuple[tuple[int, "Drafted"], ...]

@@ -8,14 +8,15 @@ import numpy as np
 import pytest
 
 from otspec.blocks import BlockVerifyPublished, LoggedBlock, TokenVerify
+from otspec.blocks.trees import as_shape
 from otspec.cli.main import main
 from otspec.logged import lengths_on_blocks, lengths_on_texts
-from otspec.rules import recursive_rejection_without_replacement, tuples
+from otspec.rules.base import tuples
+from otspec.rules.rejection import without_replacement
 from otspec.traces import Trace
 from otspec.traces.accept_lengths import CountedCalls, rule_named
 from otspec.traces.readers import Warp, Warping, find_source
 from otspec.traces.runs import open_run
-from otspec.trees import as_shape
 
 RNG = np.random.default_rng(6)
 DRAFT, TARGET = (np.log(RNG.dirichlet(np.ones(5), (6, 8))) for _ in range(2))
@@ -102,7 +103,7 @@ def test_texts_that_depend_on_each_other_are_one_unit(tmp_path):
 
 
 def test_rules_that_are_only_simulated_are_left_out_or_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr(recursive_rejection_without_replacement, "SUM_LIMIT", 0)
+    monkeypatch.setattr(without_replacement, "SUM_LIMIT", 0)
     monkeypatch.setattr(tuples, "FEW", 0)
     path = saved(tmp_path, target_tokens=TOKENS)
     asked = (("recursive-rejection-without-replacement", "[[]][][]"), NAMED[0])

@@ -8,7 +8,7 @@ import pyarrow.compute
 import pytest
 import trace_files as files
 
-from otspec.traces.laws import law_means
+from otspec.traces.draft_laws import law_means
 from otspec.traces.readers import find_source
 from otspec.traces.statistics import clustered_mean
 

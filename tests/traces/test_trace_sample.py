@@ -12,7 +12,7 @@ from tiny_models import CHAT, END, WORDS, save_model, transformers
 
 from otspec.cli.main import main as otspec_main
 from otspec.datasets import load_smollm2
-from otspec.pretrained import SMOLLM2_PACKAGE, SMOLLM2_SKIPPED, without_layers
+from otspec.models.pretrained import SMOLLM2_PACKAGE, SMOLLM2_SKIPPED, without_layers
 from otspec.traces import load_trace, warp
 from otspec.traces.collect import (
     Models,

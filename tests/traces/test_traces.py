@@ -9,12 +9,12 @@ from matplotlib.figure import Figure
 from scipy.special import softmax
 
 import otspec
+from otspec._base.tables import listed
 from otspec.datasets import load_smollm2
 from otspec.datasets.smollm2 import bundled_file
 from otspec.drafts import LAWS
 from otspec.plots import acceptance, look_of
 from otspec.rules import compared_rules
-from otspec.tables import listed
 from otspec.traces import Trace, compare, summarise, warp
 from otspec.traces.summary import attained_by, attains
 

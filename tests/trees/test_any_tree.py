@@ -14,9 +14,9 @@ from searching import NIGHTLY
 
 from otspec.auditing import audit_blocks
 from otspec.blocks import DraftedTree, DraftSelection, TokenTree
+from otspec.blocks.trees import RULES as NAMED
+from otspec.blocks.trees import as_shape
 from otspec.models.random_pairs import random_pair
-from otspec.trees import RULES as NAMED
-from otspec.trees import as_shape
 
 pytestmark = pytest.mark.usefixtures("rules_made_once")
 

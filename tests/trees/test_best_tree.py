@@ -12,6 +12,9 @@ from searching import NIGHTLY
 from tree_search import all_trees, forests, kept_of, text
 
 from otspec.blocks import DraftSelection, markov, memoryless, random_pair
+from otspec.blocks.trees import TreeComparison, as_shape, best_tree, best_trees
+from otspec.blocks.trees.best.acceptance_rates import Chances
+from otspec.blocks.trees.best.best_shape import BestTree
 from otspec.rules import (
     KSequential,
     MaximalCoupling,
@@ -22,9 +25,6 @@ from otspec.rules import (
     SpecHub,
     TargetOnly,
 )
-from otspec.trees import TreeComparison, as_shape, best_tree, best_trees
-from otspec.trees.best_shape import BestTree
-from otspec.trees.chances import Chances
 
 LARGEST = {
     RecursiveRejection: (8, 4),
@@ -203,10 +203,10 @@ def test_what_is_never_kept_has_a_best_tree_all_the_same():
 
 def test_too_many_texts_or_trees_are_refused(monkeypatch):
     models = random_pair(3, 0.4, np.random.default_rng(5))
-    monkeypatch.setattr("otspec.trees.chances.MOST_PLACES", 3)
+    monkeypatch.setattr("otspec.blocks.trees.best.acceptance_rates.MOST_PLACES", 3)
     with pytest.raises(ValueError, match="tell apart more than 3 texts: use a smaller depth"):
         best_trees(*models, RecursiveRejection, 4, 3)
     monkeypatch.undo()
-    monkeypatch.setattr("otspec.trees.children.MOST_CANDIDATES", 1)
+    monkeypatch.setattr("otspec.blocks.trees.best.children.MOST_CANDIDATES", 1)
     with pytest.raises(ValueError, match="more than 1 trees are each best after some texts"):
         _ = best_trees(*models, RecursiveRejection, 5, 3).best

@@ -15,7 +15,7 @@ from searching import enough
 
 import otspec
 from otspec.blocks import DraftSelection, LoggedBlock, decoded_law
-from otspec.blocks.contract import enumerated_expected
+from otspec.blocks.base import enumerated_expected
 from otspec.drafts import SingleDraftLaw, TooFewTokensError
 from otspec.rules import (
     PairRule,

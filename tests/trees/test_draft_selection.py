@@ -34,7 +34,8 @@ from otspec.blocks import (
     as_branching,
     decoded_law,
 )
-from otspec.blocks.contract import enumerated_expected
+from otspec.blocks.base import enumerated_expected
+from otspec.blocks.trees.verifiers import nodes
 from otspec.models.random_pairs import random_pair
 from otspec.rules import (
     KSequential,
@@ -42,8 +43,7 @@ from otspec.rules import (
     RecursiveRejection,
     RecursiveRejectionWithoutReplacement,
 )
-from otspec.rules.tuples import NotExactError
-from otspec.trees import nodes
+from otspec.rules.base.tuples import NotExactError
 from validation.mcsd import algorithms as mcsd
 from validation.models import LanguageModel
 from validation.spectr.sequences import (

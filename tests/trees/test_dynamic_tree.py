@@ -8,8 +8,8 @@ from drafted_trees import as_floats, certain_trees, models, path_mass
 
 import otspec
 from otspec.blocks import BlockRule, DraftSelection, memoryless, random_pair, simulate
+from otspec.blocks.trees import DynamicTree
 from otspec.rules import TargetOnly
-from otspec.trees import DynamicTree
 
 
 @pytest.mark.parametrize("by", ["draft", "target"])

@@ -9,6 +9,8 @@ from ending_models import each_ending
 from tree_search import all_trees, kept_of, text
 
 from otspec.blocks import EndingModel
+from otspec.blocks.trees import StepCost, as_shape, best_trees, compare_trees, fastest_tree, sweep
+from otspec.blocks.trees.shapes import LEAF
 from otspec.rules import (
     KSequential,
     PooledSelection,
@@ -16,8 +18,6 @@ from otspec.rules import (
     RecursiveRejectionWithoutReplacement,
     TargetOnly,
 )
-from otspec.trees import StepCost, as_shape, best_trees, compare_trees, fastest_tree, sweep
-from otspec.trees.shapes import LEAF
 
 RULES = (
     KSequential,

@@ -9,9 +9,9 @@ from ending_models import certain, kept_up_to_end, law_up_to_end
 
 from otspec.auditing import audit_blocks
 from otspec.blocks import DraftSelection, EndingModel, decoded_law, simulate
-from otspec.blocks.contract import enumerated_expected
+from otspec.blocks.base import enumerated_expected
+from otspec.blocks.trees import GreedyMultiPath, TraversalVerify, UniversalTree, as_shape
 from otspec.rules import KSequential, PooledSelection, RecursiveRejectionWithoutReplacement
-from otspec.trees import GreedyMultiPath, TraversalVerify, UniversalTree, as_shape
 
 pytestmark = pytest.mark.usefixtures("rules_made_once")
 

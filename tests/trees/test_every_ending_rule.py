@@ -42,10 +42,10 @@ from otspec.blocks import (
     long_run,
     simulate,
 )
-from otspec.blocks.contract import enumerated_expected
+from otspec.blocks.base import enumerated_expected
 from otspec.blocks.planned_block import coupled_plan
+from otspec.blocks.trees import TreeRule
 from otspec.rules import KSequential, RecursiveRejectionWithoutReplacement, TargetOnly
-from otspec.trees import TreeRule
 
 pytestmark = pytest.mark.usefixtures("rules_made_once")
 

@@ -21,10 +21,11 @@ from otspec.blocks import (
     memoryless,
     random_pair,
 )
-from otspec.blocks.contract import enumerated_expected
+from otspec.blocks.base import enumerated_expected
 from otspec.blocks.greatest_path import GreatestPath
+from otspec.blocks.trees import VERIFIERS, DraftedTree, TokenTree, as_shape
+from otspec.blocks.trees.verifiers import greedy_multi_path
 from otspec.rules import NotExactError, PooledSelection
-from otspec.trees import VERIFIERS, DraftedTree, TokenTree, as_shape, greedy_multi_path
 from validation.models import LanguageModel
 
 HALF = Fraction(1, 2)

@@ -30,6 +30,8 @@ from otspec.blocks import (
     decoded_law,
     memoryless,
 )
+from otspec.blocks.trees import VERIFIERS as ALL_VERIFIERS
+from otspec.blocks.trees.verifiers.leaf_to_root import LeafToRoot
 from otspec.rules import RULES as ALL_RULES
 from otspec.rules import (
     DrawnDraft,
@@ -46,8 +48,6 @@ from otspec.rules import (
     SpecHub,
     TargetOnly,
 )
-from otspec.trees import VERIFIERS as ALL_VERIFIERS
-from otspec.trees.leaf_to_root import LeafToRoot
 
 pytestmark = pytest.mark.usefixtures("rules_made_once")
 

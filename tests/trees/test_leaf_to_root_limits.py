@@ -18,6 +18,9 @@ from otspec.blocks import (
     UniversalTreeEarliest,
     memoryless,
 )
+from otspec.blocks.trees import VERIFIERS
+from otspec.blocks.trees.shapes import as_shape
+from otspec.blocks.trees.verifiers.leaf_to_root import LeafToRoot
 from otspec.rules import (
     DrawnDraft,
     KSequential,
@@ -29,10 +32,7 @@ from otspec.rules import (
     SpecHub,
     TargetOnly,
 )
-from otspec.rules.tuples import NotExactError
-from otspec.trees import VERIFIERS
-from otspec.trees.leaf_to_root import LeafToRoot
-from otspec.trees.shapes import as_shape
+from otspec.rules.base.tuples import NotExactError
 
 pytestmark = pytest.mark.usefixtures("rules_made_once")
 
@@ -139,6 +139,6 @@ def test_what_verifies_drawn_tokens_refuses_certain_ones_and_too_many_states(mon
     with pytest.raises(ValueError, match=r"UniversalTree verifies trees of drawn tokens only"):
         UniversalTree(*COIN, "top2")
     rule = UniversalTree(*COIN, "2x2")
-    monkeypatch.setattr("otspec.trees.leaf_to_root.STATE_LIMIT", 1)
+    monkeypatch.setattr("otspec.blocks.trees.verifiers.leaf_to_root.STATE_LIMIT", 1)
     with pytest.raises(NotExactError, match="there are more than 1 states, too many for an exact"):
         rule.expected()

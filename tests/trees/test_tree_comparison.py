@@ -20,6 +20,7 @@ from otspec.blocks import (
     compare_trees_on_blocks,
     memoryless,
 )
+from otspec.blocks.trees import VERIFIERS, as_shape
 from otspec.datasets import load_smollm2
 from otspec.estimate import Estimate
 from otspec.rules import (
@@ -28,9 +29,8 @@ from otspec.rules import (
     RecursiveRejection,
     RecursiveRejectionWithoutReplacement,
     SpecHub,
-    importance_laws,
 )
-from otspec.trees import VERIFIERS, as_shape
+from otspec.rules.importance import acceptance
 
 pytestmark = pytest.mark.usefixtures("rules_made_once")
 
@@ -68,7 +68,7 @@ def test_trees_on_models_are_draft_selection_by_every_rule():
 
 
 def test_what_has_no_exact_sum_is_simulated(monkeypatch):
-    monkeypatch.setattr(importance_laws, "MOST_STEPS", 0)
+    monkeypatch.setattr(acceptance, "MOST_STEPS", 0)
     flat, steep = memoryless([1 / 12] * 12), memoryless([*[1 / 24] * 11, 13 / 24])
     rows = {row.rule: row.expected for row in compare_trees(flat, steep, ["4"], size=50, seed=1)}
     universal, wanted = rows["universal tree"], rows["pooled selection"]

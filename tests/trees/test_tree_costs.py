@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from otspec.blocks import memoryless, random_pair
-from otspec.rules import PooledSelection, RecursiveRejection, SpecHub
-from otspec.trees import (
+from otspec.blocks.trees import (
     StepCost,
     as_seconds,
     as_shape,
@@ -16,7 +15,8 @@ from otspec.trees import (
     fastest_tree,
     measured,
 )
-from otspec.trees.shapes import LEAF
+from otspec.blocks.trees.shapes import LEAF
+from otspec.rules import PooledSelection, RecursiveRejection, SpecHub
 
 COIN = memoryless(["1/2", "1/2"]), memoryless(["1/4", "3/4"])
 

@@ -1,6 +1,6 @@
 """Kernels in Triton: block sums of several weights in one reading of the rows, and draws.
 
-Each is what the function of the same name in :mod:`otspec.batch._kernels` is on arrays, token by
+Each is what the function of the same name in :mod:`otspec.batch._array_api` is on arrays, token by
 token with the same roundings: only the order in which a block is added up differs. Nothing is fused
 to one rounding, so that a weight that is 0 in a sum is 0 in a draw.
 

@@ -14,8 +14,8 @@ from typing import Any, TypeAlias
 import torch
 import triton.language as tl
 
-from otspec.batch._kernels.library import BLOCK, Array, Library
-from otspec.batch._kernels.sums import Told, Weight, the_draft
+from otspec.batch._array_api.library import BLOCK, Array, Library
+from otspec.batch._array_api.sums import Told, Weight, the_draft
 from otspec.batch._triton import kernels, on, warn_of
 
 Form: TypeAlias = tuple[int, float, bool, bool, int]
@@ -70,7 +70,7 @@ def starts(library: Library) -> bool:
 
 
 def overlaps(library: Library, draft: Array, target: Array, scales: Array) -> Array:
-    """Return what :func:`otspec.batch._kernels.sums.overlaps` returns."""
+    """Return what :func:`otspec.batch._array_api.sums.overlaps` returns."""
     numbers = _flat(library, library.narrowed(scales))
     parts = [
         _added(library, draft, target, [_scaled(j) for j in range(part.shape[-1])], part)
@@ -80,12 +80,12 @@ def overlaps(library: Library, draft: Array, target: Array, scales: Array) -> Ar
 
 
 def block_sums(library: Library, draft: Array, target: Array, *weights: Told) -> list[Array]:
-    """Return what :func:`otspec.batch._kernels.sums.block_sums` returns."""
+    """Return what :func:`otspec.batch._array_api.sums.block_sums` returns."""
     return list(_added(library, draft, target, *_read(library, draft, *weights)))
 
 
 def totals(library: Library, draft: Array, target: Array, *weights: Told) -> list[Array]:
-    """Return what :func:`otspec.batch._kernels.sums.totals` returns, all added up by blocks."""
+    """Return what :func:`otspec.batch._array_api.sums.totals` returns, all added up by blocks."""
     parts = [
         _added(library, draft, target, *_read(library, draft, *weights[i : i + TOGETHER]))
         for i in range(0, len(weights), TOGETHER)
@@ -102,7 +102,7 @@ def draw(
     uniforms: Array,
     excluded: Array | None = None,
 ) -> Array:
-    """Return what :func:`otspec.batch._kernels.inversion.draw` returns."""
+    """Return what :func:`otspec.batch._array_api.inversion.draw` returns."""
     tokens = torch.empty(draft.shape[:-1], dtype=library.index, device=library.device)
     flat = torch.reshape(library.widened(uniforms), (-1,))
     left_out = {"excluded": tokens, "left_out": 0, "excluded_row": 0, "excluded_step": 0}
@@ -121,7 +121,7 @@ def without(
     blocks: Array,
     excluded: Array,
 ) -> Array:
-    """Return what :func:`otspec.batch._kernels.inversion.without` returns."""
+    """Return what :func:`otspec.batch._array_api.inversion.without` returns."""
     less = torch.empty(blocks.shape, dtype=blocks.dtype, device=library.device)
     given = {"less": less, **_excluded(library, excluded)}
     _by_rows(library, kernels.without, draft, target, weight, blocks, given)

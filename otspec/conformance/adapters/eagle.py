@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from otspec.arguments import as_callable
-from otspec.arithmetic import IntArray
+from otspec._base.arguments import as_callable
+from otspec._base.arithmetic import IntArray
 from otspec.conformance.adapters.links import paths_of
 from otspec.conformance.adapters.tensors import as_array, draw, logits_of, tensor_of
 

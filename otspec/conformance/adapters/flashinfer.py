@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from otspec.arguments import as_callable
+from otspec._base.arguments import as_callable
 from otspec.conformance.adapters.tensors import Tensor, tensor_of
 
 

@@ -7,8 +7,8 @@ from itertools import pairwise
 
 import numpy as np
 
-from otspec.arithmetic import IntArray
-from otspec.parents import as_parents, children_of
+from otspec._base.arithmetic import IntArray
+from otspec._base.parents import as_parents, children_of
 
 
 def links_of(parents: Sequence[int]) -> tuple[IntArray, IntArray]:

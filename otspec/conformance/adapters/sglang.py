@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from otspec.arguments import as_callable, as_real
-from otspec.arithmetic import Array, IntArray
+from otspec._base.arguments import as_callable, as_real
+from otspec._base.arithmetic import Array, IntArray
 from otspec.conformance.adapters.links import links_of, paths_of
 from otspec.conformance.adapters.tensors import as_array, tensor_of, torch_itself
 

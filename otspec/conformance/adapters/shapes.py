@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from otspec.arguments import as_callable
+from otspec._base.arguments import as_callable
+from otspec._base.coerce import shown
 from otspec.conformance.adapters.links import links_of, paths_of
 from otspec.conformance.adapters.tensors import as_array, padded, tensor_of
-from otspec.raw import shown
 
 ROWS = ("draft", "target", "drafts", "uniforms")
 """What has a row for each text of a batch."""

@@ -7,8 +7,8 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from otspec.arithmetic import Array, IntArray
-from otspec.extras import needed
+from otspec._base.arithmetic import Array, IntArray
+from otspec._base.extras import needed
 
 Tensor: TypeAlias = Any
 """A tensor of PyTorch, which need not be installed."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from otspec.arguments import as_callable
-from otspec.arithmetic import IntArray
+from otspec._base.arguments import as_callable
+from otspec._base.arithmetic import IntArray
 from otspec.conformance.adapters.tensors import Tensor, logits_of, padded, tensor_of
 
 

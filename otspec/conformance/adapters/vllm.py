@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from otspec.arguments import as_callable, as_flag
+from otspec._base.arguments import as_callable, as_flag
 from otspec.conformance.adapters.tensors import (
     Tensor,
     as_array,

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from otspec.arguments import as_callable, as_flag
+from otspec._base.arguments import as_callable, as_flag
 from otspec.conformance.adapters.tensors import Tensor, as_array, logits_of, tensor_of
 
 FIRST = 100

@@ -6,8 +6,8 @@ from otspec.conformance.faults import declared as _declared
 from otspec.conformance.faults import draws as _draws
 from otspec.conformance.faults import randomness as _randomness
 from otspec.conformance.faults import residuals as _residuals
-from otspec.conformance.faults.contract import FAULTS, Fault
-from otspec.conformance.faults.law import joint_law
+from otspec.conformance.faults.base import FAULTS, Fault
+from otspec.conformance.faults.distribution import joint_law
 from otspec.conformance.faults.machine import Machine
 from otspec.conformance.faults.rules import RULES, RightRule, rules_of
 

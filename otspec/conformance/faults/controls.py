@@ -13,22 +13,22 @@ from functools import lru_cache
 
 import numpy as np
 
-from otspec.arithmetic import Array, IntArray
+from otspec._base.arithmetic import Array, IntArray
+from otspec._base.frozen import Frozen
 from otspec.chance import CannotFollowError
-from otspec.conformance.arrays import DTYPES
-from otspec.conformance.cases import Case
-from otspec.conformance.evidence import LARGEST, requirement_of
-from otspec.conformance.faults.contract import FAULTS, Fault
+from otspec.conformance.cases.arrays import DTYPES
+from otspec.conformance.cases.cases import Case
+from otspec.conformance.cases.kinds import Block, Kind, Tokens, Tree
+from otspec.conformance.cases.library import small_cases
+from otspec.conformance.evidence.evidence import LARGEST, requirement_of
+from otspec.conformance.evidence.statistics import text_statistics
+from otspec.conformance.evidence.trial import Tested, tried
+from otspec.conformance.faults.base import FAULTS, Fault
+from otspec.conformance.faults.distribution import joint_law, right_law, total_variation
 from otspec.conformance.faults.explanations import Seen
-from otspec.conformance.faults.law import joint_law, right_law, total_variation
 from otspec.conformance.faults.machine import Machine
 from otspec.conformance.faults.rules import RightRule
-from otspec.conformance.kinds import Block, Kind, Tokens, Tree
-from otspec.conformance.library import small_cases
-from otspec.conformance.report import Finding, Tried
-from otspec.conformance.statistics import text_statistics
-from otspec.conformance.trial import Tested, tried
-from otspec.frozen import Frozen
+from otspec.conformance.report.report import Finding, Tried
 
 ROUNDING = DTYPES["float32"]
 DETECT = 0.005
@@ -72,7 +72,7 @@ class Control(Frozen):
     kind : Kind
     case : Case
     law : ndarray, shape (marks, fine cells)
-        As :func:`~otspec.conformance.faults.law.joint_law` gives it.
+        As :func:`~otspec.conformance.faults.distribution.joint_law` gives it.
     detect : float
     false_alarm : float
         Of the one case.

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from otspec.chance import Branch
-from otspec.conformance.faults.contract import known
+from otspec.conformance.faults.base import known
 from otspec.conformance.faults.machine import TEXT, Machine, Row, Setting, normalised
 
 SEVERAL = ("block", "tree")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from otspec.conformance.faults.contract import known
+from otspec.conformance.faults.base import known
 from otspec.conformance.faults.declared import at_temperature
 from otspec.conformance.faults.machine import TEXT, Machine, Row, Told, normalised
 

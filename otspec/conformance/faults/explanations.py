@@ -7,19 +7,19 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from otspec.arithmetic import Array, IntArray
+from otspec._base.arithmetic import Array, IntArray
+from otspec._base.frozen import Frozen
 from otspec.chance import CannotFollowError
-from otspec.conformance.cases import Case
-from otspec.conformance.evidence import Evidence, Requirement
-from otspec.conformance.faults.contract import FAULTS, Fault
-from otspec.conformance.faults.law import joint_law
+from otspec.conformance.cases.cases import Case
+from otspec.conformance.cases.generated import DrawnToken
+from otspec.conformance.cases.kinds import Kind, Tokens, Tree
+from otspec.conformance.cases.tasks import Task
+from otspec.conformance.evidence.evidence import Evidence, Requirement
+from otspec.conformance.faults.base import FAULTS, Fault
+from otspec.conformance.faults.distribution import joint_law
 from otspec.conformance.faults.rules import RightRule, rules_of
-from otspec.conformance.generated import DrawnToken
-from otspec.conformance.kernel import KernelBatches
-from otspec.conformance.kinds import Kind, Tokens, Tree
-from otspec.conformance.report import Finding, Tried
-from otspec.conformance.tasks import Task
-from otspec.frozen import Frozen
+from otspec.conformance.following.kernel import KernelBatches
+from otspec.conformance.report.report import Finding, Tried
 
 MISFIT = 1e-6
 """The probability with which the fault that is there is taken for none on one case."""
@@ -86,7 +86,7 @@ def explanations(kind: Kind, seen: Iterable[Seen], *, pipeline: bool = False) ->
     Returns
     -------
     list of str
-        Names of :data:`~otspec.conformance.faults.contract.FAULTS`, the likeliest first; those
+        Names of :data:`~otspec.conformance.faults.base.FAULTS`, the likeliest first; those
         that have one law on these cases in one entry, with "or" between.
     """
     order = looked_at(seen)

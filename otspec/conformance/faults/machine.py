@@ -9,12 +9,12 @@ from typing import NamedTuple
 
 import numpy as np
 
+from otspec._base.parents import children_of
 from otspec.chance import Branch
-from otspec.conformance.cases import Case
-from otspec.conformance.drafting import patterns, siblings_of
-from otspec.conformance.kinds import Kind
+from otspec.conformance.cases.cases import Case
+from otspec.conformance.cases.drafting import patterns, siblings_of
+from otspec.conformance.cases.kinds import Kind
 from otspec.drafts import LAWS
-from otspec.parents import children_of
 
 Row = Sequence[float]
 TEXT = -1
@@ -36,7 +36,7 @@ class Setting:
     ----------
     kind : Kind
     draft, target : list
-        As those of :class:`~otspec.conformance.cases.Case`.
+        As those of :class:`~otspec.conformance.cases.cases.Case`.
     sets : list of tuple of bool
         Which nodes may be there, each equally often.
     """

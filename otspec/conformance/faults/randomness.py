@@ -6,9 +6,9 @@ import math
 from collections.abc import Sequence
 
 from otspec.chance import Branch
-from otspec.conformance.faults.contract import known
+from otspec.conformance.faults.base import known
 from otspec.conformance.faults.machine import TEXT, Machine, Row, Setting
-from otspec.conformance.uniform import Uniform
+from otspec.conformance.following.uniform import Uniform
 
 FRESH = "draw a new uniform number for every test and for every draw"
 

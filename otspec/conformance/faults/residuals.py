@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from otspec.conformance.faults.contract import known
+from otspec.conformance.faults.base import known
 from otspec.conformance.faults.machine import Machine, Row, normalised
 
 SUBTRACT = "after each rejection the residual is (target − draft)₊ of what was wanted, over its sum"

@@ -8,9 +8,9 @@ from functools import lru_cache
 
 import numpy as np
 
+from otspec._base.parents import children_of
+from otspec.conformance.cases.kinds import Kind
 from otspec.conformance.faults.machine import TEXT, Machine, Row, Told
-from otspec.conformance.kinds import Kind
-from otspec.parents import children_of
 from otspec.rules import (
     KSequential,
     PairRule,

@@ -1,6 +1,6 @@
 """``python -m otspec.traces.collect``."""
 
-from otspec.tables import forgive_encodings
+from otspec._base.tables import forgive_encodings
 from otspec.traces.collect.command import main
 
 if __name__ == "__main__":

@@ -14,8 +14,8 @@ from typing import Any
 
 import click
 
-from otspec.pretrained import SMOLLM2_PACKAGE, SMOLLM2_SKIPPED, layers_of
-from otspec.tables import printable, say
+from otspec._base.tables import printable, say
+from otspec.models.pretrained import SMOLLM2_PACKAGE, SMOLLM2_SKIPPED, layers_of
 from otspec.traces.collect.models import NamedModels
 from otspec.traces.collect.sampling import Part, fair_sample, whole_blocks
 from otspec.traces.collect.saving import Shelf

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from otspec.arithmetic import Array
-from otspec.pretrained import (
+from otspec._base.arithmetic import Array
+from otspec.models.pretrained import (
     SMOLLM2_SKIPPED,
     cache_name,
     find_gguf,
@@ -190,7 +190,7 @@ def load_gguf(name: str, skipped: Iterable[int], *, device: str | None = None) -
     Parameters
     ----------
     name : str
-        The file, or an installed package that holds it, see :func:`otspec.pretrained.find_gguf`.
+        The file, or an installed package that holds it, see :func:`otspec.models.pretrained.find_gguf`.
     skipped : iterable of int
         Which layers the draft leaves out.
     device : str, optional

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from otspec.arithmetic import Array
+from otspec._base.arithmetic import Array
 from otspec.traces.collect.models import Models
 from otspec.traces.collect.texts import LoggedText, Script, log_text
 from otspec.traces.readers.contract import DRAFTED

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import numpy as np
 
-from otspec.arithmetic import Array
+from otspec._base.arithmetic import Array
+from otspec._base.writing import in_one_step, write_text
 from otspec.files import read_file
-from otspec.writing import in_one_step, write_text
 
 _SETTINGS = "settings.json"
 

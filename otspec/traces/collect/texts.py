@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from otspec.arithmetic import Array, IntArray
-from otspec.frozen import Frozen
+from otspec._base.arithmetic import Array, IntArray
+from otspec._base.frozen import Frozen
 from otspec.traces.collect.models import Models
 from otspec.traces.warping import warp
 

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import numpy as np
 
-from otspec.arithmetic import Array
+from otspec._base.arithmetic import Array
+from otspec._base.registry import Registry, instance_of
 from otspec.files.contract import UNREADABLE
-from otspec.registry import Registry, instance_of
 from otspec.traces.readers.boxes import Box, boxes_of
 
 SIDES = ("draft", "target")

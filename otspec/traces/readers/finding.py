@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from otspec.files import named_errors
-from otspec.traces.legible import legible
+from otspec.traces.printable import legible
 from otspec.traces.readers.contract import DRAFTED, FORMATS, SIDES, StoredArray
 from otspec.traces.readers.logged_numbers import KINDS
 from otspec.traces.readers.source import Source

@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from otspec.arguments import as_flag, as_instance
-from otspec.arithmetic import Array
+from otspec._base.arguments import as_flag, as_instance
+from otspec._base.arithmetic import Array
+from otspec._base.frozen import Frozen
 from otspec.distributions import Distribution, as_distribution
-from otspec.frozen import Frozen
 from otspec.models.warped import as_floats, checked_warp
 from otspec.traces.warping import warp
 from otspec.warping import STEPS, name_of_order

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from otspec.arithmetic import Array
+from otspec._base.arithmetic import Array
 from otspec.files.npy import Header
 from otspec.traces.readers.boxes import Box
 from otspec.traces.readers.contract import StoredArray

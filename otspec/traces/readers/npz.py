@@ -12,7 +12,7 @@ from typing import IO
 
 import numpy as np
 
-from otspec.arithmetic import Array
+from otspec._base.arithmetic import Array
 from otspec.files import named_errors
 from otspec.files.npy import BLOCK
 from otspec.files.npz import member_header, members_of

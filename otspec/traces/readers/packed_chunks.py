@@ -14,7 +14,7 @@ from typing import IO, Any
 
 import numpy as np
 
-from otspec.memory import refuse_too_large
+from otspec._base.memory import refuse_too_large
 
 _WIDEST = 16
 """Most bytes of a number, whatever filters make of it."""

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from otspec.arithmetic import Array
-from otspec.extras import needed
+from otspec._base.arithmetic import Array
+from otspec._base.extras import needed
 from otspec.traces.readers.boxes import Box
 from otspec.traces.readers.contract import FORMATS, StoredArray, TraceFormat, located
 

@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from otspec.arithmetic import Array
+from otspec._base.arithmetic import Array
+from otspec._base.memory import refuse_too_large
 from otspec.distributions import Distribution
-from otspec.memory import refuse_too_large
 from otspec.traces.readers.changed_files import ChangedInputError, stamp_of
 from otspec.traces.readers.contract import SIDES, StoredArray
 from otspec.traces.readers.logged_numbers import Warp, Warping, check_logged, check_tokens

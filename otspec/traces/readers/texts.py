@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple, overload
 
 import numpy as np
 
-from otspec.arithmetic import Array
+from otspec._base.arithmetic import Array
 from otspec.distributions import Distribution
 from otspec.traces.readers.contract import StoredArray
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from otspec.arithmetic import Array
+from otspec._base.arithmetic import Array
 from otspec.files import named_errors
 from otspec.files.torch import ENDINGS, numbers_of, tensors_of
 from otspec.traces.readers.boxes import Box

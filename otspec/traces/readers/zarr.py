@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from otspec.arithmetic import Array
-from otspec.extras import needed
+from otspec._base.arithmetic import Array
+from otspec._base.extras import needed
 from otspec.traces.readers.boxes import Box, boxes_of
 from otspec.traces.readers.changed_files import files_below
 from otspec.traces.readers.contract import FORMATS, StoredArray, TraceFormat, located

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from otspec.extras import needed
-from otspec.rules.importance_sampling import FREE
+from otspec._base.extras import needed
+from otspec.rules.importance.importance_sampling import FREE
 from otspec.traces.comparison import compare
 from otspec.traces.readers import Warping
 from otspec.traces.runs.chunking import Chunk

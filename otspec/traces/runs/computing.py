@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from otspec._base.writing import write_text
 from otspec.traces.readers import ChangedInputError
 from otspec.traces.runs.chunking import Chunk
 from otspec.traces.runs.result_files import write_part
 from otspec.traces.runs.work import Work
-from otspec.writing import write_text
 
 
 def compute_part(chunk: Chunk, work: Work, run: str, latest: int, part: str, failure: str) -> None:

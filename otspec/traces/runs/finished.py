@@ -10,13 +10,13 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from otspec.arguments import as_flag, as_path
-from otspec.extras import needed
+from otspec._base.arguments import as_flag, as_path
+from otspec._base.extras import needed
+from otspec._base.writing import UNFINISHED
 from otspec.frames import Tabular
 from otspec.traces.runs.folder import RunFolder
 from otspec.traces.runs.identity import Identity, name_of, read_identity
 from otspec.traces.runs.result_files import Label, read_label, read_part
-from otspec.writing import UNFINISHED
 
 if TYPE_CHECKING:
     import polars as pl

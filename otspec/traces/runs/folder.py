@@ -6,8 +6,8 @@ import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
+from otspec._base.writing import UNFINISHED, remove_unfinished
 from otspec.traces.runs.chunking import Chunk
-from otspec.writing import UNFINISHED, remove_unfinished
 
 _FOUND = (
     "summary.json", "acceptance.png", "acceptance-T*.png",

@@ -8,7 +8,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from otspec.extras import needed
+from otspec._base.extras import needed
+from otspec._base.writing import write_text
 from otspec.traces.readers import Source
 from otspec.traces.runs.chunking import Chunk, chunks_of
 from otspec.traces.runs.folder import RunFolder
@@ -17,7 +18,6 @@ from otspec.traces.runs.locking import locked
 from otspec.traces.runs.result_files import read_part
 from otspec.traces.runs.run import Run
 from otspec.traces.runs.work import Work
-from otspec.writing import write_text
 
 
 @contextmanager

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from otspec.extras import needed
-from otspec.writing import in_one_step
+from otspec._base.extras import needed
+from otspec._base.writing import in_one_step
 
 if TYPE_CHECKING:
     import pyarrow as pa

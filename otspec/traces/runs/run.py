@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from otspec.extras import let_arrow_do_without_pandas
+from otspec._base.extras import let_arrow_do_without_pandas
+from otspec._base.writing import write_text
 from otspec.traces.readers import Source
 from otspec.traces.runs.chunking import Chunk
 from otspec.traces.runs.computing import compute_part
@@ -17,7 +18,6 @@ from otspec.traces.runs.identity import Identity, name_of, refuse_changed
 from otspec.traces.runs.parallel import run_all
 from otspec.traces.runs.result_files import read_part
 from otspec.traces.runs.work import Work
-from otspec.writing import write_text
 
 if TYPE_CHECKING:
     import pyarrow as pa

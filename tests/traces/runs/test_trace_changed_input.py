@@ -9,7 +9,7 @@ import pytest
 import trace_files as files
 from command_line import complaint, run
 
-from otspec.cli import trace as cli_trace
+from otspec.cli.commands import trace as cli_trace
 from otspec.traces.readers import find_source
 from otspec.traces.runs import comparing
 

@@ -206,7 +206,7 @@ def test_damage_while_the_run_goes_on_is_named(tmp_path, capsys, monkeypatch):
         opened.compute(workers=1)
         flip(out / "positions" / "part-000000.parquet")
 
-    monkeypatch.setattr("otspec.cli.run_places.compute", compute_and_damage)
+    monkeypatch.setattr("otspec.cli.shared.run_paths.compute", compute_and_damage)
     told = complaint(capsys, "trace", source, "-k1", "--out", out)
     assert "part-000000.parquet: it was damaged since it was written; use --resume" in told
 

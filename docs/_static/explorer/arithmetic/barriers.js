@@ -5,7 +5,7 @@
   "use strict";
 
   const otspec = (root.otspec ??= {});
-  const arithmetic = (otspec.arithmetic ??= {});
+  const arithmetic = (otspec._base.arithmetic ??= {});
 
   /**
    * Return below which uniform number each knot is a barrier.

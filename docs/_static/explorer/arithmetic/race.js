@@ -9,13 +9,13 @@
  *     rise(y) = ∫ e^{−ct} [p e^{−pt} P(N(t) = k−1) + (1 − e^{−pt}) f_{k−1}(t)] dt.
  *
  * All terms are positive, so that no digits cancel. It is a trapezoid sum in log t, as in Python's
- * `otspec.drafts.race`, which says why so few nodes suffice.
+ * `otspec.drafts.race.inside`, which says why so few nodes suffice.
  */
 (function (root) {
   "use strict";
 
   const otspec = (root.otspec ??= {});
-  const arithmetic = (otspec.arithmetic ??= {});
+  const arithmetic = (otspec._base.arithmetic ??= {});
 
   // Errors as negative logarithms: of the step, before the first node, after the last one.
   const STEP = 34;

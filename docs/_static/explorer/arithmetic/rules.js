@@ -12,7 +12,7 @@
   "use strict";
 
   const otspec = (root.otspec ??= {});
-  const arithmetic = (otspec.arithmetic ??= {});
+  const arithmetic = (otspec._base.arithmetic ??= {});
 
   /**
    * @typedef {object} Rule

@@ -1,0 +1,1 @@
+"""The lowest floor: arithmetic, argument checks, frozen values, registries, writing."""

@@ -1,0 +1,1 @@
+"""How choices are evaluated."""

@@ -1,0 +1,150 @@
+"""Logged texts as numbers: how likely each draft is kept at every position, for each rule."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from otspec._base.arithmetic import Array, IntArray
+from otspec._base.frozen import Frozen
+from otspec.advice.evaluation.candidates import Candidate, CheckedRule
+from otspec.blocks.trees.best.acceptance_rates import Chances, accepted_by_draft, asked_widths
+
+ByCount = Mapping[int, Array]
+"""k → ndarray, shape (k, positions): of each of k drafts."""
+
+
+class Asked(NamedTuple):
+    """A rule, and for which numbers of drafts it is asked."""
+
+    rule: CheckedRule
+    widths: tuple[int, ...]
+    """How many children a node may have, ascending."""
+
+    @property
+    def nested(self) -> bool:
+        """Whether the first drafts of the most are those of fewer."""
+        return asked_widths(self.rule, self.widths)[0]
+
+    @property
+    def counts(self) -> list[int]:
+        """The numbers of drafts that the rule must be asked for."""
+        return asked_widths(self.rule, self.widths)[1]
+
+    def at(self, token: int, draft: Array, target: Array, drawn: float) -> Array:
+        """Ask at a position.
+
+        Returns
+        -------
+        ndarray, shape (2, Σ counts)
+            How likely each draft is kept, and the weight a_i(x)/s(x) of the logged token x as that
+            draft, where s(x) is the probability with which it was drawn.
+        """
+        accepted = np.concatenate(
+            [accepted_by_draft(self.rule, draft, target, k) for k in self.counts]
+        )
+        return np.array([accepted.sum(axis=1), accepted[:, token] / drawn], dtype=float)
+
+    def split(self, rows: Array) -> dict[int, Array]:
+        """Return rows of all numbers of drafts by number: (Σ counts, m) -> k → (k, m)."""
+        return dict(zip(self.counts, np.split(rows, np.cumsum(self.counts)[:-1]), strict=True))
+
+
+@dataclass(frozen=True, eq=False)
+class TextNumbers(Frozen, ABC):
+    """Some logged texts, as all numbers that are needed of them to compare trees.
+
+    Parameters
+    ----------
+    clusters : ndarray of int, shape (texts,)
+        Which texts depend on each other: those of one number.
+    lengths : ndarray of int, shape (texts,)
+        The positions of each text, of which those of all are in a row.
+    asked : sequence of Asked
+    answers : sequence of ndarray, shape (2, Σ counts, positions)
+        What each rule says, see :meth:`Asked.at`.
+    beside : ndarray, shape (2, positions)
+        Two numbers of each position for the rules for single drafts.
+    ended : sequence of bool, shape (texts,), optional
+        Which texts are over with an end token; by default none.
+    """
+
+    clusters: IntArray
+    lengths: IntArray
+    asked: Sequence[Asked]
+    answers: Sequence[Array]
+    beside: Array
+    ended: Sequence[bool] | None = None
+
+    @property
+    def starts(self) -> IntArray:
+        """Where each text begins."""
+        found: IntArray = np.cumsum(self.lengths) - self.lengths
+        return found
+
+    @property
+    def over(self) -> Sequence[bool]:
+        """Which texts are over with an end token."""
+        return [False] * len(self.lengths) if self.ended is None else self.ended
+
+    def kept(self) -> Iterator[tuple[Asked, dict[int, Array], dict[int, Array]]]:
+        """Yield each rule, and how likely its drafts are kept at the positions: k → (k, m).
+
+        The latter is the same of drafts that do not end the text, an estimate: what is kept of an
+        end token is known where one is logged, with the weight of a logged token.
+        """
+        last = (self.starts + self.lengths - 1)[np.array(self.over, dtype=bool)]
+        for asked, (kept, led) in zip(self.asked, self.answers, strict=True):
+            going = kept.copy()
+            going[:, last] -= led[:, last]
+            yield asked, asked.split(kept), asked.split(going)
+
+    def along(self, *, given: bool = False) -> dict[str, Chances]:
+        """Return for each rule the chances with every position as a place that leads to the next.
+
+        The last place is what is behind the texts, where nothing is kept.
+
+        Parameters
+        ----------
+        given : bool
+            How likely drafts are kept given the text, and not in the mean over the next token.
+        """
+        count = int(self.lengths.sum())
+        following = np.arange(1, count + 2)
+        following[self.starts + self.lengths - 1] = count
+        following[count] = count
+        found = {}
+        for asked, answers in zip(self.asked, self.answers, strict=True):
+            behind = np.concatenate([answers, np.zeros((*answers.shape[:2], 1))], axis=2)
+            kept, led = asked.split(behind[1 if given else 0]), asked.split(behind[1])
+            found[asked.rule.name] = Chances(
+                np.zeros(count + 1),
+                following[:, None],
+                asked.widths,
+                kept,
+                {k: each[:, :, None] for k, each in led.items()},
+                asked.nested,
+            )
+        return found
+
+    @abstractmethod
+    def outcomes(self, candidates: Sequence[Candidate]) -> tuple[Array, Array]:
+        """Return tokens and calls of each candidate in each text, shapes (texts, candidates)."""
+
+    def by_cluster(self, candidates: Sequence[Candidate]) -> tuple[IntArray, Array, Array]:
+        """Return the clusters, and tokens and calls of each candidate in all texts of each."""
+        tokens, calls = self.outcomes(candidates)
+        clusters, which = np.unique(self.clusters, return_inverse=True)
+        sums = np.zeros((2, len(clusters), len(candidates)))
+        np.add.at(sums[0], which, tokens)
+        np.add.at(sums[1], which, calls)
+        return clusters, sums[0], sums[1]
+
+
+def joined(columns: Iterable[Array]) -> Array:
+    """Return what was asked at positions, one after the other: (2, Σ counts, positions)."""
+    return np.stack(list(columns), axis=-1)

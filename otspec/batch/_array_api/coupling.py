@@ -1,0 +1,79 @@
+"""Maximal coupling: whether a draft is accepted, and what is drawn if none is (SpecTr, alg. 1)."""
+
+from __future__ import annotations
+
+from otspec.batch._array_api.inversion import draw
+from otspec.batch._array_api.library import Array, Library
+from otspec.batch._array_api.problem import Problem
+from otspec.batch._array_api.sums import Mixture, Told
+from otspec.batch._results import Verified
+
+
+def accepts(library: Library, uniforms: Array, wanted: Array, offered: Array) -> Array:
+    """Return whether uniform numbers are below min(1, wanted/offered), without dividing.
+
+    Never where nothing is wanted; always where at least what is offered is wanted.
+    """
+    xp = library.xp
+    return xp.where(wanted >= offered, 0.0, uniforms * offered) < wanted
+
+
+def draw_rest(
+    problem: Problem,
+    rest: Told,
+    blocks: list[Array],
+    *,
+    keep: Array | None = None,
+    uniforms: Array | None = None,
+    excluded: Array | None = None,
+) -> Array:
+    """Draw from keep · target + (1 − keep) · rest.
+
+    Parameters
+    ----------
+    problem : Problem
+    rest : callable
+        The weight that is drawn from.
+    blocks : list of two arrays, shape (..., ceil(V / 256))
+        The block sums of the target and of the rest.
+    keep : array, shape (...), optional
+        0 by default.
+    uniforms : array, shape (...), optional
+        By default the problem's last uniform numbers.
+    excluded : array, shape (..., 1), optional
+        A token that is not drawn.
+
+    Returns
+    -------
+    array of token ids, shape (...)
+        From the target where the rest is zero: then the draw is not needed but for rounding.
+        −1 where the target is zero, too.
+    """
+    library = problem.library
+    xp = library.xp
+    whole, lacking = blocks
+    nothing = xp.sum(lacking, axis=-1, keepdims=True) <= 0
+    share = library.widened(nothing) if keep is None else xp.where(nothing, 1.0, keep[..., None])
+    weight = Mixture(library.narrowed(share), rest)
+    mixed = lacking + share * (whole - lacking)
+    last = problem.uniforms[..., -1] if uniforms is None else uniforms
+    drawn = draw(library, problem.draft, problem.target, weight, mixed, last, excluded)
+    return xp.where(xp.sum(whole, axis=-1) > 0, drawn, -1)
+
+
+def verified(problem: Problem, took: Array, drawn: Array) -> Verified:
+    """Return what comes out: a draft that passed, else the drawn token.
+
+    Parameters
+    ----------
+    problem : Problem
+    took : array of bool, shape (..., k)
+        Which drafts passed; none that does not count.
+    drawn : array, shape (...)
+        The token if none passed.
+    """
+    library, xp = problem.library, problem.library.xp
+    first, passed = library.first(took), xp.any(took, axis=-1)
+    token = xp.where(passed, library.pick(problem.drafts, first), drawn)
+    accepted = xp.any(problem.counted(problem.drafts == token[..., None]), axis=-1)
+    return Verified(token, accepted, xp.where(passed, first, -1))

@@ -1,0 +1,272 @@
+"""An array library, the dtypes to compute in, and what the array API standard lacks."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cache, wraps
+from itertools import groupby
+from math import prod
+from types import ModuleType
+from typing import Any, ParamSpec, TypeAlias, TypeVar
+
+import numpy as np
+from array_api_compat import array_namespace, device, is_jax_namespace, is_numpy_array
+
+from otspec.batch._triton import kernels_on
+
+Array: TypeAlias = Any
+"""An array of any library that follows the Python array API standard."""
+
+Parameters = ParamSpec("Parameters")
+Result = TypeVar("Result")
+
+BLOCK = 256
+"""Tokens whose weights are added up in one number, for draws."""
+
+
+def quiet(function: Callable[Parameters, Result]) -> Callable[Parameters, Result]:
+    """Decorate what computes: whatever :func:`numpy.seterr` says, no value is complained of.
+
+    A product beyond a dtype's range is meant; and the other libraries are quiet. PyTorch's compiler
+    does not look through NumPy's state, so that it is left alone where the first argument is a
+    tensor.
+    """
+
+    @wraps(function)
+    def called(*arguments: Parameters.args, **options: Parameters.kwargs) -> Result:
+        if arguments and is_torch(arguments[0]):
+            return function(*arguments, **options)
+        with np.errstate(all="ignore"):
+            return function(*arguments, **options)
+
+    # Code of its own: what PyTorch compiles, and how often anew, it counts for each code object.
+    plain: Any = called
+    plain.__code__ = plain.__code__.replace(co_name=function.__name__)
+    return called
+
+
+def is_torch(values: Any) -> bool:
+    """Return whether something is a tensor of PyTorch, which is not imported for that."""
+    torch = sys.modules.get("torch")
+    return torch is not None and isinstance(values, torch.Tensor)
+
+
+_CACHED = 1 << 17
+"""Numbers worked on at once on a CPU: a few such arrays of float32 fit into a core's cache."""
+_LAUNCHED = 1 << 22
+"""Numbers worked on at once elsewhere, so that what is made on the way stays small."""
+
+
+@dataclass(frozen=True)
+class Library:
+    """An array library, and how to compute with it.
+
+    Parameters
+    ----------
+    xp : module
+        The library's functions, under the names of the array API standard.
+    inner : module
+        The library itself, where its ``minimum`` and ``sum`` are the standard's: in loops over
+        short stretches the wrappers of a compatibility layer are felt.
+    device : object
+        Where new arrays go; None lets the library choose.
+    dtype : object
+        What whole vocabularies are computed in: float64 for float64, else float32.
+    wide : object
+        What a few numbers per row are computed in: float64 where the device has it.
+    index : object
+        The dtype of token ids.
+    at_once : int or None
+        How many numbers to work on at once; None for all, where a compiler takes care of that.
+    reorders : bool
+        Whether a compiler may put products in another order.
+    fused : module, optional
+        What starts kernels on the device: :mod:`otspec.batch._triton`.
+    """
+
+    xp: Any
+    inner: Any
+    device: Any
+    dtype: Any
+    wide: Any
+    index: Any
+    at_once: int | None
+    reorders: bool = False
+    fused: ModuleType | None = None
+
+    @property
+    def lift(self) -> float:
+        """A power of two that draft masses are multiplied with before they are divided by.
+
+        1 over a mass may be beyond the range of the dtype, which is not symmetric: the least
+        float32 is 2⁻¹⁴⁹. Lifted masses are from 2⁻⁸⁵ to 2⁶⁴, and 1 over them is in range.
+        """
+        return 2.0**512 if self.dtype == self.xp.float64 else 2.0**64
+
+    @property
+    def highest(self) -> float:
+        """A power of two that quotients of masses are capped at, within the range.
+
+        In JAX times the lift, too, since its compiler puts products in another order.
+        """
+        most = 2.0**1020 if self.dtype == self.xp.float64 else 2.0**126
+        return most / self.lift if self.reorders else most
+
+    def arange(self, stop: int) -> Array:
+        """Return the token ids 0 to ``stop`` − 1."""
+        return self.xp.arange(stop, dtype=self.index, device=self.device)
+
+    def numbers(self, values: Sequence[int]) -> Array:
+        """Return a few integers as ids, run by run: a copy to the device would wait for it."""
+        return self.xp.concat(
+            [
+                self.xp.full((len(list(run)),), value, dtype=self.index, device=self.device)
+                for value, run in groupby(values)
+            ]
+        )
+
+    def widened(self, values: Array) -> Array:
+        """Return an array in the wide dtype."""
+        return self._cast(values, self.wide)
+
+    def narrowed(self, values: Array) -> Array:
+        """Return an array in the dtype of whole vocabularies."""
+        return self._cast(values, self.dtype)
+
+    def _cast(self, values: Array, dtype: Any) -> Array:
+        # To look first takes a fraction of a call that changes nothing.
+        return values if values.dtype == dtype else self.xp.astype(values, dtype)
+
+    def rounded(self, values: Array) -> Array:
+        """Return wide numbers rounded to what whole vocabularies are multiplied with."""
+        return self.widened(self.narrowed(values))
+
+    def ids(self, values: Array) -> Array:
+        """Return an array as token ids."""
+        return self._cast(values, self.index)
+
+    def full(self, shape: tuple[int, ...], value: float) -> Array:
+        """Return an array of one wide number."""
+        return self.xp.full(shape, value, dtype=self.wide, device=self.device)
+
+    def take(self, values: Array, tokens: Array) -> Array:
+        """Return the entries at token ids: (..., V), (..., m) -> (..., m), wide."""
+        return self.widened(self.xp.take_along_axis(values, tokens, axis=-1))
+
+    def quotient(self, dividend: Array, divisor: Array, otherwise: float = 0.0) -> Array:
+        """Return dividend/divisor where the divisor is positive."""
+        return self.xp.where(divisor > 0, dividend / divisor, otherwise)
+
+    def first(self, flags: Array) -> Array:
+        """Return the index of the first true entry of the last axis; 0 if there is none."""
+        flags = self.xp.astype(flags, self.xp.int8)
+        return self.ids(self.xp.argmax(flags, axis=-1))
+
+    def largest(self, values: Array) -> Array:
+        """Return the index of the largest entry of the last axis, of equal ones the first."""
+        return self.ids(self.xp.argmax(values, axis=-1))
+
+    def pick(self, values: Array, index: Array) -> Array:
+        """Return one entry of each row: (..., m), (...) -> (...)."""
+        return self.xp.take_along_axis(values, index[..., None], axis=-1)[..., 0]
+
+    def at(self, values: Array, place: Array) -> Array:
+        """Return one row of each matrix: (..., L, m), (...) -> (..., m)."""
+        *lead, rows, size = values.shape
+        matrices = prod(lead)
+        flat = self.xp.reshape(values, (matrices * rows, size))
+        index = self.arange(matrices) * rows + self.xp.reshape(place, (matrices,))
+        return self.xp.reshape(self.xp.take(flat, index, axis=0), (*lead, size))
+
+    def slices(self, values: Array, *, copies: int = 1) -> Iterator[tuple[slice, int]]:
+        """Yield stretches of the vocabulary, and the width of the blocks that they consist of.
+
+        Every stretch is a whole number of blocks; the last one may be a single narrower block.
+        Where several copies of a stretch are held at once it is shorter.
+        """
+        size = values.shape[-1]
+        whole = size - size % BLOCK
+        step = whole if self.at_once is None else self._step(values.shape[:-1], copies)
+        for start in range(0, whole, max(step, 1)):
+            yield slice(start, min(start + step, whole)), BLOCK
+        if whole < size:
+            yield slice(whole, size), size - whole
+
+    def added(self, values: Array, width: int) -> Array:
+        """Return the sum of a stretch: (..., m) -> (...), of blocks of a width where it is long.
+
+        Compilers add up all of a long row of float32 in a few numbers, which is ten times as far
+        off. So what is not cut into stretches is added up block by block, and the blocks wide.
+        """
+        if self.at_once is not None:
+            return self.inner.sum(values, axis=-1)
+        *lead, size = values.shape
+        blocks = self.inner.sum(self.xp.reshape(values, (*lead, size // width, width)), axis=-1)
+        return self.xp.sum(self.widened(blocks), axis=-1)
+
+    def _step(self, rows: tuple[int, ...], copies: int) -> int:
+        """Return how many tokens of all rows are worked on at once, a whole number of blocks."""
+        held = max(prod(rows), 1) * copies * BLOCK
+        return max((self.at_once or held) // held, 1) * BLOCK
+
+
+def library_of(like: Array) -> Library:
+    """Return how to compute with the library that an array belongs to."""
+    if is_torch(like):
+        return _library_of_torch(like)
+    if is_numpy_array(like):
+        return _library_of_numpy(bool(like.dtype == np.float64))
+    xp = array_namespace(like)
+    info = xp.__array_namespace_info__().default_dtypes()
+    dtype = xp.float64 if like.dtype == xp.float64 else xp.float32
+    if is_jax_namespace(xp):  # its widest is float32 unless 64 bits are switched on
+        widest, index = info["real floating"], info["integral"]
+        return Library(xp, xp, None, dtype, widest, index, None, reorders=True)
+    return Library(xp, xp, device(like), dtype, xp.float64, info["integral"], _LAUNCHED)
+
+
+@cache
+def _library_of_numpy(double: bool) -> Library:
+    xp = array_namespace(np.empty(0))
+    dtype = xp.float64 if double else xp.float32
+    return Library(xp, xp, "cpu", dtype, xp.float64, xp.int64, _CACHED)
+
+
+def _library_of_torch(like: Array) -> Library:
+    import torch  # it takes seconds, and is there already
+
+    if torch.compiler.is_compiling():
+        return _torch_library(like.device, like.dtype, at_once=None)
+    return _torch_library_by(like.device, like.dtype)
+
+
+@cache
+def _torch_library_by(place: Any, dtype: Any) -> Library:
+    library = _torch_library(place, dtype, _CACHED if place.type == "cpu" else _LAUNCHED)
+    return replace(library, fused=kernels_on(place))
+
+
+def _torch_library(place: Any, dtype: Any, at_once: int | None) -> Library:
+    from otspec.batch._array_api import torch_functions as xp  # it imports PyTorch
+
+    dtype = xp.float64 if dtype == xp.float64 else xp.float32
+    wide = xp.float32 if place.type == "mps" else xp.float64
+    return Library(xp, xp, place, dtype, wide, xp.int64, at_once)
+
+
+def geometric(library: Library, chance: Array, count: Array | float) -> Array:
+    """Return 1 + r + … + r^(count−1) for r = 1 − chance: how often one tries until it happens.
+
+    It is (1 − r^count)/chance, written so that nothing cancels. Where the chance is 0 it is the
+    count, which is at least 1.
+    """
+    return _tries(chance, count, library.xp)
+
+
+@quiet
+def _tries(chance: Array, count: Array | float, xp: Any) -> Array:
+    less = -chance
+    total = xp.where(chance > 0, xp.expm1(count * xp.log1p(less)) / less, count)
+    return xp.clip(total, min=1.0)

@@ -1,0 +1,1 @@
+"""Pooled selection with the array API."""

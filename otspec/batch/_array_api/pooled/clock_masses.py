@@ -1,0 +1,117 @@
+"""The probability that rings of distinct drafts are below a knot, by a race (Beyond, prop. 7).
+
+Heavy tokens ring after exponential times, light ones at the times of a Poisson process, so that of
+them nothing but the sum of their masses is needed. The integral is a sum over evenly spaced
+logarithms of time.
+"""
+
+from __future__ import annotations
+
+import math
+
+from otspec.batch._array_api.library import Array, Library
+
+
+def all_below(
+    library: Library, heavy: Array, light: Array, above: Array, count: Array, k: int
+) -> Array:
+    """Return G at several knots, row by row: (..., m).
+
+    Parameters
+    ----------
+    library : Library
+    heavy : array, shape (..., m, h)
+        What of each heavy token is below.
+    light, above : array, shape (..., m)
+        What of the light tokens is below, together, and what of all tokens is above.
+    count : array, shape (..., 1)
+        How many drafts there are, from 1 to k.
+    """
+    xp = library.xp
+    rung, weights = nodes(library, k)
+    some = above > 0
+    clock = xp.where(some, above, xp.ones_like(above))[..., None]
+    longest = float(xp.finfo(library.wide).max)
+    heavy = _padded(library, heavy)
+    missing = xp.zeros_like(above)
+    numbers = max(math.prod(heavy.shape), 1)
+    step = rung.shape[-1] if library.at_once is None else max(library.at_once // (4 * numbers), 1)
+    for start in range(0, rung.shape[-1], step):
+        stretch = slice(start, min(start + step, rung.shape[-1]))
+        times = xp.clip(rung[stretch] / clock, max=longest)
+        fewer = _fewer(library, heavy, light, times, count, k)
+        missing = missing + xp.sum(weights[stretch] * fewer, axis=-1)
+    return xp.where(some, xp.clip(1 - missing, 0.0, 1.0), xp.ones_like(above))
+
+
+def _fewer(
+    library: Library, heavy: Array, light: Array, times: Array, count: Array, k: int
+) -> Array:
+    """Return how likely fewer rings than there are drafts have counted: (..., m, nodes)."""
+    xp = library.xp
+    due = xp.clip(light[..., None] * times, max=_latest(library))
+    numbers = [xp.exp(-due)]
+    for c in range(1, k):
+        numbers.append(numbers[-1] * due / c)
+    if heavy.shape[-1] > 0:
+        numbers = _product(numbers, _heavy_numbers(library, heavy, times, k), k)
+    fewer = xp.zeros_like(due)
+    for c, number in enumerate(numbers):
+        fewer = fewer + xp.where(count[..., None] > c, number, 0.0)
+    return fewer
+
+
+def _padded(library: Library, heavy: Array) -> Array:
+    """Return the heavy tokens with others that never ring, as many as a power of two."""
+    size = heavy.shape[-1]
+    lacking = (1 << (size - 1).bit_length()) - size if size else 0
+    return library.xp.concat([heavy, library.xp.zeros_like(heavy[..., :lacking])], axis=-1)
+
+
+def _heavy_numbers(library: Library, heavy: Array, times: Array, k: int) -> list[Array]:
+    """Return how likely 0, …, k − 1 heavy tokens have rung, by halves of them: (..., m, nodes)."""
+    xp = library.xp
+    rings = -heavy[..., None] * times[..., None, :]
+    missed = xp.exp(rings)
+    numbers = [missed, 1 - missed][:k]
+    while numbers[0].shape[-2] > 1:
+        half = numbers[0].shape[-2] // 2
+        numbers = _product(
+            [number[..., :half, :] for number in numbers],
+            [number[..., half:, :] for number in numbers],
+            k,
+        )
+    return [number[..., 0, :] for number in numbers]
+
+
+def _product(numbers: list[Array], others: list[Array], k: int) -> list[Array]:
+    """Return the law of the sum of two independent numbers, as far as it is below k."""
+    sums: list[Array] = []
+    for c in range(min(k, len(numbers) + len(others) - 1)):
+        lowest, highest = max(0, c - len(others) + 1), min(c, len(numbers) - 1)
+        total = numbers[lowest] * others[c - lowest]
+        for i in range(lowest + 1, highest + 1):
+            total = total + numbers[i] * others[c - i]
+        sums.append(total)
+    return sums
+
+
+def nodes(library: Library, k: int) -> tuple[Array, Array]:
+    """Return the times τ, by the clock of what is above, and what each weighs."""
+    low = math.log(_tolerance(library))
+    high = math.log(-low)
+    step = math.pi**2 / (3 - low + 2.5 * (k - 1))
+    number = math.ceil((high - low) / step)
+    logarithms = low + step * (library.widened(library.arange(number)) + 0.5)
+    rung = library.xp.exp(logarithms)
+    return rung, step * library.xp.exp(logarithms - rung)
+
+
+def _tolerance(library: Library) -> float:
+    """Return what the sum may leave out of the integral."""
+    return 1e-16 if library.dtype == library.xp.float64 else 1e-8
+
+
+def _latest(library: Library) -> float:
+    """Return a number of rings that no token is left after, to the last digit."""
+    return 700.0 if library.wide == library.xp.float64 else 80.0

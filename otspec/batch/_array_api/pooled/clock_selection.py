@@ -1,0 +1,228 @@
+"""Pooled selection of distinct drafts by their rings, then coupled (Beyond, prop. 6)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from otspec.batch._array_api.coupling import accepts, draw_rest, verified
+from otspec.batch._array_api.inversion import locate, off_drafts
+from otspec.batch._array_api.library import Array, Library
+from otspec.batch._array_api.pooled.barriers import group_end, group_start
+from otspec.batch._array_api.pooled.clock_pools import RingPools, ring_pools
+from otspec.batch._array_api.pooled.graded_pools import split
+from otspec.batch._array_api.problem import Problem
+from otspec.batch._array_api.sums import block_sums, the_target, totals
+from otspec.batch._results import Verified
+
+
+def verify(problem: Problem, grades: int) -> Verified:
+    """Select one of the drafts by the pools of its rings, then couple it with the target."""
+    library, draft, target = problem.library, problem.draft, problem.target
+    pools = ring_pools(library, draft, target, problem.count(), problem.k, grades)
+    took = _accepted(problem, pools)
+    rest = pools.law.rest()
+    blocks = block_sums(library, draft, target, the_target, rest)
+    return verified(problem, took, draw_rest(problem, rest, blocks, keep=problem.none()))
+
+
+def acceptance(library: Library, draft: Array, target: Array, k: int, grades: int) -> Array:
+    """Return Σ min(b, q), b the law of the selected draft."""
+    count = library.full((*draft.shape[:-1], 1), float(k))
+    pools = ring_pools(library, draft, target, count, k, grades)
+    whole, rest = totals(library, draft, target, the_target, pools.law.rest())
+    return library.xp.clip(whole - rest, 0.0, 1.0)
+
+
+def _accepted(problem: Problem, pools: RingPools) -> Array:
+    """Return which draft is selected and accepted, if one is: (..., k) of bool."""
+    library = problem.library
+    drafts = RungDrafts.of(problem, pools)
+    rings, left = drafts.ring(problem.uniforms[..., : problem.k])
+    chosen = drafts.selection(rings, left[..., 0])
+    index, accepting = locate(library, chosen, left[..., -1])
+    took = library.arange(problem.k) == index[..., None]
+    wanted = problem.wanted() * library.lift
+    return problem.counted(took) & accepts(library, accepting[..., None], wanted, drafts.law)
+
+
+@dataclass(frozen=True)
+class Rings:
+    """The rings up to the last one that counts: one that counts in each stage, after others.
+
+    Parameters
+    ----------
+    before : array of int, shape (..., k)
+        How many drafts have rung before the stage.
+    token : array of int, shape (..., k)
+        Which draft the ring that counts is of.
+    pool : array of int, shape (..., k)
+        Its pool.
+    again : array of int, shape (..., k)
+        The highest pool of the rings before it in the stage, −1 if there are none.
+    rung : array of int, shape (..., 1)
+        How many drafts have rung at the end.
+    """
+
+    before: Array
+    token: Array
+    pool: Array
+    again: Array
+    rung: Array
+
+
+@dataclass(frozen=True)
+class RungDrafts:
+    """Distinct drafts, in the order of their first rings; all masses are lifted.
+
+    Parameters
+    ----------
+    library : Library
+    pools : RingPools
+    drafted : array, shape (..., k)
+        The draft's probabilities, 0 where a draft does not count.
+    heavy : array of bool, shape (..., k)
+        Whether only the first ring of the token counts.
+    below : array of int, shape (..., k)
+        The lower of the two pools of each draft.
+    part : array, shape (..., k)
+        How likely a ring is in the upper one.
+    lefts : array, shape (..., k + 1)
+        The draft mass off the first drafts, for each number of them.
+    lights : array, shape (..., k + 1)
+        The mass of the light ones among the first drafts.
+    law : array, shape (..., k)
+        What of the selected draft's law is each one's.
+    valid : array of bool, shape (..., k)
+        Which drafts count, and so which stages there are.
+    """
+
+    library: Library
+    pools: RingPools
+    drafted: Array
+    heavy: Array
+    below: Array
+    part: Array
+    lefts: Array
+    lights: Array
+    law: Array
+    valid: Array
+
+    @classmethod
+    def of(cls, problem: Problem, pools: RingPools) -> RungDrafts:
+        """Return the drafts of a problem."""
+        library, xp = problem.library, problem.library.xp
+        drafted, lift, valid = problem.drafted(), library.lift, problem.which()
+        heavy = drafted > pools.heavy.border
+        pair = problem.draft, problem.drafts, drafted
+        left = off_drafts(library, *pair, problem.valid, pools.heavy.blocks) * lift
+        filled = pools.law.filled(drafted * lift, problem.wanted() * lift)
+        drafted = xp.where(valid, drafted, 0.0) * lift
+        below, part = pools.law.level(filled)
+        light = xp.cumulative_sum(xp.where(heavy, 0.0, drafted), axis=-1)
+        light = xp.concat([0 * light[..., :1], light], axis=-1)
+        law = drafted * pools.law.over(filled)
+        return cls(library, pools, drafted, heavy, below, part, left, light, law, valid)
+
+    def ring(self, uniforms: Array) -> tuple[Rings, Array]:
+        """Draw the rings, one uniform number for each stage; and return what is left of those."""
+        library, xp = self.library, self.library.xp
+        before, new, left = self._stages(uniforms)
+        ids = library.arange(self.drafted.shape[-1])
+        earlier = ids < before[..., None]
+        light = xp.where(self.heavy, 0.0, self.drafted)[..., None, :]
+        again, after = locate(library, xp.where(earlier, light, 0.0), left)
+        token = xp.where(new, before, again)
+        left = xp.where(new, left, after)
+        up, left = split(library, left, library.take(self.part, token))
+        pool = xp.take_along_axis(self.below, token, axis=-1) + library.ids(up)
+        highest, left = locate(library, self._repeats(earlier, before), left)
+        rung = xp.sum(library.ids(new & self.valid), axis=-1, keepdims=True)
+        return Rings(before, token, pool, highest - 1, rung), left
+
+    def _stages(self, uniforms: Array) -> tuple[Array, Array, Array]:
+        """Draw for each stage whether the next draft rings or a light one again.
+
+        Returns
+        -------
+        before : array of int, shape (..., k)
+            How many drafts have rung before the stage.
+        new : array of bool, shape (..., k)
+        left : array, shape (..., k)
+            What is left of the uniform numbers.
+        """
+        library, xp = self.library, self.library.xp
+        shares = library.quotient(self.lefts, self.lefts + self.lights, otherwise=1.0)
+        places = [0 * self.below[..., :1]]
+        for stage in range(self.drafted.shape[-1] - 1):
+            new = uniforms[..., stage : stage + 1] < library.take(shares, places[-1])
+            places.append(places[-1] + library.ids(new))
+        before = xp.concat(places, axis=-1)
+        return before, *split(library, uniforms, library.take(shares, before))
+
+    def _repeats(self, earlier: Array, before: Array) -> Array:
+        """Return the law of the highest pool among the rings that do not count, stage by stage.
+
+        (..., k, m + 2): first that there are none.
+        """
+        library, xp = self.library, self.library.xp
+        above = self.above(library.arange(self.pools.above.shape[-1]))
+        again = (earlier & self.heavy[..., None, :])[..., None]
+        above = xp.sum(xp.where(again, above[..., None, :, :], 0.0), axis=-2)
+        counted = xp.take_along_axis(self.lefts + self.lights, before, axis=-1)[..., None]
+        # That none of them is above a knot.
+        none = xp.where(above > 0, library.quotient(counted, counted + above), 1.0)
+        law = xp.concat([none[..., :1], none[..., 1:] - none[..., :-1]], axis=-1)
+        return xp.clip(law, min=0.0)
+
+    def above(self, knots: Array) -> Array:
+        """Return what of each draft is above knots: (..., k), (..., m) -> (..., k, m)."""
+        xp = self.library.xp
+        below, knots = self.below[..., None], knots[..., None, :]
+        partly = xp.where(below + 1 >= knots, self.part[..., None], 0.0)
+        return self.drafted[..., None] * xp.where(below >= knots, 1.0, partly)
+
+    def selection(self, rings: Rings, uniforms: Array) -> Array:
+        """Return how likely each draft is selected, given the rings and barriers: (..., k)."""
+        library, xp, valid = self.library, self.library.xp, self.valid
+        pool = xp.stack([rings.again, rings.pool], axis=-1)
+        pool = xp.where(valid[..., None], pool, -1)
+        pool = xp.reshape(pool, (*valid.shape[:-1], 2 * valid.shape[-1]))
+        top = xp.clip(xp.max(pool, axis=-1, keepdims=True), min=0)
+        barrier = self.pools.law.barriers(uniforms[..., None])
+        ends = xp.concat([f(library, barrier, top) for f in (group_start, group_end)], axis=-1)
+        both = self.above(ends)
+        rung = self.heavy & (library.arange(valid.shape[-1]) < rings.rung)
+        over = xp.where(rung, both[..., 1], 0.0)
+        inside = xp.where(self.heavy, both[..., 0] - both[..., 1], 0.0)
+        first = self._first(rings, library.first(pool >= ends[..., :1])[..., None], inside)
+        inside = xp.where(rung, inside, 0.0)
+        mass = xp.sum(inside, axis=-1, keepdims=True)
+        counted = library.take(self.lefts + self.lights, rings.rung)
+        above = library.take(self.pools.above, ends)
+        beyond, group = above[..., 1:], above[..., :1] - above[..., 1:]
+        left = counted + xp.sum(over, axis=-1, keepdims=True)
+        # Both quotients are at most 1 but for rounding, whatever is next to nothing.
+        share = library.quotient(beyond, left) * library.quotient(mass, group)
+        share = xp.clip(share, 0.0, 1.0)
+        return (1 - share) * first + share * library.quotient(inside, mass)
+
+    def _first(self, rings: Rings, earliest: Array, inside: Array) -> Array:
+        """Return the law of the draft that a group rings first at: (..., k).
+
+        Parameters
+        ----------
+        rings : Rings
+        earliest : array of int, shape (..., 1)
+            Where it does: 2 s + 1 for the ring of stage s that counts, 2 s for those before it.
+        inside : array, shape (..., k)
+            What of each heavy draft is in the group.
+        """
+        library, xp = self.library, self.library.xp
+        stage, counts = earliest // 2, earliest % 2 == 1
+        ids = library.arange(inside.shape[-1])
+        itself = ids == xp.take_along_axis(rings.token, stage, axis=-1)
+        before = ids < xp.take_along_axis(rings.before, stage, axis=-1)
+        among = xp.where(before, inside, 0.0)
+        mass = xp.sum(among, axis=-1, keepdims=True)
+        itself = library.widened(itself)
+        return xp.where(counts | (mass <= 0), itself, among / mass)

@@ -1,0 +1,225 @@
+"""Graded pools: a draft is selected, then coupled maximally (Pooled, prop. 7)."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from otspec.batch._array_api.coupling import accepts, draw_rest, verified
+from otspec.batch._array_api.library import Array, Library
+from otspec.batch._array_api.pooled.barriers import ascending, barriers, group_start
+from otspec.batch._array_api.problem import Problem
+from otspec.batch._array_api.sums import (
+    BrokenLine,
+    Excess,
+    block_sums,
+    overlaps,
+    the_target,
+    totals,
+)
+from otspec.batch._results import Verified
+
+LOWEST = 0.5
+"""The lowest positive grade."""
+
+
+def verify(problem: Problem, grades: int) -> Verified:
+    """Select one of the drafts by graded pools, then couple it maximally with the target."""
+    library, draft, target = problem.library, problem.draft, problem.target
+    pools = graded_pools(library, draft, target, problem.count(), grades)
+    took = _accepted(problem, pools)
+    rest = pools.rest()
+    blocks = block_sums(library, draft, target, the_target, rest)
+    return verified(problem, took, draw_rest(problem, rest, blocks, keep=problem.none()))
+
+
+def acceptance(library: Library, draft: Array, target: Array, k: int, grades: int) -> Array:
+    """Return Σ min(b, q), b the law of the selected draft."""
+    count = library.full((*draft.shape[:-1], 1), float(k))
+    pools = graded_pools(library, draft, target, count, grades)
+    whole, rest = totals(library, draft, target, the_target, pools.rest())
+    return library.xp.clip(whole - rest, 0.0, 1.0)
+
+
+def _accepted(problem: Problem, pools: GradedPools) -> Array:
+    """Return which draft is selected and accepted, if one is: (..., k) of bool."""
+    library, xp = problem.library, problem.library.xp
+    drafted, wanted = problem.drafted(), problem.wanted()
+    filled = pools.filled(drafted, wanted)
+    below, part = pools.level(filled)
+    up, left = split(library, problem.uniforms[..., : problem.k], part)
+    pool = below + library.ids(up)
+    pool = pool if problem.valid is None else xp.where(problem.valid, pool, 0)
+    top = xp.max(pool, axis=-1, keepdims=True)
+    lowest = group_start(library, pools.barriers(left[..., :1]), top)
+    among = problem.counted(pool >= lowest)
+    number = xp.cumulative_sum(library.widened(among), axis=-1)
+    size = number[..., -1:]
+    choice = left[..., -1:] * size
+    place = xp.minimum(xp.floor(choice), size - 1)
+    chosen = among & (number == place + 1)
+    return chosen & accepts(library, choice - place, wanted, drafted * pools.over(filled))
+
+
+def split(library: Library, uniforms: Array, chances: Array) -> tuple[Array, Array]:
+    """Return whether uniform numbers are below chances, and numbers that are uniform again.
+
+    Given on which side of a chance it is, a uniform number is uniform on that side.
+    """
+    xp = library.xp
+    low = uniforms < chances
+    share = xp.where(low, chances, 1 - chances)
+    return low, xp.where(low, uniforms, uniforms - chances) / share
+
+
+@dataclass(frozen=True)
+class GradedPools:
+    """How drafts are put into pools, and the law of the selected one, row by row.
+
+    Parameters
+    ----------
+    library : Library
+    grades : array, shape (..., m + 1)
+        t_0 = 0 to t_m, wide and rounded.
+    slopes : array, shape (..., m + 1)
+        Per pool, the probability that it is selected over its draft mass; not descending.
+    widths : array, shape (..., m + 1)
+        The draft mass of each pool, lifted.
+    gains : array, shape (..., m + 1)
+        The rise over each pool of G, the probability that all drafts are below.
+    tight : array of int, shape (..., 1)
+        The knot at the cut.
+    lift : float
+        A power of two.
+    """
+
+    library: Library
+    grades: Array
+    slopes: Array
+    widths: Array
+    gains: Array
+    tight: Array
+    lift: float = 1.0
+
+    def barriers(self, uniforms: Array) -> Array:
+        """Return which inner knots are barriers at uniform numbers: (..., 1) -> (..., m)."""
+        # In a unit of which neither rises nor what they are over widths is out of range.
+        unit = math.sqrt(self.lift)
+        rises = self.slopes / unit * self.widths - uniforms * unit * self.gains
+        return barriers(self.library, self.widths, rises, self.tight)
+
+    def rest(self) -> Excess:
+        """Return the weight (q − b)₊.
+
+        It is zero up to the pool j below ``high``, and b = min(A p + σ q, high·p) from there on:
+        f rises linearly from t_j to t_{j+1}, or is constant.
+        """
+        library, xp = self.library, self.library.xp
+        grades, slopes, high = self.grades, self.slopes, self.slopes[..., -1:]
+        before = grades <= high
+        grade = xp.max(xp.where(before, grades, 0.0), axis=-1, keepdims=True)
+        slope = xp.max(xp.where(before, slopes, 0.0), axis=-1, keepdims=True)
+        after = xp.min(xp.where(before, math.inf, grades), axis=-1, keepdims=True)
+        rise = xp.clip((high - slope) / (after - grade), 0.0, 1.0)
+        start = slope - rise * grade
+        return Excess(BrokenLine(library, *map(library.narrowed, (start, rise, high))))
+
+    def filled(self, drafted: Array, wanted: Array) -> Array:
+        """Return how far each ratio is from each grade to the next, 0 to 1: (..., k, m)."""
+        library, xp = self.library, self.library.xp
+        # What is never drafted is in the lowest pool if it is not wanted, else in the highest.
+        ratios = wanted / (drafted + float(xp.finfo(library.wide).smallest_normal))
+        grades = self.grades[..., None, :]
+        scale = 1 / (grades[..., 1:] - grades[..., :-1])
+        return xp.clip(ratios[..., None] * scale - grades[..., :-1] * scale, 0.0, 1.0)
+
+    def level(self, filled: Array) -> tuple[Array, Array]:
+        """Return the pool at or below each ratio, and how far it is to the next: (..., k) each."""
+        library, xp = self.library, self.library.xp
+        whole = filled >= 1
+        part = xp.sum(xp.where(whole, 0.0, filled), axis=-1)
+        return xp.sum(library.ids(whole), axis=-1), part
+
+    def over(self, filled: Array) -> Array:
+        """Return b over the draft mass of each draft, given how far it has :meth:`filled` pools."""
+        slopes = self.slopes[..., None, :]
+        rises = slopes[..., 1:] - slopes[..., :-1]
+        return slopes[..., 0] + self.library.xp.sum(filled * rises, axis=-1)
+
+
+def even_grades(library: Library, count: Array, grades: int) -> Array:
+    """Return t_0 = 0 and t_j = 1/2 + (k − 1/2)(j − 1)/(m − 1): (..., 1) -> (..., m + 1).
+
+    Wide and rounded; k is the count of each row, at least 1.
+    """
+    steps = library.widened(library.arange(grades)) / (grades - 1)
+    positive = library.rounded(LOWEST + (count - LOWEST) * steps)
+    return library.xp.concat([0 * count, positive], axis=-1)
+
+
+def graded_pools(
+    library: Library, draft: Array, target: Array, count: Array, grades: int
+) -> GradedPools:
+    """Return the pools and the best law that they allow; the count is (..., 1).
+
+    Σ min(q, t p) at the grades gives the draft mass of each pool. The pools are then an
+    alphabet of m + 1 tokens of ratios t_j, and their optimal law is that of proposition 3 in the
+    documentation: clip(t_j, low, high), low and high from two tangents.
+    """
+    xp = library.xp
+    count = xp.clip(count, min=1.0)
+    at = even_grades(library, count, grades)
+    zero = 0 * count
+    values = xp.concat([zero, overlaps(library, draft, target, at[..., 1:])], axis=-1)
+    above = (values[..., 1:] - values[..., :-1]) / (at[..., 1:] - at[..., :-1])
+    inner = xp.clip(ascending(library, 1 - above), 0.0, 1.0)
+    knots = xp.concat([zero, inner, zero + 1], axis=-1)
+    return best_pools(library, at, 1 - knots, knots**count)
+
+
+def best_pools(
+    library: Library, at: Array, above: Array, inside: Array, lift: float = 1.0
+) -> GradedPools:
+    """Return the pools with the best law that they allow (Pooled, prop. 3).
+
+    Parameters
+    ----------
+    library : Library
+    at : array, shape (..., m + 1)
+        The grades.
+    above, inside : array, shape (..., m + 2)
+        At each knot the draft mass above it, times the lift, and G: that all drafts are below.
+    lift : float
+        A power of two.
+    """
+    xp = library.xp
+    widths = above[..., :-1] - above[..., 1:]
+    wanted = xp.cumulative_sum((at if lift == 1 else at / lift) * widths, axis=-1)
+    wanted = xp.concat([0 * wanted[..., :1], wanted], axis=-1)
+    gap = inside - wanted
+    tight = library.largest(gap)[..., None]
+    lifted = wanted + xp.max(gap, axis=-1, keepdims=True)
+    low, high = _tangents(library, lift, above, lifted, tight)
+    below = library.arange(at.shape[-1]) < tight
+    slopes = xp.where(below, xp.minimum(xp.maximum(at, low), at[..., -1:]), 0.0)
+    # Where next to nothing is above, a slope is rounding; it must not be below the others.
+    least = xp.max(slopes, axis=-1, keepdims=True)
+    slopes = xp.where(below, slopes, xp.maximum(xp.minimum(at, high), least))
+    return GradedPools(library, at, slopes, widths, inside[..., 1:] - inside[..., :-1], tight, lift)
+
+
+def _tangents(
+    library: Library, lift: float, above: Array, lifted: Array, tight: Array
+) -> tuple[Array, Array]:
+    """Return the least and the largest slope of the law, (..., 1) each.
+
+    They are those of the lines from (0, 0) and from (1, 1) that touch the lifted target curve. With
+    no draft mass on a side there is no line, and a slope that is out of the way.
+    """
+    xp = library.xp
+    ids, knots = library.arange(above.shape[-1]), lift - above
+    under, over = (ids <= tight) & (knots > 0), (ids >= tight) & (above > 0)
+    low = xp.min(xp.where(under, lifted / knots, math.inf), axis=-1, keepdims=True)
+    falls = xp.clip(1 - lifted, min=0.0) / above
+    high = xp.max(xp.where(over, falls, -1.0), axis=-1, keepdims=True)
+    return xp.where(low < math.inf, lift * low, 0.0), xp.where(high >= 0, lift * high, math.inf)

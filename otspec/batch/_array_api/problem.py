@@ -1,0 +1,66 @@
+"""What a rule is given: checked arguments, and the library that they belong to."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from otspec.batch._array_api.library import Array, Library
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Checked arguments of a rule.
+
+    Parameters
+    ----------
+    library : Library
+    draft, target : array, shape (..., V)
+    drafts : array of token ids, shape (..., k)
+        0 where a draft does not count.
+    uniforms : array, shape (..., k + 1)
+        Wide.
+    valid : array of bool, shape (..., k), optional
+        Which drafts count; None if all do.
+    """
+
+    library: Library
+    draft: Array
+    target: Array
+    drafts: Array
+    uniforms: Array
+    valid: Array | None
+
+    @property
+    def k(self) -> int:
+        """How many drafts a row has at most."""
+        size: int = self.drafts.shape[-1]
+        return size
+
+    def which(self) -> Array:
+        """Return which drafts count, shape (..., k)."""
+        xp = self.library.xp
+        return xp.ones_like(self.drafts, dtype=xp.bool) if self.valid is None else self.valid
+
+    def counted(self, flags: Array) -> Array:
+        """Return flags of the drafts, (..., k), false where a draft does not count."""
+        return flags if self.valid is None else flags & self.valid
+
+    def count(self) -> Array:
+        """Return how many drafts of each row count, wide, shape (..., 1)."""
+        if self.valid is None:
+            return self.library.full((*self.drafts.shape[:-1], 1), float(self.k))
+        return self.library.xp.sum(self.library.widened(self.valid), axis=-1, keepdims=True)
+
+    def none(self) -> Array | None:
+        """Return 1 for rows without a draft, else 0: wide, shape (...); None where all count."""
+        if self.valid is None:
+            return None
+        return self.library.widened(~self.library.xp.any(self.valid, axis=-1))
+
+    def drafted(self) -> Array:
+        """Return the draft's probability of each draft, wide, shape (..., k)."""
+        return self.library.take(self.draft, self.drafts)
+
+    def wanted(self) -> Array:
+        """Return the target's probability of each draft, wide, shape (..., k)."""
+        return self.library.take(self.target, self.drafts)

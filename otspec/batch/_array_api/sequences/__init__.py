@@ -1,0 +1,1 @@
+"""Blocks and trees with the array API."""

@@ -1,0 +1,100 @@
+"""A tree of drafts, verified depth by depth with a rule for one token (MCSD, algs. 1 and 2)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from otspec.batch._array_api.inversion import draw
+from otspec.batch._array_api.library import Array
+from otspec.batch._array_api.problem import Problem
+from otspec.batch._array_api.sums import block_sums, the_target
+from otspec.batch._results import Verified, VerifiedTree
+
+
+def verify(
+    problem: Problem,
+    parents: Sequence[int],
+    widths: Sequence[int],
+    rule: Callable[[Problem], Verified],
+    together: bool,
+) -> VerifiedTree:
+    """Go from the text to a child that the rule selects, until it selects none or a leaf is kept.
+
+    Parameters
+    ----------
+    problem : Problem
+        The draft and the target are (..., nodes + 1, V), first those after the text, the drafts
+        (..., nodes), and the uniform numbers (..., depth + 1, widest + 1).
+    parents : sequence of int
+        Of each node.
+    widths : sequence of int
+        The most children of a node at each depth.
+    rule : callable
+        The kernel.
+    together : bool
+        Whether the children of a node count only where all that it has in the tree do.
+    """
+    library, xp = problem.library, problem.library.xp
+    family = library.numbers(parents)
+    length = xp.zeros_like(problem.drafts[..., 0])
+    node, token = xp.full_like(length, -1), xp.full_like(length, -1)
+    going = xp.ones_like(length, dtype=xp.bool)
+    for depth, width in enumerate(widths):
+        children, drafted = _children(problem, family == node[..., None], width)
+        if together:
+            drafted = drafted & xp.all(drafted, axis=-1, keepdims=True)
+        at = _at(problem, node, depth, width, children, drafted)
+        selected = rule(at).token
+        same = drafted & (at.drafts == selected[..., None])
+        tried = going & xp.any(drafted, axis=-1)
+        kept = xp.any(same, axis=-1)
+        node = xp.where(tried & kept, library.pick(children, library.first(same)), node)
+        length = length + library.ids(tried & kept)
+        token = xp.where(tried & ~kept, selected, token)
+        going = going & (kept | ~tried)
+    return VerifiedTree(node, length, xp.where(going, _after(problem, node), token))
+
+
+def _children(problem: Problem, own: Array, width: int) -> tuple[Array, Array]:
+    """Return the children of a node in each row that count, the first ones, and which there are.
+
+    Parameters
+    ----------
+    problem : Problem
+    own : array of bool, shape (..., nodes)
+        Which nodes are children.
+    width : int
+        How many places there are, (..., width) of both results.
+    """
+    library, xp = problem.library, problem.library.xp
+    own = problem.counted(own)
+    number = xp.cumulative_sum(library.ids(own), axis=-1)[..., None, :]
+    found = own[..., None, :] & (number == library.arange(width)[:, None] + 1)
+    return library.first(found), xp.any(found, axis=-1)
+
+
+def _at(
+    problem: Problem, node: Array, depth: int, width: int, children: Array, drafted: Array
+) -> Problem:
+    """Return what the rule is given at a node of each row."""
+    library, xp = problem.library, problem.library.xp
+    tokens = xp.take_along_axis(problem.drafts, children, axis=-1)
+    uniforms = problem.uniforms[..., depth, :]
+    return Problem(
+        library,
+        library.at(problem.draft, node + 1),
+        library.at(problem.target, node + 1),
+        xp.where(drafted, tokens, xp.zeros_like(tokens)),
+        xp.concat([uniforms[..., :width], uniforms[..., -1:]], axis=-1),
+        drafted,
+    )
+
+
+def _after(problem: Problem, node: Array) -> Array:
+    """Draw the token after a node from the target."""
+    library, xp = problem.library, problem.library.xp
+    target = library.at(problem.target, node + 1)
+    (blocks,) = block_sums(library, target, target, the_target)
+    last = problem.uniforms[..., -1, -1]
+    drawn = draw(library, target, target, the_target, blocks, last)
+    return xp.where(xp.sum(blocks, axis=-1) > 0, drawn, xp.full_like(drawn, -1))

@@ -1,0 +1,129 @@
+"""Verification of one drafted block: token by token, and jointly (Theory, 7–9).
+
+After the first i tokens of a block the draw is from (target − c·draft)₊ for a share c of the draft:
+1 token by token, M_s/M_b of these tokens in block verification, 0 after the whole block. So one
+weight serves all rules, and what differs is which lengths are kept.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from otspec.batch._array_api.coupling import accepts, draw_rest
+from otspec.batch._array_api.library import Array, Library
+from otspec.batch._array_api.problem import Problem
+from otspec.batch._array_api.sequences.chained_residuals import Residuals
+from otspec.batch._array_api.sums import block_sums, excess, the_target, totals
+from otspec.batch._results import CorrectedBlock, Corrections, VerifiedBlock
+
+
+def token(problem: Problem) -> VerifiedBlock:
+    """Keep tokens until one is rejected, and correct that one (Block, alg. 2; Theory, 7)."""
+    library, xp = problem.library, problem.library.xp
+    drafted, wanted = along(problem)
+    passed = accepts(library, problem.uniforms[..., :-1], wanted, drafted) & problem.which()
+    tau = library.first(xp.concat([~passed, xp.ones_like(passed[..., :1])], axis=-1))
+    share = library.widened(tau < _ends(problem))
+    return VerifiedBlock(tau, _following(problem, tau, share))
+
+
+def published(problem: Problem) -> VerifiedBlock:
+    """Decide jointly, and correct one token (Block, published version, alg. 2; Theory, 9)."""
+    drafted, wanted = along(problem)
+    inverse = _inverse(problem, drafted, wanted, least=1.0)
+    plain = inverse[..., :-1]
+    tau = _last_kept(problem, inverse, plain, plain - 1)
+    share = problem.library.pick(_until_end(problem, inverse), tau)
+    return VerifiedBlock(tau, _following(problem, tau, share))
+
+
+def preprint(problem: Problem, owed: Corrections | None, reach: Array | None) -> CorrectedBlock:
+    """Decide jointly, and correct the rest of the block (Block, alg. 3; Theory, 8)."""
+    library, xp = problem.library, problem.library.xp
+    drafted, wanted = along(problem)
+    residuals = Residuals.of(problem, owed, drafted, wanted)
+    left = xp.clip(wanted - residuals.share * drafted, min=0.0)
+    inverse = _inverse(problem, drafted * residuals.mass, left, least=0.0)
+    scaled = residuals.mass * inverse[..., :-1]
+    more = xp.clip(scaled - residuals.mass, min=0.0)
+    tau = _last_kept(problem, inverse, residuals.share + scaled, more)
+    none = xp.zeros_like(inverse[..., :1])
+    scaled = library.pick(_until_end(problem, xp.concat([scaled, none], axis=-1)), tau)
+    share = scaled + library.pick(xp.concat([residuals.share, none], axis=-1), tau)
+    drawn = _following(problem, tau, share)
+    reach = _ends(problem) if reach is None else library.ids(reach)
+    return CorrectedBlock(tau, drawn, residuals.after(problem, tau, drawn, scaled, reach))
+
+
+def along(problem: Problem) -> tuple[Array, Array]:
+    """Return the probabilities of the tokens of each block, wide, (..., L) each."""
+    library, ids = problem.library, problem.drafts[..., None]
+    drafted = library.take(problem.draft, ids)[..., 0]
+    return drafted, library.take(problem.target[..., :-1, :], ids)[..., 0]
+
+
+def _ends(problem: Problem) -> Array:
+    """Return the length of each block, (...)."""
+    return problem.library.xp.sum(problem.library.ids(problem.which()), axis=-1)
+
+
+def _until_end(problem: Problem, values: Array) -> Array:
+    """Return (..., L + 1) numbers with 0 from the end of each block on."""
+    xp = problem.library.xp
+    place = problem.library.arange(problem.k + 1)
+    return xp.where(place < _ends(problem)[..., None], values, xp.zeros_like(values))
+
+
+def _inverse(problem: Problem, drafted: Array, wanted: Array, least: float) -> Array:
+    """Return M_s/M_b of the first 0 to L tokens, at least so much after each: (..., L + 1).
+
+    It is the largest number where the target never says them.
+    """
+    library, xp = problem.library, problem.library.xp
+    inverse, valid = [xp.ones_like(drafted[..., 0])], problem.valid
+    for i in range(problem.k):
+        before = inverse[-1]
+        longer = library.quotient(
+            before * drafted[..., i], wanted[..., i], otherwise=library.highest
+        )
+        longer = xp.clip(longer, min=least, max=library.highest)
+        longer = xp.where(before < library.highest, longer, before)
+        inverse.append(longer if valid is None else xp.where(valid[..., i], longer, before))
+    return xp.stack(inverse, axis=-1)
+
+
+def _last_kept(problem: Problem, inverse: Array, share: Array, missing: Array) -> Array:
+    """Return the last length whose uniform number allows it, (...).
+
+    Length i < L is allowed with probability Z/(Z + missing), Z = Σ (target − share·draft)₊, and
+    the whole block with 1/inverse at most.
+    """
+    library, xp = problem.library, problem.library.xp
+    (z,) = totals(library, problem.draft, problem.target[..., :-1, :], excess(library, share))
+    ends, number = _ends(problem)[..., None], library.arange(problem.k) + 1
+    at_end, whole = number == ends, inverse[..., 1:]
+    z, missing = _shifted(library, z), _shifted(library, missing)
+    wanted = xp.where(at_end, xp.ones_like(z), z)
+    offered = xp.where(at_end, whole, z + missing)
+    # 0/0 counts as 1: a prefix that is surely kept.
+    passed = accepts(library, problem.uniforms[..., :-1], wanted, offered) | (whole <= 1)
+    stays = problem.counted(passed & (whole < library.highest))
+    return xp.max(xp.where(stays, number, xp.zeros_like(number)), axis=-1)
+
+
+def _shifted(library: Library, values: Array) -> Array:
+    """Return what is said of lengths 0 to L − 1 as of lengths 1 to L, of which the last is open."""
+    xp = library.xp
+    return xp.concat([values[..., 1:], xp.zeros_like(values[..., :1])], axis=-1)
+
+
+def _following(problem: Problem, tau: Array, share: Array) -> Array:
+    """Draw the token after ``tau`` tokens from (target − share·draft)₊ there."""
+    library = problem.library
+    draft = library.at(problem.draft, problem.library.xp.clip(tau, max=problem.k - 1))
+    # Behind the end there is no draft, and whatever its row holds does not count.
+    draft = library.xp.where((share > 0)[..., None], draft, library.xp.zeros_like(draft))
+    target = library.at(problem.target, tau)
+    rest = excess(library, share)
+    blocks = block_sums(library, draft, target, the_target, rest)
+    return draw_rest(replace(problem, draft=draft, target=target), rest, blocks)

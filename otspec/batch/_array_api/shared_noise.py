@@ -1,0 +1,108 @@
+"""Noise that is a function of a seed and a position, and the races that it decides (Theory, 16)."""
+
+from __future__ import annotations
+
+import math
+
+from otspec.batch._array_api.library import Array, Library
+from otspec.batch._results import Verified
+
+_ROTATIONS = ((13, 15, 26, 6), (17, 29, 16, 24))
+_PARITY = 0x1BD11BDA
+_WORD = 0xFFFFFFFF
+
+
+class _Words:
+    """Arithmetic of 32 bits: in uint32, which wraps, or in int64 where a library lacks that."""
+
+    def __init__(self, library: Library) -> None:
+        self.xp = library.xp
+        # PyTorch's uint32 can neither be added nor shifted.
+        self.wraps = "torch" not in library.xp.__name__
+        self.dtype = library.xp.uint32 if self.wraps else library.xp.int64
+
+    def plus(self, one: Array, other: Array) -> Array:
+        return one + other if self.wraps else (one + other) & _WORD
+
+    def rotated(self, word: Array, bits: int) -> Array:
+        high = word << bits if self.wraps else (word << bits) & _WORD
+        return high | (word >> (32 - bits))
+
+
+def threefry(
+    library: Library, key: tuple[int, int], first: Array, second: Array
+) -> tuple[Array, Array]:
+    """Return two words of 32 bits for each pair of them, and a key of two.
+
+    Source: Salmon et al., *Parallel random numbers: as easy as 1, 2, 3*, 2011, Threefry-2x32 with
+    20 rounds. The words are the same in every library and on every device.
+    """
+    words = _Words(library)
+    keys = (*key, _PARITY ^ key[0] ^ key[1])
+
+    def constant(value: int) -> Array:
+        return library.xp.full((), value & _WORD, dtype=words.dtype, device=library.device)
+
+    one = words.plus(first, constant(keys[0]))
+    two = words.plus(second, constant(keys[1]))
+    for group in range(1, 6):
+        for bits in _ROTATIONS[(group - 1) % 2]:
+            one = words.plus(one, two)
+            two = words.rotated(two, bits) ^ one
+        one = words.plus(one, constant(keys[group % 3]))
+        two = words.plus(two, constant(keys[(group + 1) % 3] + group))
+    return one, two
+
+
+def exponentials(library: Library, seed: int, positions: Array, size: int) -> Array:
+    """Return exponential numbers for each position and token: (...) -> (..., V).
+
+    64 random bits make a uniform number u with as many digits as its size needs, and −log(1 − u) is
+    exponential.
+    """
+    xp, words = library.xp, _Words(library)
+    tokens = xp.astype(library.arange(size), words.dtype)
+    places = xp.astype(positions, words.dtype)[..., None]
+    high, low = threefry(library, (seed & _WORD, seed >> 32), tokens, places)
+    low = (library.narrowed(low) + 0.5) * 2.0**-32
+    uniform = (library.narrowed(high) + low) * 2.0**-32
+    # Rounded to 1 the logarithm would be infinite: 1 − 2⁻²⁴ is the last float32 below 1.
+    return -xp.log1p(-xp.where(uniform < 1, uniform, 1 - 2.0**-24))
+
+
+def first_arrival(library: Library, rates: Array, noise: Array, logits: bool) -> Array:
+    """Return which token of a race arrives first, at noise/rate; −1 if none ever does."""
+    xp = library.xp
+    if logits:  # E/q is least where log q − log E is largest
+        scores = library.narrowed(rates) - xp.log(noise)
+        possible = scores > -math.inf
+    else:
+        rates = library.narrowed(rates)
+        possible = rates > 0
+        scores = -xp.where(possible, noise / rates, math.inf)
+    token = library.largest(scores)
+    return xp.where(xp.any(possible, axis=-1), token, -1)
+
+
+def arrivals(library: Library, rates: Array, noise: Array, k: int) -> Array:
+    """Return the first k tokens of a race, in their order: (..., k)."""
+    xp = library.xp
+    left, found = library.narrowed(rates), []
+    for _ in range(k):
+        token = first_arrival(library, left, noise, logits=False)
+        found.append(token)
+        left = xp.where(library.arange(left.shape[-1]) == token[..., None], 0.0, left)
+    return xp.stack(found, axis=-1)
+
+
+def verify(
+    library: Library, target: Array, drafts: Array, noise: Array, mask: Array | None, logits: bool
+) -> Verified:
+    """Accept the draft that is the first token of the target's race, if one is."""
+    token = first_arrival(library, target, noise, logits)
+    hits = drafts == token[..., None]
+    if mask is not None:
+        hits = hits & mask
+    accepted = library.xp.any(hits, axis=-1)
+    index = library.xp.where(accepted, library.first(hits), -1)
+    return Verified(token, accepted, index)

@@ -1,0 +1,276 @@
+"""Passes over the vocabulary: sums that every rule is made of.
+
+A pass goes over stretches of the vocabulary that fit into the cache, all rows at once, so that
+an expression of several steps costs hardly more than reading its inputs.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import TypeAlias
+
+from otspec.batch._array_api.library import Array, Library
+
+Weight: TypeAlias = Callable[[Array, Array], Array]
+"""Turns draft and target, (..., m) each, into the weights of the same m tokens.
+
+The weights that rules draw from are values, which kernels for a device can read.
+"""
+
+
+def overlaps(library: Library, draft: Array, target: Array, scales: Array) -> Array:
+    """Return Σ min(target, scale·draft) for several scales in one pass.
+
+    Parameters
+    ----------
+    library : Library
+    draft, target : array, shape (..., V)
+    scales : array, shape (..., m)
+        Wide, and :meth:`~otspec.batch._array_api.library.Library.rounded`.
+
+    Returns
+    -------
+    array, shape (..., m)
+        Wide.
+    """
+    if library.fused is not None and library.fused.takes(library, draft, target):
+        return library.fused.overlaps(library, draft, target, scales)
+    scales = library.narrowed(scales)
+    columns = (scales[..., j : j + 1] for j in range(scales.shape[-1]))
+    parts = _added(library, draft, target, *(Common(library, scale) for scale in columns))
+    return library.widened(library.xp.stack(parts, axis=-1))
+
+
+def block_sums(library: Library, draft: Array, target: Array, *weights: Weight) -> list[Array]:
+    """Return the sums of each weight over blocks of 256 tokens, in one pass.
+
+    Returns
+    -------
+    list of array, shape (..., ceil(V / 256))
+        Wide; one per weight.
+    """
+    if library.fused is not None and library.fused.takes(library, draft, target, *weights):
+        sums: list[Array] = library.fused.block_sums(library, draft, target, *weights)
+        return sums
+    parts: list[list[Array]] = [[] for _ in weights]
+    for drafted, wanted, width in _stretches(library, draft, target):
+        for part, weight in zip(parts, weights, strict=True):
+            blocks = in_blocks(library, weight(drafted, wanted), width)
+            part.append(library.inner.sum(blocks, axis=-1))
+    return [
+        library.widened(part[0] if len(part) == 1 else library.xp.concat(part, axis=-1))
+        for part in parts
+    ]
+
+
+def in_blocks(library: Library, values: Array, width: int) -> Array:
+    """Return a stretch cut into blocks: (..., m) -> (..., m / width, width)."""
+    *lead, size = values.shape
+    return library.xp.reshape(values, (*lead, size // width, width))
+
+
+def totals(library: Library, draft: Array, target: Array, *weights: Weight) -> list[Array]:
+    """Return the sums of each weight over the vocabulary, in one pass.
+
+    Returns
+    -------
+    list of array, shape (...)
+        Wide; one per weight. Sums of stretches are made in the dtype of the vocabulary, their sum
+        in the wide one.
+    """
+    if library.fused is not None and library.fused.takes(library, draft, target, *weights):
+        sums: list[Array] = library.fused.totals(library, draft, target, *weights)
+        return sums
+    return [library.widened(part) for part in _added(library, draft, target, *weights)]
+
+
+def _added(library: Library, draft: Array, target: Array, *weights: Weight) -> list[Array]:
+    """Return the sums of each weight over the vocabulary, narrow if it is one stretch."""
+    xp = library.xp
+    parts: list[list[Array]] = [[] for _ in weights]
+    for drafted, wanted, width in _stretches(library, draft, target):
+        for part, weight in zip(parts, weights, strict=True):
+            part.append(library.added(weight(drafted, wanted), width))
+    return [
+        part[0] if len(part) == 1 else xp.sum(library.widened(xp.stack(part, axis=-1)), axis=-1)
+        for part in parts
+    ]
+
+
+def _stretches(library: Library, draft: Array, target: Array) -> Iterator[tuple[Array, Array, int]]:
+    """Yield stretches of both, narrow, and the width of the blocks that they consist of."""
+    for stretch, width in library.slices(draft):
+        # A look at all of an array takes as long as a step of the computation.
+        whole = stretch.stop - stretch.start == draft.shape[-1]
+        drafted = library.narrowed(draft if whole else draft[..., stretch])
+        if target is draft:
+            yield drafted, drafted, width
+        else:
+            yield drafted, library.narrowed(target if whole else target[..., stretch]), width
+
+
+@dataclass(frozen=True)
+class Terms:
+    """What a weight is made of, for kernels that read it.
+
+    Parameters
+    ----------
+    kind : str
+        ``draft``, ``target``, ``common`` for min(target, draft), ``scaled`` for
+        min(target, scale·lift·draft), ``line`` as :class:`BrokenLine` has it, ``light`` as
+        :class:`~otspec.batch._array_api.pooled.clock_pools.Light` has it.
+    numbers : tuple of array, shape (..., 1)
+        Narrow, in the order of the parameters; the share of a mixture comes first.
+    lift : float
+    excess : bool
+        Whether the weight is what that leaves of the target.
+    mixed : bool
+        Whether that is then mixed with the target.
+    """
+
+    kind: str
+    numbers: tuple[Array, ...] = ()
+    lift: float = 1.0
+    excess: bool = False
+    mixed: bool = False
+
+
+class Told(ABC):
+    """A weight that tells what it is made of."""
+
+    @abstractmethod
+    def __call__(self, draft: Array, target: Array) -> Array:
+        """Return what the weight is of the same tokens of both."""
+
+    @abstractmethod
+    def terms(self) -> Terms:
+        """Return what it is made of."""
+
+
+@dataclass(frozen=True)
+class One(Told):
+    """The weight that is one of the two itself: ``draft`` or ``target``."""
+
+    name: str
+
+    def __call__(self, draft: Array, target: Array) -> Array:
+        """Return what the weight is of the same tokens of both."""
+        return draft if self.name == "draft" else target
+
+    def terms(self) -> Terms:
+        """Return what it is made of."""
+        return Terms(self.name)
+
+
+the_draft = One("draft")
+the_target = One("target")
+
+
+@dataclass(frozen=True)
+class Common(Told):
+    """The weight min(target, scale·lift·draft); without a scale min(target, draft).
+
+    Parameters
+    ----------
+    library : Library
+    scale : array, shape (..., 1), optional
+        Narrow.
+    lift : float
+        1, or :attr:`~otspec.batch._array_api.library.Library.lift` where a scale alone may be out of
+        range.
+    """
+
+    library: Library
+    scale: Array | None = None
+    lift: float = 1.0
+
+    def __call__(self, draft: Array, target: Array) -> Array:
+        """Return what the weight is of the same tokens of both."""
+        if self.scale is None:
+            return self.library.inner.minimum(draft, target)
+        if self.lift == 1:
+            return self.library.inner.minimum(self.scale * draft, target)
+        product = draft * self.lift
+        product *= self.scale  # in place, since fresh memory takes longer than the product
+        return self.library.inner.minimum(product, target)
+
+    def terms(self) -> Terms:
+        """Return what it is made of."""
+        if self.scale is None:
+            return Terms("common")
+        return Terms("scaled", (self.scale,), self.lift)
+
+
+@dataclass(frozen=True)
+class BrokenLine(Told):
+    """The weight min(target, start·draft + rise·target, top·draft).
+
+    Parameters
+    ----------
+    library : Library
+    start, rise, top : array, shape (..., 1)
+        Narrow.
+    """
+
+    library: Library
+    start: Array
+    rise: Array
+    top: Array
+
+    def __call__(self, draft: Array, target: Array) -> Array:
+        """Return what the weight is of the same tokens of both."""
+        minimum = self.library.inner.minimum
+        law = minimum(self.start * draft + self.rise * target, self.top * draft)
+        return minimum(target, law)
+
+    def terms(self) -> Terms:
+        """Return what it is made of."""
+        return Terms("line", (self.start, self.rise, self.top))
+
+
+@dataclass(frozen=True)
+class Excess(Told):
+    """What another weight leaves of the target.
+
+    Not max(·, 0): exactly 0 where nothing is left, also if the compiler fuses the product.
+    """
+
+    kept: Common | BrokenLine
+
+    def __call__(self, draft: Array, target: Array) -> Array:
+        """Return what the weight is of the same tokens of both."""
+        return target - self.kept(draft, target)
+
+    def terms(self) -> Terms:
+        """Return what it is made of."""
+        return replace(self.kept.terms(), excess=True)
+
+
+@dataclass(frozen=True)
+class Mixture(Told):
+    """The weight share·target + (1 − share)·rest, with a share per row, (..., 1), narrow."""
+
+    share: Array
+    rest: Told
+
+    def __call__(self, draft: Array, target: Array) -> Array:
+        """Return what the weight is of the same tokens of both."""
+        rest = self.rest(draft, target)
+        return rest + self.share * (target - rest)
+
+    def terms(self) -> Terms:
+        """Return what it is made of."""
+        rest = self.rest.terms()
+        return replace(rest, numbers=(self.share, *rest.numbers), mixed=True)
+
+
+def common(library: Library, scale: Array | None = None, lift: float = 1.0) -> Common:
+    """Return the weight min(target, scale·lift·draft) for a scale per row, shape (...)."""
+    return Common(library, None if scale is None else library.narrowed(scale)[..., None], lift)
+
+
+def excess(library: Library, scale: Array, lift: float = 1.0) -> Excess:
+    """Return the weight (target − scale·lift·draft)₊ for a scale per row, shape (...)."""
+    return Excess(common(library, scale, lift))

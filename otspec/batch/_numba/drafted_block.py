@@ -1,0 +1,117 @@
+"""Verification of one drafted block, row by row: token by token, and jointly (Theory, 7 and 9).
+
+The functions take what :mod:`otspec.batch._numba.outcome` says, but ``draft``, (rows, L, V), and
+``target``, (rows, L + 1, V), and they fill ``length`` and ``token``, (rows).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from otspec.batch._array_api.library import Array
+from otspec.batch._numba.compiled import inner_code, machine_code
+from otspec.batch._numba.outcome import accepts, quotient
+from otspec.batch._numba.passes import blocks_of, draw, excess, rest_in_blocks
+
+
+@machine_code
+def token(
+    draft: Array,
+    target: Array,
+    drafts: Array,
+    uniforms: Array,
+    valid: Array,
+    length: Array,
+    drawn: Array,
+) -> None:
+    """Keep tokens until one is rejected, and correct that one (Block, alg. 2; Theory, 7)."""
+    sums = blocks_of(draft[0, 0])
+    for row in range(draft.shape[0]):
+        end, kept = valid[row].sum(), 0
+        while kept < end and _passes(
+            draft[row, kept], target[row, kept], drafts[row, kept], uniforms[row, kept]
+        ):
+            kept += 1
+        share = 1.0 if kept < end else 0.0
+        length[row] = kept
+        drawn[row] = _following(draft[row], target[row], kept, share, sums, uniforms[row, -1])
+
+
+@inner_code
+def _passes(draft: Array, target: Array, token: int, uniform: float) -> bool:
+    """Return whether a token passes by itself."""
+    return accepts(uniform, np.float64(target[token]), np.float64(draft[token]))
+
+
+@inner_code
+def _following(
+    draft: Array, target: Array, kept: int, share: float, sums: Array, uniform: float
+) -> int:
+    """Draw the token after those that are kept from (target − share·draft)₊ there."""
+    wanted = target[kept]
+    # Behind the end there is no draft, and whatever its row holds does not count.
+    drafted = draft[kept] if share > 0 else wanted
+    rest_in_blocks(drafted, wanted, excess(1.0, share), sums)
+    none = np.empty(0, np.int64)
+    return draw(drafted, wanted, excess(1.0, share), 0.0, sums, none, uniform)
+
+
+@machine_code
+def published(
+    draft: Array,
+    target: Array,
+    drafts: Array,
+    uniforms: Array,
+    valid: Array,
+    length: Array,
+    drawn: Array,
+) -> None:
+    """Decide jointly, and correct one token (Block, published version, alg. 2; Theory, 9)."""
+    sums = blocks_of(draft[0, 0])
+    for row in range(draft.shape[0]):
+        end = valid[row].sum()
+        inverse = _inverse(draft[row], target[row], drafts[row], end)
+        kept = end
+        while kept > 0 and not _stays(
+            draft[row], target[row], inverse, kept, end, sums, uniforms[row, kept - 1]
+        ):
+            kept -= 1
+        share = inverse[kept] if kept < end else 0.0
+        length[row] = kept
+        drawn[row] = _following(draft[row], target[row], kept, share, sums, uniforms[row, -1])
+
+
+@inner_code
+def highest(row: Array) -> float:
+    """Return what quotients of masses are capped at, as :attr:`Library.highest` of a CPU."""
+    return 2.0**1020 if row.itemsize == 8 else 2.0**126
+
+
+@inner_code
+def _inverse(draft: Array, target: Array, drafts: Array, end: int) -> Array:
+    """Return M_s/M_b of the first 0 to L tokens, at least 1; the cap where it is never said."""
+    most, inverse = highest(draft), np.ones(end + 1)
+    for i in range(end):
+        drafted, wanted = np.float64(draft[i, drafts[i]]), np.float64(target[i, drafts[i]])
+        longer = quotient(inverse[i] * drafted, wanted, most)
+        inverse[i + 1] = min(max(longer, 1.0), most) if inverse[i] < most else most
+    return inverse
+
+
+@inner_code
+def _stays(
+    draft: Array, target: Array, inverse: Array, kept: int, end: int, sums: Array, uniform: float
+) -> bool:
+    """Return whether so many tokens are kept, if no more are.
+
+    With probability Z/(Z + missing), Z = Σ (target − share·draft)₊, or 1/share at the end.
+    """
+    share = inverse[kept]
+    if share <= 1:
+        return True
+    if share >= highest(draft):
+        return False
+    if kept == end:
+        return accepts(uniform, 1.0, share)
+    z = rest_in_blocks(draft[kept], target[kept], excess(1.0, share), sums)
+    return accepts(uniform, z, z + (share - 1))

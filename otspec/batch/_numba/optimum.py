@@ -1,0 +1,235 @@
+"""The optimum for i.i.d. drafts row by row: the least of its tangents (Theory, 1, 2 and 32).
+
+A row is looked at until nothing is left open, as :mod:`otspec.batch._array_api.optimum` looks at all
+rows at once.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+
+from otspec.batch._array_api import sorted_rows
+from otspec.batch._array_api.library import Array, library_of
+from otspec.batch._array_api.optimum import (
+    EDGE,
+    FINE_ROUNDS,
+    FIRST,
+    LEFT,
+    NEARER,
+    NEXT,
+    ROUNDS,
+    SUMS,
+)
+from otspec.batch._numba.compiled import inner_code, machine_code
+from otspec.batch._numba.numbers import rounded
+from otspec.batch._numba.passes import overlaps
+from otspec.batch._numba.reading import read_overlaps
+
+SCALE = 0
+"""Tangents: from 0 to k, ascending."""
+OUTSIDE = 1
+"""Tangents: the draft mass r outside the sets that they are tangent at, from 1 to 0."""
+OVERLAP = 2
+"""Tangents: Σ min(target, scale·draft)."""
+
+LOW = 0
+"""Stretches between tangents: the least mass outside that the optimum may have there."""
+HIGH = 1
+"""Stretches: the most."""
+MIDDLE = 2
+"""Stretches: the one that the chord is for."""
+GAP = 3
+"""Stretches: by how much the optimum may be below what is known; 0 if by rounding only."""
+SHARE = 4
+"""Stretches: how many of the next places they get, in proportion."""
+KINDS = 5
+"""How many rows that array has."""
+
+_TINY = float(np.finfo(np.float64).smallest_normal)
+
+
+def acceptance(draft: Array, target: Array, found: Array, k: int) -> None:
+    """Write 1 + min over sets A of q(A) − P(all drafts inside A) of each row."""
+    if k == 1:
+        sums = np.empty((len(found), 1))
+        read_overlaps(draft, target, np.ones_like(sums), sums, 0, 1)
+        found[:] = np.minimum(sums[:, 0], 1)
+        return
+    _found(draft, target, found, np.empty_like(found), k, sorted_rows.acceptance, found)
+
+
+def best_scale(draft: Array, target: Array, scale: Array, k: int) -> None:
+    """Write the c of each row at which the tokens with q < c·p are a set A of that minimum."""
+    if k == 1:
+        scale[:] = 1
+        return
+    _found(draft, target, np.empty_like(scale), scale, k, sorted_rows.best_scale, scale)
+
+
+def _found(
+    draft: Array,
+    target: Array,
+    least: Array,
+    scale: Array,
+    k: int,
+    decide: Callable[..., Array],
+    wanted: Array,
+) -> None:
+    """Write the least tangent and its scale; what is wanted is decided where the row is open."""
+    is_open = np.empty(len(least), np.bool_)
+    _tangents(draft, target, least, scale, is_open, float(k))
+    with np.errstate(all="ignore"):  # which each thread has of its own
+        for row in np.flatnonzero(is_open):
+            here = slice(row, row + 1)
+            wanted[here] = decide(library_of(draft), draft[here], target[here], k)
+
+
+@machine_code
+def _tangents(
+    draft: Array, target: Array, found: Array, best: Array, is_open: Array, k: float
+) -> None:
+    """Write the least tangent of each row, its scale, and whether the optimum may be lower."""
+    single = draft.itemsize == 4
+    rounds = ROUNDS if single else FINE_ROUNDS
+    unit = 2.0**-23 if single else 2.0**-52
+    most = 1 + FIRST + rounds * NEXT
+    known, stretches = np.empty((3, most)), np.empty((KINDS, most - 1))
+    for row in range(draft.shape[0]):
+        _first_places(known, k)
+        start, end, is_open[row] = 1, 1 + FIRST, True
+        while is_open[row] and end <= most:
+            _write_scales(known, start, end, k, single)
+            scales, sums = known[SCALE, start:end], known[OVERLAP, start:end]
+            overlaps(draft[row], target[row], 1.0, scales, sums)
+            _sort(known, start, end)
+            found[row], best[row] = _least(known, end, k)
+            is_open[row] = _compare(known, end, stretches, found[row], k, unit)
+            start, end = end, end + NEXT
+            if is_open[row] and end <= most:
+                _next_places(stretches, known, start, end, k)
+
+
+@inner_code
+def _first_places(known: Array, k: float) -> None:
+    """Write the first tangent, and where to look next."""
+    known[SCALE, 0], known[OUTSIDE, 0], known[OVERLAP, 0] = 0.0, 1.0, 0.0
+    for j in range(1, 1 + FIRST):
+        known[OUTSIDE, j] = _outside_at(j / FIRST, k)
+
+
+@inner_code
+def _write_scales(known: Array, start: int, end: int, k: float, single: bool) -> None:
+    """Turn masses outside into scales, rounded, and the masses that belong to these."""
+    for j in range(start, end):
+        scale = rounded(_scale(known[OUTSIDE, j], k), single)
+        known[SCALE, j] = scale
+        known[OUTSIDE, j] = max(-math.expm1(math.log(scale / k) / (k - 1)), 0.0)
+
+
+@inner_code
+def _sort(known: Array, start: int, end: int) -> None:
+    """Put the tangents from ``start`` on among those before."""
+    for j in range(start, end):
+        place = j
+        while place > 0 and known[SCALE, place - 1] > known[SCALE, place]:
+            for kind in range(known.shape[0]):
+                before = known[kind, place - 1]
+                known[kind, place - 1], known[kind, place] = known[kind, place], before
+            place -= 1
+
+
+@inner_code
+def _least(known: Array, size: int, k: float) -> tuple[float, float]:
+    """Return the least that is known, which is at least the optimum, and its scale."""
+    least, scale = math.inf, 0.0
+    for j in range(size):
+        value = known[OVERLAP, j] + _two_outside(known[OUTSIDE, j], k)
+        if value < least:
+            least, scale = value, known[SCALE, j]
+    return least, scale
+
+
+@inner_code
+def _compare(
+    known: Array, size: int, stretches: Array, least: float, k: float, unit: float
+) -> bool:
+    """Write where between tangents the optimum may be, and how low; return whether anywhere."""
+    is_open, last, most = False, size - 2, math.inf
+    for j in range(last + 1):
+        slope, error = _slope(known, j, unit)
+        # At an optimum the mass outside is the slope there, between those of the neighbours.
+        lowest = 0.0
+        if j < last:
+            after, its_error = _slope(known, j + 1, unit)
+            lowest = after - its_error
+        low = max(known[OUTSIDE, j + 1], lowest)
+        high = min(known[OUTSIDE, j], most)
+        possible = known[SCALE, j + 1] - known[SCALE, j] > 0 and high >= low
+        high = max(low, high)
+        middle = min(max(slope, low), high)
+        chord = slope * (_scale(middle, k) - known[SCALE, j])
+        gap = least - (known[OVERLAP, j] + chord + _two_outside(middle, k))
+        gap = gap if possible and gap > LEFT * unit else 0.0
+        stretches[LOW, j], stretches[HIGH, j], stretches[MIDDLE, j] = low, high, middle
+        stretches[GAP, j], stretches[SHARE, j] = gap, np.sqrt(gap)
+        is_open = is_open or gap > 0
+        most = slope + error
+    return is_open
+
+
+@inner_code
+def _slope(known: Array, j: int, unit: float) -> tuple[float, float]:
+    """Return the slope of a chord, and what it may be off."""
+    width = known[SCALE, j + 1] - known[SCALE, j]
+    # Of equal scales nothing follows for the neighbours.
+    per = 1 / (width if width > 0 else _TINY)
+    return (known[OVERLAP, j + 1] - known[OVERLAP, j]) * per, SUMS * unit * per
+
+
+@inner_code
+def _next_places(stretches: Array, known: Array, start: int, end: int, k: float) -> None:
+    """Write where to look next: every stretch gets its share of the places."""
+    whole, last = 0.0, start - 2
+    for j in range(last + 1):
+        whole += stretches[SHARE, j]
+    j, passed = 0, stretches[SHARE, 0]
+    for i in range(start, end):
+        mark = (i - start + 1) / (end - start + 1) * whole
+        while passed <= mark and j < last:
+            j += 1
+            passed += stretches[SHARE, j]
+        # −1 to 1 from end to end of the stretch, 0 where the minimum is expected.
+        part = 1 + 2 * (mark - passed) / stretches[SHARE, j]
+        left, right = _height(stretches[HIGH, j], k), _height(stretches[LOW, j], k)
+        edge = EDGE * (right - left)
+        centre = min(max(_height(stretches[MIDDLE, j], k), left + edge), right - edge)
+        near = min(abs(part), 1.0) ** NEARER
+        height = centre + near * ((left if part < 0 else right) - centre)
+        known[OUTSIDE, i] = _outside_at(height, k)
+
+
+@inner_code
+def _scale(outside: float, k: float) -> float:
+    """Return k (1 − r)^(k−1)."""
+    return k * math.exp((k - 1) * math.log1p(-outside))
+
+
+@inner_code
+def _two_outside(outside: float, k: float) -> float:
+    """Return 1 − (1 − r)^k − k r (1 − r)^(k−1)."""
+    return 1 - math.exp((k - 1) * math.log1p(-outside)) * (1 + (k - 1) * outside)
+
+
+@inner_code
+def _height(outside: float, k: float) -> float:
+    """Return (1 − r)^(k/2): stretches of one height have about as much room for the optimum."""
+    return math.exp(0.5 * k * math.log1p(-outside))
+
+
+@inner_code
+def _outside_at(height: float, k: float) -> float:
+    """Return the r of a height."""
+    return -math.expm1(math.log(height) * (2 / k))

@@ -1,0 +1,46 @@
+"""What every rule does row by row: acceptance of a draft, and what comes out.
+
+The function ``verify`` of a rule's module takes ``draft`` and ``target``, (rows, V), ``drafts``,
+(rows, k) of int64, ``uniforms``, (rows, k + 1) of float64, and ``valid``, (rows, k) of bool, all of
+them C-contiguous, then ``token``, ``accepted`` and ``index``, (rows), which it fills, and the
+options of the rule. Drafts that do not count may be any numbers, those that count are token ids.
+"""
+
+from __future__ import annotations
+
+from otspec.batch._array_api.library import Array
+from otspec.batch._numba.compiled import inner_code, machine_code
+
+DRAWN = -1
+"""The index if no draft is accepted."""
+
+
+@machine_code
+def are_ids(drafts: Array, valid: Array, size: int) -> bool:
+    """Return whether all drafts that count are token ids, from 0 to ``size`` − 1."""
+    for row in range(drafts.shape[0]):
+        for i in range(drafts.shape[1]):
+            if valid[row, i] and not 0 <= drafts[row, i] < size:
+                return False
+    return True
+
+
+@inner_code
+def accepts(uniform: float, wanted: float, offered: float) -> bool:
+    """Return whether a uniform number is below min(1, wanted/offered), as `_kernels.coupling`."""
+    return uniform * offered < wanted or (wanted >= offered and wanted > 0)
+
+
+@inner_code
+def quotient(dividend: float, divisor: float, otherwise: float) -> float:
+    """Return dividend/divisor where the divisor is positive."""
+    return dividend / divisor if divisor > 0 else otherwise
+
+
+@inner_code
+def holds(drafts: Array, valid: Array, token: int) -> bool:
+    """Return whether a token is one of the drafts of a row that count."""
+    found = False
+    for i in range(drafts.size):
+        found = found or (valid[i] and drafts[i] == token)
+    return found

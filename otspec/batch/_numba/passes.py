@@ -1,0 +1,203 @@
+"""Passes over one row, as machine code: sums over blocks of 256 tokens, and draws by inversion.
+
+Within a block the dtype of the row is computed in, and blocks are added up in float64, as
+:mod:`otspec.batch._array_api.inversion` does. What a token weighs is said by a `Weight`.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from otspec.batch._array_api.library import BLOCK, Array
+from otspec.batch._numba.compiled import inner_code, machine_code, plus
+
+Weight = tuple[float, float, float, float]
+"""(lift, start, rise, top): target − min(target, start·x + rise·target, top·x), x = lift·draft.
+
+The lift is a power of two: a product with the draft is then in range where a factor alone is not.
+"""
+
+
+@inner_code
+def excess(lift: float, scale: float) -> Weight:
+    """Return the weight (target − scale·lift·draft)₊."""
+    return lift, scale, 0.0, scale
+
+
+@inner_code
+def blocks_of(row: Array) -> Array:
+    """Return room for block sums of a row."""
+    return np.empty((row.size + BLOCK - 1) // BLOCK)
+
+
+@inner_code
+def lift_of(row: Array) -> float:
+    """Return the lift where masses are divided by, as :attr:`Library.lift`."""
+    return 2.0**512 if row.itemsize == 8 else 2.0**64
+
+
+@inner_code
+def added(sums: Array) -> float:
+    """Return the sum of float64 numbers, one after another."""
+    total = 0.0
+    for i in range(sums.size):
+        total += sums[i]
+    return total
+
+
+@inner_code
+def sum_of(values: Array) -> float:
+    """Return the sum of the few numbers of a block, in their dtype."""
+    total = values.dtype.type(0)
+    for i in range(values.size):
+        total = plus(total, values[i])
+    return np.float64(total)
+
+
+@inner_code
+def sum_in_blocks(values: Array, sums: Array) -> float:
+    """Fill in the sums of a row, (V), over blocks, (ceil(V / 256)), and return their sum."""
+    total = 0.0
+    for block in range(sums.size):
+        sums[block] = sum_of(values[block * BLOCK : (block + 1) * BLOCK])
+        total += sums[block]
+    return total
+
+
+@inner_code
+def overlap_of(draft: Array, target: Array, lift: float, scale: float) -> float:
+    """Return Σ min(target, scale·lift·draft) of a block."""
+    real = draft.dtype.type
+    lift_, scale_, total = real(lift), real(scale), real(0)
+    for i in range(draft.size):
+        offered, wanted = scale_ * (lift_ * draft[i]), target[i]
+        total = plus(total, wanted if wanted < offered else offered)
+    return np.float64(total)
+
+
+@inner_code
+def overlaps(draft: Array, target: Array, lift: float, scales: Array, sums: Array) -> None:
+    """Fill in Σ min(target, scale·lift·draft) of a row for each of the scales, in one reading."""
+    for j in range(scales.size):
+        sums[j] = 0.0
+    for start in range(0, draft.size, BLOCK):
+        drafted, wanted = draft[start : start + BLOCK], target[start : start + BLOCK]
+        for j in range(scales.size):
+            sums[j] += overlap_of(drafted, wanted, lift, scales[j])
+
+
+@inner_code
+def rest_of(draft: Array, target: Array, weight: Weight) -> float:
+    """Return what a block of tokens weighs."""
+    real = draft.dtype.type
+    lift, start, rise = real(weight[0]), real(weight[1]), real(weight[2])
+    top, total = real(weight[3]), real(0)
+    for i in range(draft.size):
+        lifted, wanted = lift * draft[i], target[i]
+        kept, most = start * lifted + rise * wanted, top * lifted
+        kept = kept if kept < most else most
+        total = plus(total, wanted - (kept if kept < wanted else wanted))
+    return np.float64(total)
+
+
+@machine_code
+def rest_in_blocks(draft: Array, target: Array, weight: Weight, sums: Array) -> float:
+    """Fill in what the blocks of a row weigh, and return their sum."""
+    total = 0.0
+    for block in range(sums.size):
+        here = slice(block * BLOCK, (block + 1) * BLOCK)
+        sums[block] = rest_of(draft[here], target[here], weight)
+        total += sums[block]
+    return total
+
+
+@inner_code
+def mix(keep: float, whole: Array, rest: Array) -> None:
+    """Turn block sums of the rest into those of keep · target + (1 − keep) · rest."""
+    for block in range(rest.size):
+        rest[block] = keep * whole[block] + (1 - keep) * rest[block]
+
+
+@inner_code
+def weights_of(
+    draft: Array, target: Array, weight: Weight, keep: float, excluded: Array, block: int
+) -> Array:
+    """Return what the tokens of a block weigh: keep · target + (1 − keep) · rest, in float64.
+
+    An excluded token weighs nothing. Where there are none, ``excluded`` is an array of its own, no
+    part of the drafts: for read-only arrays all this would be compiled once more.
+    """
+    real = draft.dtype.type
+    lift, start, rise = real(weight[0]), real(weight[1]), real(weight[2])
+    top, first = real(weight[3]), block * BLOCK
+    weights = np.empty(min(BLOCK, draft.size - first))
+    for i in range(weights.size):
+        lifted, wanted = lift * draft[first + i], target[first + i]
+        kept, most = start * lifted + rise * wanted, top * lifted
+        kept = kept if kept < most else most
+        rest = wanted - (kept if kept < wanted else wanted)
+        weights[i] = keep * np.float64(wanted) + (1 - keep) * np.float64(rest)
+    for i in range(excluded.size):
+        if 0 <= excluded[i] - first < weights.size:
+            weights[excluded[i] - first] = 0.0
+    return weights
+
+
+@inner_code
+def sum_without(values: Array, excluded: Array, block: int) -> float:
+    """Return the sum of a block of a row, without some tokens.
+
+    Nothing is subtracted: of a token that holds nearly all that would leave nothing but rounding.
+    """
+    total, first = 0.0, block * BLOCK
+    for token in range(first, min(first + BLOCK, values.size)):
+        out = False
+        for i in range(excluded.size):
+            out = out or excluded[i] == token
+        total += 0.0 if out else values[token]
+    return total
+
+
+@inner_code
+def locate(weights: Array, uniform: float) -> tuple[int, float]:
+    """Return where a uniform number falls among weights, and how far into that, from 0 to 1.
+
+    It is an entry of positive weight, if there is one. Shares of the total are compared, not u
+    times the total, which is far from that if both are subnormal.
+    """
+    total = added(weights)
+    most, before = 0, 0.0
+    for i in range(weights.size):
+        share = (before + weights[i]) / total
+        if weights[i] > 0 and share > uniform:
+            chosen = weights[i] / total
+            left = (uniform - (share - chosen)) / chosen if chosen > 0 else 0.0
+            return i, min(max(left, 0.0), 1.0)
+        before += weights[i]
+        most = i if weights[i] > weights[most] else most
+    return most, 1.0
+
+
+@inner_code
+def draw(
+    draft: Array,
+    target: Array,
+    weight: Weight,
+    keep: float,
+    sums: Array,
+    excluded: Array,
+    uniform: float,
+) -> int:
+    """Draw a token from keep · target + (1 − keep) · rest by a uniform number from 0 to 1.
+
+    ``sums`` are the block sums of that, (ceil(V / 256)), without the excluded tokens. Where they
+    are all 0 the target is drawn from, and ``sums`` become its own: then the draw is not needed
+    but for rounding. −1 where the target is zero, too.
+    """
+    if not added(sums) > 0:
+        keep = 1.0
+        if not sum_in_blocks(target, sums) > 0:
+            return -1
+    block, left = locate(sums, uniform)
+    within, _ = locate(weights_of(draft, target, weight, keep, excluded, block), left)
+    return block * BLOCK + within

@@ -1,0 +1,1 @@
+"""Pooled selection, row by row."""

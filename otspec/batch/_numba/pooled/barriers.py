@@ -1,0 +1,54 @@
+"""Which knots between the pools of a row are barriers at a uniform number (Pooled, prop. 4).
+
+They are the corners of a lower convex hull, as in :mod:`otspec.batch._array_api.pooled.barriers`; here only
+those around one pool are looked for.
+"""
+
+from __future__ import annotations
+
+import math
+
+from otspec.batch._array_api.library import Array
+from otspec.batch._numba.compiled import inner_code
+from otspec.batch._numba.pooled.graded_pools import ABOVE, INSIDE, SLOPE
+
+
+@inner_code
+def group_of(pools: Array, tight: int, top: int, lift: float, uniform: float) -> tuple[int, int]:
+    """Return the barriers around the group of pools that holds pool ``top``.
+
+    The knot ``tight``, at the cut, is always a barrier, as are both ends.
+    """
+    low, high, last = top, top + 1, pools.shape[1] - 1
+    while low > 0 and low != tight and not _is_barrier(pools, low, lift, uniform):
+        low -= 1
+    while high < last and high != tight and not _is_barrier(pools, high, lift, uniform):
+        high += 1
+    return low, high
+
+
+@inner_code
+def _is_barrier(pools: Array, knot: int, lift: float, uniform: float) -> bool:
+    """Return whether all chords that end at a knot are less steep than those that begin there.
+
+    They are those of B − u G, B the law that is wanted below a knot.
+    """
+    ending, beginning, width, rise = -math.inf, math.inf, 0.0, 0.0
+    for j in range(knot - 1, -1, -1):
+        width += pools[ABOVE, j] - pools[ABOVE, j + 1]
+        rise += _rise(pools, j, lift, uniform)
+        ending = max(ending, rise / width) if width > 0 else ending
+    width, rise = 0.0, 0.0
+    for j in range(knot, pools.shape[1] - 1):
+        width += pools[ABOVE, j] - pools[ABOVE, j + 1]
+        rise += _rise(pools, j, lift, uniform)
+        beginning = min(beginning, rise / width) if width > 0 else beginning
+    return beginning > ending
+
+
+@inner_code
+def _rise(pools: Array, j: int, lift: float, uniform: float) -> float:
+    """Return by how much B − u G rises over a pool."""
+    wanted = (pools[SLOPE, j] / lift) * (pools[ABOVE, j] - pools[ABOVE, j + 1])
+    rise: float = wanted - uniform * (pools[INSIDE, j + 1] - pools[INSIDE, j])
+    return rise

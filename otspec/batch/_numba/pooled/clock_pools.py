@@ -1,0 +1,203 @@
+"""Graded pools of distinct drafts, row by row: grades and knots (Beyond, prop. 6 and 7).
+
+``G`` is an integral over the time of a race, as in :mod:`otspec.batch._array_api.pooled.clock_masses`, whose
+nodes it is a sum over.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from otspec.batch._array_api.library import Array
+from otspec.batch._numba.compiled import inner_code, machine_code
+from otspec.batch._numba.numbers import clipped, number_of
+from otspec.batch._numba.outcome import quotient
+from otspec.batch._numba.pooled.exponential import LEAST, exponentials
+from otspec.batch._numba.pooled.graded_pools import ABOVE, GRADE, INSIDE
+from otspec.batch._numba.pooled.heaviest import DRAFTED, WANTED
+
+_LONGEST = float(np.finfo(np.float64).max)
+_NOTHING = float(np.finfo(np.float64).epsneg)
+"""A chance that shows in no digit beside 1."""
+
+
+@inner_code
+def highest_grade(heavy: Array, light: float, count: float, lift: float, most: float) -> float:
+    """Return Σ 1/(1 − s_i) for i = 0 to count − 1, s_i the mass of the i heaviest tokens.
+
+    No token is drafted more often than that times its draft mass. It is at most ``most``.
+    """
+    number = heavy.shape[1]
+    total = light
+    for i in range(number):
+        total += heavy[DRAFTED, i]
+    grade, left = 1.0, total
+    for i in range(1, int(count)):
+        left = light
+        for j in range(min(i, number), number):
+            left += heavy[DRAFTED, j]
+        grade += quotient(total, left * lift, 0.0) * lift
+    return min(grade, most)
+
+
+@machine_code
+def write_knots(
+    grades: Array,
+    kept: Array,
+    heavy: Array,
+    light: Array,
+    lift: float,
+    pools: Array,
+    below: Array,
+) -> None:
+    """Write the grades, the lifted draft mass above each knot, and what is below it, row by row.
+
+    Parameters
+    ----------
+    grades, kept : array, shape (rows, m)
+        The positive grades, and Σ min(q, t p) over light tokens there, lifted.
+    heavy : array, shape (rows, 2, h)
+    light : array, shape (rows,)
+    lift : float
+    pools : array
+    below : array, shape (rows, m, h + 1)
+        What of each heavy token is below, and last what of the light ones is.
+    """
+    last, number = grades.shape[1] + 1, heavy.shape[2]
+    for row in range(grades.shape[0]):
+        own, all_light, total = pools[row], light[row] * lift, light[row]
+        start, at_start, light_over = 0.0, 0.0, all_light
+        for i in range(number):
+            total += heavy[row, DRAFTED, i]
+        own[GRADE, 0], own[ABOVE, 0], own[ABOVE, last] = 0.0, lift, 0.0
+        for j in range(1, last):
+            end, at_end, above = grades[row, j - 1], kept[row, j - 1], 0.0
+            light_over = min(light_over, max((at_end - at_start) / (end - start), 0.0))
+            for i in range(number):
+                mass, wanted = heavy[row, DRAFTED, i] * lift, heavy[row, WANTED, i] * lift
+                over = (min(end * mass, wanted) - min(start * mass, wanted)) / (end - start)
+                over = min(max(over, 0.0), mass)
+                above += over
+                below[row, j - 1, i] = (mass - over) / total
+            below[row, j - 1, number] = (all_light - light_over) / total
+            own[GRADE, j], own[ABOVE, j] = end, (above + light_over) / total
+            start, at_start = end, at_end
+
+
+@machine_code
+def write_heights(pools: Array, below: Array, valid: Array, rung: Array, weights: Array) -> None:
+    """Write G at the knots of each row, and put in order what rounding has not.
+
+    Parameters
+    ----------
+    pools, below : array
+    valid : array, shape (rows, k)
+    rung, weights : array
+        The nodes of the integral.
+    """
+    last = pools.shape[2] - 1
+    for row in range(pools.shape[0]):
+        own, many = pools[row], int(max(number_of(valid[row]), 1.0))
+        _write_inside(own, below[row], many, rung, weights)
+        own[INSIDE, 0], own[INSIDE, last] = 0.0, 1.0
+        for j in range(1, last):
+            own[INSIDE, j] = max(own[INSIDE, j - 1], clipped(1 - own[INSIDE, j]))
+            own[ABOVE, j] = min(own[ABOVE, j - 1], own[ABOVE, j])
+
+
+@inner_code
+def _write_inside(own: Array, below: Array, many: int, rung: Array, weights: Array) -> None:
+    """Write what is missing of G to 1 at each knot, of what is below it and above.
+
+    At each node of the integral ``numbers`` are the chances that 0, …, k − 1 rings are below, for
+    one knot after the other, whose nodes end at ``ends``. They are 1 in all at early nodes.
+    """
+    knots, ends = below.shape[0], np.empty(below.shape[0], np.int64)
+    times, shares, used = np.empty(knots * rung.size), np.empty(knots * rung.size), 0
+    for j in range(knots):
+        above, missing = own[ABOVE, j + 1], 0.0
+        early, late = _span(below[j], above, many, rung)
+        for t in range(early):
+            missing += weights[t]
+        for t in range(early, late):
+            times[used], shares[used] = min(rung[t] / above, _LONGEST), weights[t]
+            used += 1
+        own[INSIDE, j + 1], ends[j] = missing, used
+    powers, missed, shifted = np.empty(used), np.empty(used), np.empty(used)
+    numbers = np.empty((many, used))
+    _write_powers(powers, below[:, -1], times, ends)
+    exponentials(powers, numbers[0], shifted)
+    for c in range(1, many):
+        for t in range(used):
+            numbers[c, t] = numbers[c - 1, t] * -powers[t] / c
+    for i in range(below.shape[1] - 1):
+        if below[:, i].any():
+            _write_powers(powers, below[:, i], times, ends)
+            exponentials(powers, missed, shifted)
+            for c in range(many - 1, 0, -1):
+                for t in range(used):
+                    hit = numbers[c - 1, t] * (1 - missed[t])
+                    numbers[c, t] = numbers[c, t] * missed[t] + hit
+            for t in range(used):
+                numbers[0, t] *= missed[t]
+    start = 0
+    for j in range(knots):
+        for t in range(start, ends[j]):
+            fewer = 0.0
+            for c in range(many):
+                fewer += numbers[c, t]
+            own[INSIDE, j + 1] += shares[t] * fewer
+        start = ends[j]
+
+
+@inner_code
+def _write_powers(powers: Array, masses: Array, times: Array, ends: Array) -> None:
+    """Write the negative products of the mass of each knot and the times of its nodes."""
+    start = 0
+    for j in range(ends.size):
+        for t in range(start, ends[j]):
+            powers[t] = max(-masses[j] * times[t], LEAST)
+        start = ends[j]
+
+
+@inner_code
+def _span(below: Array, above: float, many: int, rung: Array) -> tuple[int, int]:
+    """Return from which node on enough rings may be below, and until which one too few may be.
+
+    Until a time x of the clock of what is below, at most a Poisson number of that mean has counted,
+    which is at least k with a chance of at most x^k/k!; by the clock of the light tokens alone, at
+    least one. Chances that no digit shows are nothing. With nothing above all rings are below.
+    """
+    early, late, total = 0, rung.size, 0.0
+    if not above > 0:
+        return 0, 0
+    for mass in below:
+        total += mass
+    while early < late and _last_term(rung[early] / above * total, many) <= _NOTHING:
+        early += 1
+    light = below[-1]
+    while late > early and _fewer(rung[late - 1] / above * light, many) <= _NOTHING:
+        late -= 1
+    return early, late
+
+
+@inner_code
+def _last_term(mean: float, many: int) -> float:
+    """Return x^k/k!."""
+    term = 1.0
+    for c in range(1, many + 1):
+        term *= mean / c
+    return term
+
+
+@inner_code
+def _fewer(mean: float, many: int) -> float:
+    """Return how likely a Poisson number is below k."""
+    term = math.exp(-min(mean, -LEAST))
+    total = term
+    for c in range(1, many):
+        term *= mean / c
+        total += term
+    return total

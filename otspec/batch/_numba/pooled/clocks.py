@@ -1,0 +1,199 @@
+"""The choice among distinct drafts of a row by their rings (Beyond, prop. 6).
+
+Each stage is a ring that counts, after others. ``drafts`` is an array, (8, k + 1), of what is known
+of the drafts, or of their first few, in the order in which they rang first. ``stages`` is an array
+of integers, (4, k). Their rows are named below; all masses are lifted.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from otspec.batch._array_api.library import Array
+from otspec.batch._numba.compiled import inner_code, machine_code
+from otspec.batch._numba.numbers import ZERO, clipped, split
+from otspec.batch._numba.outcome import DRAWN, accepts, quotient
+from otspec.batch._numba.passes import locate
+from otspec.batch._numba.pooled.barriers import group_of
+from otspec.batch._numba.pooled.graded_pools import ABOVE as ABOVE_KNOT
+from otspec.batch._numba.pooled.graded_pools import level
+
+MASS = 0
+"""The draft's probability, 0 where a draft does not count."""
+HEAVY = 1
+"""1 where only the first ring of the token counts, else 0."""
+BELOW = 2
+"""The lower of the two pools of a draft."""
+PART = 3
+"""How likely a ring is in the upper one."""
+WEIGHT = 4
+"""A weight of the moment."""
+COUNTED = 5
+"""After so many drafts: the mass that rings and counts."""
+NEW = 6
+"""After so many drafts: how likely the next ring that counts is of another."""
+LAW = 7
+"""What of the selected draft's law is each one's."""
+
+BEFORE = 0
+"""How many drafts have rung before the stage."""
+TOKEN = 1
+"""Which draft the ring that counts is of."""
+POOL = 2
+"""Its pool."""
+AGAIN = 3
+"""The highest pool of the rings before it in the stage, −1 if there are none."""
+
+
+@machine_code
+def select(
+    pools: Array,
+    tight: Array,
+    pairs: Array,
+    borders: Array,
+    lefts: Array,
+    uniforms: Array,
+    valid: Array,
+    lift: float,
+    index: Array,
+) -> None:
+    """Write which draft of each row is selected and accepted, or −1.
+
+    Parameters
+    ----------
+    pools : array, shape (rows, 5, m + 2)
+    tight : array of int, shape (rows,)
+        The knot at the cut.
+    pairs : array, shape (rows, k, 2)
+        The draft's and the target's probability of each draft.
+    borders : array, shape (rows,)
+        Up to which draft mass tokens are light.
+    lefts : array, shape (rows, k + 1)
+        The draft mass off the first drafts.
+    uniforms, valid : array
+    lift : float
+    index : array of int, shape (rows,)
+    """
+    k = valid.shape[1]
+    drafts, stages = np.empty((8, k + 1)), np.empty((4, k), np.int64)
+    for row in range(index.size):
+        own = pools[row]
+        _take_drafts(drafts, own, pairs[row], borders[row], lefts[row], valid[row], lift)
+        moment, left = _ring(drafts, stages, own.shape[1], uniforms[row])
+        top, rung = ZERO, ZERO
+        for s in range(k):
+            if valid[row, s]:
+                top = max(top, stages[POOL, s], stages[AGAIN, s])
+                rung += stages[TOKEN, s] == stages[BEFORE, s]
+            else:
+                stages[POOL, s], stages[AGAIN, s] = -1, -1
+        lowest, end = group_of(own, tight[row], top, lift, moment)
+        above, beyond = own[ABOVE_KNOT, lowest], own[ABOVE_KNOT, end]
+        _weigh(drafts, stages, lowest, end, rung, above - beyond, beyond)
+        took, accepting = locate(drafts[WEIGHT, :k], left)
+        passed = accepts(accepting, pairs[row, took, 1] * lift, drafts[LAW, took])
+        index[row] = took if valid[row, took] and passed else DRAWN
+
+
+@inner_code
+def _take_drafts(
+    drafts: Array,
+    pools: Array,
+    pairs: Array,
+    border: float,
+    lefts: Array,
+    valid: Array,
+    lift: float,
+) -> None:
+    """Write what is known of the drafts."""
+    light = 0.0
+    for i in range(lefts.size):
+        drafts[COUNTED, i] = lefts[i] * lift + light
+        drafts[NEW, i] = quotient(lefts[i] * lift, drafts[COUNTED, i], 1.0)
+        if i < valid.size:
+            mass = pairs[i, 0] * lift
+            below, part, law = level(pools, mass, pairs[i, 1] * lift)
+            drafts[BELOW, i], drafts[PART, i], drafts[LAW, i] = below, part, law
+            drafts[MASS, i] = mass if valid[i] else 0.0
+            drafts[HEAVY, i] = 1.0 if pairs[i, 0] > border else 0.0
+            light += drafts[MASS, i] * (1.0 - drafts[HEAVY, i])
+
+
+@inner_code
+def _ring(drafts: Array, stages: Array, knots: int, uniforms: Array) -> tuple[float, float]:
+    """Write the rings of each stage, by one uniform number each.
+
+    Return what is left of the first number and of the last.
+    """
+    k, rung, moment, left = stages.shape[1], ZERO, 0.0, 0.0
+    repeats = np.empty(knots)
+    for s in range(k):
+        new, left = split(uniforms[s], drafts[NEW, rung])
+        token = rung
+        if not new:  # a light one again
+            for i in range(rung):
+                drafts[WEIGHT, i] = drafts[MASS, i] * (1.0 - drafts[HEAVY, i])
+            token, left = locate(drafts[WEIGHT, :rung], left)
+        up, left = split(left, drafts[PART, token])
+        _write_repeats(drafts, rung, repeats)
+        highest, left = locate(repeats, left)
+        stages[BEFORE, s], stages[TOKEN, s] = rung, token
+        stages[POOL, s], stages[AGAIN, s] = int(drafts[BELOW, token]) + up, highest - 1
+        rung += new
+        moment = left if s == 0 else moment
+    return moment, left
+
+
+@inner_code
+def _above(drafts: Array, i: int, knot: int) -> float:
+    """Return what of a draft is above a knot."""
+    part = drafts[PART, i] if drafts[BELOW, i] + 1 >= knot else 0.0
+    above: float = drafts[MASS, i] * (1.0 if drafts[BELOW, i] >= knot else part)
+    return above
+
+
+@inner_code
+def _write_repeats(drafts: Array, rung: int, law: Array) -> None:
+    """Write the law of the highest pool among the rings that do not count, after ``rung`` drafts.
+
+    First that there are none.
+    """
+    before, counted = 0.0, drafts[COUNTED, rung]
+    for knot in range(law.size):
+        above = 0.0
+        for i in range(rung):
+            above += drafts[HEAVY, i] * _above(drafts, i, knot)
+        none = quotient(counted, counted + above, 0.0) if above > 0 else 1.0
+        law[knot] = max(none - before, 0.0)
+        before = none
+
+
+@inner_code
+def _weigh(
+    drafts: Array, stages: Array, lowest: int, end: int, rung: int, group: float, beyond: float
+) -> None:
+    """Write how likely each draft is selected, given the rings, from the group between two knots.
+
+    Of the draft mass ``group`` is in it, and ``beyond`` is above.
+    """
+    k, stage, counts = stages.shape[1], 0, False
+    for s in range(k - 1, -1, -1):  # where the group rings first
+        if stages[AGAIN, s] >= lowest or stages[POOL, s] >= lowest:
+            stage, counts = s, stages[AGAIN, s] < lowest
+    itself, before = stages[TOKEN, stage], stages[BEFORE, stage]
+    inside, over, among = 0.0, drafts[COUNTED, rung], 0.0
+    for i in range(k):
+        above = drafts[HEAVY, i] * _above(drafts, i, end)
+        mass = drafts[HEAVY, i] * _above(drafts, i, lowest) - above
+        drafts[WEIGHT, i] = mass
+        inside += mass if i < rung else 0.0
+        over += above if i < rung else 0.0
+        among += mass if i < before else 0.0
+    # Both quotients are at most 1 but for rounding, whatever is next to nothing.
+    share = clipped(quotient(beyond, over, 0.0) * quotient(inside, group, 0.0))
+    for i in range(k):
+        mass, first = drafts[WEIGHT, i], 1.0 if i == itself else 0.0
+        if among > 0 and not counts:
+            first = mass / among if i < before else 0.0
+        again = quotient(mass, inside, 0.0) if i < rung else 0.0
+        drafts[WEIGHT, i] = (1 - share) * first + share * again

@@ -1,0 +1,155 @@
+"""The heaviest tokens of a row, and the masses of the others, without a sort of the vocabulary."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from otspec.batch._array_api.library import BLOCK, Array
+from otspec.batch._numba.compiled import greater, inner_code, machine_code, plus
+from otspec.batch._numba.passes import added, sum_in_blocks, sum_without
+
+DRAFTED, WANTED = 0, 1
+"""The rows of ``heavy``: the draft's and the target's probability of each heavy token."""
+_FEW = 16
+"""How many tokens are looked at together, before one after the other."""
+
+
+@machine_code
+def read_heavy(
+    draft: Array, target: Array, sums: Array, heavy: Array, borders: Array, light: Array
+) -> None:
+    """Write the tokens that are heavier than the one after the heaviest of a given number.
+
+    Parameters
+    ----------
+    draft, target : array, shape (rows, V)
+    sums : array, shape (rows, ceil(V / 256))
+        Filled in with the block sums of the draft.
+    heavy : array, shape (rows, 2, h)
+        0 for places of light tokens.
+    borders, light : array, shape (rows,)
+        Up to which draft mass tokens are light, and their mass together.
+    """
+    highest, number = np.empty(sums.shape[1]), heavy.shape[2]
+    masses, tokens = np.empty(number + 1), np.empty(number + 1, np.int64)
+    for row in range(draft.shape[0]):
+        sum_in_blocks(draft[row], sums[row])
+        for block in range(highest.size):
+            highest[block] = _largest(draft[row, block * BLOCK : (block + 1) * BLOCK])
+        _take_heaviest(draft[row], highest, masses, tokens)
+        border = max(masses[number], 0.0)
+        borders[row], light[row] = border, 0.0
+        for block in range(highest.size):
+            if highest[block] <= border:
+                light[row] += sums[row, block]
+            else:
+                here = draft[row, block * BLOCK : (block + 1) * BLOCK]
+                light[row] += _sum_up_to(here, border)
+        for i in range(number):
+            is_heavy = masses[i] > border
+            heavy[row, DRAFTED, i] = masses[i] if is_heavy else 0.0
+            heavy[row, WANTED, i] = target[row, tokens[i]] if is_heavy else 0.0
+
+
+@machine_code
+def read_lefts(draft: Array, drafts: Array, valid: Array, sums: Array, lefts: Array) -> None:
+    """Write the draft mass off the first drafts, for each number of them, (rows, k + 1).
+
+    The block of a draft is added up anew, without all of them; ``sums``, the block sums of the
+    draft, are changed.
+    """
+    for row in range(drafts.shape[0]):
+        lefts[row, 0] = added(sums[row])
+        for i in range(drafts.shape[1]):
+            if valid[row, i]:
+                block = drafts[row, i] // BLOCK
+                sums[row, block] = sum_without(draft[row], drafts[row, : i + 1], block)
+            lefts[row, i + 1] = added(sums[row])
+
+
+@machine_code
+def read_light(
+    draft: Array, target: Array, borders: Array, lift: float, scales: Array, kept: Array
+) -> None:
+    """Write Σ min(target, scale·draft) over light tokens for the scales of each row, lifted."""
+    for row in range(draft.shape[0]):
+        for j in range(scales.shape[1]):
+            kept[row, j] = 0.0
+        for start in range(0, draft.shape[1], BLOCK):
+            here = slice(start, start + BLOCK)
+            for j in range(scales.shape[1]):
+                kept[row, j] += _light_overlap(
+                    draft[row, here], target[row, here], borders[row], lift, scales[row, j]
+                )
+
+
+@inner_code
+def _light_overlap(draft: Array, target: Array, border: float, lift: float, scale: float) -> float:
+    """Return lift · Σ min(target, scale·draft) over the light tokens of a block."""
+    real = draft.dtype.type
+    border_, lift_, scale_, total = real(border), real(lift), real(scale), real(0)
+    for i in range(draft.size):
+        mass = draft[i] if draft[i] <= border_ else real(0)
+        offered, wanted = scale_ * (lift_ * mass), lift_ * target[i]
+        total = plus(total, wanted if wanted < offered else offered)
+    return np.float64(total)
+
+
+@inner_code
+def _sum_up_to(draft: Array, border: float) -> float:
+    """Return the mass of the tokens of a block that are not above a border, summed in float64."""
+    total = 0.0
+    for i in range(draft.size):
+        total = plus(total, np.float64(draft[i]) if draft[i] <= border else 0.0)
+    return total
+
+
+@inner_code
+def _largest(draft: Array) -> float:
+    """Return the largest mass of a block."""
+    most = draft[0]
+    for i in range(1, draft.size):
+        most = greater(most, draft[i])
+    return np.float64(most)
+
+
+@inner_code
+def _take_heaviest(draft: Array, highest: Array, masses: Array, tokens: Array) -> None:
+    """Write the heaviest tokens, as many as there is room for, and their masses; −1 beyond those.
+
+    They are at least as heavy as that many of the blocks' heaviest.
+    """
+    for i in range(masses.size):
+        masses[i] = -1.0
+    for block in range(highest.size):
+        _insert(masses, tokens, highest[block], block)
+    least = masses[-1]
+    for i in range(masses.size):
+        masses[i] = -1.0
+    for block in range(highest.size):
+        if highest[block] >= least:
+            _take_from(draft, block, least, masses, tokens)
+
+
+@inner_code
+def _take_from(draft: Array, block: int, least: float, masses: Array, tokens: Array) -> None:
+    """Put the tokens of a block among the heaviest ones, if they are heavy enough."""
+    end = min((block + 1) * BLOCK, draft.size)
+    for start in range(block * BLOCK, end, _FEW):
+        stop = min(start + _FEW, end)
+        if _largest(draft[start:stop]) >= least:
+            for token in range(start, stop):
+                if draft[token] >= least:
+                    _insert(masses, tokens, np.float64(draft[token]), token)
+
+
+@inner_code
+def _insert(masses: Array, tokens: Array, mass: float, token: int) -> None:
+    """Put a token among the heaviest ones, in descending order."""
+    place = masses.size
+    while place > 0 and masses[place - 1] < mass:
+        place -= 1
+        if place + 1 < masses.size:
+            masses[place + 1], tokens[place + 1] = masses[place], tokens[place]
+    if place < masses.size:
+        masses[place], tokens[place] = mass, token

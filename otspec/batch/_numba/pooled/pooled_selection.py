@@ -1,0 +1,96 @@
+"""Pooled selection row by row: a draft is selected, then coupled maximally (Pooled, prop. 7)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from otspec.batch._array_api.library import Array
+from otspec.batch._numba.compiled import inner_code, machine_code
+from otspec.batch._numba.numbers import ZERO, number_of, split
+from otspec.batch._numba.outcome import DRAWN, accepts
+from otspec.batch._numba.pooled.barriers import group_of
+from otspec.batch._numba.pooled.graded_pools import (
+    KINDS,
+    best_law,
+    even_grades,
+    level,
+    take_overlaps,
+    write_rest,
+)
+from otspec.batch._numba.reading import draw_rest, read_drafts, read_overlaps
+
+
+def verify(
+    draft: Array,
+    target: Array,
+    drafts: Array,
+    uniforms: Array,
+    valid: Array,
+    token: Array,
+    accepted: Array,
+    index: Array,
+    grades: int,
+) -> None:
+    """Select one of the drafts of a row by graded pools, then couple it with the target."""
+    rows, k = drafts.shape
+    scales, kept = np.empty((2, rows, grades))
+    pairs, weights = np.empty((rows, k, 2)), np.empty((rows, 4))
+    _write_grades(scales, valid, draft.itemsize == 4)
+    read_overlaps(draft, target, scales, kept, 0, grades)
+    read_drafts(draft, target, drafts, valid, pairs)
+    _select(scales, kept, pairs, uniforms, valid, index, weights)
+    draw_rest(draft, target, drafts, uniforms, valid, token, accepted, index, weights)
+
+
+@machine_code
+def _write_grades(scales: Array, valid: Array, single: bool) -> None:
+    """Write the positive grades of each row."""
+    for row in range(valid.shape[0]):
+        even_grades(scales[row], max(number_of(valid[row]), 1.0), single)
+
+
+@machine_code
+def _select(
+    scales: Array,
+    kept: Array,
+    pairs: Array,
+    uniforms: Array,
+    valid: Array,
+    index: Array,
+    weights: Array,
+) -> None:
+    """Write which draft of each row is selected and accepted, and what is drawn from if none is."""
+    pools, pool = np.empty((KINDS, scales.shape[1] + 2)), np.empty(valid.shape[1], np.int64)
+    for row in range(valid.shape[0]):
+        count, own, top, moment, left = number_of(valid[row]), pairs[row], ZERO, 0.0, 0.0
+        take_overlaps(pools, scales[row], kept[row], max(count, 1.0))
+        tight = best_law(pools, 1.0)
+        write_rest(pools, count, weights[row])
+        for i in range(pool.size):
+            below, part, _ = level(pools, own[i, 0], own[i, 1])
+            up, left = split(uniforms[row, i], part)
+            moment = left if i == 0 else moment
+            pool[i] = below + up if valid[row, i] else -1
+            top = max(top, pool[i])
+        lowest, _ = group_of(pools, tight, top, 1.0, moment)
+        took, accepting = _chosen(pool, lowest, left)
+        index[row] = DRAWN
+        if took >= 0:
+            _, _, law = level(pools, own[took, 0], own[took, 1])
+            index[row] = took if accepts(accepting, own[took, 1], law) else DRAWN
+
+
+@inner_code
+def _chosen(pool: Array, lowest: int, uniform: float) -> tuple[int, float]:
+    """Return one of the drafts in pools from the lowest, −1 if there is none, and what is left."""
+    size = 0
+    for i in range(pool.size):
+        size += pool[i] >= lowest
+    place = min(int(uniform * size), size - 1)
+    left = uniform * size - place
+    for i in range(pool.size):
+        if pool[i] >= lowest:
+            if place == 0:
+                return i, left
+            place -= 1
+    return DRAWN, left

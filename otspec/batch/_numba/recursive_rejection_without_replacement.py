@@ -1,0 +1,84 @@
+"""Distinct drafts in turn, row by row (MCSD, alg. 2)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from otspec.batch._array_api.library import BLOCK, Array
+from otspec.batch._numba.compiled import inner_code, machine_code
+from otspec.batch._numba.outcome import DRAWN, accepts, holds, quotient
+from otspec.batch._numba.passes import (
+    added,
+    blocks_of,
+    draw,
+    excess,
+    lift_of,
+    rest_in_blocks,
+    sum_in_blocks,
+    sum_without,
+)
+
+
+@machine_code
+def verify(
+    draft: Array,
+    target: Array,
+    drafts: Array,
+    uniforms: Array,
+    valid: Array,
+    token: Array,
+    accepted: Array,
+    index: Array,
+) -> None:
+    """Try the drafts of each row as if each were the first, off those before."""
+    sums, undrafted = blocks_of(draft[0]), blocks_of(draft[0])
+    for row in range(draft.shape[0]):
+        index[row], token[row] = _one(
+            draft[row], target[row], drafts[row], uniforms[row], valid[row], sums, undrafted
+        )
+        accepted[row] = holds(drafts[row], valid[row], token[row])
+
+
+@inner_code
+def _one(
+    draft: Array,
+    target: Array,
+    drafts: Array,
+    uniforms: Array,
+    valid: Array,
+    sums: Array,
+    undrafted: Array,
+) -> tuple[int, int]:
+    """Return the index of the accepted draft, and the token.
+
+    The target lacks (target − scale·lift·draft)₊ of mass ``rejected``, and the next draft is drawn
+    from ``share``·lift·draft off the rejected ones.
+    """
+    real, lift = draft.dtype.type, lift_of(draft)
+    scale, rejected, share = 0.0, 1.0, 1 / lift
+    out, tried = np.empty(drafts.size, np.int64), 0
+    for i in range(drafts.size):
+        if valid[i]:
+            if tried > 0:
+                share = quotient(1.0, lift * _left(draft, out[:tried], undrafted), 0.0)
+            drafted, wanted = lift * np.float64(draft[drafts[i]]), np.float64(target[drafts[i]])
+            lacking = wanted - min(wanted, scale * drafted)
+            if accepts(uniforms[i], lacking, rejected * (share * drafted)):
+                return i, drafts[i]
+            out[tried] = drafts[i]
+            tried += 1
+            scale = np.float64(real(scale + rejected * share))
+            rejected = rest_in_blocks(draft, target, excess(lift, scale), sums)
+    if tried == 0:
+        rest_in_blocks(draft, target, excess(lift, scale), sums)
+    return DRAWN, draw(draft, target, excess(lift, scale), 0.0, sums, out[:0], uniforms[-1])
+
+
+@inner_code
+def _left(draft: Array, out: Array, undrafted: Array) -> float:
+    """Return the mass of the draft off some tokens, the last of which ``undrafted`` still has."""
+    if out.size == 1:
+        sum_in_blocks(draft, undrafted)
+    block = out[-1] // BLOCK
+    undrafted[block] = sum_without(draft, out, block)
+    return added(undrafted)

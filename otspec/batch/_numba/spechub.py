@@ -1,0 +1,132 @@
+"""Two drafts, one of them the likeliest token, row by row (SpecHub, alg. 3)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from otspec.batch._array_api.library import BLOCK, Array
+from otspec.batch._numba.compiled import greater, inner_code, machine_code
+from otspec.batch._numba.outcome import DRAWN, accepts, quotient
+from otspec.batch._numba.passes import (
+    Weight,
+    added,
+    blocks_of,
+    draw,
+    excess,
+    lift_of,
+    locate,
+    overlaps,
+    rest_in_blocks,
+    sum_in_blocks,
+    sum_without,
+    weights_of,
+)
+
+
+@machine_code
+def verify(
+    draft: Array,
+    target: Array,
+    drafts: Array,
+    uniforms: Array,
+    valid: Array,  # noqa: ARG001 # both drafts count
+    token: Array,
+    accepted: Array,
+    index: Array,
+) -> None:
+    """Serve a token x off the hub a from the pairs (x, a), then (a, x); a takes what is left."""
+    sums = blocks_of(draft[0])
+    for row in range(draft.shape[0]):
+        index[row], token[row] = _one(draft[row], target[row], drafts[row], uniforms[row], sums)
+        accepted[row] = token[row] == drafts[row, 0] or token[row] == drafts[row, 1]
+
+
+@inner_code
+def _one(
+    draft: Array, target: Array, drafts: Array, uniforms: Array, sums: Array
+) -> tuple[int, int]:
+    """Return the index of the accepted draft, and the token."""
+    lift, hub = lift_of(draft), likeliest(draft)
+    mass, others = np.float64(draft[hub]), _others(draft, hub, sums)
+    odds = quotient(mass, others * lift, 0.0)  # p(a) over the mass of the others, lifted
+    scale = np.float64(draft.dtype.type(1 / lift + odds))
+    hub_last = drafts[1] == hub
+    if not (hub_last and drafts[0] == hub):
+        off = 0 if hub_last else 1
+        drafted, wanted = np.float64(draft[drafts[off]]), np.float64(target[drafts[off]])
+        # Of (x, a) the token off the hub may take all, of (a, x) what it still lacks.
+        lacking = wanted if hub_last else wanted - min(wanted, drafted)
+        if accepts(uniforms[0], lacking, drafted if hub_last else odds * (drafted * lift)):
+            return off, drafts[off]
+    first, first_taken, last, last_taken, rest = _shares(
+        draft, target, hub, lift, scale, mass, others
+    )
+    served, available = (last_taken, last) if hub_last else (first_taken, first)
+    if accepts(uniforms[1], served, available):
+        at = 1 if hub_last and drafts[0] != hub else 0
+        return at, drafts[at]  # the hub, if the drafts are of this draft
+    return DRAWN, _draw_rest(draft, target, hub, excess(lift, scale), rest, sums, uniforms[2])
+
+
+@inner_code
+def likeliest(values: Array) -> int:
+    """Return the first of the largest entries of a row."""
+    most, found = values.dtype.type(-1), 0
+    for start in range(0, values.size, BLOCK):
+        here = values[start : start + BLOCK]
+        largest = here[0]
+        for i in range(here.size):
+            largest = greater(largest, here[i])
+        if largest > most:
+            most, found = largest, start
+    while values[found] != most:
+        found += 1
+    return found
+
+
+@inner_code
+def _others(draft: Array, hub: int, sums: Array) -> float:
+    """Return the mass of all tokens but the hub, added up without it."""
+    sum_in_blocks(draft, sums)
+    sums[hub // BLOCK] = sum_without(draft, np.array([hub]), hub // BLOCK)
+    return added(sums)
+
+
+@inner_code
+def _shares(
+    draft: Array, target: Array, hub: int, lift: float, scale: float, mass: float, others: float
+) -> tuple[float, float, float, float, float]:
+    """Return what is left of pairs (a, x), what a takes of it, both of (x, a), and what a lacks.
+
+    If the hub is certain, the pair (a, a) counts among the last.
+    """
+    wanted, scales, sums = np.float64(target[hub]), np.array([1 / lift, scale]), np.empty(2)
+    overlaps(draft, target, lift, scales, sums)
+    at_last = max(sums[0] - min(mass, wanted), 0.0)
+    served = max(sums[1] - min(scale * (mass * lift), wanted), 0.0)
+    first, last = 0.0, mass
+    if others > 0:
+        first, last = max(mass - (served - at_last), 0.0), max(others - at_last, 0.0)
+    first_taken = min(first, wanted)
+    last_taken = min(last, wanted - first_taken)
+    return first, first_taken, last, last_taken, wanted - first_taken - last_taken
+
+
+@inner_code
+def _draw_rest(
+    draft: Array,
+    target: Array,
+    hub: int,
+    weight: Weight,
+    rest: float,
+    sums: Array,
+    uniform: float,
+) -> int:
+    """Draw from what is left of the target: (q − p/(1 − p(a)))₊ off the hub, the rest at it."""
+    excluded, block = np.array([hub]), hub // BLOCK
+    rest_in_blocks(draft, target, weight, sums)
+    sums[block] = added(weights_of(draft, target, weight, 0.0, excluded, block))
+    entry, left = locate(np.array([rest, added(sums)]), uniform)
+    if entry == 0 and (rest > 0 or target[hub] > 0):
+        return hub
+    return draw(draft, target, weight, 0.0, sums, excluded, left)

@@ -1,0 +1,1 @@
+"""Best, fastest and dynamic trees."""

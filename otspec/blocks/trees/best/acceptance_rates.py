@@ -1,0 +1,206 @@
+"""How likely each of k drafts is kept, after each place of a text, and where that leads."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+
+from otspec._base.arithmetic import Array, IntArray, Number, zeros
+from otspec._base.frozen import Frozen
+from otspec.blocks.trees.shapes import Shape
+from otspec.blocks.trees.verifiers.token_rules import TokenRule, made_rule
+from otspec.models.base import Model, Prefix
+from otspec.rules.base.enumeration import by_draft_or_estimate
+
+MOST_PLACES = 20_000
+"""Most places of a text that are told apart."""
+
+
+@dataclass(frozen=True, eq=False)
+class Chances(Frozen):
+    """How likely each of k drafts is kept after each place of a text, and where that leads.
+
+    A place is all that is remembered of a text. Of equal drafts the first goes on, with what is
+    drafted after it; so what a tree keeps is linear in what its subtrees keep.
+
+    Parameters
+    ----------
+    start : ndarray, shape (places,)
+        The law of the places that trees are drafted at.
+    following : ndarray of int, shape (places, branches)
+        Where each branch of a place leads, such as each next token.
+    widths : tuple of int
+        How many children a node may have, ascending.
+    kept : mapping
+        k → ndarray, shape (k, places): the probability that draft i is kept.
+    led : mapping
+        k → ndarray, shape (k, places, branches): the weight of draft i for what follows a branch;
+        for models the probability that draft i is kept as that token.
+    nested : bool
+        Whether the greatest k serves all, since fewer drafts are the first of more.
+    """
+
+    start: Array
+    following: IntArray
+    widths: tuple[int, ...]
+    kept: Mapping[int, Array]
+    led: Mapping[int, Array]
+    nested: bool = False
+
+    def of(self, k: int) -> tuple[Array, Array]:
+        """Return ``kept`` and ``led`` for k drafts."""
+        known = max(self.kept) if self.nested else k
+        return self.kept[known][:k], self.led[known][:k]
+
+    def nothing(self, *shape: int) -> Array:
+        """Return zeros in the arithmetic of the chances."""
+        return zeros(shape, like=self.start)
+
+    def before(self, k: int, laws: Array) -> Array:
+        """Return what laws of places turn to if draft i is kept: (laws, places) -> (k, ...)."""
+        led = self.of(k)[1]
+        after = self.nothing(k, *laws.shape)
+        for branch, place in enumerate(self.following.T):
+            moved = laws[None] * led[:, None, :, branch]
+            np.add.at(after.T, place, moved.T)
+        return after
+
+    def worth(self, children: Sequence[Array]) -> Array:
+        """Return what is kept of children that keep so much after them, shape (places,)."""
+        total = self.nothing(len(self.start))
+        if children:
+            kept, led = self.of(len(children))
+            for each, weights, values in zip(kept, led, children, strict=True):
+                total = total + each + (weights * values[self.following]).sum(axis=1)
+        return total
+
+    def expected(self, tree: Shape) -> Array:
+        """Return what is kept of a tree at each place, shape (places,)."""
+        return self.all_expected([tree])[tree]
+
+    def by_level(self, tree: Shape) -> Array:
+        """Return how likely at least 1, 2, … tokens of a tree are kept, shape (levels, places).
+
+        Their sum over the levels is :meth:`expected`.
+        """
+        known: dict[Shape, Array] = {}
+        return self._by_level(tree, known)
+
+    def _by_level(self, tree: Shape, known: dict[Shape, Array]) -> Array:
+        if tree not in known:
+            levels = self.nothing(tree.depth, len(self.start))
+            if tree.children:
+                kept, led = self.of(len(tree.children))
+                levels[0] = kept.sum(axis=0)
+                for child, weights in zip(tree.children, led, strict=True):
+                    below = self._by_level(child, known)[:, self.following]
+                    levels[1 : 1 + child.depth] += (weights * below).sum(axis=2)
+            known[tree] = levels
+        return known[tree]
+
+    def all_expected(self, trees: Iterable[Shape]) -> dict[Shape, Array]:
+        """Return the same for several trees and what is in them."""
+        known: dict[Shape, Array] = {}
+        for tree in trees:
+            self._expected(tree, known)
+        return known
+
+    def _expected(self, tree: Shape, known: dict[Shape, Array]) -> Array:
+        if tree not in known:
+            below = [self._expected(child, known) for child in tree.children]
+            known[tree] = self.worth(below)
+        return known[tree]
+
+
+def chances_of_models(
+    draft: Model,
+    target: Model,
+    rule: TokenRule,
+    widths: Sequence[int],
+    depth: int,
+    beginnings: Mapping[Prefix, Number],
+) -> Chances:
+    """Return the chances after all that two models tell apart in so many tokens.
+
+    Raises
+    ------
+    ValueError
+        Too many places; or what the rule refuses.
+    """
+    nested, needed = asked_widths(rule, widths)
+    numbers: dict[tuple[Prefix, Prefix], int] = {}
+    texts: list[Prefix] = []
+    place = partial(_place, draft, target, numbers, texts)
+    first = [place(text) for text in beginnings]
+    like = draft(texts[0])
+    nothing = {k: zeros((k, draft.n), like=like) for k in needed}
+    rows: list[dict[int, Array]] = []
+    leads: list[list[int]] = []
+    for _ in range(depth):
+        for text in texts[len(rows) :]:
+            if target.ended(text):  # nothing is drafted there
+                leads.append([len(rows)] * draft.n)
+                rows.append(nothing)
+                continue
+            pair = draft(text), target(text)
+            rows.append({k: accepted_by_draft(rule, *pair, k) for k in needed})
+            possible = np.flatnonzero((pair[0] > 0) & (pair[1] > 0))
+            after = [len(rows) - 1] * draft.n  # where nothing leads
+            for token in possible.tolist():
+                after[token] = place((*text, token))
+            leads.append(after)
+    leads += [[number] * draft.n for number in range(len(rows), len(texts))]
+    rows += [nothing] * (len(texts) - len(rows))
+    start = zeros(len(texts), like=like)
+    for number, mass in zip(first, beginnings.values(), strict=True):
+        start[number] += mass
+    led = {k: np.stack([row[k] for row in rows], axis=1) for k in needed}
+    kept = {k: each.sum(axis=2) for k, each in led.items()}
+    return Chances(start, np.array(leads), tuple(widths), kept, led, nested)
+
+
+def _place(
+    draft: Model,
+    target: Model,
+    numbers: dict[tuple[Prefix, Prefix], int],
+    texts: list[Prefix],
+    text: Prefix,
+) -> int:
+    """Return the number of what both models remember of a text."""
+    number = numbers.setdefault((draft.context(text), target.context(text)), len(texts))
+    if number == len(texts):
+        texts.append(text)
+    if len(texts) > MOST_PLACES:
+        raise ValueError(
+            f"the models tell apart more than {MOST_PLACES:,} texts: use a smaller depth, or "
+            "models that forget what is long past"
+        )
+    return number
+
+
+def accepted_by_draft(rule: TokenRule, draft: Array, target: Array, k: int) -> Array:
+    """Return how likely draft i is accepted as y, shape (k, n); 0 for drafts that there are not.
+
+    In floats it is estimated where a rule has no formula and too many tuples.
+
+    Raises
+    ------
+    NotExactError
+        Such a rule in exact arithmetic.
+    """
+    found = by_draft_or_estimate(made_rule(rule, draft, target, k))
+    accepted = zeros((k, len(draft)), like=draft)
+    accepted[: len(found)] = found
+    return accepted
+
+
+def asked_widths(rule: TokenRule, widths: Sequence[int]) -> tuple[bool, list[int]]:
+    """Return whether the greatest number of drafts serves all, and for which ones a rule is asked.
+
+    The first drafts are those of fewer for a rule that says so of itself.
+    """
+    nested = bool(getattr(rule, "nested", False))
+    return nested, [max(widths)] if nested else list(widths)

@@ -1,0 +1,280 @@
+"""The tree that keeps most of a number of drafted tokens (Sequoia, sec. 4.1, for every rule)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Annotated, Any
+
+import numpy as np
+
+from otspec._base.arguments import as_callable, as_choice, as_integer
+from otspec._base.arithmetic import Number, as_number
+from otspec._base.frozen import Frozen
+from otspec.blocks.trees.best.acceptance_rates import Chances, chances_of_models
+from otspec.blocks.trees.best.allotment import Allotment
+from otspec.blocks.trees.best.children import KEEP, best_at_every_place
+from otspec.blocks.trees.shapes import LEAF, Shape
+from otspec.blocks.trees.verifiers.token_rules import TokenRule
+from otspec.cards import Carded
+from otspec.distributions import as_k
+from otspec.frames import Tokens
+from otspec.models.base import BEGINNING, MOST_DEPTH, Prefix, as_beginnings
+from otspec.models.callables import as_models
+
+MOST_NODES = 4_096
+"""Most nodes of a tree that is searched for."""
+
+
+@dataclass(frozen=True)
+class BestTree(Carded):
+    """A tree of drafts and what it is worth.
+
+    Parameters
+    ----------
+    tree : Shape
+    expected : float or Fraction
+        E[τ], the kept tokens; of equal children the first goes on.
+    error : float
+        The standard error of a mean over logged blocks; 0 if exact, NaN for a single block.
+    """
+
+    tree: Shape
+    expected: Tokens
+    error: Annotated[float, "tokens"] = 0.0
+
+    @property
+    def nodes(self) -> int:
+        """The drafted tokens of the tree."""
+        return self.tree.size
+
+    @property
+    def efficiency(self) -> Tokens:
+        """Tokens per call of the target, E[τ] + 1."""
+        return self.expected + 1
+
+
+@dataclass(frozen=True, eq=False)
+class BestTrees(Frozen):
+    """The best trees of one rule, by the most nodes and levels that they may have.
+
+    Parameters
+    ----------
+    chances : Chances
+        How likely drafts are kept.
+    nodes, depth : int
+        The most nodes and levels.
+    keep : str
+        ``"all"`` or ``"likely"``, see :func:`best_tree`.
+
+    Raises
+    ------
+    ValueError
+        Numbers that cannot be used; or too many trees are needed at once.
+    """
+
+    chances: Chances
+    nodes: int
+    depth: int
+    keep: str = "all"
+
+    def __post_init__(self) -> None:
+        as_choice(self.keep, "keep", KEEP)
+        self._hold(nodes=as_nodes(self.nodes), depth=as_depth(self.depth))
+
+    def at(self, nodes: int, depth: int) -> BestTree:
+        """Return the best tree with at most so many nodes and levels.
+
+        Raises
+        ------
+        ValueError
+            Fewer than one, or more than those of the table.
+        """
+        nodes = as_integer(nodes, "nodes", 1, self.nodes)
+        return self.rows[as_integer(depth, "depth", 1, self.depth) - 1][nodes - 1]
+
+    @property
+    def best(self) -> BestTree:
+        """The best of all."""
+        return self.at(self.nodes, self.depth)
+
+    @cached_property
+    def rows(self) -> tuple[tuple[BestTree, ...], ...]:
+        """The best trees by the most levels, from 1, and in each the most nodes, from 1."""
+        start = Allotment(self.chances, self.chances.start[None], self.nodes)
+        rows = []
+        for candidates in KEEP[self.keep](self.chances, self.nodes, self.depth):
+            allotted = start.among(candidates)
+            found = zip(allotted.trees[0][1:], allotted.values[0, 1:].tolist(), strict=True)
+            rows.append(tuple(BestTree(tree, self._number(value)) for tree, value in found))
+        return tuple(rows)
+
+    @property
+    def bound(self) -> Number:
+        """The most that trees keep whose shape may follow the text, and so a bound on all trees."""
+        return self.bounds[-1]
+
+    @cached_property
+    def bounds(self) -> tuple[Number, ...]:
+        """The same for each number of nodes, from 1.
+
+        There each node may share out what is below it by what both models remember of its text.
+        It is what the best tree keeps if nothing is remembered.
+        """
+        values = best_at_every_place(self.chances, self.nodes, self.depth)[:, 1:]
+        return tuple(self._number(self.chances.start @ column) for column in values.T)
+
+    @cached_property
+    def branchings(self) -> tuple[BestTree, ...]:
+        """All trees whose nodes have as many children as the others of their level, smaller first.
+
+        A rule that takes only one number of children has those with as many.
+        """
+        trees = sorted(self._branchings(1, LEAF), key=lambda tree: tree.size)
+        kept = self.chances.all_expected(trees)
+        return tuple(
+            BestTree(tree, self._number(self.chances.start @ kept[tree])) for tree in trees
+        )
+
+    def _branchings(self, levels: int, below: Shape) -> Iterator[Shape]:
+        """Yield what has one more level, and more."""
+        for k in self.chances.widths:
+            if k * (below.size + 1) > self.nodes:
+                break
+            tree = Shape((below,) * k)
+            yield tree
+            if levels < self.depth:
+                yield from self._branchings(levels + 1, tree)
+
+    @property
+    def branching(self) -> BestTree | None:
+        """The best branching, if there is one."""
+        return max(self.branchings, key=lambda each: each.expected, default=None)
+
+    @property
+    def chain(self) -> BestTree | None:
+        """The longest chain, if the rule takes single drafts."""
+        return max(self.chains, key=lambda each: each.expected, default=None)
+
+    @property
+    def chains(self) -> tuple[BestTree, ...]:
+        """The trees without branches."""
+        return tuple(each for each in self.branchings if each.tree.size == each.tree.depth)
+
+    def expected(self, tree: Shape) -> Number:
+        """Return what is kept of a tree, of which equal children stay apart."""
+        return self._number(self.chances.start @ self.chances.expected(tree))
+
+    def _number(self, value: Any) -> Number:
+        return as_number(value, like=self.chances.start)
+
+
+def best_trees(
+    draft: Any,
+    target: Any,
+    rule: TokenRule,
+    nodes: int,
+    depth: int,
+    *,
+    widest: int | None = None,
+    keep: str = "all",
+    beginnings: Mapping[Prefix, Number] = BEGINNING,
+) -> BestTrees:
+    """Return the best trees by nodes and levels; parameters are those of :func:`best_tree`."""
+    models = as_models(draft, target)
+    as_callable(rule, "rule", "a class of otspec.rules, or a function of draft, target and k")
+    law = as_beginnings(beginnings, models[1])
+    widths = as_widths(rule, as_nodes(nodes), widest)
+    chances = chances_of_models(*models, rule, widths, as_depth(depth), law)
+    return BestTrees(chances, nodes, depth, keep)
+
+
+def best_tree(
+    draft: Any,
+    target: Any,
+    rule: TokenRule,
+    nodes: int,
+    depth: int,
+    *,
+    widest: int | None = None,
+    keep: str = "all",
+    beginnings: Mapping[Prefix, Number] = BEGINNING,
+) -> BestTree:
+    """Return the tree that keeps most tokens in expectation, of all with so many nodes and levels.
+
+    Of equal children the first goes on alone (``merge=False`` of
+    :class:`otspec.blocks.trees.DraftSelection`); where they go on together another tree may be the best.
+
+    Parameters
+    ----------
+    draft, target : callable
+        Language models, see :class:`otspec.blocks.base.BlockRule`.
+    rule : callable
+        (draft, target, k) → a rule for one token, such as a class of :mod:`otspec.rules`.
+    nodes : int
+        The most drafted tokens.
+    depth : int
+        The most levels.
+    widest : int, optional
+        The most children of a node; by default there may be as many as nodes.
+    keep : str
+        Which subtrees to go on with where models remember, so that one of them is best after some
+        texts and another after others. ``"all"``: all that are best for some law of texts, so that
+        the result is the best of all trees. ``"likely"``: those that are best for the laws of
+        texts that likely nodes have; then :attr:`BestTrees.bound` says how far the best of all may
+        be. With models that remember nothing both are one.
+    beginnings : mapping
+        The law of what stands before the tree, as
+        :meth:`otspec.blocks.trees.DraftSelection.expected_after` takes it.
+
+    Returns
+    -------
+    BestTree
+
+    Raises
+    ------
+    ValueError
+        Models, a rule or numbers that cannot be used; more than 20,000 texts that are told apart;
+        with ``keep="all"`` too many subtrees.
+
+    Examples
+    --------
+    >>> from otspec.blocks import memoryless
+    >>> from otspec.rules import RecursiveRejection
+    >>> draft, target = memoryless(["1/2", "1/2"]), memoryless(["1/4", "3/4"])
+    >>> found = best_tree(draft, target, RecursiveRejection, nodes=6, depth=4)
+    >>> found.tree.text, found.expected
+    ('[[[[]]][]][]', Fraction(581, 256))
+    """
+    return best_trees(
+        draft, target, rule, nodes, depth, widest=widest, keep=keep, beginnings=beginnings
+    ).best
+
+
+def as_nodes(nodes: Any) -> int:
+    """Check the most nodes of a tree."""
+    return as_integer(as_k(nodes, "nodes"), "nodes", 1, MOST_NODES, otherwise="draft fewer tokens")
+
+
+def as_depth(depth: Any) -> int:
+    """Check the most levels of a tree."""
+    return as_integer(as_k(depth, "depth"), "depth", 1, MOST_DEPTH, otherwise="use fewer levels")
+
+
+def as_widths(rule: TokenRule, nodes: int, widest: Any = None) -> Sequence[int]:
+    """Return how many children a node may have.
+
+    Raises
+    ------
+    ValueError
+        Not a number of children, or none that the rule takes.
+    """
+    most = nodes if widest is None else min(as_k(widest, "widest"), nodes)
+    only = getattr(rule, "only_k", None)
+    if only is not None and only > most:
+        raise ValueError(
+            f"the rule verifies exactly {only} children, but a node may have at most {most}: allow "
+            "more nodes, or use another rule"
+        )
+    return np.arange(1, most + 1).tolist() if only is None else [only]

@@ -1,0 +1,178 @@
+"""Dynamic trees: certain drafts, for each text those of greatest worth (EAGLE-2, sec. 4)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+
+from otspec._base.arguments import as_callable, as_choice, as_generator, as_integer
+from otspec._base.arithmetic import Array, Number, as_number, as_numbers
+from otspec.blocks.base import BlockRule, Outcome
+from otspec.blocks.trees.best.growth import Grown, grown
+from otspec.blocks.trees.token_tree import TokenTree
+from otspec.blocks.trees.verifiers.base import DraftedTree
+from otspec.distributions import as_k, normalised
+from otspec.drafts.base import draw
+from otspec.models.base import MOST_DEPTH, Model, Prefix, as_beginnings
+from otspec.models.corrected import OneCorrectedToken
+
+MOST_NODES = 100_000
+"""Most nodes of a tree."""
+
+
+@dataclass(frozen=True, eq=False)
+class DynamicTree(BlockRule):
+    """Draft the nodes of greatest path probability, another tree for every text.
+
+    Nothing is drawn to draft them, and verified they are by a draw from the target: a node is kept
+    if the target's text goes through it, and no rule keeps more of certain drafts (Theory, 13). So
+    E[τ] is the sum of the target's path probabilities over the nodes. Grown by those themselves
+    (``by="target"``) the tree keeps the most of all certain trees with so many nodes and levels.
+    Nothing is drafted after an end token of the target.
+
+    Law: what is kept and its continuation is the target's text.
+    Source: EAGLE-2, sec. 4 (there a level goes on with ``widest`` nodes), verified as serving
+    stacks do it, see :class:`otspec.rules.TargetOnly`.
+
+    Parameters
+    ----------
+    draft, target : callable
+        Language models, see :class:`otspec.blocks.base.BlockRule`.
+    nodes, levels : int
+        The most nodes and levels.
+    widest : int, optional
+        How many nodes of each level go on, and with how many children each; by default as many as
+        there are room for.
+    by : str
+        Whose path probabilities the tree is grown by, ``"draft"`` or ``"target"``.
+    confidence : callable, optional
+        From a distribution of the next token to the estimated chance of each token to be kept, from
+        0 to 1, such as one that was calibrated: ``lambda row: row**0.8``.
+
+    Raises
+    ------
+    ValueError
+        Models, numbers or names that cannot be used; later, estimates that are none.
+
+    Examples
+    --------
+    >>> from otspec.blocks import memoryless
+    >>> draft, target = memoryless(["2/3", "1/3"]), memoryless(["3/4", "1/4"])
+    >>> rule = DynamicTree(draft, target, nodes=3, levels=2)
+    >>> [path for path, _ in rule.grown], rule.expected()
+    ([(0,), (0, 0), (1,)], Fraction(25, 16))
+    """
+
+    nodes: int
+    levels: int
+    widest: int | None = None
+    by: str = "draft"
+    confidence: Callable[[Array], Any] | None = None
+
+    title: ClassVar[str] = "dynamic tree"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        nodes, levels = as_k(self.nodes, "nodes"), as_k(self.levels, "levels")
+        if self.confidence is not None:
+            as_callable(self.confidence, "confidence", "a function of a distribution")
+        self._hold(
+            nodes=as_integer(nodes, "nodes", 1, MOST_NODES, otherwise="draft fewer tokens"),
+            levels=as_integer(levels, "levels", 1, MOST_DEPTH, otherwise="use fewer levels"),
+            widest=None if self.widest is None else as_k(self.widest, "widest"),
+            by=as_choice(self.by, "by", ("draft", "target")),
+        )
+
+    @property
+    def depth(self) -> int:
+        """The most levels."""
+        return self.levels
+
+    @cached_property
+    def grown(self) -> tuple[Grown, ...]:
+        """The nodes, parents before their children, with what they were grown by."""
+        return tuple(grown(self._estimates, self.nodes, self.levels, self.widest))
+
+    def _estimates(self, path: Prefix) -> Array:
+        if self.target.ended(path):  # nothing is drafted after an end token
+            return self.target(path) * 0
+        guide: Model = self.draft if self.by == "draft" else self.target
+        if self.confidence is None:
+            return guide(path)
+        estimates = as_numbers(self.confidence(guide(path)), "confidence")
+        if estimates.shape != (guide.n,) or not ((estimates >= 0) & (estimates <= 1)).all():
+            raise ValueError(
+                f"confidence gives {estimates.tolist()!r:.80}: it must give a chance from 0 to 1 "
+                f"for each of {guide.n} tokens"
+            )
+        return estimates
+
+    @cached_property
+    def _children(self) -> dict[Prefix, list[int]]:
+        """From each text that agrees with a node to the tokens of its children."""
+        children: dict[Prefix, list[int]] = {(): []}
+        for path, _ in self.grown:
+            children[path] = []
+            children[path[:-1]].append(path[-1])
+        return children
+
+    @property
+    def drafted(self) -> DraftedTree:
+        """The tree and its tokens."""
+        numbers = {path: number for number, (path, _) in enumerate(self.grown)}
+        parents = tuple(numbers.get(path[:-1], -1) for path, _ in self.grown)
+        return DraftedTree(TokenTree(parents), tuple(path[-1] for path, _ in self.grown))
+
+    def outcomes(self) -> Iterator[Outcome]:
+        """Yield each path of the tree with the probability that the text leaves the tree there."""
+        masses: dict[Prefix, Any] = {(): self.target.number(1)}
+        for path, children in self._children.items():
+            row, mass = self.target(path), masses[path]
+            for token in children:
+                masses[(*path, token)] = mass * row[token]
+            left = self._left(path)
+            if mass * left.sum() > 0:
+                yield Outcome(path, self.target.number(mass * left.sum()), self._after(path, left))
+
+    def _left(self, path: Prefix) -> Array:
+        """Return the target's chance of each token that is no child."""
+        left = self.target(path).copy()
+        left[self._children[path]] *= 0
+        return left
+
+    def _after(self, path: Prefix, left: Array) -> Model:
+        """Return what follows a text that leaves the tree."""
+        return OneCorrectedToken(self.target.after(path), normalised(left, left))
+
+    def expected(self) -> Number:
+        """Return E[τ], the sum of the target's path probabilities over the nodes."""
+        masses: dict[Prefix, Any] = {(): self.target.number(1)}
+        for path, _ in self.grown:
+            masses[path] = masses[path[:-1]] * self.target(path[:-1])[path[-1]]
+        return self.target.number(sum(masses.values()) - 1)
+
+    def expected_after(self, beginnings: Mapping[Prefix, Number]) -> Number:
+        """Return E[τ] after a beginning drawn at random: a tree for what is remembered of it."""
+        known: dict[tuple[Prefix, Prefix], Number] = {}
+        total: Any = self.target.number(0)
+        for text, mass in as_beginnings(beginnings, self.target).items():
+            remembered = self.draft.context(text), self.target.context(text)
+            if remembered not in known:
+                after = self.restarted(self.draft.after(text), self.target.after(text))
+                known[remembered] = after.expected()
+            total += mass * known[remembered]
+        return as_number(total, like=self.target(()))
+
+    def sample(self, rng: np.random.Generator) -> Outcome:
+        """Draw from the target as long as the tree goes on with the token."""
+        as_generator(rng)
+        path: Prefix = ()
+        while True:
+            longer = (*path, int(draw(self.target(path), 1, rng)[0]))
+            if longer not in self._children:
+                return Outcome(path, self.target.number(1), self._after(path, self._left(path)))
+            path = longer

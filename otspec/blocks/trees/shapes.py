@@ -1,0 +1,269 @@
+"""Trees of any shape: of each node, how many children it has, and theirs (MCSD, sec. 3.3)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from itertools import zip_longest
+from typing import Any
+
+from otspec._base.arguments import MOST_ITEMS, as_flag, as_instance, as_list
+from otspec._base.frozen import Frozen
+from otspec.blocks.trees.branching import as_branching, check_nodes, too_large
+from otspec.blocks.trees.notation import TOP, bracketed, is_paths, of_brackets, of_paths, of_widths
+from otspec.blocks.trees.token_tree import TokenTree
+from otspec.models.base import MOST_DEPTH
+
+
+def _checked(shapes: Any, name: str) -> tuple[Shape, ...]:
+    given = enumerate(as_list(shapes, name, "a sequence of shapes"))
+    return tuple(as_instance(each, f"{name}[{i}]", Shape, "a Shape") for i, each in given)
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Shape(Frozen):
+    """What is drafted after a text: its children, each with what is drafted after it.
+
+    Equal subtrees are one object where a shape is made by a function here, so that a branching
+    takes one for each depth.
+
+    Parameters
+    ----------
+    children : tuple of Shape
+        In the order in which their tokens are drafted; none for a leaf.
+    top : bool
+        Whether the children are not drawn but the likeliest tokens of the draft model, the
+        likeliest one first, which are certain.
+    """
+
+    children: tuple[Shape, ...] = ()
+    top: bool = False
+    size: int = field(init=False)
+    """How many tokens are drafted."""
+    depth: int = field(init=False)
+    """L, the most drafted tokens that can be kept."""
+    drawn: bool = field(init=False)
+    """Whether all children, here and below, are drawn."""
+    even: bool = field(init=False)
+    """Whether siblings are alike, here and below."""
+    widths: frozenset[int] = field(init=False)
+    """How many children nodes have whose children are drawn."""
+    _hash: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        # Here, from the bottom: shapes may be too deep for what goes down into them.
+        children = _checked(self.children, "children")
+        top = as_flag(self.top, "top") and bool(children)
+        different = set(children)
+        first = next(iter(children), self)
+        own = set() if top or not children else {len(children)}
+        self._hold(
+            children=children,
+            top=top,
+            size=sum(1 + child.size for child in children),
+            depth=max((1 + child.depth for child in different), default=0),
+            drawn=not top and all(child.drawn for child in different),
+            even=not children or (len(different) == 1 and first.even),
+            widths=frozenset(own).union(*(child.widths for child in different)),
+            _hash=hash((children, top)),
+        )
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Shape):
+            return NotImplemented
+        seen = set()
+        left = [(self, other)]
+        while left:
+            one, two = left.pop()
+            if one is two or (id(one), id(two)) in seen:
+                continue
+            if (one._hash, one.top, len(one.children)) != (two._hash, two.top, len(two.children)):
+                return False
+            seen.add((id(one), id(two)))
+            left += zip(one.children, two.children, strict=True)
+        return True
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    def __repr__(self) -> str:
+        return f"as_shape({self.text!r})" if self.children else "Shape()"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (_of_text, (self.text, "tree")) if self.children else (Shape, ())
+
+    @classmethod
+    def of_branching(
+        cls, branching: str | Sequence[int], name: str = "branching", top: Sequence[bool] = ()
+    ) -> Shape:
+        """Return the shape with the same number of children at each depth, such as ``"4x2x1"``.
+
+        Parameters
+        ----------
+        branching : str or sequence of int
+        name : str
+            What an error message calls it.
+        top : sequence of bool
+            For each depth, whether the children are the likeliest tokens; by default none are.
+        """
+        widths = as_branching(branching, name)
+        check_nodes(widths, branching, name)
+        shape = LEAF
+        certain = top or [False] * len(widths)
+        for width, likeliest in zip(reversed(widths), reversed(certain), strict=True):
+            shape = cls((shape,) * width, likeliest)
+        return shape
+
+    @classmethod
+    def of_tree(cls, tree: TokenTree, top: Iterable[int] = ()) -> Shape:
+        """Return the shape of a tree, children in the order of their nodes.
+
+        Parameters
+        ----------
+        tree : TokenTree
+        top : iterable of int
+            The nodes whose children are the likeliest tokens; −1 for the prompt.
+        """
+        certain = set(top)
+        below: list[list[Shape]] = [[] for _ in range(len(tree) + 1)]
+        known: dict[tuple[tuple[Shape, ...], bool], Shape] = {((), False): LEAF}
+        for node in range(len(tree) - 1, -2, -1):
+            made = tuple(reversed(below[node + 1])), node in certain
+            if made not in known:
+                known[made] = cls(*made)
+            shape = known[made]
+            if node >= 0:
+                below[tree.parents[node] + 1].append(shape)
+        return shape
+
+    @property
+    def branching(self) -> tuple[int, ...] | None:
+        """The children by depth if all are drawn and those of one depth have equally many."""
+        return tuple(width for width, _ in self._levels()) if self.even and self.drawn else None
+
+    @property
+    def chain(self) -> bool:
+        """Whether it is one path, of drawn tokens."""
+        return self.size == self.depth and self.drawn
+
+    @property
+    def text(self) -> str:
+        """Its branching such as ``"4x2x1"``; else each node as a pair of brackets around its own.
+
+        ``"[[][]][]"`` has two nodes after the text, the first of them with two children. Before
+        children that are the likeliest tokens stands ``top``: ``"top4x2"``, ``"top[][[]]"``.
+        """
+        if self.even:
+            return "x".join(f"{TOP * top}{width}" for width, top in self._levels())
+        return bracketed(self)
+
+    def _levels(self) -> list[tuple[int, bool]]:
+        """Return the children by depth, and whether they are certain, following the first ones."""
+        levels = []
+        shape = self
+        while shape.children:
+            levels.append((len(shape.children), shape.top))
+            shape = shape.children[0]
+        return levels
+
+    @property
+    def level_sizes(self) -> list[int]:
+        """How many tokens each level has."""
+        sizes, level = [], [self]
+        while level := [child for shape in level for child in shape.children]:
+            sizes.append(len(level))
+        return sizes
+
+    def after(self, places: Sequence[int]) -> Shape:
+        """Return what is drafted after the token that all children at some places equal."""
+        return _together([self.children[place] for place in places])
+
+    def tree(self) -> TokenTree:
+        """Return the tree, level by level."""
+        parents: list[int] = []
+        level: list[tuple[int, Shape]] = [(-1, self)]
+        while level:
+            below = []
+            for node, shape in level:
+                for child in shape.children:
+                    below.append((len(parents), child))
+                    parents.append(node)
+            level = below
+        return TokenTree(tuple(parents))
+
+
+LEAF = Shape()
+"""Nothing is drafted any more."""
+
+
+def together(shapes: Iterable[Shape]) -> Shape:
+    """Return what is drafted after a text that several nodes agree with.
+
+    Drawn children are those of all of them, one node after the other. The likeliest tokens are the
+    same for all nodes: each is drafted once, and what follows it is what follows it anywhere. Nodes
+    that have drawn children do not go on together with others that have certain ones: those go
+    on that are like the first that has any.
+
+    Raises
+    ------
+    ValueError
+        Something else than shapes.
+    """
+    return _together(_checked(shapes, "shapes"))
+
+
+def _together(shapes: Iterable[Shape]) -> Shape:
+    going = [shape for shape in shapes if shape.children]
+    alike = [shape for shape in going if shape.top == going[0].top]
+    if len(alike) < 2:
+        return alike[0] if alike else LEAF
+    if not alike[0].top:
+        return Shape(tuple(child for shape in alike for child in shape.children))
+    children = []
+    for rank in zip_longest(*(shape.children for shape in alike), fillvalue=LEAF):
+        children.append(_together(rank))  # noqa: PERF401 -- a frame less, of as many as levels
+    return Shape(tuple(children), top=True)
+
+
+def as_shape(tree: Any, name: str = "tree") -> Shape:
+    """Check a tree of drafts and return its shape.
+
+    Parameters
+    ----------
+    tree : str, sequence, TokenTree or Shape
+        Children of each node by depth, such as ``"4x2x1"`` or ``(4, 2, 1)``; brackets such as
+        ``"[[][]][]"``, see :attr:`Shape.text`; paths to all nodes as Medusa writes them, such as
+        ``[[0], [0, 0], [1]]``; or a tree.
+    name : str
+        What an error message calls it.
+
+    Raises
+    ------
+    ValueError
+        Something else, no node at all, more than a million nodes, or more than 500 levels.
+    """
+    if isinstance(tree, TokenTree):
+        shape = Shape.of_tree(tree)
+    elif isinstance(tree, Shape):
+        shape = tree
+    elif isinstance(tree, str):
+        shape = _of_text(tree, name)
+    elif is_paths(tree):
+        shape = Shape.of_tree(of_paths(tree, name))
+    else:
+        shape = Shape.of_branching(tree, name)
+    if not shape.children:
+        raise ValueError(f"{name} is empty: name the children of at least one depth")
+    if shape.size > MOST_ITEMS:
+        raise ValueError(too_large(tree, name))
+    if shape.depth > MOST_DEPTH:
+        raise ValueError(f"{name} has {shape.depth:,} levels: at most {MOST_DEPTH} can be followed")
+    return shape
+
+
+def _of_text(text: str, name: str) -> Shape:
+    """Read what :attr:`Shape.text` says."""
+    if set(text) & {"[", "]"}:
+        return Shape.of_tree(*of_brackets(text, name))
+    widths, top = of_widths(text, name)
+    return Shape.of_branching(widths, name, top)

@@ -1,0 +1,164 @@
+"""Trees of drafted tokens, and what tree attention needs to score them in one call."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from otspec._base.arguments import as_integer
+from otspec._base.arithmetic import IntArray
+from otspec._base.frozen import Frozen
+from otspec._base.memory import memory
+from otspec._base.parents import as_parents, children_of, depths_of
+from otspec.blocks.trees.branching import as_branching, check_nodes
+
+MOST_PROMPT = 10**9
+
+
+@dataclass(frozen=True)
+class TokenTree(Frozen):
+    """A tree of drafted tokens, squeezed into one sequence: parents come before their children.
+
+    Source: MCSD, sec. 3.3 (tree attention).
+
+    Parameters
+    ----------
+    parents : tuple of int
+        The index of each node's parent; −1 for what follows the prompt directly.
+
+    Raises
+    ------
+    ValueError
+        A parent that does not come before its child.
+
+    Examples
+    --------
+    >>> tree = TokenTree.of_branching("2x1")
+    >>> tree.parents
+    (-1, -1, 0, 1)
+    >>> tree.attention_mask().astype(int)
+    array([[1, 0, 0, 0],
+           [0, 1, 0, 0],
+           [1, 0, 1, 0],
+           [0, 1, 0, 1]])
+    """
+
+    parents: tuple[int, ...]
+
+    def __post_init__(self) -> None:
+        self._hold(parents=as_parents(self.parents, "parents"))
+
+    @classmethod
+    def of_branching(cls, branching: str | Sequence[int]) -> TokenTree:
+        """Return the tree of a k-configuration, level by level.
+
+        Parameters
+        ----------
+        branching : str or sequence of int
+            Children of each node by depth, such as ``"4x2x1"``.
+
+        Raises
+        ------
+        ValueError
+            As :func:`as_branching`; or more than a million nodes.
+        """
+        widths = as_branching(branching)
+        check_nodes(widths, branching, "branching")
+        parents: list[int] = []
+        level = [-1]
+        for width in widths:
+            start = len(parents)
+            parents += [node for node in level for _ in range(width)]
+            level = list(range(start, len(parents)))
+        return cls(tuple(parents))
+
+    def __len__(self) -> int:
+        return len(self.parents)
+
+    @property
+    def depths(self) -> IntArray:
+        """Each node's depth, shape (nodes,); 1 for what follows the prompt directly."""
+        return np.array(depths_of(self.parents), dtype=np.intp)
+
+    @property
+    def leaves(self) -> tuple[int, ...]:
+        """The nodes without children: the last tokens of the candidate sequences."""
+        return tuple(sorted(set(range(len(self))) - set(self.parents)))
+
+    def children(self, node: int) -> tuple[int, ...]:
+        """Return the children of a node; −1 for the prompt."""
+        return self._children[self._node(node) + 1]
+
+    @cached_property
+    def _children(self) -> tuple[tuple[int, ...], ...]:
+        return children_of(self.parents)
+
+    def path(self, node: int) -> tuple[int, ...]:
+        """Return the nodes from the prompt to a node, itself included."""
+        node = self._node(node)
+        found: list[int] = []
+        while node >= 0:
+            found.append(node)
+            node = self.parents[node]
+        return tuple(reversed(found))
+
+    def _node(self, node: Any) -> int:
+        otherwise = f"the tree has {len(self)} nodes"
+        return as_integer(node, "node", -1, len(self) - 1, otherwise=otherwise)
+
+    def attention_mask(self, prompt: int = 0) -> npt.NDArray[np.bool_]:
+        """Return which tokens each node may see: the prompt, its ancestors and itself.
+
+        Parameters
+        ----------
+        prompt : int
+            Number of prompt tokens, which stand before the tree.
+
+        Returns
+        -------
+        ndarray of bool, shape (nodes, prompt + nodes)
+
+        Raises
+        ------
+        ValueError
+            A negative number of prompt tokens.
+        """
+        prompt = _as_prompt(prompt, len(self))
+        mask = np.zeros((len(self), prompt + len(self)), dtype=bool)
+        mask[:, :prompt] = True
+        for node, parent in enumerate(self.parents):
+            if parent >= 0:
+                mask[node] = mask[parent]
+            mask[node, prompt + node] = True
+        return mask
+
+    def positions(self, prompt: int = 0) -> IntArray:
+        """Return each node's position in its candidate sequence, counted from 0.
+
+        Parameters
+        ----------
+        prompt : int
+            Number of prompt tokens.
+
+        Returns
+        -------
+        ndarray of int, shape (nodes,)
+            Nodes of one depth share a position.
+
+        Raises
+        ------
+        ValueError
+            A negative number of prompt tokens.
+        """
+        return _as_prompt(prompt) + self.depths - 1
+
+
+def _as_prompt(prompt: Any, rows: int = 1) -> int:
+    wanted = "the number of prompt tokens"
+    most = memory() // (2 * max(rows, 1))
+    return as_integer(prompt, "prompt", 0, min(most, MOST_PROMPT), wanted=wanted)

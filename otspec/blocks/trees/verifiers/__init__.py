@@ -1,0 +1,1 @@
+"""Rules that verify a draft tree."""

@@ -1,0 +1,194 @@
+"""Several drafts: token-level rules applied depth by depth to the children that still agree."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import InitVar, dataclass, field, replace
+from typing import Any, ClassVar
+
+import numpy as np
+
+from otspec._base.arguments import as_callable, as_flag, as_generator
+from otspec._base.arithmetic import Array, Number, zeros
+from otspec.blocks.base import Outcome
+from otspec.blocks.trees.best.expected import expected_kept
+from otspec.blocks.trees.shapes import LEAF, Shape, as_shape
+from otspec.blocks.trees.verifiers.base import (
+    Agreeing,
+    DraftedTree,
+    TreeRule,
+    as_drafted,
+    drafted_after,
+)
+from otspec.blocks.trees.verifiers.nodes import Nodes
+from otspec.blocks.trees.verifiers.token_rules import TokenRule
+from otspec.distributions import normalised
+from otspec.drafts import DraftLaw
+from otspec.models.base import BEGINNING, Prefix, as_beginnings
+from otspec.models.corrected import OneCorrectedToken
+
+
+@dataclass(frozen=True, eq=False)
+class DraftSelection(TreeRule):
+    """Verify a tree of drafts: select among the children of all nodes that agree with the text.
+
+    At each depth the rule for one token sees the children of all nodes that agree; its selected
+    token goes on with the children that equal it. K sequences drawn independently are the tree
+    K x 1 x … x 1. Distinct drafts never agree twice. Children that are the likeliest tokens are
+    verified by :class:`otspec.rules.TargetOnly`, whatever the rule; :func:`otspec.blocks.trees.together`
+    says which nodes go on where those of some are drawn and those of others are not.
+
+    Law: what is kept and its continuation is the target's text (not given τ, which depends on it).
+    Source: SpecTr, alg. 3 with alg. 4 and thm. 2, with equal drafts counted as often as they were
+    drawn; MCSD, alg. 1 and 2, is the same with ``merge=False``.
+
+    Parameters
+    ----------
+    draft, target : callable
+        Language models, see :class:`otspec.blocks.base.BlockRule`.
+    tree : str, sequence of int, TokenTree or Shape
+        Children of each node by depth, such as ``"4x2x1"``, or a tree of any shape, see
+        :func:`otspec.blocks.trees.as_shape`. Of distinct children no more are drawn than the draft model
+        has tokens: the first ones.
+    rule : callable
+        (draft, target, k) → a rule for one token: a class of :mod:`otspec.rules`, which also says
+        how the drafts are drawn, or any function.
+    merge : bool
+        Whether equal i.i.d. children are one node from then on, with the children of all; else
+        only the first of them goes on.
+    nodes : Nodes, optional
+        Of another tree, whose results serve here too if models, rule and ``merge`` are the same.
+
+    Raises
+    ------
+    ValueError
+        Models or a tree that cannot be used; later, a number of children that the rule refuses.
+
+    Examples
+    --------
+    >>> from otspec.blocks import memoryless
+    >>> from otspec.rules import RecursiveRejection
+    >>> draft, target = memoryless(["1/2", "1/2"]), memoryless(["1/4", "3/4"])
+    >>> DraftSelection(draft, target, "2x1", RecursiveRejection).expected()
+    Fraction(101, 64)
+    >>> DraftSelection(draft, target, "[[]][]", RecursiveRejection).expected()
+    Fraction(23, 16)
+    """
+
+    rule: TokenRule
+    merge: bool = True
+    nodes: InitVar[Nodes | None] = field(default=None, kw_only=True)
+    _nodes: Nodes = field(init=False, repr=False)
+
+    title: ClassVar[str] = "draft selection"
+    takes_top: ClassVar[bool] = True
+
+    def __post_init__(self, nodes: Nodes | None) -> None:
+        super().__post_init__()
+        wanted = "a class of otspec.rules, or a function of draft, target and k"
+        as_callable(self.rule, "rule", wanted)
+        as_flag(self.merge, "merge")
+        own = Nodes(self.draft, self.target, self.rule, self.merge)
+        self._hold(_nodes=nodes if nodes == own else own)
+
+    def outcomes(self) -> Iterator[Outcome]:
+        """Yield each beginning of a text with the probability that it is what is kept.
+
+        Raises
+        ------
+        ValueError
+            More than 20,000 tuples of drafts at one node.
+        """
+        level: dict[Prefix, dict[Shape, Any]] = {
+            (): {self.after((), self.tree): self.target.number(1)}
+        }
+        while level:
+            longer: dict[Prefix, dict[Shape, Any]] = {}
+            for prefix, shapes in level.items():
+                complete = shapes.pop(LEAF, self.target.number(0))
+                rejected: Any = zeros(self.target.n, like=self.target(()))
+                for shape, mass in shapes.items():
+                    node = self._nodes.known(prefix, len(shape.children), shape.top)
+                    accepted, left = node.enumerated
+                    rejected = rejected + mass * left
+                    for (token, places), chance in accepted.items():
+                        into = longer.setdefault((*prefix, token), {})
+                        below = self.after((*prefix, token), shape.after(places))
+                        into[below] = into.get(below, 0) + mass * chance
+                if complete > 0 or rejected.sum() > 0:
+                    yield self._outcome(prefix, complete, rejected)
+            level = longer
+
+    def _outcome(self, prefix: Prefix, complete: Any, rejected: Array) -> Outcome:
+        """Return how it ends after so many tokens: at a leaf, or because nothing is accepted."""
+        following = self.target.after(prefix)
+        mass = complete + rejected.sum()
+        if mass > complete:
+            row = normalised(rejected + complete * self.target(prefix), rejected)
+            following = OneCorrectedToken(following, row)
+        return Outcome(prefix, mass, following)
+
+    def expected(self) -> Number:
+        """Return E[τ] by dynamic programming, see :meth:`expected_after`."""
+        return self.expected_after(BEGINNING)
+
+    def expected_after(self, beginnings: Mapping[Prefix, Number]) -> Number:
+        """Return E[τ] after a beginning drawn at random, from one pass over all of them.
+
+        What the models remember of texts is followed, not the texts.
+
+        Raises
+        ------
+        ValueError
+            No law of beginnings; or more than 20,000 tuples of drafts at one node and a rule
+            without :meth:`otspec.rules.Rule.counted_law`, or siblings of different shapes:
+            :func:`otspec.blocks.simulate` needs no table.
+        """
+        law = as_beginnings(beginnings, self.target)
+        return self.target.number(expected_kept(self._nodes, self.tree, law))
+
+    def with_tree(self, tree: Any) -> DraftSelection:
+        """Return the same rule for another tree; what was computed serves both."""
+        return replace(self, tree=tree, nodes=self._nodes)
+
+    def with_branching(self, branching: str | Sequence[int]) -> DraftSelection:
+        """Return the same rule for another tree: :meth:`with_tree`."""
+        return self.with_tree(as_shape(branching, "branching"))
+
+    def children_law(self, prefix: Prefix, k: int) -> DraftLaw:
+        """Return the law of k children of a node; distinct ones may be fewer."""
+        return self._nodes.at(prefix, k).rule.law
+
+    def verify(self, drafted: DraftedTree, rng: np.random.Generator) -> Outcome:
+        """Select tokens of a drafted tree from its root until none of the children is selected.
+
+        Parameters
+        ----------
+        drafted : DraftedTree
+            As :meth:`draw` returns it; its tree may also be another one.
+        rng : numpy.random.Generator
+
+        Returns
+        -------
+        Outcome
+            Its following model starts with the one token that was selected last, if it is none of
+            the drafts.
+        """
+        as_generator(rng)
+        tokens = as_drafted(drafted).tokens
+        prefix: Prefix = ()
+        siblings = drafted_after([Agreeing(-1, self.tree)], drafted.tree)
+        while siblings.places:
+            drafts = [tokens[place[0].node] for place in siblings.places]
+            node = self._nodes.at(prefix, len(drafts), siblings.top)
+            token, accepted = node.rule.sample(drafts, rng)
+            if not accepted:
+                row = zeros(self.target.n, like=self.target(()))
+                row[token] = self.target.number(1)
+                following = OneCorrectedToken(self.target.after(prefix), row)
+                return Outcome(prefix, self.target.number(1), following)
+            same = [place for place in siblings.places if tokens[place[0].node] == token]
+            going = same if node.merges else same[:1]
+            siblings = drafted_after([each for place in going for each in place], drafted.tree)
+            prefix = (*prefix, token)
+        return Outcome(prefix, self.target.number(1), self.target.after(prefix))

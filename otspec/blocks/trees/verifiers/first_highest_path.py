@@ -1,0 +1,91 @@
+"""Greedy multi-path block verification as its public code has it, which is not lossless."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import product
+from typing import Any, ClassVar
+
+import numpy as np
+
+from otspec._base.arithmetic import Array, Number
+from otspec.blocks.base import Outcome, enumerated_expected
+from otspec.blocks.greatest_path import GreatestPath
+from otspec.blocks.trees.verifiers.greedy_multi_path import GreedyMultiPath
+from otspec.models.base import Prefix
+
+
+class ClippedRanks(GreatestPath):
+    """The law of the greatest of K texts by min(1, M_b/M_s), of equal ones by the token's number.
+
+    Parameters: :class:`otspec.blocks.greatest_path.GreatestPath`.
+    """
+
+    def ratios(self, prefix: Prefix) -> Array:
+        """Return min(1, M_b/M_s) of each next token."""
+        ratios = super().ratios(prefix)
+        clipped: Array = np.minimum(ratios, ratios * 0 + 1)
+        return clipped
+
+
+@dataclass(frozen=True, eq=False, init=False)
+class FirstHighestPath(GreedyMultiPath):
+    """Choose the first drafted child of the highest min(1, M_b/M_s), with the law of another one.
+
+    The law that stands in place of the draft's is that of a stable sort by min(1, M_b/M_s), in
+    which the larger of two equal tokens is above; but the path goes on with the one that was
+    drafted first. All tokens that the target wants at least as often as the draft are equal there.
+
+    Law: not the target's. The smallest case: a fair coin for both models, two paths and L = 1. The
+    first path is chosen, 0 with probability 1/2, where 1/4 is said: the text is 0 with probability
+    2/3. :func:`otspec.auditing.audit_blocks` reports it; :data:`otspec.blocks.trees.VERIFIERS`, which are
+    lossless, are without it. With the larger of equal tokens it would be lossless, too
+    (Theory, 26). Source: the public code of GBV. Parameters and errors:
+    :class:`otspec.blocks.trees.GreedyMultiPath`.
+
+    Examples
+    --------
+    >>> from otspec.auditing import audit_blocks
+    >>> from otspec.blocks import memoryless
+    >>> coin = memoryless(["1/2", "1/2"])
+    >>> report = audit_blocks(FirstHighestPath(coin, coin, "2"))
+    >>> report.lossless, report.expected, report.total_variation
+    (False, Fraction(5, 6), Fraction(1, 6))
+    """
+
+    name: ClassVar[str] = "first-highest-path"
+    title: ClassVar[str] = "greedy multi-path (public code, lossy)"
+    batch: ClassVar[str | None] = None
+
+    @cached_property
+    def chosen(self) -> GreatestPath:
+        """The law that the chosen path is said to have, as a language model."""
+        return ClippedRanks(self.draft, self.target, self.paths)
+
+    def outcomes(self) -> Iterator[Outcome]:
+        """Yield each beginning of a block with the probability that it is what is kept.
+
+        n^{K L} tuples of paths are enumerated.
+        """
+        texts = list(self.draft.texts(self.length, self.target.ended))
+        masses: dict[Prefix, Any] = {}
+        for drafted in product(texts, repeat=self.paths):
+            mass: Any = self.target.number(1)
+            for _, each in drafted:
+                mass = mass * each
+            path = self.greatest([path for path, _ in drafted])
+            for tau, chance in enumerate(self._verified.kept(path).tolist()):
+                if chance > 0:
+                    masses[path[:tau]] = masses.get(path[:tau], 0) + mass * chance
+        for head, mass in masses.items():
+            yield Outcome(head, mass, self._verified.following(head))
+
+    def expected(self) -> Number:
+        """Return E[τ] by enumerating the outcomes."""
+        return enumerated_expected(self)
+
+    def _highest(self, prefix: Prefix, drafts: Sequence[int]) -> int:
+        ratios = self.chosen.ratios(prefix)
+        return max(drafts, key=ratios.__getitem__)  # of equal ones the first

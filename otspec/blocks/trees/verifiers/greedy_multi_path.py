@@ -1,0 +1,210 @@
+"""Greedy multi-path block verification (Theory, 26): the greatest of K paths, as one block."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+
+from otspec._base.arguments import as_integer, as_list, as_tokens
+from otspec._base.arithmetic import Number, counted_power
+from otspec._base.coerce import shown
+from otspec._base.digits import counted
+from otspec.blocks.base import Outcome
+from otspec.blocks.block_verify_published import BlockVerifyPublished
+from otspec.blocks.greatest_path import GreatestPath
+from otspec.blocks.trees.shapes import Shape
+from otspec.blocks.trees.verifiers.base import DraftedTree, TreeRule, as_drafted
+from otspec.distributions import as_k
+from otspec.models.base import MOST_DEPTH, Prefix, as_beginnings
+from otspec.rules.base.tuples import NotExactError
+
+MOST_PATHS = 10_000
+"""Most paths of a block."""
+TEXT_LIMIT = 20_000
+"""Most texts after which the law of the chosen path is computed for an exact sum."""
+
+
+@dataclass(frozen=True, eq=False, init=False)
+class GreedyMultiPath(TreeRule):
+    """Choose the greatest of K independent paths of L tokens, and verify it alone.
+
+    At each node the path goes on with the drafted child of the highest M_b/M_s, of equal ones
+    the one with the larger number. The law of the chosen path has a closed form, see
+    :class:`otspec.blocks.greatest_path.GreatestPath`; published block verification with that law
+    in place of the draft model decides how much of it is kept, and corrects one token.
+
+    Law: what is kept and its continuation is the target's text, whatever the order of the ranks.
+    E[τ] = Σ_s a(s) over texts of 1 to L tokens, a(∅) = 1, a(sx) = min(a(s) M_b(x | s), G(sx)),
+    where G is the law of the chosen path. Where M_b/M_s is nearly the same for all tokens, and
+    so where both models agree, that is less than one path keeps (validation book, gbv.better).
+    Source: GBV (Thomas and Pal, 2026).
+
+    Parameters
+    ----------
+    draft, target : callable
+        Language models, see :class:`otspec.blocks.base.BlockRule`.
+    tree : str, sequence of int, TokenTree or Shape, optional
+        The tree of the paths, Kx1x…x1, as all rules for trees take it; by default that of
+        ``paths`` and ``length``.
+    paths, length : int, optional
+        K, at most 10,000, and L, the tokens of each path, where no tree is given.
+
+    Raises
+    ------
+    ValueError
+        Models or numbers that cannot be used.
+
+    Examples
+    --------
+    >>> from otspec.blocks import memoryless
+    >>> draft, target = memoryless(["1/2", "1/2"]), memoryless(["1/4", "3/4"])
+    >>> GreedyMultiPath(draft, target, paths=2, length=2).expected()
+    Fraction(15, 8)
+    """
+
+    name: ClassVar[str] = "greedy-multi-path"
+    title: ClassVar[str] = "greedy multi-path"
+    colour: ClassVar[str] = "#AA4499"
+    marker: ClassVar[str] = "X"
+    batch: ClassVar[str | None] = "greedy_multi_path"
+
+    def __init__(
+        self,
+        draft: Any,
+        target: Any,
+        tree: Any = None,
+        *,
+        paths: int | None = None,
+        length: int | None = None,
+    ) -> None:
+        no_numbers = paths is None and length is None
+        if tree is None and no_numbers:
+            raise ValueError("tree is None: give a tree such as 4x1x1, or paths and length")
+        if tree is None:
+            tree = _paths(paths, length)
+        elif not no_numbers:
+            raise ValueError("tree is given: leave out paths and length, which follow from it")
+        self._hold(draft=draft, target=target, tree=tree)
+        self.__post_init__()
+        if not self.serves(self.tree):
+            raise ValueError(
+                f"tree is {shown(self.tree.text)}: the paths of this rule part at the beginning, "
+                "such as 4x1x1"
+            )
+
+    @classmethod
+    def serves(cls, tree: Shape) -> bool:
+        """Whether a tree is paths of one length that part at the beginning."""
+        return tree.branching is not None and set(tree.branching[1:]) <= {1}
+
+    @property
+    def paths(self) -> int:
+        """K, how many paths are drafted."""
+        return len(self.tree.children)
+
+    @property
+    def length(self) -> int:
+        """L, the tokens of a path."""
+        return self.depth
+
+    @cached_property
+    def chosen(self) -> GreatestPath:
+        """The law of the chosen path, as a language model."""
+        return GreatestPath(self.draft, self.target, self.paths)
+
+    @cached_property
+    def _verified(self) -> BlockVerifyPublished:
+        return BlockVerifyPublished(self.chosen, self.target, self.length)
+
+    def outcomes(self) -> Iterator[Outcome]:
+        """Yield each beginning of a block with the probability that it is what is kept.
+
+        n^L paths are enumerated.
+        """
+        return self._verified.outcomes()
+
+    def expected(self) -> Number:
+        """Return E[τ] by the formula, text by text.
+
+        Raises
+        ------
+        NotExactError
+            More than 20,000 texts of L − 1 tokens: :func:`otspec.blocks.simulate` needs no sum.
+        """
+        texts = counted_power(self.draft.n, self.length - 1)
+        if texts > TEXT_LIMIT:
+            raise NotExactError(
+                f"{counted(texts)} texts of {self.length - 1} tokens over {self.draft.n} are too "
+                "many for an exact sum: use shorter paths, or simulate()"
+            )
+        return self._verified.expected()
+
+    def expected_after(self, beginnings: Mapping[Prefix, Number]) -> Number:
+        """Return E[τ] after a beginning drawn at random, by the formula after each."""
+        total: Any = self.target.number(0)
+        for text, mass in as_beginnings(beginnings, self.target).items():
+            after = self.restarted(self.draft.after(text), self.target.after(text))
+            total += mass * after.expected()
+        return self.target.number(total)
+
+    def verify(self, drafted: DraftedTree, rng: np.random.Generator) -> Outcome:
+        """Choose the greatest path of a drafted tree, and draw how much of it is kept.
+
+        Parameters
+        ----------
+        drafted : DraftedTree
+            As :meth:`draw` returns it.
+        rng : numpy.random.Generator
+
+        Raises
+        ------
+        ValueError
+            No drafted tree, or another one than of paths of L tokens that can be drafted.
+        """
+        tree, tokens = as_drafted(drafted)
+        paths = [tuple(tokens[node] for node in tree.path(leaf)) for leaf in tree.leaves]
+        return self._verified.verify(self.greatest(paths or [()]), rng)  # no leaf: () is over
+
+    def greatest(self, paths: Sequence[Prefix]) -> Prefix:
+        """Return the greatest of some paths.
+
+        Parameters
+        ----------
+        paths : sequence of sequence of int
+            Texts of L tokens, or less if they are over.
+
+        Raises
+        ------
+        ValueError
+            None at all, or something else.
+        """
+        given = as_list(paths, "paths", "a sequence of paths")
+        read = [as_tokens(path, self.draft.n, f"paths[{i}]") for i, path in enumerate(given)]
+        left = list(map(self.target.up_to_end, read))
+        ended = self.target.ended
+        if not left or any(len(path) != self.length and not ended(path) for path in left):
+            raise ValueError(f"paths is {shown(paths)}: give paths of {self.length} tokens each")
+        depth = 0
+        while depth < len(left[0]):  # the texts that are left agree so far
+            highest = self._highest(left[0][:depth], [path[depth] for path in left])
+            left = [path for path in left if path[depth] == highest]
+            depth += 1
+        return left[0]
+
+    def _highest(self, prefix: Prefix, drafts: Sequence[int]) -> int:
+        """Return the drafted token of the highest rank."""
+        order = self.chosen.order(prefix).tolist()
+        return max(drafts, key=order.index)
+
+
+def _paths(paths: Any, length: Any) -> Shape:
+    """Check numbers of paths and of their tokens, and return their tree."""
+    count, depth = (
+        as_integer(as_k(value, name), name, 1, most, otherwise=f"use a smaller {name}")
+        for name, value, most in (("paths", paths, MOST_PATHS), ("length", length, MOST_DEPTH))
+    )
+    return Shape.of_branching((count, *[1] * (depth - 1)), "paths")

@@ -1,0 +1,265 @@
+"""A rule for one token lifted to trees, verified from the leaves to the root (Theory, 22)."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, ClassVar, TypeAlias
+
+import numpy as np
+
+from otspec._base.arguments import as_flag, as_generator
+from otspec._base.arithmetic import Number, zeros
+from otspec.blocks.base import Outcome
+from otspec.blocks.block_verify_published import BlockVerifyPublished
+from otspec.blocks.expected import STATE_LIMIT
+from otspec.blocks.trees.shapes import Shape
+from otspec.blocks.trees.verifiers.base import DraftedTree, TreeRule, as_drafted
+from otspec.blocks.trees.verifiers.token_rules import TokenRule
+from otspec.blocks.trees.verifiers.visits import (
+    Arrivals,
+    at_leaf,
+    given_drafts,
+    kept_from_the_leaves,
+    over_drafts,
+    rule_of_weight,
+)
+from otspec.distributions import normalised
+from otspec.drafts import DraftLaw
+from otspec.drafts.base import draw
+from otspec.models.base import BEGINNING, Prefix, as_beginnings
+from otspec.models.corrected import OneCorrectedToken
+from otspec.rules import PairRule
+from otspec.rules.base.rule import Rule
+from otspec.rules.base.tuples import NotExactError
+
+_Node: TypeAlias = tuple[Prefix, tuple[int, ...]]
+"""A text, and which nodes of a drafted tree agree with it."""
+_Level: TypeAlias = dict[Any, tuple[Prefix, Any]]
+"""(draft's context, target's context, weight, shape) → a text, the probability of a visit."""
+
+
+@dataclass(frozen=True, eq=False)
+class LeafToRoot(TreeRule):
+    """Visit the children of a node, each with a weight; if none is kept, keep the node, or go up.
+
+    A node of weight w is kept, itself or something below it, with probability w. There the rule
+    for one token has the draft (M_s, 0) and the target (w M_b, 1 − w), over one token more, † for
+    "not kept". Its output is a drafted child x_i with the probability a_i: the children are visited
+    in turn, with the weights a_i/(1 − Σ_{j<i} a_j). If none is kept, the output is one that is no
+    draft: † goes up, another token corrects, and the node is kept. The root has weight 1.
+
+    Law: what is kept and its continuation is the target's text, for every lossless rule for one
+    token. One token is corrected. Subclasses say which rule it is.
+
+    Parameters
+    ----------
+    draft, target, tree
+        As for :class:`otspec.blocks.trees.TreeRule`.
+    merge : bool
+        Whether equal i.i.d. children are one node, with the children of all; else only the first
+        of them is visited.
+
+    Raises
+    ------
+    ValueError
+        As :class:`otspec.blocks.trees.TreeRule`; later, a number of children that the rule refuses.
+    """
+
+    name: ClassVar[str]
+    """What :data:`otspec.blocks.trees.VERIFIERS` calls the rule."""
+    lifts: ClassVar[type[PairRule]]
+    """The rule for one token that is lifted, if nothing else is said."""
+
+    merge: bool = field(default=True, kw_only=True)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        as_flag(self.merge, "merge")
+
+    @property
+    @abstractmethod
+    def token_rule(self) -> TokenRule:
+        """The rule for one token: (draft, target, k) → a rule."""
+
+    def children_law(self, prefix: Prefix, k: int) -> DraftLaw:
+        """Return the law of k children of a node; distinct ones may be fewer."""
+        return self.rule_at(prefix, self._one, k).law
+
+    @property
+    def as_block(self) -> BlockVerifyPublished | None:
+        """Block verification with the same E[τ]: on a chain, by a rule that couples one draft.
+
+        A class says so (:attr:`otspec.rules.Rule.couples_one`); of any other function it is not
+        known.
+        """
+        couples = isinstance(self.token_rule, type) and getattr(
+            self.token_rule, "couples_one", False
+        )
+        if not (self.tree.chain and couples):
+            return None
+        return BlockVerifyPublished(self.draft, self.target, self.depth)
+
+    def rule_at(self, prefix: Prefix, weight: Number, k: int) -> Rule:
+        """Return the rule for k children of a node of a weight, over one token more, †."""
+        return rule_of_weight(self.token_rule, self.draft(prefix), self.target(prefix), weight, k)
+
+    def arrivals(self, prefix: Prefix, weight: Number, shape: Shape) -> Arrivals:
+        """Return which children of a node are visited, over all drafts, and what if none is kept.
+
+        Parameters
+        ----------
+        prefix : tuple of int
+            The text up to the node.
+        weight : float or Fraction
+            With which probability the node is kept, itself or something below it.
+        shape : Shape
+            What is drafted after it.
+
+        Raises
+        ------
+        NotExactError
+            More than 20,000 tuples of drafts.
+        """
+        if not shape.children:
+            return at_leaf(self.target(prefix), weight)
+        return over_drafts(self.rule_at(prefix, weight, len(shape.children)), self.merge)
+
+    def outcomes(self) -> Iterator[Outcome]:
+        """Yield each beginning of a text with the probability that it is what is kept.
+
+        Raises
+        ------
+        NotExactError
+            More than 20,000 tuples of drafts at one node.
+        """
+        start = self._one, self.after((), self.tree)
+        level: dict[Prefix, dict[tuple[Number, Shape], Any]] = {(): {start: 1}}
+        while level:
+            longer: dict[Prefix, dict[tuple[Number, Shape], Any]] = {}
+            for prefix, visits in level.items():
+                row: Any = zeros(self.target.n, like=self.target(()))
+                for (weight, shape), mass in visits.items():
+                    arrivals = self._known(prefix, weight, shape)
+                    row = row + mass * arrivals.rest[:-1]
+                    for child, arriving in arrivals.masses.items():
+                        into = longer.setdefault((*prefix, child.token), {})
+                        below = self.after((*prefix, child.token), shape.after(child.places))
+                        key = child.weight, below
+                        into[key] = into.get(key, 0) + mass * arriving
+                if row.sum() > 0:
+                    following = OneCorrectedToken(self.target.after(prefix), row / row.sum())
+                    yield Outcome(prefix, row.sum(), following)
+            level = longer
+
+    def expected(self) -> Number:
+        """Return E[τ], see :meth:`expected_after`."""
+        return self.expected_after(BEGINNING)
+
+    def expected_after(self, beginnings: Mapping[Prefix, Number]) -> Number:
+        """Return E[τ] after a beginning drawn at random: the weights of all that is visited.
+
+        Texts after which both models remember the same, and the weight and what is drafted are
+        the same, are one state. On a chain, a rule that couples one draft maximally
+        (:attr:`otspec.rules.Rule.couples_one`) has the formula of published block verification.
+
+        Raises
+        ------
+        ValueError
+            No law of beginnings.
+        NotExactError
+            More than 20,000 tuples of drafts at one node, or more than 1,000,000 states:
+            :func:`otspec.blocks.simulate` needs neither.
+        """
+        if (block := self.as_block) is not None:
+            return block.expected_after(beginnings)
+        level: _Level = {}
+        for text, mass in as_beginnings(beginnings, self.target).items():
+            self._add(level, text, self._one, self.after(text, self.tree), mass)
+        kept: Any = 0
+        states = 0
+        while level:
+            longer: _Level = {}
+            for (*_, weight, shape), (text, mass) in level.items():
+                arrivals = self._known(text, weight, shape)
+                for child, arriving in arrivals.masses.items():
+                    reached = mass * arriving
+                    kept += reached * child.weight
+                    below = self.after((*text, child.token), shape.after(child.places))
+                    if below.children:
+                        self._add(longer, (*text, child.token), child.weight, below, reached)
+            states += len(longer)
+            if states > STATE_LIMIT:
+                raise NotExactError(
+                    f"tree is {self.tree.text}: there are more than {STATE_LIMIT:,} states, too "
+                    "many for an exact sum; use a smaller tree, or simulate()"
+                )
+            level = longer
+        return self.target.number(kept)
+
+    def _add(self, level: _Level, text: Prefix, weight: Number, shape: Shape, mass: Any) -> None:
+        """Add the probability that a node is visited to its state."""
+        key = *self._remembered(text), weight, shape
+        _, more = level.get(key, (text, 0))
+        level[key] = text, mass + more
+
+    def verify(self, drafted: DraftedTree, rng: np.random.Generator) -> Outcome:
+        """Visit the nodes of a drafted tree, each after all that is below it, until one is kept.
+
+        Parameters
+        ----------
+        drafted : DraftedTree
+            As :meth:`draw` returns it; its tree may also be another one.
+        rng : numpy.random.Generator
+
+        Returns
+        -------
+        Outcome
+            Its following model starts with the law of the one corrected token.
+        """
+        tree, tokens = as_drafted(drafted)
+        as_generator(rng)
+
+        def visit(node: _Node, weight: Number) -> Any:
+            prefix, agreeing = node
+            below = [child for each in agreeing for child in tree.children(each)]
+            arrivals = self._at(prefix, weight, [tokens[child] for child in below])
+            children = (
+                (((*prefix, child.token), tuple(below[i] for i in child.places)), child.weight)
+                for child in arrivals.masses
+            )
+            return children, arrivals.rest
+
+        root: _Node = (), (-1,)
+        path, row = kept_from_the_leaves(
+            visit, root, self._one, lambda masses: int(draw(masses, 1, rng)[0])
+        )
+        head = path[-1][0] if path else ()
+        following = OneCorrectedToken(self.target.after(head), normalised(row, self.target(head)))
+        return Outcome(head, self._one, following)
+
+    def _at(self, prefix: Prefix, weight: Number, drafts: list[int]) -> Arrivals:
+        """Return what happens below a node whose drafts are known."""
+        if not drafts:
+            return at_leaf(self.target(prefix), weight)
+        return given_drafts(self.rule_at(prefix, weight, len(drafts)), drafts, self.merge)
+
+    def _known(self, prefix: Prefix, weight: Number, shape: Shape) -> Arrivals:
+        """Return the arrivals, from what was computed where the models tell nothing apart."""
+        state = *self._remembered(prefix), weight, shape
+        if state not in self._arrivals:
+            self._arrivals[state] = self.arrivals(prefix, weight, shape)
+        return self._arrivals[state]
+
+    def _remembered(self, prefix: Prefix) -> tuple[Prefix, Prefix]:
+        return self.draft.context(prefix), self.target.context(prefix)
+
+    @property
+    def _one(self) -> Number:
+        return self.target.number(1)
+
+    @cached_property
+    def _arrivals(self) -> dict[Any, Arrivals]:
+        return {}

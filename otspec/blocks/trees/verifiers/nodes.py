@@ -1,0 +1,215 @@
+"""What a rule for one token does at the nodes of a tree: after each prefix, each found once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from otspec._base.arithmetic import Array, IntArray, Number, is_exact, over_one_denominator, zeros
+from otspec._base.digits import counted
+from otspec._base.frozen import Frozen
+from otspec.blocks.trees.verifiers.token_rules import TokenRule, made_rule
+from otspec.models.base import Model, Prefix
+from otspec.rules.base.rule import NotExactError, Rule
+from otspec.rules.target_only import TargetOnly
+
+TUPLE_LIMIT = 20_000
+"""Most tuples of drafts that are enumerated after one prefix, where a rule has no formula."""
+
+State: TypeAlias = tuple[Prefix, Prefix, int, bool]
+"""What draft and target remember of a prefix, a number of children and whether they are drawn."""
+Places: TypeAlias = tuple[int, ...]
+"""Which of the children go on together, ascending; at least one."""
+
+
+@dataclass(frozen=True, eq=False)
+class Accepted(Frozen):
+    """What is accepted of the children of a node, and which of them go on with it.
+
+    Parameters
+    ----------
+    ways : tuple of tuple of int
+        The places that may go on.
+    tokens, which : ndarray of int, shape (m,)
+        The accepted token, and which of the ways; by ascending way.
+    chances : ndarray, shape (m,)
+        Whole numbers over the unit in exact arithmetic; floats are over 1.
+    unit : int
+    """
+
+    ways: tuple[Places, ...]
+    tokens: IntArray
+    which: IntArray
+    chances: Array
+    unit: int
+
+    @classmethod
+    def of(cls, ways: Iterable[Places], law: Array) -> Accepted:
+        """Return it from the chance of each token in a row for each way."""
+        which, tokens = np.nonzero(law > 0)
+        chances, unit = law[which, tokens], 1
+        if is_exact(law):
+            chances, unit = over_one_denominator(chances)
+        return cls(tuple(ways), tokens, which, chances, unit)
+
+
+@dataclass(frozen=True, eq=False)
+class Node(Frozen):
+    """A rule for the children of all nodes that agree with one text.
+
+    With ``merge`` equal i.i.d. children go on together; else the first of them does.
+    """
+
+    rule: Rule
+    merge: bool
+
+    @property
+    def merges(self) -> bool:
+        """Whether equal children of this rule go on together."""
+        return self.merge and self.rule.law.iid
+
+    @cached_property
+    def enumerated(self) -> tuple[dict[tuple[int, Places], Any], Array]:
+        """What is accepted, and the probability that y is selected and no draft, shape (n,).
+
+        The former is (y, places) → the probability that y is selected and goes on there.
+
+        Raises
+        ------
+        NotExactError
+            More than 20,000 tuples of drafts.
+        """
+        law = self.rule.law
+        rows = law.table_rows()
+        if rows > TUPLE_LIMIT:
+            raise NotExactError(
+                f"{counted(rows)} tuples of k = {law.k} drafts over {law.n} tokens are too "
+                f"many for an exact sum: use a smaller tree, {'merge=False, ' * self.merges}or "
+                "simulate()"
+            )
+        accepted: dict[tuple[int, Places], Any] = {}
+        rejected = zeros(law.n, like=self.rule.target)
+        tuples, masses = law.tuples()
+        for drafts, mass in zip(tuples.tolist(), masses.tolist(), strict=True):
+            row = self.rule.kernel(drafts)
+            for token in np.flatnonzero(row).tolist():
+                places = tuple(i for i, drafted in enumerate(drafts) if drafted == token)
+                if not places:
+                    rejected[token] += mass * row[token]
+                    continue
+                way = token, places if self.merges else places[:1]
+                accepted[way] = accepted.get(way, 0) + mass * row[token]
+        return accepted, rejected
+
+    def accepted(self, alike: bool) -> Accepted:
+        """Return what is accepted, and which children go on.
+
+        Parameters
+        ----------
+        alike : bool
+            What follows the children is the same for all, so that it is enough how many go on:
+            they are said to be the first ones.
+
+        Raises
+        ------
+        NotExactError
+            More than 20,000 tuples of drafts where there is no formula.
+        """
+        if alike:
+            return self._by_count
+        return self._by_places
+
+    @cached_property
+    def _by_count(self) -> Accepted:
+        law = self._count_law
+        return Accepted.of((tuple(range(count)) for count in range(1, len(law) + 1)), law)
+
+    @property
+    def _count_law(self) -> Array:
+        """What is accepted, by how many children go on, in a row for each number."""
+        if not self.merges:
+            return self.rule.accepted_law()[None]
+        try:
+            return self.rule.counted_law().accepted
+        except NotExactError:
+            law = zeros((self.rule.k, self.rule.law.n), like=self.rule.target)
+            for (token, places), chance in self.enumerated[0].items():
+                law[len(places) - 1, token] += chance
+            return law
+
+    @cached_property
+    def _by_places(self) -> Accepted:
+        if not self.merges:
+            return Accepted.of(
+                ((place,) for place in range(self.rule.k)), self.rule.accepted_by_draft()
+            )
+        enumerated, _ = self.enumerated
+        ways = sorted({places for _, places in enumerated})
+        rows = {places: row for row, places in enumerate(ways)}
+        law = zeros((len(ways), self.rule.law.n), like=self.rule.target)
+        for (token, places), chance in enumerated.items():
+            law[rows[places], token] = chance
+        return Accepted.of(ways, law)
+
+    @property
+    def _by_draft(self) -> Array:
+        """What is accepted, by the first draft that it is: (k, n)."""
+        try:
+            return self.rule.accepted_by_draft()
+        except NotExactError:
+            law = zeros((self.rule.k, self.rule.law.n), like=self.rule.target)
+            for (token, (place, *_)), chance in self.enumerated[0].items():
+                law[place, token] += chance
+            return law
+
+    @cached_property
+    def acceptance(self) -> Number:
+        """The probability that one of the drafts is selected, by formula if it has one."""
+        try:
+            return self.rule.acceptance()
+        except NotExactError:
+            summed: Number = sum(self.enumerated[0].values())
+            return summed
+
+
+@dataclass(frozen=True)
+class Nodes(Frozen):
+    """A rule for one token after the prefixes of two models; equal if all of that is the same.
+
+    Parameters
+    ----------
+    draft, target : Model
+    rule : callable
+        (draft, target, k) → a rule for one token.
+    merge : bool
+        As for :class:`Node`.
+    """
+
+    draft: Model
+    target: Model
+    rule: TokenRule
+    merge: bool
+
+    def at(self, prefix: Prefix, k: int, top: bool = False) -> Node:
+        """Return the node of k children after a prefix, drawn or the likeliest tokens."""
+        rule = TargetOnly if top else self.rule
+        return Node(made_rule(rule, self.draft(prefix), self.target(prefix), k), self.merge)
+
+    def known(self, prefix: Prefix, k: int, top: bool = False) -> Node:
+        """Return the same, with what was computed after prefixes that the models tell not apart."""
+        state = (*self.remembered(prefix), k, top)
+        if state not in self._known:
+            self._known[state] = self.at(prefix, k, top)
+        return self._known[state]
+
+    def remembered(self, prefix: Prefix) -> tuple[Prefix, Prefix]:
+        """Return what draft and target remember of a prefix."""
+        return self.draft.context(prefix), self.target.context(prefix)
+
+    @cached_property
+    def _known(self) -> dict[State, Node]:
+        return {}

@@ -1,0 +1,30 @@
+"""The rules for whole trees by name, which comparisons show beside those applied by depth."""
+
+from __future__ import annotations
+
+from otspec._base.registry import Registry, subclass_of
+from otspec.blocks.trees.verifiers.base import TreeRule
+from otspec.blocks.trees.verifiers.greedy_multi_path import GreedyMultiPath
+from otspec.blocks.trees.verifiers.traversal_verify import (
+    TraversalVerify,
+    TraversalVerifyWithoutReplacement,
+)
+from otspec.blocks.trees.verifiers.universal_tree import (
+    UniversalTree,
+    UniversalTreeEarliest,
+    UniversalTreeWithoutReplacement,
+)
+
+VERIFIERS: Registry[type[TreeRule]] = Registry(
+    "tree verifier", "otspec.tree_verifiers", subclass_of(TreeRule)
+)
+"""Rules that are made from a draft, a target and a tree, by name, in the order of tables."""
+for _rule in (
+    TraversalVerify,
+    UniversalTree,
+    UniversalTreeEarliest,
+    TraversalVerifyWithoutReplacement,
+    UniversalTreeWithoutReplacement,
+    GreedyMultiPath,
+):
+    VERIFIERS.register(_rule)

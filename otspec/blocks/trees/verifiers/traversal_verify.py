@@ -1,0 +1,169 @@
+"""Traversal Verification (Theory, 22): recursive rejection from leaf to root."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import combinations
+from math import comb
+from typing import Any, ClassVar
+
+import numpy as np
+
+from otspec._base.arithmetic import Array, Number, positive_part
+from otspec._base.frozen import Frozen
+from otspec.blocks.trees.shapes import Shape
+from otspec.blocks.trees.verifiers.leaf_to_root import LeafToRoot
+from otspec.blocks.trees.verifiers.nodes import Places
+from otspec.blocks.trees.verifiers.token_rules import TokenRule
+from otspec.blocks.trees.verifiers.visits import Arrivals, Child, with_dagger
+from otspec.coupling import acceptance_chance
+from otspec.distributions import Distribution
+from otspec.models.base import Prefix
+from otspec.rules import PairRule, RecursiveRejection, RecursiveRejectionWithoutReplacement
+
+
+@dataclass(frozen=True, eq=False)
+class TraversalVerify(LeafToRoot):
+    """Accept or delete leaves in depth-first order until one is accepted; i.i.d. children.
+
+    The root has weight 1, and a child min(1, w M_b/M_s) of its parent's w. A leaf is accepted with
+    its weight: the path to it is kept, and the next token drawn from the target of now. Else it is
+    deleted; with S = Σ_x (w M_b(x) − M_s(x))₊ its parent gets the weight S/(S + 1 − w) and the
+    target (w M_b − M_s)₊/S. A node whose children are all deleted is a leaf.
+
+    Law: what is kept and its continuation is the target's text; one token is corrected. It is
+    recursive rejection lifted to trees (Theory, 22), on a chain the published block verification,
+    and keeps at least what recursive rejection keeps depth by depth (Theory, 23).
+    Source: Traversal Verification (Weng et al., arXiv 2505.12398). There equal i.i.d. children
+    stay apart, ``merge=False``; that they may be one node is ours.
+
+    Parameters
+    ----------
+    draft, target : callable
+        Language models, see :class:`otspec.blocks.base.BlockRule`.
+    tree : str, sequence of int, TokenTree or Shape
+        Which tree is drafted, see :func:`otspec.blocks.trees.as_shape`.
+    merge : bool
+        Whether equal i.i.d. children are one node, with the children of all; else only the first
+        of them can be kept.
+
+    Raises
+    ------
+    ValueError
+        Models or a tree that cannot be used.
+
+    Examples
+    --------
+    >>> from otspec.blocks import memoryless
+    >>> draft, target = memoryless(["1/2", "1/2"]), memoryless(["1/4", "3/4"])
+    >>> TraversalVerify(draft, target, "2x1x1").expected()
+    Fraction(585, 256)
+    """
+
+    name: ClassVar[str] = "traversal"
+    title: ClassVar[str] = "traversal verification"
+    colour: ClassVar[str] = RecursiveRejection.colour
+    marker: ClassVar[str] = RecursiveRejection.marker
+    batch: ClassVar[str | None] = "traversal_verification"
+    lifts: ClassVar[type[PairRule]] = RecursiveRejection
+
+    @property
+    def token_rule(self) -> TokenRule:
+        """Recursive rejection."""
+        return self.lifts
+
+    def arrivals(self, prefix: Prefix, weight: Number, shape: Shape) -> Arrivals:
+        """Return which children of a node are visited, round by round, and what if none is kept.
+
+        A token that can be rejected has left the residual: no draft before the one that is
+        visited equals it, and those after it are drawn anew.
+        """
+        if not shape.children:
+            return super().arrivals(prefix, weight, shape)
+        draft, target = self.draft(prefix), self.target(prefix)
+        masses: dict[Child, Any] = {}
+        *rounds, last = rejections(draft, target, weight, len(shape.children))
+        for place, left in enumerate(rounds):
+            for token in np.flatnonzero((left.residual > 0) & (draft > 0)).tolist():
+                drawn = left.reached * draft[token]
+                weight_below = acceptance_chance(left.residual[token], drawn)
+                for places, likely in equal_later(place, shape, draft[token], self.merge):
+                    child = Child(token, places, weight_below)
+                    masses[child] = masses.get(child, 0) + drawn * likely
+        return Arrivals(masses, with_dagger(last.residual, 1 - weight))
+
+
+@dataclass(frozen=True, eq=False)
+class Rejections(Frozen):
+    """What is left after some children of a node were rejected."""
+
+    reached: Number
+    """The probability of that."""
+    residual: Array
+    """The target of then, times that, shape (n,); the rest is †."""
+
+
+def rejections(
+    draft: Distribution, target: Distribution, weight: Number, k: int
+) -> Iterator[Rejections]:
+    """Yield what is left after 0, 1, …, k i.i.d. children, or until one is kept for certain.
+
+    With W_i the probability that i children are rejected and c the sum of the earlier ones, the
+    residual is (w M_b − c M_s)₊.
+    """
+    wanted = weight * target
+    residual, drafted, reached = wanted, weight * 0, weight * 0 + 1
+    for _ in range(k):
+        if not reached > 0:
+            break
+        yield Rejections(reached, residual)
+        drafted += reached
+        residual = positive_part(wanted - drafted * draft)
+        reached = residual.sum() + 1 - weight
+    yield Rejections(reached, residual)
+
+
+def equal_later(place: int, shape: Shape, mass: Any, merge: bool) -> Iterator[tuple[Places, Any]]:
+    """Yield which i.i.d. children from a place on are its token of that mass, and how likely.
+
+    Of children after which the same is drafted it is enough how many: the next ones.
+    """
+    if not merge:
+        yield (place,), 1
+        return
+    after = range(place + 1, len(shape.children))
+    for more in range(len(after) + 1):
+        likely = mass**more * (1 - mass) ** (len(after) - more)
+        if likely > 0 and len(set(shape.children)) == 1:
+            yield (place, *after[:more]), comb(len(after), more) * likely
+        elif likely > 0:
+            yield from (((place, *others), likely) for others in combinations(after, more))
+
+
+@dataclass(frozen=True, eq=False)
+class TraversalVerifyWithoutReplacement(LeafToRoot):
+    """The same with distinct children: a deleted token is taken from the draft, too.
+
+    Law and source: :class:`TraversalVerify`. Parameters and errors:
+    :class:`otspec.blocks.trees.verifiers.leaf_to_root.LeafToRoot`.
+
+    Examples
+    --------
+    >>> from otspec.blocks import memoryless
+    >>> draft, target = memoryless(["1/2", "1/2"]), memoryless(["1/4", "3/4"])
+    >>> TraversalVerifyWithoutReplacement(draft, target, "2x1x1").expected()
+    Fraction(161, 64)
+    """
+
+    name: ClassVar[str] = "traversal-without-replacement"
+    title: ClassVar[str] = "traversal verification (distinct)"
+    colour: ClassVar[str] = RecursiveRejectionWithoutReplacement.colour
+    marker: ClassVar[str] = RecursiveRejectionWithoutReplacement.marker
+    batch: ClassVar[str | None] = "traversal_verification"
+    lifts: ClassVar[type[PairRule]] = RecursiveRejectionWithoutReplacement
+
+    @property
+    def token_rule(self) -> TokenRule:
+        """Recursive rejection."""
+        return self.lifts

@@ -1,0 +1,235 @@
+"""``otspec advise``: which draft law, rule and tree is fastest, from logs and costs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
+from functools import partial
+from typing import TYPE_CHECKING
+
+import click
+
+from otspec._base.extras import needed
+from otspec._base.tables import listed, print_table, say
+from otspec.advice.advice import Advice
+from otspec.advice.document import (
+    document_of,
+    interval_words,
+    percent_words,
+    sentences,
+    short,
+    shown_choices,
+    too_few,
+)
+from otspec.advice.evaluation.search import DEEPEST, WIDEST, Search
+from otspec.advice.evaluation.streaming import advice_on, work_on
+from otspec.blocks.trees import RULES, Shape, as_seconds
+from otspec.cli.commands.trace_runs import (
+    FILES,
+    PAIRS,
+    all_failed,
+    complain,
+    source_options,
+    sources_of,
+)
+from otspec.cli.commands.trees import read_tree
+from otspec.cli.shared.arguments import Choice
+from otspec.cli.shared.drawn_tokens import Drawn, drawn_options
+from otspec.cli.shared.options import filled, json_option
+from otspec.cli.shared.output import percent, print_json
+from otspec.cli.shared.output_paths import command_line, table_written, written
+from otspec.cli.shared.run_paths import RunPlace, run_options
+from otspec.cli.shared.signals import ending_in_order
+from otspec.cli.shared.warpings import warping_options
+from otspec.datasets.english_letters import logged_file
+from otspec.traces.readers import Source, Warping
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+_BUNDLED_CHUNK = 60
+"""Positions of a chunk of the bundled texts: enough chunks for some workers, and for progress."""
+_ROWS = 10
+"""Choices that are shown, beside the best of each rule."""
+
+
+@click.command()
+@click.argument("files", nargs=-1)
+@click.option(
+    "--draft-cost", required=True, metavar="SECONDS",
+    help="Of a call of the draft by the tokens that it reads at once: 0.05, or 1,1,1.2 for one, "
+    "two and three, or 1:1,64:2, or a .csv of two columns.",
+)  # fmt: skip
+@click.option(
+    "--target-cost", required=True, metavar="SECONDS",
+    help="Of a call of the target, in the same way and unit.",
+)  # fmt: skip
+@click.option(
+    "--nodes", type=click.IntRange(1, 1_000), default=64, show_default=True,
+    help="The most drafted tokens of a tree.",
+)  # fmt: skip
+@click.option(
+    "--depth", type=click.IntRange(1, 100),
+    help=f"The most levels. [default: {DEEPEST}, or as many as all texts have]",
+)  # fmt: skip
+@click.option(
+    "--widest", type=click.IntRange(1, 100), default=WIDEST, show_default=True,
+    help="The most children of a node.",
+)  # fmt: skip
+@click.option(
+    "--rule", "rules", type=Choice(tuple(RULES)), multiple=True, metavar="RULE",
+    help="Compare these rules on trees; may be given several times. RULE is "
+    f"{listed(list(RULES), 'or')}.  [default: all]",
+)  # fmt: skip
+@click.option(
+    "--tree", "trees", multiple=True, metavar="TREE",
+    help="Compare this tree of yours besides, with every rule that serves it; may be given "
+    "several times.",
+)  # fmt: skip
+@click.option(
+    "--total-variation", type=float, metavar="DISTANCE",
+    help="Also say what a lossy shortcut gains at best on a chain: the law of each token may be "
+    "off by so much.",
+)  # fmt: skip
+@warping_options
+@drawn_options
+@source_options
+@run_options("positions/, advice.json and pareto.png")
+@json_option
+@filled(files=FILES, pairs=PAIRS)
+def advise(
+    files: tuple[str, ...],
+    draft_cost: str,
+    target_cost: str,
+    nodes: int,
+    depth: int | None,
+    widest: int,
+    rules: tuple[str, ...],
+    trees: tuple[str, ...],
+    total_variation: float | None,
+    warpings: tuple[Warping, ...],
+    drawn: Drawn,
+    kind: str | None,
+    workers: int | None,
+    place: RunPlace,
+    as_json: bool,
+) -> int:
+    """Say which draft law, rule and tree give most tokens per second, from logs and costs.
+
+    FILES are {files}, or {pairs}, DRAFT.npy+TARGET.npy+TOKENS.npy, with the logits of both models
+    and draft_tokens, the drafted blocks, or target_tokens, texts of the target. Without any, 40
+    texts of the letters are read, a small pair of models that ships with the package.
+
+    Pooled selection of distinct drafts takes the most time: --rule names others.
+
+    Exit status: 0 fine, 1 some chunks were skipped, or a picture, the report or the table
+    could not be written after the results, 2 bad input.
+
+    Example: otspec advise --draft-cost 0.05 --target-cost 1:1,64:1.5 --nodes 16 --rule spechub
+    """
+    place.check()
+    if not files and place.chunk is None:
+        place = place._replace(chunk=_BUNDLED_CHUNK)
+    own = [read_tree(tree, "--tree") for tree in trees]
+    costs = (as_seconds(draft_cost, "--draft-cost"), as_seconds(target_cost, "--target-cost"))
+    search = Search.of(*costs, nodes, widest, rules or None, own, total_variation)
+    with ending_in_order(), _sources(files, kind) as named:
+        sources = drawn.sources(named)
+        work = work_on(sources, search, depth, warpings, drawn.how(sources, warpings))
+        with place.run(sources, work, workers) as run:
+            failures = run.failures()
+            if not run.finished():
+                raise ValueError(all_failed(failures))
+            advices = advice_on(run, work, search)
+        _print(advices, own, as_json)
+        complete = _kept(advices, place, sources, as_json)
+    complain(failures)
+    return 0 if complete and not failures else 1
+
+
+def _sources(files: Sequence[str], kind: str | None) -> AbstractContextManager[list[Source]]:
+    return sources_of(files, kind, tokens=True, bundled=logged_file, called="the bundled letters")
+
+
+def _print(advices: Sequence[Advice], own: Sequence[Shape], as_json: bool) -> None:
+    if as_json:
+        print_json([document_of(advice) for advice in advices])
+        return
+    for number, advice in enumerate(advices):
+        if number:
+            say()
+        _print_one(advice, own)
+
+
+def _print_one(advice: Advice, own: Sequence[Shape]) -> None:
+    texts = f"{advice.texts:,} text{'s' if advice.texts > 1 else ''}"
+    say(*too_few(advice), f"Tokens per second on {texts}, {advice.source}")
+    print_table(
+        ("rule", "drafts", "tree", "nodes", "tokens per call", "95% interval", "time", "speed-up",
+         "95% interval"),
+        [
+            (one.rule, one.drafts, short(one.tree), str(one.nodes), f"{float(one.tokens):.4f}",
+             interval_words(one.tokens_interval), f"{one.seconds:.4g}", f"{one.speed_up:.3f}",
+             interval_words(one.speed_up_interval))
+            for one in shown_choices(advice, _ROWS, own)
+        ],
+        text=3,
+    )  # fmt: skip
+    say("", "What simpler choices lose of the speed")
+    print_table(
+        ("simpler", "rule", "tree", "loss", "95% interval"),
+        [
+            (
+                one.kind,
+                one.rule,
+                short(one.tree),
+                percent(one.loss),
+                percent_words(one.loss_interval),
+            )
+            for one in advice.simpler
+        ],
+        text=3,
+    )
+    say("", *sentences(advice))
+
+
+def _kept(
+    advices: Sequence[Advice], place: RunPlace, sources: Sequence[Source], as_json: bool
+) -> bool:
+    """Write what is asked for; return whether all of it was written."""
+    from otspec.advice.charts import pareto_figure
+    from otspec.advice.report import write_report
+    from otspec.plots import save
+    from otspec.plots.pictures import DPI
+    from otspec.reports.origin import origin_of
+
+    complete = True
+    lines = place.numbers("advice.json", [document_of(advice) for advice in advices])
+    if place.out is not None:
+        for number, advice in enumerate(advices):
+            chart = place.out / f"pareto{f'-{number}' if len(advices) > 1 else ''}.png"
+            draw = partial(save, pareto_figure(advice, title=advice.source), chart, dpi=DPI)
+            complete = written("the picture", draw) and complete
+            lines.append(f"picture: {chart}")
+    report = place.report
+    if report is not None:
+        done = written(
+            "the report",
+            lambda: write_report(report, advices, origin_of(command_line(), sources)),
+        )
+        complete = done and complete
+        lines += [f"report: {report}"] if done else []
+    for line in () if as_json else lines:
+        say(line)
+    return table_written(place.table, partial(_table, advices), silent=as_json) and complete
+
+
+def _table(advices: Sequence[Advice]) -> pa.Table:
+    """Return the choices of all advices, with a column that says what they are of."""
+    pa = needed("pyarrow", "a table", "runs")
+    tables = [advice.to_arrow() for advice in advices]
+    models = [[advice.source] * len(advice.choices) for advice in advices]
+    return pa.concat_tables(
+        table.append_column("models", pa.array(names))
+        for table, names in zip(tables, models, strict=True)
+    )

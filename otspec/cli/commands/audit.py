@@ -1,0 +1,267 @@
+"""``otspec audit``: is a rule lossless?"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from contextlib import redirect_stdout
+from typing import Any
+
+import click
+
+from otspec._base.registry import meant
+from otspec._base.tables import say
+from otspec.auditing import Instance, SearchReport, audit_over, random_instances
+from otspec.cli.commands.audit_kernel import (
+    audit_kernel,
+    finite,
+    if_known,
+    law_document,
+    print_kernel,
+    print_kernel_json,
+    what_is_wrong,
+    why_not_audited,
+    witness_document,
+)
+from otspec.cli.commands.audited import AUDITED, MAKES, is_kernel
+from otspec.cli.shared.importing import imported
+from otspec.cli.shared.options import Reading, json_option, law_option, reading_options
+from otspec.cli.shared.output import print_json
+from otspec.rules import RULES
+from otspec.rules.lossy import RULES as LOSSY_RULES
+
+
+@click.command()
+@click.argument("rule")
+@law_option(
+    None, "How the drafts are drawn.  [default: as the rule says in its attribute drafts, else iid]"
+)
+@click.option("--draft", metavar="DRAFT", help="Of a kernel: what its drafts are drawn from.")
+@click.option(
+    "--target", metavar="TARGET", help="Of a kernel: the law that its output should have."
+)
+@click.option(
+    "-k",
+    type=click.IntRange(1, 1_000_000),
+    metavar="K",
+    help="Of a kernel: how many drafts it takes.",
+)
+@reading_options
+@click.option(
+    "--instances", type=click.IntRange(1, 1_000_000), default=300, show_default=True,
+    help="How many random instances to audit.",
+)  # fmt: skip
+@click.option("--most-tokens", type=click.IntRange(1, 8), default=4, show_default=True)
+@click.option("--most-drafts", type=click.IntRange(1, 6), default=3, show_default=True)
+@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True)
+@click.option(
+    "--tolerance", type=float, metavar="ERROR",
+    help="The error per token that is rounding in answers of floats, such as 1e-6 for float32.  "
+    "[default: rounding of float64]",
+)  # fmt: skip
+@click.option("--traceback", is_flag=True, help="Show where the code under audit failed.")
+@json_option
+def audit(
+    rule: str,
+    drafts: str | None,
+    draft: str | None,
+    target: str | None,
+    k: int | None,
+    how: Reading,
+    instances: int,
+    most_tokens: int,
+    most_drafts: int,
+    seed: int,
+    tolerance: float | None,
+    traceback: bool,
+    as_json: bool,
+) -> int:
+    """Is a rule lossless? Exactly, on random rational instances.
+
+    RULE is MODULE:NAME, importable from here, which makes a rule or a kernel; or a rule of the
+    package or of one that adds to it, by its name, such as pooled-selection, or of a published
+    lossy one, such as typical-acceptance. NAME(draft, target, k) returns a function x ->
+    distribution of the output, or an object with such a kernel(x). Drafts and targets are lists of
+    Fraction, with zeros, ties and draft = target among them. If the object has a law, target or k,
+    they have to be those of the instance; its attribute drafts may name its draft law, and
+    declared_output be the law of its output, where that is not the target: then all instances are
+    audited, to see if it is lossy as it declares. A ValueError of NAME refuses the instance. If it
+    raises anything else, or does not answer with a distribution, it cannot be audited. A failure is
+    shrunk to a small counterexample.
+
+    NAME may also be a kernel itself, NAME(x), where x is a tuple of drafts; of one draft it may
+    also be the token. That is audited for one law and target, with --draft, --target and -k, which
+    are numbers or files as for otspec accept. A sampler, which returns a token, is tested in
+    Python, with otspec.audit_samples.
+
+    The code runs in this process, and what it prints goes to standard error. Exit status: 0
+    lossless, 1 not, 2 it cannot be said.
+
+    Example: otspec audit otspec.rules:RecursiveRejection
+
+    Example: otspec audit my_rules:kernel --draft 1/2,1/2 --target 1/4,3/4 -k 2
+    """
+    with redirect_stdout(sys.stderr):
+        function = _imported(rule, traceback)
+        of_one = {"--draft": draft, "--target": target, "-k": k}
+        given = any(value is not None for value in of_one.values())
+        of_kernel = is_kernel(rule, function, given=given)
+        _refuse_options_of_others(rule, of_kernel)
+        if of_kernel:
+            found, law = audit_kernel(rule, function, how, of_one, drafts, tolerance)
+        else:
+            instances_found = _with_progress(
+                instances, most_tokens=most_tokens, most_drafts=most_drafts, seed=seed
+            )
+            report = audit_over(function, instances_found, drafts=drafts, tolerance=tolerance)
+    if of_kernel:
+        if found.lossless is None and found.witness is not None:
+            raise ValueError(
+                f"{rule} could not be audited for k = {k} and {law} drafts: "
+                + why_not_audited(found.witness, traceback)
+            )
+        show = print_kernel_json if as_json else print_kernel
+        show(rule, found, law, k or 1)
+        return 0 if found.lossless else 1
+    return _reported(rule, report, traceback, as_json)
+
+
+_OF_KERNEL = ("draft", "target", "k", *Reading._fields)
+_OF_MAKERS = ("instances", "most_tokens", "most_drafts", "seed")
+
+
+def _refuse_options_of_others(rule: str, of_kernel: bool) -> None:
+    """Refuse options for kernels beside what makes a rule, and the other way round."""
+    context = click.get_current_context()
+    for parameter in context.command.params:
+        name = parameter.name or ""
+        source = context.get_parameter_source(name)
+        if source is not click.core.ParameterSource.COMMANDLINE:
+            continue
+        option = parameter.opts[0]
+        if of_kernel and name in _OF_MAKERS:
+            raise ValueError(
+                f"{option} is for what makes a rule for each of many instances, and {rule} is a "
+                f"kernel, audited for one --draft, --target and -k: leave {option} out"
+            )
+        if not of_kernel and name in _OF_KERNEL:
+            raise ValueError(
+                f"{option} is for a kernel x -> distribution, and {rule} takes (draft, target, k): "
+                f"it is audited on random instances: leave {option} out"
+            )
+
+
+def _reported(rule: str, report: SearchReport, traceback: bool, as_json: bool) -> int:
+    """Print what was found of what makes rules, and return the exit status."""
+    found = report.report
+    if found is not None and found.lossless is None and found.witness is not None:
+        raise ValueError(
+            f"{rule} could not be audited for {report.failure}, {report.laws[-1]} drafts: "
+            + why_not_audited(found.witness, traceback)
+        )
+    if not report.conclusive:
+        raise ValueError(
+            f"{rule} refused {_how_many(report)} of {report.audited + report.refused} instances, "
+            f"which leaves too little to judge it by; the first: {report.refusal}"
+        )
+    if as_json:
+        print_json(_document(rule, report))
+    else:
+        _print(rule, report)
+    return 0 if report.lossless else 1
+
+
+def _imported(name: str, traceback: bool) -> Callable[..., Any]:
+    for registry in (RULES, LOSSY_RULES):
+        if name in registry:
+            return registry[name].of_pair
+    known = [*RULES, *LOSSY_RULES]
+    all_of_them = f", or one of {', '.join(known)}"
+    instead = f"my_rules:my_rule{meant(name, known) or all_of_them}"
+    return imported(name, instead, f"{MAKES}; or {AUDITED}", traceback)
+
+
+def _with_progress(count: int, **options: Any) -> Any:
+    instances = random_instances(count, **options)
+    if not sys.stderr.isatty():
+        return instances
+    from rich.console import Console
+    from rich.progress import track
+
+    console = Console(stderr=True)
+    return track(instances, description="instances", total=count, console=console, transient=True)
+
+
+def _print(rule: str, report: SearchReport) -> None:
+    if report.failure is None or report.report is None:
+        say(f"{rule} is lossless {_scope(report)}{_refusals(report)}.")
+        say(f"At worst it is {if_known(report.worst_gap)} below the optimum for its drafts.")
+        return
+    found = report.report
+    if report.as_declared:
+        say(f"{rule} is NOT lossless, and has the output that it declares {_scope(report)}.")
+        say(
+            f"At worst that is off by {float(report.worst_total_variation):.4f} in total variation "
+            f"and by {report.worst_kullback_leibler:.4f} nats in KL(output, target),",
+            f"and accepts {float(report.worst_lossy_gap):.4f} less than a rule may at its total "
+            "variation. An instance:",
+        )
+    else:
+        say(f"{rule} is NOT lossless: found on instance {report.audited}, shrunk to")
+    say(f"  {report.failure}  {report.laws[-1]} drafts")
+    say(*(f"  {line}" for line in what_is_wrong(found)))
+
+
+def _scope(report: SearchReport) -> str:
+    """Say on what a rule is lossless, and how far."""
+    drafts = f"{' and '.join(report.laws)} drafts"
+    if report.exact == report.audited:
+        return f"on all {report.audited} exact instances of {drafts}"
+    exactly = f", exactly on {report.exact} of them" if report.exact else ""
+    return (
+        f"to within {report.tolerance:.1e} per token on all {report.audited} instances of {drafts}"
+        f"{exactly}; the largest error is {float(report.largest_error):.1e}"
+    )
+
+
+def _refusals(report: SearchReport) -> str:
+    if not report.refused:
+        return ""
+    return f" ({report.refused} more were refused, the first: {report.refusal})"
+
+
+def _how_many(report: SearchReport) -> str:
+    return str(report.refused) if report.audited else f"all {report.refused}"
+
+
+def _document(rule: str, report: SearchReport) -> dict[str, Any]:
+    return {
+        "rule": rule,
+        "lossless": report.lossless,
+        "drafts": report.laws,
+        "audited": report.audited,
+        "exact": report.exact,
+        "tolerance": report.tolerance,
+        "largest_error": report.largest_error,
+        "refused": report.refused,
+        "refusal": report.refusal,
+        "worst_gap": report.worst_gap,
+        "as_declared": report.as_declared,
+        "worst_total_variation": report.worst_total_variation,
+        "worst_kullback_leibler": finite(report.worst_kullback_leibler),
+        "worst_lossy_gap": report.worst_lossy_gap,
+        "counterexample": _counterexample(report.failure, report),
+    }
+
+
+def _counterexample(failure: Instance | None, report: SearchReport) -> dict[str, Any] | None:
+    found = report.report
+    if failure is None or found is None:
+        return None
+    about = {
+        "draft": failure.draft,
+        "target": failure.target,
+        "k": failure.k,
+        "drawn": report.laws[-1],
+    }
+    return about | law_document(found) | witness_document(found)

@@ -1,0 +1,154 @@
+"""``otspec audit`` of a kernel: for the draft law and the target that the command line names."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from math import isfinite
+from typing import Any
+
+from otspec._base.arithmetic import Number
+from otspec._base.digits import plain
+from otspec._base.tables import listed, say
+from otspec.auditing import Audit, Witness
+from otspec.auditing import audit as audited
+from otspec.cli.shared.options import Reading
+from otspec.cli.shared.output import print_json, shown
+from otspec.drafts import IID, named_law
+
+_EXAMPLE = {"--draft": "1/2,1/2", "--target": "1/4,3/4", "-k": "2"}
+_MOST_TOKENS = 8
+
+
+def audit_kernel(
+    name: str,
+    kernel: Callable[..., Any],
+    how: Reading,
+    given: Mapping[str, Any],
+    drafts: str | None,
+    tolerance: float | None,
+) -> tuple[Audit, str]:
+    """Audit a kernel, and return what is found and the name of the draft law.
+
+    Parameters
+    ----------
+    name : str
+        What messages call it.
+    kernel : callable
+    how : Reading
+        Of the numbers.
+    given : dict
+        The values of --draft, --target and -k; None for what was not given.
+    drafts : str, optional
+        The draft law, by name.
+    tolerance : float, optional
+        As for :func:`otspec.audit`.
+
+    Raises
+    ------
+    ValueError
+        Something is missing, or cannot be read; too many draft tuples to enumerate.
+    """
+    missing = [option for option in _EXAMPLE if given[option] is None]
+    if missing:
+        example = " ".join(f"{option} {value}" for option, value in _EXAMPLE.items())
+        raise ValueError(
+            f"{name} takes one argument, as a kernel x -> distribution does: say for which drafts "
+            f"and target with {listed(missing, 'and')}, as in otspec audit {name} {example}"
+        )
+    draft, target = how.pair(given["--draft"], given["--target"])
+    law = drafts or IID.name
+    found = audited(kernel, law=named_law(law, draft, given["-k"]), target=target,
+                    tolerance=tolerance)  # fmt: skip
+    return found, law
+
+
+def why_not_audited(witness: Witness, traceback: bool) -> str:
+    """Return why code could not be audited, and show its traceback if that is wanted."""
+    if witness.traceback is None:
+        return witness.reason
+    if traceback:
+        say(*witness.traceback.splitlines(), err=True)
+        return witness.reason
+    return f"{witness.reason}; add --traceback to see where"
+
+
+def print_kernel(name: str, found: Audit, law: str, k: int) -> None:
+    """Print what was found of a kernel."""
+    drafts = f"{k} {law} draft{'s' if k > 1 else ''}"
+    if found.lossless:
+        how = "exactly" if found.exact else f"to within {found.tolerance:.1e} per token"
+        say(f"{name} is lossless for {drafts}, {how}.")
+        say(
+            f"It accepts {if_known(found.acceptance)}, and the optimum is "
+            f"{if_known(found.optimum)}: {if_known(found.gap)} more."
+        )
+        return
+    say(f"{name} is NOT lossless for {drafts}.")
+    say(*(f"  {line}" for line in what_is_wrong(found)))
+
+
+def what_is_wrong(found: Audit) -> list[str]:
+    """Return lines that say why a rule is not lossless, and how far off it is."""
+    witness = found.witness
+    lines = [] if witness is None else [f"{witness.reason}."]
+    if found.output is not None:
+        variation, divergence = if_known(found.total_variation), found.kullback_leibler
+        accepted = f"acceptance {if_known(found.acceptance)}, at most {if_known(found.frontier)}"
+        lines += [
+            f"output {_listed(found.output)}, target {_listed(found.target)}",
+            f"total variation {variation}, KL {divergence:.4f}, {accepted}",
+        ]
+    return lines
+
+
+def if_known(value: Number | None) -> str:
+    """Return a number for a sentence, or that it is unknown."""
+    return "unknown" if value is None else shown(value)
+
+
+def print_kernel_json(name: str, found: Audit, law: str, k: int) -> None:
+    """Print what was found of a kernel for programs."""
+    about = {"rule": name, "lossless": found.lossless, "drafts": [law], "k": k}
+    numbers = {
+        "exact": found.exact,
+        "tolerance": found.tolerance,
+        "largest_error": found.largest_error,
+        "optimum": found.optimum,
+        "gap": found.gap,
+    }
+    witness = witness_document(found) or None
+    print_json(about | numbers | law_document(found) | {"witness": witness})
+
+
+def law_document(found: Audit) -> dict[str, Any]:
+    """Return the output of a rule, and how far off it is, for JSON."""
+    return {
+        "output": None if found.output is None else list(found.output),
+        "total_variation": found.total_variation,
+        "kullback_leibler": finite(found.kullback_leibler),
+        "acceptance": found.acceptance,
+        "frontier": found.frontier,
+    }
+
+
+def witness_document(found: Audit) -> dict[str, Any]:
+    """Return why a rule is not what it should be, for JSON; nothing if it is."""
+    witness = found.witness
+    if witness is None:
+        return {}
+    return {
+        "token": witness.token,
+        "error": witness.error,
+        "drafts": witness.drafts,
+        "reason": witness.reason,
+    }
+
+
+def finite(number: float | None) -> float | None:
+    """Return a number as JSON has it: nothing for infinity."""
+    return number if number is not None and isfinite(number) else None
+
+
+def _listed(values: Any) -> str:
+    more = f",... {len(values):,} tokens" if len(values) > _MOST_TOKENS else ""
+    return ",".join(map(plain, values[:_MOST_TOKENS])) + more

@@ -1,0 +1,305 @@
+"""``otspec blocks``: rules for drafted blocks and trees side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from otspec._base.extras import needed
+from otspec._base.tables import print_table, say
+from otspec.blocks.block_verify_published import BlockVerifyPublished
+from otspec.blocks.comparison import BlockComparison, compare_block_rules
+from otspec.blocks.token_verify import TokenVerify
+from otspec.blocks.trees import Shape, StepCost, TreeComparison, as_seconds, compare_trees
+from otspec.cli.commands.best_trees import Search, best_on_blocks, best_on_models
+from otspec.cli.commands.trees import MEANING, read_trees
+from otspec.cli.shared.arguments import CountList, TokenList, read_numbers
+from otspec.cli.shared.options import json_option, table_option
+from otspec.cli.shared.output import print_json, shown
+from otspec.cli.shared.output_paths import TableMaker, check_table, table_written
+from otspec.cli.shared.progress import working
+from otspec.cli.shared.warpings import warping_option
+from otspec.datasets import load_smollm2
+from otspec.frames import Rows
+from otspec.logged import LoggedBlock, compare_on_blocks, compare_trees_on_blocks
+from otspec.models import EndingModel, Model, TableModel, as_models, load_model
+from otspec.traces import Warping, load_trace
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+_LARGEST = 200
+"""Most tokens of a block, levels of a tree and children of a node: beyond, nothing would end."""
+
+
+@click.command()
+@click.argument("file", required=False, type=click.Path(path_type=Path))
+@click.option("--draft-model", "draft", help="The draft model: FILE.json, or one distribution.")
+@click.option("--target-model", "target", help="The target model, in the same way.")
+@click.option(
+    "-L", "--length", "lengths", type=CountList(), default="1,2,4", show_default=True,
+    help="Lengths of the drafted block, separated by commas.",
+)  # fmt: skip
+@click.option(
+    "--trees", metavar="TREE,...", help=f"Also verify trees of drafts, such as 2x2,4x1: {MEANING}."
+)
+@click.option(
+    "--budget",
+    type=click.IntRange(1, 1_000),
+    metavar="N",
+    help="Instead, find each rule's best tree of N drafted tokens.",
+)
+@click.option(
+    "--depth",
+    type=click.IntRange(1, 100),
+    metavar="D",
+    help="The most levels of the best tree; by default 8, or as many as all blocks have.",
+)
+@click.option(
+    "--widest",
+    type=click.IntRange(1, 100),
+    default=8,
+    show_default=True,
+    metavar="K",
+    help="The most children of a node of the best tree.",
+)
+@click.option(
+    "--cost", nargs=2, metavar="DRAFT TARGET",
+    help="Also find the fastest tree: seconds of a call by the tokens that it reads, such as "
+    "0.01, or 1,1,1.2 for one, two and three, or 1:1,64:2, or a file.",
+)  # fmt: skip
+@click.option("--end", type=TokenList(), default=(), help="Tokens that end a text.")
+@warping_option
+@click.option("--exact", is_flag=True, help="Read decimals exactly; print fractions.")
+@click.option("--normalize", is_flag=True, help="Scale every row of the models to sum 1.")
+@json_option
+@table_option
+def blocks(
+    file: Path | None,
+    draft: str | None,
+    target: str | None,
+    lengths: tuple[int, ...],
+    trees: str | None,
+    budget: int | None,
+    depth: int | None,
+    widest: int,
+    cost: tuple[str, str] | None,
+    end: tuple[int, ...],
+    warping: Warping,
+    exact: bool,
+    normalize: bool,
+    as_json: bool,
+    table: Path | None,
+) -> int:
+    """How many drafted tokens each rule keeps of a block: exactly, or on a logged trace.
+
+    A model is a .json file of one object, from the last tokens to the distribution of the next:
+    {"": ["1/2", "1/2"], "0": [...], "1": [...], "0 1": [...]}; the longest ending that is listed
+    counts. One distribution such as 0.5,0.3,0.2 is a model that draws every token from it.
+
+    Without models the drafted blocks of the trace FILE are verified, by default of the bundled
+    SmolLM2 trace.
+
+    With --end nothing is drafted after an end token, and nothing counts there.
+
+    With --budget N the best tree of N drafted tokens is found for each rule, beside the best
+    branching, a chain, and trees of the likeliest tokens that are grown for every text.
+    Exit status: 0 fine, 1 the table could not be written after the results, 2 bad input.
+
+    Example: otspec blocks --draft-model 1/2,1/2 --target-model 1/4,3/4 -L 1,2,4 --trees 2x2
+    """
+    _check_lengths(lengths)
+    check_table(table)
+    search = _search(budget, depth, widest, cost, trees)
+    if (draft is None) != (target is None):
+        given, missing = ("draft", "target") if target is None else ("target", "draft")
+        raise ValueError(f"--{given}-model is given without --{missing}-model: name both models")
+    if draft is None or target is None:
+        if exact or normalize:
+            option = "--exact" if exact else "--normalize"
+            raise ValueError(f"{option} needs models: add --draft-model and --target-model")
+        trace = load_smollm2() if file is None else load_trace(file)
+        logged = [replace(block, end=end) for block in trace.blocks(warping)]
+        name = f"{'bundled SmolLM2 trace' if file is None else file.name} ({warping})"
+        found = (
+            _on_trace(logged, name, lengths, _split(trees), as_json)
+            if search is None
+            else best_on_blocks(logged, name, search, as_json)
+        )
+        return 0 if table_written(table, found, silent=as_json) else 1
+    if file is not None:
+        raise ValueError(f"the trace {file} is given beside models: name the one or the other")
+    if warping != Warping():
+        raise ValueError(f"{warping} is for logs: models are taken as they are")
+    models = as_models(
+        _model(draft, "draft", exact, normalize),
+        EndingModel(_model(target, "target", exact, normalize), end),
+    )
+    found = (
+        _on_models(models, lengths, _split(trees), as_json)
+        if search is None
+        else best_on_models(models, search, as_json)
+    )
+    return 0 if table_written(table, found, silent=as_json) else 1
+
+
+def _search(
+    budget: int | None,
+    depth: int | None,
+    widest: int,
+    cost: tuple[str, str] | None,
+    trees: str | None,
+) -> Search | None:
+    if budget is None:
+        if depth is not None or cost is not None:
+            option = "--cost" if depth is None else "--depth"
+            raise ValueError(f"{option} is given without --budget: add --budget N")
+        return None
+    if trees is not None:
+        raise ValueError("--trees is given beside --budget: name trees, or have the best one found")
+    names = "DRAFT of --cost", "TARGET of --cost"
+    times = None if cost is None else StepCost(*map(as_seconds, cost, names))
+    return Search(budget, depth, min(widest, budget), times)
+
+
+def _split(trees: str | None) -> list[Shape]:
+    found = [] if trees is None else read_trees(trees, "--trees")
+    for tree in found:
+        if max(tree.depth, *tree.widths, 0) > _LARGEST:
+            raise ValueError(
+                f"--trees holds {tree.text[:40]}: at most {_LARGEST:,} children and levels"
+            )
+    return found
+
+
+def _check_lengths(lengths: Sequence[int]) -> None:
+    if max(lengths) > _LARGEST:
+        raise ValueError(f"-L is {max(lengths)}: at most {_LARGEST:,} tokens of a block")
+
+
+def _model(text: str, name: str, exact: bool, normalize: bool) -> Model:
+    try:
+        if text.endswith(".json"):
+            return load_model(text, name, exact=exact, normalize=normalize)
+        row = read_numbers(text, name, exact=exact)
+        return TableModel({(): row}, name, normalize=normalize)
+    except ValueError as error:
+        # The library's fix, in the words of the command line.
+        raise ValueError(str(error).replace("pass normalize=True", "add --normalize")) from error
+
+
+def _on_models(
+    models: tuple[Model, Model], lengths: Sequence[int], trees: list[Shape], as_json: bool
+) -> TableMaker:
+    rows, tree_rows = _compared(
+        partial(compare_block_rules, *models, lengths), partial(compare_trees, *models), trees
+    )
+    if as_json:
+        _print_documents(rows, tree_rows)
+        return partial(_table, rows, tree_rows)
+    say("One drafted block of L tokens")
+    print_table(
+        ("L", "rule", "E[kept]", "tokens per call", "gap"),
+        [(str(row.length), *_cells(row), f"{float(row.gap):z.4f}") for row in rows],
+        text=2,
+    )
+    say("", _meaning(rows))
+    if tree_rows:
+        say("", "Trees of drafts")
+        print_table(
+            ("tree", "rule", "E[kept]", "tokens per call"),
+            [(row.tree, *_cells(row)) for row in tree_rows],
+            text=2,
+        )
+    return partial(_table, rows, tree_rows)
+
+
+def _on_trace(
+    logged: Sequence[LoggedBlock],
+    name: str,
+    lengths: Sequence[int],
+    trees: list[Shape],
+    as_json: bool,
+) -> TableMaker:
+    rows, tree_rows = _compared(
+        partial(compare_on_blocks, logged, lengths), partial(compare_trees_on_blocks, logged), trees
+    )
+    if as_json:
+        _print_documents(rows, tree_rows)
+        return partial(_table, rows, tree_rows)
+    say(f"Mean over the {len(logged)} drafted blocks of the {name}")
+    _print_means("L", "rule", [(str(row.length), row) for row in rows])
+    say("", _meaning(rows))
+    if tree_rows:
+        say("", "Trees of drafts")
+        _print_means("tree", "rule", [(row.tree, row) for row in tree_rows])
+    return partial(_table, rows, tree_rows)
+
+
+def _table(rows: Rows[BlockComparison], trees: Rows[TreeComparison]) -> pa.Table:
+    """Return a table with the columns of both, if there are trees."""
+    pa = needed("pyarrow", "a table", "runs")
+    parts = [part.to_arrow() for part in (rows, trees) if part]
+    return pa.concat_tables(parts, promote_options="default")
+
+
+def _compared(
+    compare: Callable[[], Rows[BlockComparison]],
+    compare_on: Callable[[list[Shape]], Rows[TreeComparison]],
+    trees: list[Shape],
+) -> tuple[Rows[BlockComparison], Rows[TreeComparison]]:
+    """Return the rows of both tables, with a word to whoever waits for them."""
+    tree_rows = Rows[TreeComparison]((), TreeComparison)
+    with working(1 + len(trees), "blocks and trees") as done:
+        rows = compare()
+        tree_rows.source = rows.source
+        for tree in trees:
+            done()
+            tree_rows += compare_on([tree])
+    return rows, tree_rows
+
+
+def _cells(row: BlockComparison | TreeComparison) -> tuple[str, str, str]:
+    return row.rule, shown(row.expected), f"{float(row.efficiency):.4f}"
+
+
+def _print_means(
+    first: str, second: str, rows: Sequence[tuple[str, BlockComparison | TreeComparison]]
+) -> None:
+    print_table(
+        (first, second, "E[kept]", "standard error", "tokens per call"),
+        [
+            (name, row.rule, f"{row.expected:.4f}", f"{row.error:.4f}", f"{row.efficiency:.4f}")
+            for name, row in rows
+        ],
+        text=2,
+    )
+
+
+def _print_documents(rows: list[BlockComparison], trees: list[TreeComparison]) -> None:
+    print_json(
+        {
+            "blocks": [_document(row) | {"gap": row.gap} for row in rows],
+            "trees": [_document(row) for row in trees],
+        }
+    )
+
+
+def _document(row: BlockComparison | TreeComparison) -> dict[str, Any]:
+    return vars(row) | {"efficiency": row.efficiency}
+
+
+def _meaning(rows: Sequence[BlockComparison]) -> str:
+    most = max(row.length for row in rows)
+    longest = {row.rule: row for row in rows if row.length == most}
+    token, published = longest[TokenVerify.title], longest[BlockVerifyPublished.title]
+    return (
+        f"Of {token.length} drafted token{'s' if token.length > 1 else ''} at most "
+        f"{float(token.optimum):.4f} can be kept; token by token {float(token.expected):.4f} are, "
+        f"and {float(published.expected):.4f} by the best rule that corrects one token only."
+    )

@@ -1,0 +1,134 @@
+"""``otspec compare``: every rule beside the optimum."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from otspec._base.arithmetic import is_exact
+from otspec._base.tables import listed, print_table, say
+from otspec.cli.commands.different_models import compare_models
+from otspec.cli.shared.limits import check_digits
+from otspec.cli.shared.options import free_option, json_option, pair_command, table_option
+from otspec.cli.shared.output import percent, print_json, shown
+from otspec.cli.shared.output_paths import (
+    check_picture,
+    check_place,
+    check_table,
+    table_written,
+    written,
+)
+from otspec.cli.shared.progress import working
+from otspec.distributions import Distribution
+from otspec.drafts import LAWS, Independent
+from otspec.estimate import Estimate
+from otspec.frames import Rows
+from otspec.traces.comparison import OPTIMUM, Comparison
+from otspec.traces.comparison import compare as compare_rules
+from otspec.traces.summary import attainment, attains
+
+
+def _of_models(law: Independent, target: Distribution, as_json: bool) -> int:
+    _print(compare_models(law, target), as_json)
+    return 0
+
+
+@pair_command(
+    "1,2,4,8", None, "Compare only rules for these drafts.  [default: all]", of_models=_of_models
+)
+@free_option
+@json_option
+@table_option
+@click.option(
+    "--plot", type=click.Path(path_type=Path, dir_okay=False), help="Write a chart to this file."
+)
+def compare(
+    pair: tuple[Distribution, Distribution],
+    ks: tuple[int, ...],
+    drafts: str | None,
+    free: int,
+    as_json: bool,
+    table: Path | None,
+    plot: Path | None,
+) -> int:
+    """Compare all rules with the optimum for one draft and one target.
+
+    DRAFT and TARGET, and several --draft, are as for `otspec accept`. The gap is to the optimum
+    for the same drafts.
+    Exit status: 0 fine, 1 the chart or the table could not be written after the results,
+    2 bad input.
+
+    Example: otspec compare 0.5,0.3,0.2 0.1,0.6,0.3 -k 1,2,4 --plot rules.png
+    """
+    if plot is not None:
+        check_picture(plot.suffix)
+        check_place(plot)
+    check_table(table)
+    laws = tuple(LAWS) if drafts is None else (drafts,)
+    missing = [k for k in ks if not any(LAWS[law].exists(pair[0], k) for law in laws)]
+    if missing:
+        raise ValueError(f"there are no {drafts} drafts with k = {missing[0]} for this draft")
+    check_digits(laws, pair, ks, rules=True)
+    rows = Rows[Comparison]((), Comparison, "one draft and one target")
+    # In floats all of them share what takes the time; fractions take long one by one.
+    steps = [(k,) for k in ks] if is_exact(pair[0]) else [ks]
+    with working(len(steps), "numbers of drafts") as done:
+        for step in steps:
+            rows += compare_rules(*pair, step, laws, free=free)
+            done()
+    _print(rows, as_json)
+    complete = table_written(table, rows.to_arrow, silent=as_json)
+    if plot is not None:
+        drawn = written("the chart", lambda: _draw(rows, plot))
+        if drawn and not as_json:
+            say(f"chart: {plot}")
+        complete = complete and drawn
+    return 0 if complete else 1
+
+
+def _draw(rows: list[Comparison], plot: Path) -> None:
+    from otspec.plots import save_acceptance_chart
+
+    save_acceptance_chart(rows, plot, title="Acceptance against the number of drafts")
+
+
+def _print(rows: list[Comparison], as_json: bool) -> None:
+    if as_json:
+        print_json([_document(row) for row in rows])
+        return
+    print_table(
+        ("k", "drafts", "rule", "acceptance", "gap"),
+        [
+            (str(row.k), row.drafts, row.rule, shown(row.acceptance),
+             "" if row.rule == OPTIMUM else _shown_gap(row))
+            for row in rows
+        ],
+        text=3,
+    )  # fmt: skip
+    say()
+    say(_meaning(rows))
+
+
+def _shown_gap(row: Comparison) -> str:
+    """Return the gap for a table, in which the acceptance beside it says if it is an estimate."""
+    return shown(float(row.gap) if isinstance(row.gap, Estimate) else row.gap)
+
+
+def _document(row: Comparison) -> dict[str, Any]:
+    document = vars(row) | {"gap": row.gap}
+    if isinstance(row.acceptance, Estimate):
+        document["interval"] = [row.acceptance.low, row.acceptance.high]
+    return document
+
+
+def _meaning(rows: list[Comparison]) -> str:
+    last = [row for row in rows if row.k == rows[-1].k]
+    optima = [row for row in last if row.rule == OPTIMUM]
+    most = max(row.acceptance for row in optima)
+    laws = listed([row.drafts for row in optima if attains(row.acceptance, most)], "or")
+    clauses = [f"With k = {last[0].k} at most {percent(most)} can be accepted ({laws} drafts)"]
+    rules = [row for row in last if row.rule != OPTIMUM]
+    clauses += attainment(rules, most, lambda best: f"accepts {percent(best.acceptance)}")
+    return "; ".join(clauses) + "."

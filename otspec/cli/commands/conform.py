@@ -1,0 +1,144 @@
+"""``otspec conform``: is an engine's verification lossless, from what it does with samples?"""
+
+from __future__ import annotations
+
+import sys
+from contextlib import redirect_stdout
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import click
+
+from otspec._base.tables import listed, say
+from otspec.cli.commands.trees import MEANING, read_tree
+from otspec.cli.shared.arguments import Choice
+from otspec.cli.shared.importing import imported
+from otspec.cli.shared.options import detect_option, false_alarm_option, json_option
+from otspec.cli.shared.output import print_json
+from otspec.cli.shared.output_paths import check_place, written
+from otspec.cli.shared.progress import counting
+
+
+@click.command()
+@click.argument("verifier", metavar="MODULE:FUNCTION")
+@click.option(
+    "--kind", type=Choice(("tokens", "block", "tree")), default="tokens", show_default=True,
+    help="What is verified.",
+)  # fmt: skip
+@click.option(
+    "--mode", type=Choice(("kernel", "exact", "pipeline")), default="kernel",
+    show_default=True,
+    help="kernel: drafts are drawn here. exact: and every random choice on the small cases is "
+    "followed. pipeline: FUNCTION drafts, too.",
+)  # fmt: skip
+@click.option(
+    "--shape", metavar="SHAPE",
+    help=f"How many drafts of one token, how long a block, or which tree: {MEANING}.  "
+    "[default: 3, 2, 2x1]",
+)  # fmt: skip
+@click.option("--distinct", is_flag=True, help="Drafts of one node are without replacement.")
+@click.option(
+    "--rule", metavar="NAME",
+    help="A rule of the package: what is accepted is held to its law, too.",
+)  # fmt: skip
+@detect_option
+@click.option(
+    "--coarse", type=float, metavar="DISTANCE",
+    help="The total variation to be found where rows cost much: in the large vocabulary, and in "
+    "calls of one row or very many.  [default: 0.1, or --detect if that is more]",
+)  # fmt: skip
+@false_alarm_option
+@click.option(
+    "--budget", type=click.IntRange(min=1), metavar="N",
+    help="The most probabilities of the target that FUNCTION is handed.  [default: what usual "
+    "shapes take]",
+)  # fmt: skip
+@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True)
+@click.option(
+    "--arrays", type=Choice(("numpy", "torch")), default="numpy", show_default=True,
+    help="What FUNCTION takes.",
+)  # fmt: skip
+@click.option(
+    "--dtype", type=Choice(("float16", "bfloat16", "float32", "float64")),
+    default="float32", show_default=True, help="Of probabilities.",
+)  # fmt: skip
+@click.option(
+    "--rounding", type=float, metavar="ERROR",
+    help="Errors of a probability that count as rounding.  [default: those of the type]",
+)  # fmt: skip
+@click.option("--device", default="cpu", show_default=True, help="Of torch tensors.")
+@click.option(
+    "--vocabulary", type=click.IntRange(min=8), metavar="N", help="Tokens of the large cases."
+)
+@click.option(
+    "--entries", type=click.IntRange(min=1), metavar="N",
+    help="So many entries of each array come before those that are counted in one call: 2147483648 "
+    "shows indices of 32 bits that overflow.  [default: 16777216, for float32]",
+)  # fmt: skip
+@click.option(
+    "--report", "reports", type=click.Path(path_type=Path), multiple=True, metavar="FILE",
+    help="Also write the report there, as .html, .md, .txt or .json. May be given again.",
+)  # fmt: skip
+@click.option("--cases", is_flag=True, help="List all cases, with what was found on each.")
+@click.option("--traceback", is_flag=True, help="Show where an import fails.")
+@json_option
+def conform(
+    verifier: str,
+    kind: str,
+    mode: str,
+    shape: str | None,
+    reports: tuple[Path, ...],
+    cases: bool,
+    traceback: bool,
+    as_json: bool,
+    **options: Any,
+) -> int:
+    """Is an engine's verification lossless? From samples, with a stated power and error rate.
+
+    FUNCTION of MODULE, importable from here, verifies batches. It is called with what its
+    parameters are named: draft, target and drafts (lengths, mask, parents), and its randomness as
+    rng, generator, seed or uniforms; it returns tokens, or kept lengths or nodes and tokens. With
+    --mode pipeline it draws the drafts itself. It is tried on small cases, each with something that
+    verifiers get wrong, and on each again in a large vocabulary.
+
+    The code runs in this process, and what it prints goes to standard error. Exit status: 0 nothing
+    is wrong, 1 something is, 2 it cannot be said, for want of samples or where FUNCTION raises.
+
+    Example: otspec conform my_engine:verify --kind block --report report.html
+    """
+    from otspec.conformance import check
+    from otspec.conformance.report.report import FORMS
+
+    for path in reports:
+        if path.suffix not in FORMS:
+            raise ValueError(f"--report {path} ends in none of {listed(list(FORMS), 'or')}")
+        check_place(path)
+    given = {name: value for name, value in options.items() if value is not None}
+    with redirect_stdout(sys.stderr):
+        function = imported(
+            verifier, "my_engine:verify", "draft, target, drafts and randomness", traceback
+        )
+        with counting("cases") as progress:
+            report = check(
+                function, kind=kind, mode=mode, shape=_shape(kind, shape), progress=progress,
+                **given,
+            )  # fmt: skip
+    if as_json:
+        print_json(report.document())
+    else:
+        say(*report.text(cases=cases).rstrip("\n").split("\n"))
+    fine = [written(str(path), partial(report.save, path)) for path in reports]
+    status = {"passed": 0, "failed": 1, "undecided": 2}[report.outcome]
+    return status if all(fine) else status or 1
+
+
+def _shape(kind: str, text: str | None) -> Any:
+    """Return a shape as it is meant for the kind."""
+    if text is None:
+        return None
+    if kind == "tree":
+        return read_tree(text, "--shape")
+    if not (text.isascii() and text.isdigit() and len(text) < 10):
+        raise ValueError(f"--shape {text!r} is no number: a {kind} shape is one, such as 2")
+    return int(text)

@@ -1,0 +1,153 @@
+"""``otspec laws``: which draft law is best, at temperatures of draft and target apart."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import click
+
+from otspec._base.tables import print_table, say
+from otspec.cli.commands.trace_runs import (
+    FILES,
+    PAIRS,
+    all_failed,
+    complain,
+    laws_option,
+    no_drafts,
+    source_options,
+    sources_of,
+)
+from otspec.cli.shared.options import counts_option, filled, json_option
+from otspec.cli.shared.output import percent, print_json
+from otspec.cli.shared.output_paths import table_written
+from otspec.cli.shared.run_paths import RunPlace, run_options
+from otspec.cli.shared.signals import ending_in_order
+from otspec.cli.shared.warpings import warping_options
+from otspec.drafts import IID, LAWS
+from otspec.frames import Rows
+from otspec.reports.summary_file import (
+    interval_document,
+    restrictions_of,
+    warpings_document,
+)
+from otspec.traces.draft_laws import LawMeans, law_means
+from otspec.traces.readers import Warping
+from otspec.traces.runs import Settings
+from otspec.traces.statistics import texts_of
+from otspec.traces.summary import attains
+from otspec.traces.temperatures import Heat, by_heat
+
+_COLUMNS = (
+    "T draft", "T target", "k", "drafts", "best rule", "accepts", "optimum", "95% interval",
+    "above iid", "95% interval",
+)  # fmt: skip
+
+
+@click.command()
+@click.argument("files", nargs=-1)
+@counts_option("1,2,4,8,16")
+@laws_option(*LAWS)
+@warping_options
+@source_options
+@run_options("positions/ and laws.json", pictures=False)
+@json_option
+@filled(files=FILES, pairs=PAIRS)
+def laws(
+    files: tuple[str, ...],
+    ks: tuple[int, ...],
+    laws: tuple[str, ...],
+    warpings: tuple[Warping, ...],
+    kind: str | None,
+    workers: int | None,
+    place: RunPlace,
+    as_json: bool,
+) -> int:
+    """Which draft law is best on logged traces: the optimum of each, and its best rule.
+
+    FILES are as for `otspec trace`: {files}, or pairs of {pairs}; without any the bundled
+    SmolLM2 trace is read. Every temperature of the draft is compared with every one of the
+    target. Exit status: 0 fine, 1 some chunks were skipped, or the table could not be written
+    after the results, 2 bad input.
+
+    Example: otspec laws -k 2,8 --temperature 0.6,1.0 --draft-temperature 1.0
+    """
+    place.check()
+    named = tuple(dict.fromkeys((IID.name, *laws)))  # with which the others are compared
+    settings = Settings(ks, named, warpings)
+    with (
+        ending_in_order(),
+        sources_of(files, kind) as sources,
+        place.run(sources, settings, workers) as run,
+    ):
+        texts = texts_of(sources)
+        found, failures = law_means(run.tables(), by_text=texts > 1), run.failures()
+        names = ", ".join(source.name for source in sources)
+        rows = Rows([mean for mean in found if mean.drafts in laws], LawMeans, names)
+        if not rows:
+            raise ValueError(all_failed(failures) if failures else no_drafts(laws, ks))
+        document = [_document(mean) for mean in rows]
+        numbers = place.numbers("laws.json", document)
+    if as_json:
+        print_json(document)
+    else:
+        _print(rows, warpings, texts)
+        for line in numbers:
+            say(line)
+    complete = table_written(place.table, rows.to_arrow, silent=as_json)
+    complain(failures)
+    return 0 if complete and not failures else 1
+
+
+def _print(rows: Sequence[LawMeans], warpings: Sequence[Warping], texts: int) -> None:
+    positions = max(mean.positions for mean in rows)
+    cuts = "".join(
+        f", {name} {value}" for name, value in restrictions_of(warpings_document(warpings))
+    )
+    say(f"Optimum and best rule of each draft law, means over {positions:,} positions{cuts}")
+    print_table(_COLUMNS, [_cells(mean) for mean in rows], text=5)
+    say()
+    for heat, shown in by_heat(rows).items():
+        say(_meaning(heat, shown))
+    say(_certainty(positions, texts))
+
+
+def _certainty(positions: int, texts: int) -> str:
+    if positions < 2:
+        return "One position says nothing about others."
+    units = f"these {texts:,} texts" if texts > 1 else "the positions of this one text"
+    return f"Intervals are of means over more such text, if {units} are a random sample of it."
+
+
+def _document(mean: LawMeans) -> dict[str, Any]:
+    """Return a row for programs, with null where nothing is known."""
+    document = dict(vars(mean))
+    for name in ("optimum_interval", "above_iid_interval"):
+        document[name] = interval_document(document[name])
+    return document | ({} if mean.rule else {"rule": None, "acceptance": None})
+
+
+def _cells(mean: LawMeans) -> tuple[str, ...]:
+    return (
+        f"{mean.draft_temperature:g}", f"{mean.temperature:g}", str(mean.k), mean.drafts,
+        mean.rule or "none", f"{mean.acceptance:.4f}" if mean.rule else "", f"{mean.optimum:.4f}",
+        _interval(mean.optimum_interval), f"{mean.above_iid:+z.4f}",
+        _interval(mean.above_iid_interval),
+    )  # fmt: skip
+
+
+def _interval(ends: tuple[float, float]) -> str:
+    low, high = ends
+    return "" if low != low else f"{low:z.4f} to {high:z.4f}"
+
+
+def _meaning(heat: Heat, means: Sequence[LawMeans]) -> str:
+    k = max(mean.k for mean in means)
+    last = [mean for mean in means if mean.k == k]
+    most = max(mean.optimum for mean in last)
+    best = next(mean for mean in last if attains(mean.optimum, most))
+    drafts = f"{LAWS[best.drafts].words} draft{'s' if k > 1 else ''}"
+    return (
+        f"Draft T = {heat.draft:g}, target T = {heat.target:g}: of {k} the best are {drafts}, of "
+        f"which {percent(most)} can be accepted, {percent(best.acceptance)} by {best.rule}."
+    )

@@ -1,0 +1,140 @@
+"""``otspec solve``: the linear programs, solved by several solvers side by side."""
+
+from __future__ import annotations
+
+import sys
+import time
+from typing import Any
+
+import click
+
+from otspec._base.tables import print_table, say
+from otspec.cli.shared.arguments import Choice
+from otspec.cli.shared.options import json_option, pair_command
+from otspec.cli.shared.output import print_json, shown, shown_set
+from otspec.distributions import Distribution
+from otspec.drafts import DraftLaw, named_law
+from otspec.optimum import Optimum, optimal_acceptance
+from otspec.optimum.plan import plan_from
+from otspec.programs import PROGRAMS, formulate
+from otspec.solvers import SOLVERS
+from otspec.solvers import solve as solve_program
+
+
+@pair_command("2")
+@click.option(
+    "--program",
+    "programs",
+    type=Choice(tuple(PROGRAMS)),
+    multiple=True,
+    default=("reduced",),
+    show_default=True,
+    help="A formulation; may be repeated.",
+)
+@click.option(
+    "--solver",
+    "solvers",
+    type=Choice(tuple(SOLVERS)),
+    multiple=True,
+    help="A solver; may be repeated.  [default: all that fit]",
+)
+@click.option("--tuples", is_flag=True, help="One row per draft tuple instead of per draft set.")
+@json_option
+def solve(
+    pair: tuple[Distribution, Distribution],
+    ks: tuple[int, ...],
+    drafts: str,
+    programs: tuple[str, ...],
+    solvers: tuple[str, ...],
+    tuples: bool,
+    as_json: bool,
+) -> None:
+    """Solve the optimal transport problem as a linear program.
+
+    DRAFT and TARGET are as for `otspec accept`. Prints the size, value and time of each program
+    and solver, and the cut that proves the optimum without any of them.
+
+    Example: otspec solve 1/2,3/10,1/5 1/10,3/5,3/10 --program membership --program reduced
+    """
+    rows: list[dict[str, Any]] = []
+    optima: list[tuple[int, Optimum]] = []
+    for k in ks:
+        law = named_law(drafts, pair[0], k)
+        optima.append((k, optimal_acceptance(law, pair[1])))
+        for program in programs:
+            rows += _solved(law, pair[1], program, solvers or _fitting(law), not tuples)
+    if as_json:
+        best = [
+            {"k": k, "acceptance": optimum.acceptance, "cut": optimum.cut} for k, optimum in optima
+        ]
+        print_json({"drafts": drafts, "optima": best, "solutions": rows})
+        return
+    print_table(
+        (
+            "k",
+            "program",
+            "solver",
+            "rows",
+            "variables",
+            "iterations",
+            "build s",
+            "solve s",
+            "value",
+        ),
+        [
+            (
+                str(row["k"]),
+                row["program"],
+                row["solver"],
+                f"{row['rows']:,}",
+                f"{row['variables']:,}",
+                str(row["iterations"]) if row["iterations"] >= 0 else "",
+                f"{row['build_seconds']:.4f}",
+                f"{row['solve_seconds']:.4f}",
+                shown(row["acceptance"], 9),
+            )
+            for row in rows
+        ],
+        text=3,
+    )
+    say()
+    for k, optimum in optima:
+        say(
+            f"k = {k}: the cut A = {shown_set(optimum.cut)} proves that "
+            f"{shown(optimum.acceptance, 9)} is the optimum."
+        )
+
+
+def _fitting(law: DraftLaw) -> tuple[str, ...]:
+    """Return the solvers that can be used: exact arithmetic needs exact numbers and a package."""
+    return tuple(name for name, solver in SOLVERS.items() if solver.fits(law.exact))
+
+
+def _solved(
+    law: DraftLaw, target: Distribution, program: str, solvers: tuple[str, ...], sets: bool
+) -> list[dict[str, Any]]:
+    rows = []
+    for solver in solvers:
+        start = time.perf_counter()
+        formulation = formulate(program, law, target, sets=sets)
+        if sys.stderr.isatty():
+            say(f"{program}, {solver}: {formulation.size()}", err=True)
+        linear_program = formulation.build()
+        built = time.perf_counter() - start
+        solution = solve_program(linear_program, solver)
+        plan = plan_from(formulation, solution)
+        plan.check()
+        rows.append(
+            {
+                "k": law.k,
+                "program": program,
+                "solver": solver,
+                "rows": linear_program.shape[0],
+                "variables": linear_program.shape[1],
+                "iterations": solution.iterations,
+                "build_seconds": built,
+                "solve_seconds": solution.seconds,
+                "acceptance": plan.acceptance,
+            }
+        )
+    return rows

@@ -1,0 +1,126 @@
+"""``otspec trace``: acceptance over the positions of logged traces."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+
+from otspec._base.tables import say
+from otspec.cli.commands.trace_means import print_means
+from otspec.cli.commands.trace_runs import (
+    FILES,
+    PAIRS,
+    all_failed,
+    complain,
+    laws_option,
+    no_drafts,
+    source_options,
+    sources_of,
+)
+from otspec.cli.shared.options import counts_option, filled, free_option, json_option
+from otspec.cli.shared.output import print_json
+from otspec.cli.shared.output_paths import command_line, table_written, written
+from otspec.cli.shared.run_paths import RunPlace, run_options
+from otspec.cli.shared.signals import ending_in_order
+from otspec.cli.shared.warpings import warping_options
+from otspec.drafts import IID, Hub, WithoutReplacement
+from otspec.frames import Rows
+from otspec.reports.chart_files import write_charts
+from otspec.reports.summary_file import summary_of
+from otspec.traces.readers import Source, Warping
+from otspec.traces.runs import Settings
+from otspec.traces.statistics import Statistic, statistics_of, texts_of
+
+
+@click.command()
+@click.argument("files", nargs=-1)
+@counts_option("1,2,4,8,16")
+@laws_option(IID.name, WithoutReplacement.name, Hub.name)
+@free_option
+@warping_options
+@source_options
+@run_options("positions/, summary.json and acceptance.png")
+@json_option
+@filled(files=FILES, pairs=PAIRS)
+def trace(
+    files: tuple[str, ...],
+    ks: tuple[int, ...],
+    laws: tuple[str, ...],
+    free: int,
+    warpings: tuple[Warping, ...],
+    kind: str | None,
+    workers: int | None,
+    place: RunPlace,
+    as_json: bool,
+) -> int:
+    """Mean acceptance of the optimum and of all rules over language-model traces.
+
+    FILES are {files}, each with draft_logits and target_logits of shape
+    (..., n), or log_probabilities or probabilities instead of logits; FILE:DRAFT+TARGET names two
+    other arrays of one. They may be pairs of {pairs}, DRAFT.npy+TARGET.npy. Without any the bundled
+    SmolLM2 trace is read.
+
+    Exit status: 0 fine, 1 some chunks were skipped, or a picture, the report or the table
+    could not be written after the results, 2 bad input.
+
+    Distinct drafts take the most time: --drafts iid --drafts hub leaves them out.
+
+    Example: otspec trace -k 1,2,4 --temperature 0.6 --out results
+    """
+    place.check()
+    settings = Settings(ks, tuple(dict.fromkeys(laws)), warpings, free)
+    with (
+        ending_in_order(),
+        sources_of(files, kind) as sources,
+        place.run(sources, settings, workers) as run,
+    ):
+        by_text = texts_of(sources) > 1
+        rows = statistics_of(run.tables(), by_text=by_text)
+        failures = run.failures()
+        if not rows:
+            raise ValueError(all_failed(failures) if failures else no_drafts(laws, ks))
+        summary = summary_of(run, settings, rows, by_text=by_text)
+        numbers = place.numbers("summary.json", summary)
+        if as_json:
+            print_json(summary)
+        else:
+            print_means(rows, ks, summary)
+        lines, complete = _drawn(place.out, place.report, summary, rows, sources)
+        for line in () if as_json else lines + numbers:
+            say(line)
+        of_trace = Rows(rows, Statistic, summary["trace"])
+        complete = table_written(place.table, of_trace.to_arrow, silent=as_json) and complete
+    complain(failures)
+    return 0 if complete and not failures else 1
+
+
+def _drawn(
+    out: Path | None,
+    report: Path | None,
+    summary: dict[str, Any],
+    rows: list[Statistic],
+    sources: Sequence[Source],
+) -> tuple[list[str], bool]:
+    """Draw the pictures and write the report; return where they are, and whether all are."""
+    lines: list[str] = []
+    complete = True
+    if out is not None:
+        complete = written(
+            "the picture",
+            lambda: lines.extend(f"picture: {chart}" for chart in write_charts(out, summary, rows)),
+        )
+    if report is not None:
+        from otspec.reports.origin import origin_of
+        from otspec.reports.page import write_report
+
+        def write() -> None:
+            write_report(report, summary, rows, origin_of(command_line(), sources))
+
+        if written("the report", write):
+            lines.append(f"report: {report}")
+        else:
+            complete = False
+    return lines, complete

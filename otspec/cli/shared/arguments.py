@@ -1,0 +1,195 @@
+"""From command-line text to distributions and numbers."""
+
+from __future__ import annotations
+
+import re
+from abc import abstractmethod
+from typing import Any
+
+import click
+import numpy as np
+
+from otspec._base.arithmetic import Array, as_fractions, as_numbers, in_arithmetic, is_exact
+from otspec._base.digits import plain
+from otspec._base.registry import meant
+from otspec.distributions import Distribution, as_distribution
+from otspec.files import READERS, pick
+
+_LOCATION = re.compile(
+    rf"(?P<path>.*?(?:{'|'.join(map(re.escape, READERS))}))"
+    r"(?::(?P<key>[^:]*?))??(?::(?P<index>\d+(?:,\d+)*))?"
+)
+
+
+_OTHERWISE = re.compile(r"[][(){};%]|\s")
+"""What is in lists of numbers that are written as elsewhere."""
+
+
+class Choice(click.Choice[str]):
+    """One of some names; a message about another one asks if the closest was meant."""
+
+    def get_invalid_choice_message(self, value: Any, ctx: click.Context | None) -> str:
+        """Return what is said of a value that is none of the names."""
+        said = super().get_invalid_choice_message(value, ctx)
+        return f"{said.removesuffix('.')}{meant(str(value), self.choices) or '.'}"
+
+
+class CommaList(click.ParamType[tuple[Any, ...]]):
+    """Values separated by commas, each of them once."""
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> tuple[Any, ...]:
+        """Return the values; refuse the list if one of them cannot be read."""
+        if isinstance(value, tuple):
+            return value
+        try:
+            return tuple(dict.fromkeys(self.read(cell.strip()) for cell in value.split(",")))
+        except ValueError as error:
+            self.fail(f"{value!r} {error}", param, ctx)
+
+    @abstractmethod
+    def read(self, cell: str) -> Any:
+        """Return one value; raise ``ValueError`` with what is said of a list that holds another."""
+
+
+class CountList(CommaList):
+    """Numbers of drafts such as ``4`` or ``1,2,4``."""
+
+    name = "k,k,..."
+
+    def read(self, cell: str) -> int:
+        """Return a positive integer."""
+        if not re.fullmatch(r"\d{1,6}", cell) or int(cell) < 1:
+            raise ValueError(f"holds {cell!r}: write positive integers such as 4 or 1,2,4")
+        return int(cell)
+
+
+class TokenList(CommaList):
+    """Token ids such as ``0`` or ``0,2``."""
+
+    name = "id,id,..."
+
+    def read(self, cell: str) -> int:
+        """Return a token id."""
+        if not re.fullmatch(r"[0-9]{1,9}", cell):
+            raise ValueError(f"holds {cell!r}: write token ids such as 0 or 0,2")
+        return int(cell)
+
+
+class NumberList(CommaList):
+    """Numbers such as ``0.6`` or ``0.6,1.0``."""
+
+    name = "t,t,..."
+
+    def read(self, cell: str) -> float:
+        """Return a number."""
+        try:
+            return float(cell)
+        except ValueError:
+            raise ValueError("is no list of numbers such as 0.6,1.0") from None
+
+
+def read_distribution(
+    text: str,
+    name: str,
+    *,
+    exact: bool = False,
+    logits: bool = False,
+    normalize: bool = False,
+    temperature: float = 1.0,
+) -> Distribution:
+    """Read a distribution from inline numbers or from a file.
+
+    Parameters
+    ----------
+    text : str
+        ``0.5,0.3,0.2``, ``1/2,3/10,1/5``, or ``FILE[:KEY][:ROW]``, ROW being leading indices
+        such as ``0,3``.
+    name : str
+        What error messages call it.
+    exact : bool
+        Read decimals as the fractions that they write. Fractions are always read exactly.
+    logits : bool
+        The numbers are logits; take their softmax at ``temperature``.
+    normalize : bool
+        Scale to sum 1.
+
+    Raises
+    ------
+    ValueError
+        Text that is neither, an unreadable file, or numbers that are no distribution.
+    """
+    numbers = read_numbers(text, name, exact=exact)
+    if numbers.ndim != 1:
+        raise ValueError(
+            f"{name} has shape {numbers.shape}: name one row, as in FILE.npy:0 or FILE.npz:KEY:0,3"
+        )
+    if logits:
+        from otspec.traces.warping import warp
+
+        return warp(numbers, temperature=temperature, name=name)
+    _suggest_logits(numbers, name, normalize)
+    try:
+        return as_distribution(numbers, name, normalize=normalize)
+    except ValueError as error:
+        # The library's fix, in the words of the command line.
+        raise ValueError(str(error).replace("pass normalize=True", "add --normalize")) from error
+
+
+def read_numbers(text: str, name: str, *, exact: bool = False) -> Array:
+    """Read numbers, of any shape, from the command line or from a file.
+
+    Parameters
+    ----------
+    text, name, exact
+        As for :func:`read_distribution`.
+
+    Raises
+    ------
+    ValueError
+        Text that is neither, an unreadable file, or something that is no number.
+    """
+    location = _LOCATION.fullmatch(text)
+    values = _split(text, name) if location is None else _from_file(location)
+    return _numbers(values, name, exact)
+
+
+def _split(text: str, name: str) -> list[str]:
+    cells = [cell.strip() for cell in text.split(",")]
+    if _OTHERWISE.search(",".join(cells)) and any(map(str.isdigit, text)):
+        raise ValueError(
+            f"{name} is {text!r}: write numbers with commas between them and nothing around them, "
+            "such as 0.5,0.3,0.2 or 1/2,3/10,1/5"
+        )
+    if not any(character.isdigit() for character in cells[0]) and len(cells) == 1:
+        raise ValueError(
+            f"{name}: {text!r} is neither numbers such as 0.5,0.3,0.2 or 1/2,3/10,1/5 nor a file "
+            f"ending in {', '.join(READERS)}"
+        )
+    return cells
+
+
+def _from_file(location: re.Match[str]) -> Any:
+    key, index = location["key"] or "", location["index"] or ""
+    return pick(location["path"], key, tuple(int(level) for level in index.split(",") if level))
+
+
+def _numbers(values: Any, name: str, exact: bool) -> Array:
+    if isinstance(values, np.ndarray):
+        numbers = as_numbers(values, name)
+        return as_fractions(numbers, name) if exact and not is_exact(numbers) else numbers
+    if not isinstance(values, list) or any(isinstance(value, (list, dict)) for value in values):
+        raise ValueError(f"{name} is not one list of numbers: name one row, as in FILE.json:KEY:0")
+    return in_arithmetic(values, name, exact)
+
+
+def _suggest_logits(numbers: Array, name: str, normalize: bool) -> None:
+    """Refuse what is no probability with the likeliest reason for it."""
+    outside = np.flatnonzero((numbers < 0) | ((numbers > 1) & (not normalize)))
+    if outside.size:
+        index = int(outside[0])
+        raise ValueError(
+            f"{name}[{index}] is {plain(numbers[index])}, which is no probability: if these are "
+            "logits, add --logits; if they are weights, add --normalize"
+        )

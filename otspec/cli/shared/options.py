@@ -1,0 +1,289 @@
+"""Options that several commands share."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Callable, Mapping, Sequence
+from functools import wraps
+from pathlib import Path
+from typing import Any, NamedTuple, TypeVar
+
+import click
+
+from otspec.cli.shared.arguments import Choice, CountList, NumberList, read_distribution
+from otspec.distributions import Distribution, check_alike
+from otspec.drafts import IID, LAWS, Independent
+from otspec.models.warped import as_temperature
+from otspec.rules.importance.importance_sampling import FREE
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+
+class PairCommand(click.Command):
+    """A command whose arguments may be numbers that start with a minus sign."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Parse with a blank before such numbers, so that they are not taken for options."""
+        numbers = re.compile(r"-(\d|\.\d|inf)")
+        return super().parse_args(ctx, [f" {arg}" if numbers.match(arg) else arg for arg in args])
+
+
+def counts_option(default: str) -> Callable[[Command], Command]:
+    """Return the option -k with a default."""
+    return click.option(
+        "-k", "ks", type=CountList(), default=default, show_default=True,
+        help="Numbers of drafts, separated by commas.",
+    )  # fmt: skip
+
+
+def law_option(default: str | None, purpose: str) -> Callable[[Command], Command]:
+    """Return the option --drafts."""
+    return click.option(
+        "--drafts", type=Choice(tuple(LAWS)), default=default, show_default=True, help=purpose
+    )
+
+
+models_option = click.option(
+    "--draft", "models", multiple=True, metavar="DRAFT",
+    help="A draft model, instead of DRAFT. Several: each drafts one token.",
+)  # fmt: skip
+json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON for programs.")
+
+table_option = click.option(
+    "--table", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE",
+    help="Also write the rows as a table, to FILE.parquet, FILE.arrow or FILE.csv.",
+)  # fmt: skip
+
+free_option = click.option(
+    "--free", type=click.IntRange(0), metavar="S", default=FREE, show_default=True,
+    help="Tokens in the linear programs of importance sampling.",
+)  # fmt: skip
+
+detect_option = click.option(
+    "--detect", type=float, metavar="DISTANCE", default=0.005, show_default=True,
+    help="The total variation to be found with probability 0.999.",
+)  # fmt: skip
+false_alarm_option = click.option(
+    "--false-alarm", type=float, metavar="PROBABILITY", default=1e-6, show_default=True,
+    help="With which a right verifier fails.",
+)  # fmt: skip
+
+_TEMPERATURE = 1.0
+
+
+def temperature_option(command: Command) -> Command:
+    """Add the option --temperature."""
+    return click.option(
+        "--temperature", type=float, default=_TEMPERATURE, show_default=True,
+        help="Divide logits by this.",
+    )(command)  # fmt: skip
+
+
+def temperatures_option(command: Command) -> Command:
+    """Add the option --temperature for several."""
+    return click.option(
+        "--temperature", "temperatures", type=NumberList(), default=str(_TEMPERATURE),
+        show_default=True, help="Divide logits by each of these, separated by commas.",
+    )(command)  # fmt: skip
+
+
+def filled(**words: str) -> Callable[[Command], Command]:
+    """Fill words that follow from tables into the docstring of a command, which its help shows."""
+
+    def decorator(command: Command) -> Command:
+        if command.__doc__ is not None:  # as under python -OO
+            command.__doc__ = inspect.cleandoc(command.__doc__).format(**words)
+        return command
+
+    return decorator
+
+
+def pair_command(
+    counts: str,
+    law: str | None = IID.name,
+    purpose: str = "How the drafts are drawn.",
+    of_models: Callable[..., Any] | None = None,
+) -> Callable[[Callable[..., Any]], click.Command]:
+    """Make a command of DRAFT and TARGET, numbers of drafts and a draft law.
+
+    The function gets them as ``pair``, ``ks`` and ``drafts``.
+
+    Parameters
+    ----------
+    counts : str
+        The numbers of drafts by default.
+    law : str, optional
+        The law by default, by name.
+    purpose : str
+        What the command needs the law for.
+    of_models : callable, optional
+        What to do with several --draft: it gets the law of one draft of each and the target, as
+        ``law`` and ``target``, and ``as_json``.
+    """
+
+    def decorator(command: Callable[..., Any]) -> click.Command:
+        optional = counts_option(counts)(law_option(law, purpose)(command))
+        return click.command(cls=PairCommand)(pair_arguments(optional, of_models))
+
+    return decorator
+
+
+def pair_arguments(
+    command: Callable[..., Any], of_models: Callable[..., Any] | None = None
+) -> Callable[..., Any]:
+    """Add DRAFT, TARGET and what says how to read them; the command gets them as ``pair``."""
+
+    @wraps(command)
+    def with_pair(
+        draft: str | None,
+        target: str | None,
+        how: Reading,
+        models: tuple[str, ...] = (),
+        **rest: Any,
+    ) -> Any:
+        if models:
+            *models_given, wanted = _after_options(models, draft, target)
+            if of_models is not None and len(models_given) > 1:
+                _refuse_others(("as_json",))
+                return of_models(**how.models(models_given, wanted), as_json=rest["as_json"])
+            (draft,), target = models_given, wanted
+        return command(pair=how.pair(_given(draft, "draft"), _given(target, "target")), **rest)
+
+    decorators = (
+        click.argument("draft", required=of_models is None, metavar="DRAFT"),
+        click.argument("target", required=of_models is None, metavar="TARGET"),
+        *([models_option] if of_models is not None else []),
+    )
+    decorated = reading_options(with_pair)
+    for decorator in reversed(decorators):
+        decorated = decorator(decorated)
+    return decorated
+
+
+def reading_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add what says how to read DRAFT and TARGET; the command gets it as ``how``."""
+
+    @wraps(command)
+    def with_reading(
+        exact: bool,
+        logits: bool,
+        temperature: float,
+        draft_temperature: float | None,
+        normalize: bool,
+        **rest: Any,
+    ) -> Any:
+        how = Reading(exact, logits, temperature, draft_temperature, normalize)
+        return command(how=how, **rest)
+
+    decorators = (
+        click.option("--exact", is_flag=True, help="Read decimals exactly; print fractions."),
+        click.option("--logits", is_flag=True, help="The numbers are logits: take their softmax."),
+        temperature_option,
+        click.option(
+            "--draft-temperature",
+            type=float,
+            default=None,
+            help="Divide the logits of DRAFT by this. [default: as those of TARGET]",
+        ),
+        click.option("--normalize", is_flag=True, help="Scale both to sum 1."),
+    )
+    decorated: Callable[..., Any] = with_reading
+    for decorator in reversed(decorators):
+        decorated = decorator(decorated)
+    return decorated
+
+
+class Reading(NamedTuple):
+    """How to read distributions."""
+
+    exact: bool
+    logits: bool
+    temperature: float
+    draft_temperature: float | None
+    normalize: bool
+
+    def pair(self, draft: str, target: str) -> tuple[Distribution, Distribution]:
+        """Read DRAFT and TARGET.
+
+        Raises
+        ------
+        ValueError
+            As :func:`read_distribution`; different lengths; one exact and one not; a temperature
+            without --logits; --logits with --exact.
+        """
+        first, second = self._read({"draft": draft, "target": target})
+        return first, second
+
+    def models(self, drafts: Sequence[str], target: str) -> dict[str, Any]:
+        """Read several DRAFT and TARGET: the law of one draft of each, and the target.
+
+        Raises
+        ------
+        ValueError
+            As :meth:`pair`.
+        """
+        named = {f"draft {i}": text for i, text in enumerate(drafts, start=1)}
+        *found, wanted = self._read({**named, "target": target})
+        return {"law": Independent(found), "target": wanted}
+
+    def _of(self, name: str) -> dict[str, Any]:
+        """Return how to read one distribution."""
+        options = self._asdict()
+        draft = options.pop("draft_temperature")
+        return options if name == "target" or draft is None else options | {"temperature": draft}
+
+    def _read(self, texts: Mapping[str, str]) -> list[Distribution]:
+        heats = {"--temperature": self.temperature, "--draft-temperature": self.draft_temperature}
+        for option, heat in heats.items():
+            if heat not in (_TEMPERATURE, None) and not self.logits:
+                raise ValueError(f"{option} {heat} needs --logits: probabilities are final")
+        if self.draft_temperature is not None:
+            as_temperature(self.draft_temperature, "--draft-temperature")
+        if self.logits and self.exact:
+            raise ValueError("--exact and --logits exclude each other: a softmax is not rational")
+        found = {
+            name: read_distribution(text, name, **self._of(name)) for name, text in texts.items()
+        }
+        (first_name, first), *others = found.items()
+        for name, other in others:
+            try:
+                check_alike(first_name, first, name, other)
+            except ValueError as error:
+                hint = "" if self.exact or len(first) != len(other) else " (or add --exact)"
+                raise ValueError(f"{error}{hint}") from error
+        return list(found.values())
+
+
+def _given(text: str | None, name: str) -> str:
+    """Return an argument; refuse the command without it as click does."""
+    if text is None:
+        context = click.get_current_context()
+        argument = next(it for it in context.command.params if it.name == name)
+        raise click.MissingParameter(ctx=context, param=argument)
+    return text
+
+
+def _after_options(models: Sequence[str], draft: str | None, target: str | None) -> list[str]:
+    """Return the models of --draft and TARGET, the only argument beside them."""
+    if target is not None:
+        raise ValueError(
+            f"{draft!r} and {target!r} stand beside --draft: write each model after a --draft of "
+            "its own, and TARGET alone"
+        )
+    # The first argument is taken for DRAFT.
+    return [*models, _given(draft, "target")]
+
+
+def _refuse_others(known: Sequence[str]) -> None:
+    """Refuse options that are for one DRAFT if they are given beside several --draft."""
+    context = click.get_current_context()
+    reading = {*Reading._fields, "models", "draft", "target", *known}
+    for parameter in context.command.params:
+        name = parameter.name or ""
+        source = context.get_parameter_source(name)
+        if name not in reading and source is click.core.ParameterSource.COMMANDLINE:
+            raise ValueError(
+                f"{parameter.opts[0]} is for one DRAFT, and there are several --draft, of which "
+                f"each drafts one token: leave {parameter.opts[0]} out"
+            )

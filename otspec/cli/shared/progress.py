@@ -1,0 +1,148 @@
+"""Progress on standard error: a bar on a terminal, and elsewhere a line now and then."""
+
+from __future__ import annotations
+
+import itertools
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from otspec._base.tables import say
+
+if TYPE_CHECKING:
+    from otspec.traces.runs import Run
+
+_PERIOD_S = 0.5
+_LINE_S = 5.0
+"""Seconds between two lines where there is no terminal: what is done sooner prints none."""
+
+
+@contextmanager
+def progress_of(run: Run) -> Iterator[None]:
+    """Show how many positions are done, the rate and the time left, while the block runs.
+
+    What is done is seen in the folder of the run, wherever the workers are.
+    """
+    total = sum(chunk.positions for chunk in run.chunks)
+    if not sys.stderr.isatty():
+        with _watching(run, total, _LINE_S, _line):
+            yield
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+
+    columns = (
+        TextColumn("positions"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("{task.fields[pace]}"),
+    )
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("positions", total=total, completed=run.positions_done(), pace="")
+
+        def show(done: int, _: int, words: str) -> None:
+            bar.update(task, completed=done, pace=words)
+
+        with _watching(run, total, _PERIOD_S, show):
+            yield
+
+
+def _line(done: int, total: int, words: str) -> None:
+    say(f"positions: {done:,} of {total:,}{', ' if words else ''}{words}", err=True)
+
+
+@contextmanager
+def _watching(
+    run: Run, total: int, period: float, show: Callable[[int, int, str], None]
+) -> Iterator[None]:
+    """Show what is done of a run again and again while the block runs."""
+    stop = threading.Event()
+
+    def watch() -> None:
+        begin, start = run.positions_done(), time.monotonic()
+        while not stop.wait(min(period, threading.TIMEOUT_MAX)):
+            done = run.positions_done()
+            show(done, total, pace(done - begin, time.monotonic() - start, total - done))
+
+    watcher = threading.Thread(target=watch, daemon=True)
+    watcher.start()
+    try:
+        yield
+    finally:
+        stop.set()
+        watcher.join()
+
+
+@contextmanager
+def working(steps: int, what: str) -> Iterator[Callable[[], None]]:
+    """Show how many steps of a computation are done, and on a terminal for how long it runs.
+
+    Yields
+    ------
+    callable
+        To be called after each step.
+    """
+    with counting(what) as count:
+        count(0, steps)
+        done = itertools.count(1)
+        yield lambda: count(next(done), steps)
+
+
+@contextmanager
+def counting(what: str) -> Iterator[Callable[[int, int], None]]:
+    """Show how many steps are done, of a number that the computation tells.
+
+    Yields
+    ------
+    callable
+        Takes how many are done, and how many there are.
+    """
+    if not sys.stderr.isatty():
+        shown = time.monotonic()
+
+        def line(done: int, steps: int) -> None:
+            nonlocal shown
+            if time.monotonic() - shown >= _LINE_S:
+                shown = time.monotonic()
+                say(f"{what}: {done:,} of {steps:,}", err=True)
+
+        yield line
+        return
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        SpinnerColumn,
+        TextColumn,
+        TimeElapsedColumn,
+    )
+
+    columns = (
+        SpinnerColumn(),
+        TextColumn(what),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+    )
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(what, total=None)
+        yield lambda done, steps: bar.update(task, completed=done, total=steps)
+
+
+def pace(done: int, seconds: float, left: int) -> str:
+    """Return rate and time left in words; nothing before there is a rate.
+
+    Examples
+    --------
+    >>> pace(100, 10.0, 36000)
+    '10.0 a second, 1:00:00 left'
+    """
+    if not done:
+        return ""
+    minutes, rest = divmod(round(left * seconds / done), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{done / seconds:.1f} a second, {hours}:{minutes:02}:{rest:02} left"

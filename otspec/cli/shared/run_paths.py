@@ -1,0 +1,155 @@
+"""Options of commands whose runs may be kept in a folder, finished later, or done by a cluster."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from functools import wraps
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import click
+
+from otspec._base.extras import needed
+from otspec._base.tables import say
+from otspec._base.writing import write_text
+from otspec.cli.commands.trace_runs import compute
+from otspec.cli.shared.options import Command, table_option
+from otspec.cli.shared.output_paths import check_picture, check_place
+from otspec.frames import check_ending
+from otspec.traces.readers import Source
+from otspec.traces.runs import Run, Work, open_run, temporary_folder
+
+_PAGES = (".html", ".htm")
+
+
+class RunPlace(NamedTuple):
+    """Where a run is done, and what stays of it."""
+
+    out: Path | None
+    resume: bool
+    overwrite: bool
+    chunk: int | None
+    scheduler: str | None
+    table: Path | None
+    pictures: bool
+    report: Path | None = None
+
+    def check(self) -> None:
+        """Refuse what would fail after the computation only.
+
+        Raises
+        ------
+        ValueError
+            Options that exclude or need each other; pictures or tables that cannot be written.
+        OSError
+            A place where nothing can be written.
+        """
+        if self.resume and self.overwrite:
+            raise ValueError(
+                "--resume and --overwrite exclude each other: finish a run or replace it"
+            )
+        for flag in ("resume", "overwrite", "scheduler"):
+            if getattr(self, flag) and self.out is None:
+                raise ValueError(f"--{flag} needs --out: name the folder of the run")
+        if self.scheduler is not None:
+            needed("distributed", "--scheduler", "cluster")
+        if self.out is not None and self.pictures:
+            check_picture(".png")
+        if self.report is not None:
+            if self.report.suffix not in _PAGES:
+                raise ValueError(f"--report {self.report} is to be HTML: end its name with .html")
+            check_picture(".svg")
+        if self.table is not None:
+            check_ending(self.table)
+        for path in self._files():
+            if self.out is None or path.parent.exists():
+                check_place(path)  # else the run may make the folder
+
+    def _files(self) -> list[Path]:
+        return [path for path in (self.report, self.table) if path is not None]
+
+    @contextmanager
+    def run(self, sources: Sequence[Source], work: Work, workers: int | None) -> Iterator[Run]:
+        """Do a run, and keep it open: parts that another one left damaged are named."""
+        with ExitStack() as stack:
+            folder = self.out or stack.enter_context(temporary_folder())
+            opened = open_run(
+                folder, sources, work, chunk=self.chunk, resume=self.resume,
+                overwrite=self.overwrite,
+            )  # fmt: skip
+            run = stack.enter_context(opened)
+            for path in self._files():
+                check_place(path)
+            for chunk, reason in run.removed:
+                say(f"otspec: computing {chunk} again: {reason}", err=True)
+            compute(run, self.out, workers, self.scheduler)
+            yield run
+
+    def numbers(self, name: str, document: Any) -> list[str]:
+        """Write what was found into the folder of the run, if it is kept.
+
+        Parameters
+        ----------
+        name : str
+            Of the file.
+        document : object
+            What JSON can hold.
+
+        Returns
+        -------
+        list of str
+            The line that says where.
+        """
+        if self.out is None:
+            return []
+        write_text(self.out / name, json.dumps(document, indent=2) + "\n")
+        return [f"numbers: {self.out / 'positions'}, {self.out / name}"]
+
+
+def run_options(contents: str, *, pictures: bool = True) -> Callable[[Command], Callable[..., Any]]:
+    """Add the options of a run, which the command gets as ``place``, a :class:`RunPlace`.
+
+    Parameters
+    ----------
+    contents : str
+        What is written into the folder of a run.
+    pictures : bool
+        Whether pictures are, so that there is a report, too.
+    """
+    report = click.option(
+        "--report", type=click.Path(path_type=Path, dir_okay=False),
+        help="Write a report, as HTML.",
+    )  # fmt: skip
+    decorators = (
+        click.option(
+            "--out", type=click.Path(path_type=Path, file_okay=False),
+            help=f"Write {contents} here.",
+        ),
+        click.option("--resume", is_flag=True, help="Finish the run in --out."),
+        click.option("--overwrite", is_flag=True, help="Replace the run in --out."),
+        *([report] if pictures else []),
+        table_option,
+        click.option(
+            "--chunk", type=click.IntRange(1), metavar="N",
+            help="Positions that are read and written at a time. [default: 32 MB]",
+        ),
+        click.option(
+            "--scheduler", metavar="ADDRESS",
+            help="Use the workers of a Dask cluster: tcp://host:8786.",
+        ),
+    )  # fmt: skip
+
+    def added(command: Command) -> Callable[..., Any]:
+        @wraps(command)
+        def with_place(**options: Any) -> Any:
+            own = {name: options.pop(name) for name in RunPlace._fields if name in options}
+            return command(place=RunPlace(**own, pictures=pictures), **options)
+
+        changed: Callable[..., Any] = with_place
+        for decorator in reversed(decorators):
+            changed = decorator(changed)
+        return changed
+
+    return added

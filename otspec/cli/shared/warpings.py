@@ -1,0 +1,155 @@
+"""Options of commands on logs: what is done to draft and target before they are compared."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import wraps
+from typing import Any
+
+import click
+
+from otspec._base.tables import listed
+from otspec.cli.shared.arguments import Choice, NumberList
+from otspec.cli.shared.options import Command, temperatures_option
+from otspec.models.warped import checked_warp
+from otspec.traces.readers import Warp, Warping
+from otspec.warping import ORDERS
+
+_CUTS = ("top_k", "top_p", "min_p")
+_DRAFT = "draft_"
+
+
+def cut_options(command: Command) -> Command:
+    """Add the options --top-k, --top-p, --min-p and --order."""
+    decorators = (
+        click.option("--top-k", type=int, help="Keep the k largest logits."),
+        click.option(
+            "--top-p", type=float, help="Keep the likeliest tokens that reach this probability."
+        ),
+        click.option(
+            "--min-p", type=float,
+            help="Keep tokens with at least this share of the likeliest one's probability.",
+        ),
+        click.option(
+            "--order", type=Choice(tuple(ORDERS)), default=next(iter(ORDERS)),
+            show_default=True, metavar="ORDER",
+            help=f"Of temperature, top-k, top-p and min-p: {listed(list(ORDERS), 'or')}.",
+        ),
+    )  # fmt: skip
+    return _added(command, decorators)
+
+
+def draft_cut_options(command: Command) -> Command:
+    """Add the options --draft-top-k, --draft-top-p and --draft-min-p."""
+    decorators = (
+        click.option("--draft-top-k", type=int, help="Of the draft. [default: as the target's]"),
+        click.option("--draft-top-p", type=float, help="Of the draft. [default: as the target's]"),
+        click.option("--draft-min-p", type=float, help="Of the draft. [default: as the target's]"),
+    )  # fmt: skip
+    return _added(command, decorators)
+
+
+def _added(command: Command, decorators: Sequence[Callable[[Command], Command]]) -> Command:
+    for decorator in reversed(decorators):
+        command = decorator(command)
+    return command
+
+
+def warping_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add all options of warping, of draft and target apart.
+
+    The command gets ``warpings``, a tuple of :class:`~otspec.traces.readers.Warping`: one for each
+    temperature of the draft and each of the target. If it has the option --normalize, that is in
+    them.
+    """
+
+    @wraps(command)
+    def with_warpings(normalize: bool = False, **options: Any) -> Any:
+        return command(warpings=_taken(options, normalize=normalize), **options)
+
+    return _added(with_warpings, _WARPING_OPTIONS)
+
+
+def warping_option(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options of one warping, with one temperature of each model.
+
+    The command gets it as ``warping``; logged probabilities are not scaled.
+    """
+
+    @wraps(command)
+    def with_warping(**options: Any) -> Any:
+        warping, *others = _taken(options)
+        if others:
+            raise ValueError("--temperature and --draft-temperature take one number each here")
+        return command(warping=warping, **options)
+
+    return _added(with_warping, _WARPING_OPTIONS)
+
+
+_draft_temperatures_option = click.option(
+    "--draft-temperature", "draft_temperatures", type=NumberList(), default=None,
+    help="Divide the draft's logits by each of these. [default: as the target's]",
+)  # fmt: skip
+_WARPING_OPTIONS = (
+    temperatures_option, cut_options, _draft_temperatures_option, draft_cut_options,
+)  # fmt: skip
+
+
+def _taken(options: dict[str, Any], **both: Any) -> tuple[Warping, ...]:
+    """Take the options of warping out of all that a command is given."""
+    target = {name: options.pop(name) for name in _CUTS}
+    draft = {name: options.pop(_DRAFT + name) for name in _CUTS}
+    temperatures, of_draft = options.pop("temperatures"), options.pop("draft_temperatures")
+    order = options.pop("order")
+    return warpings_of(temperatures, target, of_draft, draft, order=order, **both)
+
+
+def warpings_of(
+    temperatures: Sequence[float],
+    target: dict[str, Any],
+    draft_temperatures: Sequence[float] | None,
+    draft: dict[str, Any],
+    **both: Any,
+) -> tuple[Warping, ...]:
+    """Return a warping for each temperature of the draft and each of the target.
+
+    Parameters
+    ----------
+    temperatures : sequence of float
+        Of the target.
+    target : dict
+        Its ``top_k``, ``top_p`` and ``min_p``; None where nothing is cut.
+    draft_temperatures : sequence of float or None
+    draft : dict
+        None where it is as the target's, as ``draft_temperatures``.
+    **both
+        Further options of :class:`~otspec.traces.readers.Warp`, the same for both models.
+
+    Raises
+    ------
+    ValueError
+        A number out of range; the message names the option.
+    """
+    for temperature in temperatures:
+        checked_warp(temperature, **target)
+    own = {name: cut for name, cut in draft.items() if cut is not None}
+    drafted = target | own
+    for temperature in draft_temperatures or (1.0,):
+        checked_warp(temperature, **drafted, called=_draft_option)
+    apart = draft_temperatures is not None or bool(own)
+    return tuple(
+        Warping(
+            of_target,
+            **target,
+            **both,
+            draft=Warp(of_target if of_draft is None else of_draft, **drafted, **both)
+            if apart
+            else None,
+        )
+        for of_draft in draft_temperatures or (None,)
+        for of_target in temperatures
+    )
+
+
+def _draft_option(name: str) -> str:
+    return f"--{_DRAFT}{name}".replace("_", "-")

@@ -1,0 +1,1 @@
+"""Cases that a verifier is called with."""

@@ -1,0 +1,260 @@
+"""Calling a verifier with the arrays, and the kind of randomness, that it asks for."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+
+from otspec._base.arguments import as_callable
+from otspec._base.arithmetic import Array, IntArray
+from otspec._base.frozen import Frozen
+from otspec.conformance.cases.answers import named
+from otspec.conformance.cases.arrays import Form, plain
+from otspec.conformance.cases.cases import Case
+from otspec.conformance.cases.drafting import Sample
+from otspec.conformance.cases.kinds import Kind
+
+LENGTHS = ("lengths", "mask")
+"""What tells rows of fewer drafts."""
+ARRAYS = ("draft", "target", "drafts", *LENGTHS, "parents")
+"""What a verifier may ask for, by the names of its parameters."""
+CORRECTIONS = "corrections"
+"""What a verifier of blocks returns, and takes with the next block of the same text."""
+RANDOMNESS = ("rng", "generator", "seed", "uniforms")
+"""How a verifier may get its randomness; one that asks for none has the global generators."""
+
+
+@dataclass(frozen=True, eq=False)
+class Verifier(Frozen):
+    """A callable with the names of what it asks for.
+
+    Parameters
+    ----------
+    function : callable
+    form : Form
+
+    Raises
+    ------
+    ValueError
+        No callable, or one that asks for something else.
+    """
+
+    function: Callable[..., Any]
+    form: Form
+
+    names: ClassVar[tuple[str, ...]] = (*ARRAYS, CORRECTIONS)
+    """What it may ask for."""
+    random: ClassVar[tuple[str, ...]] = RANDOMNESS
+    """How it may get its randomness."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        as_callable(self.function, "verifier", "a callable that takes draft, target and drafts")
+        known = (*self.names, *self.random)
+        for name in self.wanted:
+            if name not in known:
+                raise ValueError(
+                    f"verifier takes {name!r}: name its parameters {', '.join(self.names)} and "
+                    f"one of {', '.join(self.random)}, or wrap it in a function that does"
+                )
+
+    @cached_property
+    def wanted(self) -> dict[str, inspect.Parameter]:
+        """The parameters without a default, and those that are known."""
+        try:
+            parameters = inspect.signature(self.function).parameters
+        except (TypeError, ValueError) as error:
+            raise ValueError(
+                "verifier does not tell its parameters: wrap it in a function with names of "
+                + ", ".join(self.names)
+            ) from error
+        known = (*self.names, *self.random)
+        variable = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+        return {
+            name: parameter
+            for name, parameter in parameters.items()
+            if parameter.kind not in variable
+            and (name in known or parameter.default is parameter.empty)
+        }
+
+    def check_kind(self, kind: Kind) -> None:
+        """Refuse parameters that a kind does not have.
+
+        Raises
+        ------
+        ValueError
+            ``uniforms`` or ``lengths`` for a tree, ``corrections`` for anything but a block.
+        """
+        if self.corrects and kind.name != "block":
+            raise ValueError("verifier takes corrections: only those of blocks have any")
+        if kind.name == "tree" and "uniforms" in self.wanted:
+            raise ValueError("verifier takes uniforms: for a tree take rng or generator, and draw")
+        if kind.name == "tree" and "lengths" in self.wanted:
+            raise ValueError("verifier takes lengths: a tree has a mask, so take that")
+
+    @property
+    def name(self) -> str:
+        """The name of its module, and its own."""
+        named = self.function if hasattr(self.function, "__qualname__") else type(self.function)
+        return f"{named.__module__}.{named.__qualname__}"
+
+    @property
+    def uneven(self) -> bool:
+        """Whether rows may have different numbers of drafts."""
+        return any(name in self.wanted for name in LENGTHS)
+
+    @property
+    def corrects(self) -> bool:
+        """Whether it corrects more than one token, so that texts are made of its blocks alone."""
+        return CORRECTIONS in self.wanted
+
+    def parted(self, answer: Any) -> tuple[Any, Any]:
+        """Return what it says of a block, and what it is handed with the next one.
+
+        Raises
+        ------
+        ValueError
+            It takes corrections, and returned none.
+        """
+        if not self.corrects:
+            return answer, None
+        parts = named(answer, ("length", "token", CORRECTIONS), least=3)
+        return (parts["length"], parts["token"]), parts[CORRECTIONS]
+
+    def randomness(self, seed: int) -> Randomness:
+        """Return where it gets its random numbers from, for a whole test."""
+        return Randomness(self.form, np.random.default_rng(seed), seed)
+
+    def given(
+        self,
+        kind: Kind,
+        case: Case,
+        sample: Sample,
+        randomness: Randomness,
+        corrections: Any = None,
+    ) -> dict[str, Any]:
+        """Return what it asks for, in arrays of its own, with the corrections of the last block."""
+        wanted = self.wanted
+        random = {
+            name: randomness.of(name, len(sample.drafts), len(kind.parents))
+            for name in self.random
+            if name in wanted
+        }
+        arrays = self.arrays(kind, case, sample) | {CORRECTIONS: corrections}
+        return {name: (random if name in random else arrays)[name] for name in wanted}
+
+    def __call__(self, given: Mapping[str, Any]) -> Any:
+        """Verify a batch; what it returns is NumPy's."""
+        return plain(self.raw(given))
+
+    def raw(self, given: Mapping[str, Any]) -> Any:
+        """Verify a batch, and return what the verifier returns."""
+        positional, named = [], {}
+        for name, parameter in self.wanted.items():
+            if parameter.kind is parameter.POSITIONAL_ONLY:
+                positional.append(given[name])
+            else:
+                named[name] = given[name]
+        return self.function(*positional, **named)
+
+    def arrays(self, kind: Kind, case: Case, sample: Sample) -> dict[str, Any]:
+        """Return what it may ask for, but for randomness."""
+        rows = kind.arrays(case, sample)
+        tokens = sample.tokens
+        if case.behind != "same":
+            filled_behind(rows, sample.there, case.behind, after=self.corrects)
+            # Tokens of any kind, also of probability 0.
+            anything = (tokens * 7 + np.arange(len(tokens))[:, None]) % case.vocabulary
+            tokens = np.where(sample.there, tokens, anything)
+        return {
+            name: self.form.probabilities(values)
+            if case.named
+            else self.form.spread(case.shares(values), case.symbols)
+            for name, values in rows.items()
+        } | {
+            "drafts": self.form.integers(tokens),
+            "lengths": self.form.integers(sample.lengths),
+            "mask": self.form.flags(sample.there),
+            "parents": kind.parents,
+        }
+
+
+def filled_behind(
+    rows: Mapping[str, Array], there: IntArray, behind: str, *, after: bool = False
+) -> None:
+    """Overwrite what a verifier must not look at: rows for drafts that do not count.
+
+    Parameters
+    ----------
+    rows : mapping
+        Probabilities by name, one row for a batch entry or one for each of its nodes.
+    there : ndarray of bool, shape (size, nodes)
+    behind : str
+        One of :data:`otspec.conformance.cases.cases.BEHIND`.
+    after : bool
+        Whether the draft's row after the last draft of a block is looked at.
+    """
+    for values in rows.values():
+        if values.ndim == 3:
+            # As many rows as nodes are those that they were drawn from, else those after them.
+            drawn_from = values.shape[1] == there.shape[1]
+            own = values if drawn_from else values[:, 1:]
+            kept = there.copy()
+            if after and drawn_from:
+                kept[:, 0], kept[:, 1:] = True, there[:, :-1]
+            own[~kept] = np.nan if behind == "nan" else np.eye(values.shape[-1])[0]
+
+
+@dataclass(frozen=True, eq=False)
+class Randomness(Frozen):
+    """What a verifier gets its random numbers from.
+
+    Parameters
+    ----------
+    form : Form
+    rng : numpy.random.Generator
+    seed : int
+    """
+
+    form: Form
+    rng: np.random.Generator
+    seed: int
+
+    @cached_property
+    def generator(self) -> Any:
+        """A generator of torch, the same for all calls."""
+        return self.form.generator(self.seed)
+
+    def of(self, name: str, size: int, nodes: int) -> Any:
+        """Return randomness of one of the names :data:`RANDOMNESS`."""
+        if name == "rng":
+            return self.rng
+        if name == "generator":
+            return self.generator
+        if name == "seed":
+            return int(self.rng.integers(2**31))
+        return self.form.uniforms((size, nodes + 1), self.rng)
+
+
+def written(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
+    """Return the names of arrays that are not what they were."""
+    return [
+        name
+        for name, values in before.items()
+        if isinstance(values, np.ndarray)
+        and values.tobytes() != np.asarray(plain(after[name])).tobytes()
+    ]
+
+
+def copied(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return arrays as they are now, of NumPy."""
+    return {
+        name: np.array(plain(values))
+        for name, values in given.items()
+        if name in ARRAYS and name != "parents"
+    }

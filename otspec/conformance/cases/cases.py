@@ -1,0 +1,205 @@
+"""What a verifier is tried on: pairs of small models, embedded in a vocabulary."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from otspec._base.arithmetic import Array, IntArray
+from otspec._base.frozen import Frozen
+
+BEHIND = ("same", "garbage", "nan")
+"""What may stand behind the drafts of a row: what would have been drafted, anything, or NaN."""
+
+
+@dataclass(frozen=True, eq=False)
+class Case(Frozen):
+    """A pair of small models whose rows depend on the last symbol.
+
+    Parameters
+    ----------
+    name : str
+        What is hard about it.
+    draft, target : ndarray, shape (variants, n + 1, n)
+        Row 0 is that of the text before, row s + 1 that after symbol s. The rows of a batch take
+        one of the variants at random.
+    symbols : ndarray of int, shape (vocabulary,)
+        Which symbol each token is; n for one of probability 0. The tokens of one symbol are
+        equally likely.
+    uneven : bool
+        Whether the rows of a batch have different numbers of drafts.
+    behind : str
+        One of :data:`BEHIND`: what stands where a row has no draft.
+    """
+
+    name: str
+    draft: Array
+    target: Array
+    symbols: IntArray
+    uneven: bool = False
+    behind: str = "same"
+
+    @property
+    def n(self) -> int:
+        """Symbols."""
+        return int(self.draft.shape[-1])
+
+    @property
+    def vocabulary(self) -> int:
+        """Tokens."""
+        return len(self.symbols)
+
+    @property
+    def variants(self) -> int:
+        """Pairs of models."""
+        return int(self.draft.shape[0])
+
+    @cached_property
+    def sizes(self) -> IntArray:
+        """How many tokens each symbol is, shape (n,)."""
+        return np.bincount(self.symbols, minlength=self.n + 1)[: self.n]
+
+    @cached_property
+    def places(self) -> IntArray:
+        """The first token of each symbol, shape (n,)."""
+        first: IntArray = self._ordered[np.cumsum(self.sizes) - self.sizes]
+        return first
+
+    @cached_property
+    def _ordered(self) -> IntArray:
+        """All tokens, by their symbols."""
+        order: IntArray = np.argsort(self.symbols, kind="stable")
+        return order
+
+    def tokens(self, symbols: IntArray, rng: np.random.Generator) -> IntArray:
+        """Return tokens for symbols, each one of its symbol's at random."""
+        if self.sizes.max() == 1:
+            tokens: IntArray = self.places[symbols]
+        else:
+            starts = np.cumsum(self.sizes) - self.sizes
+            tokens = self._ordered[starts[symbols] + rng.integers(self.sizes[symbols])]
+        return tokens
+
+    @cached_property
+    def draft_sums(self) -> Array:
+        """Cumulative weights of the draft's rows."""
+        return np.cumsum(self.draft, axis=-1)
+
+    @cached_property
+    def target_sums(self) -> Array:
+        """Cumulative weights of the target's rows."""
+        return np.cumsum(self.target, axis=-1)
+
+    @cached_property
+    def named(self) -> bool:
+        """Whether tokens are symbols, by the same numbers."""
+        return self.vocabulary == self.n and bool((self.symbols == np.arange(self.n)).all())
+
+    def rows(self, values: Array) -> Array:
+        """Return probabilities of tokens for those of symbols, on the last axis."""
+        return values if self.named else np.take(self.shares(values), self.symbols, axis=-1)
+
+    def shares(self, values: Array) -> Array:
+        """Return the probability of one token of each symbol, and 0 for one of none: (…, n + 1)."""
+        return np.concatenate([values / self.sizes, np.zeros((*values.shape[:-1], 1))], axis=-1)
+
+    def texts(self, length: int) -> Array:
+        """Return the law of the target's texts, shape (variants, n ** length)."""
+        law = np.ones((self.variants, 1, 1))
+        for _ in range(length):
+            rows = self.target[:, :1] if law.shape[1] == 1 else self.target[:, 1:]
+            # The last symbol of each text says which row follows.
+            law = (law.reshape(self.variants, -1, rows.shape[1], 1) * rows[:, None]).reshape(
+                self.variants, -1, 1
+            )
+        return law[..., 0]
+
+
+def memoryless(name: str, draft: Any, target: Any, **options: Any) -> Case:
+    """Return a case whose rows do not depend on the text.
+
+    Parameters
+    ----------
+    name : str
+    draft, target : array_like, shape (n,)
+        Weights, which are scaled to sum 1.
+    **options
+        Of :class:`Case`.
+    """
+    rows = [_scaled(np.asarray(weights, dtype=float)) for weights in (draft, target)]
+    repeated = [np.broadcast_to(row, (1, len(row) + 1, len(row))) for row in rows]
+    return _case(name, *repeated, **options)
+
+
+def remembering(name: str, draft: Any, target: Any, **options: Any) -> Case:
+    """Return a case of tables, shape (n + 1, n) each: the first row, and those after a symbol."""
+    tables = [_scaled(np.asarray(weights, dtype=float))[None] for weights in (draft, target)]
+    return _case(name, *tables, **options)
+
+
+def prompted(name: str, draft: Any, target: Any, prompts: int) -> Case:
+    """Return a case whose texts begin after a prompt of one symbol.
+
+    Parameters
+    ----------
+    name : str
+    draft, target : array_like, shape (n, n)
+        Weights after each symbol.
+    prompts : int
+        The first so many symbols are prompts, one for each variant.
+    """
+    tables = [_scaled(np.asarray(weights, dtype=float)) for weights in (draft, target)]
+    after = [
+        np.stack([np.concatenate([table[prompt][None], table]) for prompt in range(prompts)])
+        for table in tables
+    ]
+    return _case(name, *after)
+
+
+def mixed(name: str, cases: Sequence[Case]) -> Case:
+    """Return a case whose batches have rows of several cases with one number of symbols."""
+    drafts, targets = zip(*((case.draft, case.target) for case in cases), strict=True)
+    return _case(name, np.concatenate(drafts), np.concatenate(targets))
+
+
+def renamed(case: Case, name: str) -> Case:
+    """Return a case with another name."""
+    return replace(case, name=name)
+
+
+def embedded(case: Case, vocabulary: int, places: Sequence[int]) -> Case:
+    """Return a case whose symbols are some tokens of a vocabulary, and all others impossible."""
+    symbols = np.full(vocabulary, case.n)
+    symbols[list(places)] = np.arange(case.n)
+    return replace(case, name=f"{case.name}, among {vocabulary:,} tokens", symbols=symbols)
+
+
+def spread(case: Case, vocabulary: int) -> Case:
+    """Return a case whose symbols are ranges of a vocabulary, of which every token is possible."""
+    symbols = np.arange(vocabulary) * case.n // vocabulary
+    return replace(case, name=f"{case.name}, spread over {vocabulary:,} tokens", symbols=symbols)
+
+
+def after_any_symbol(case: Case) -> Case:
+    """Return a case whose pairs begin where texts of a case have got to.
+
+    Of each pair of models there are n + 1 in turn: at the beginning, and after each symbol.
+    """
+    draft, target = (
+        np.stack([np.concatenate([row[None], table[1:]]) for table in values for row in table])
+        for values in (case.draft, case.target)
+    )
+    return replace(case, draft=draft, target=target)
+
+
+def _case(name: str, draft: Array, target: Array, **options: Any) -> Case:
+    return Case(name, draft, target, np.arange(draft.shape[-1]), **options)
+
+
+def _scaled(weights: Array) -> Array:
+    scaled: Array = weights / weights.sum(axis=-1, keepdims=True)
+    return scaled

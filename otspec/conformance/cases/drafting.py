@@ -1,0 +1,137 @@
+"""Drafts of a batch, drawn as a draft model would."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from otspec._base.arithmetic import Array, IntArray
+from otspec._base.parents import children_of
+from otspec.conformance.cases.cases import Case
+from otspec.drafts import LAWS, TooFewTokensError
+
+
+class Sample(NamedTuple):
+    """Drafts of a batch."""
+
+    variants: IntArray
+    """Which pair of models each row has, shape (size,)."""
+    drafts: IntArray
+    """Symbols, shape (size, nodes)."""
+    tokens: IntArray
+    """The tokens that stand for them."""
+    there: IntArray
+    """Which of them count, bool."""
+
+    @property
+    def lengths(self) -> IntArray:
+        """How many drafts count, shape (size,)."""
+        count: IntArray = self.there.sum(axis=1)
+        return count
+
+
+UNKNOWN = -1
+"""A symbol that the target is still to draw."""
+
+
+def drafted(
+    parents: tuple[int, ...], law: str, case: Case, variants: IntArray, rng: np.random.Generator
+) -> Sample:
+    """Draw drafts, siblings together and after their parents.
+
+    Parameters
+    ----------
+    parents : tuple of int
+        Of each node, before it; −1 for the text.
+    law : str
+        One of :data:`otspec.drafts.LAWS`, of siblings. Of distinct ones there are as many as the
+        draft has tokens.
+    case : Case
+    variants : ndarray of int, shape (size,)
+        Which pair of models each row has.
+    rng : numpy.random.Generator
+    """
+    size = len(variants)
+    drafts = np.zeros((size, len(parents)), dtype=np.intp)
+    there = np.ones((size, len(parents)), dtype=bool)
+    for parent, children in enumerate(children_of(parents), start=-1):
+        if children:
+            last = np.zeros(size, dtype=np.intp) if parent < 0 else drafts[:, parent] + 1
+            drafts[:, children], found = _siblings(case, variants, last, len(children), law, rng)
+            there[:, children] = found & (there[:, [parent]] if parent >= 0 else True)
+    if case.uneven:
+        subsets = np.array(patterns(parents))
+        there &= subsets[rng.integers(len(subsets), size=size)]
+    return Sample(variants, drafts, case.tokens(drafts, rng), there)
+
+
+def _siblings(
+    case: Case,
+    variants: IntArray,
+    last: IntArray,
+    count: int,
+    law: str,
+    rng: np.random.Generator,
+) -> tuple[IntArray, IntArray]:
+    """Draw siblings after each text, shape (size, count); and whether there are so many."""
+    size = len(last)
+    if law == "iid":
+        sums = case.draft_sums[variants, last]
+        drafts = np.stack([drawn(sums, rng) for _ in range(count)], axis=1)
+        return drafts, np.ones((size, count), dtype=bool)
+    drafts, found = np.zeros((size, count), dtype=np.intp), np.zeros((size, count), dtype=bool)
+    for variant, context in np.ndindex(*case.draft.shape[:2]):
+        which = np.flatnonzero((variants == variant) & (last == context))
+        if which.size:
+            row = case.draft[variant, context]
+            many = siblings_of(row, law, count)
+            drafts[which[:, None], np.arange(many)] = LAWS[law](row, many).sample(which.size, rng)
+            found[which, :many] = True
+    return drafts, found
+
+
+def siblings_of(row: Array, law: str, count: int) -> int:
+    """Return how many siblings are drawn: of distinct ones, as many as there are tokens."""
+    try:
+        LAWS[law](row, count)
+    except TooFewTokensError:
+        return int(np.count_nonzero(row))
+    return count
+
+
+def patterns(parents: tuple[int, ...]) -> list[tuple[bool, ...]]:
+    """Return the sets of nodes that rows of different lengths have, each equally often.
+
+    The first nodes up to any number; and all without some node, its later siblings, and what is
+    below them.
+    """
+    count = len(parents)
+    sets = [tuple(node < first for node in range(count)) for first in range(count + 1)]
+    for missing in range(count):
+        there = [True] * count
+        for node, parent in enumerate(parents):
+            after = node >= missing and parent == parents[missing]
+            there[node] = not after and (parent < 0 or there[parent])
+        sets.append(tuple(there))
+    return sorted(set(sets))
+
+
+def completed(
+    texts: IntArray, case: Case, variants: IntArray, rng: np.random.Generator
+) -> IntArray:
+    """Return complete texts, shape (size, T): what follows the known symbols is the target's."""
+    texts = texts.copy()
+    for place in range(1, texts.shape[1]):
+        open_rows = np.flatnonzero(texts[:, place] == UNKNOWN)
+        last = np.minimum(texts[open_rows, place - 1], case.n - 1)
+        texts[open_rows, place] = drawn(case.target_sums[variants[open_rows], last + 1], rng)
+    return texts
+
+
+def drawn(sums: Array, rng: np.random.Generator) -> IntArray:
+    """Draw one symbol from each row of cumulative weights, shape (size, n)."""
+    # Below the total, so that the symbol has a weight.
+    wanted = rng.random(len(sums)) * sums[:, -1]
+    symbols: IntArray = (sums <= wanted[:, None]).sum(axis=1)
+    return symbols

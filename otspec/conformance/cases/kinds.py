@@ -1,0 +1,244 @@
+"""What is verified: drafts of one token, a block, or a tree; and reading what a verifier says."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+
+from otspec._base.arithmetic import Array, IntArray
+from otspec._base.frozen import Frozen
+from otspec._base.parents import depths_of
+from otspec.conformance.cases.answers import Answer, ImpossibleError, integers, named, symbols_of
+from otspec.conformance.cases.cases import Case
+from otspec.conformance.cases.drafting import UNKNOWN, Sample, drafted
+
+
+class Kind(Frozen, ABC):
+    """A shape of drafts."""
+
+    name: ClassVar[str]
+    law: str
+    """What siblings are drawn from, one of :data:`otspec.drafts.LAWS`."""
+
+    @property
+    @abstractmethod
+    def parents(self) -> tuple[int, ...]:
+        """The parent of each draft; −1 for the text."""
+
+    @property
+    @abstractmethod
+    def kept(self) -> tuple[int, ...]:
+        """How many drafted tokens come before the last one, for each mark."""
+
+    @property
+    def length(self) -> int:
+        """T, the symbols of a text that is looked at."""
+        return max(self.kept) + 1
+
+    @property
+    def marks(self) -> int:
+        """How many values :attr:`Answer.marks` have."""
+        return len(self.kept)
+
+    @abstractmethod
+    def arrays(self, case: Case, sample: Sample) -> dict[str, Array]:
+        """Return the arrays that a verifier takes, by name, over symbols."""
+
+    @abstractmethod
+    def read(self, answer: Any, case: Case, sample: Sample) -> Answer:
+        """Read what a verifier returned.
+
+        Raises
+        ------
+        ImpossibleError
+            It cannot be what a right verifier says.
+        ValueError
+            It has another form than a verifier's answer.
+        """
+
+    def draw(self, case: Case, size: int, rng: np.random.Generator) -> Sample:
+        """Draw drafts as the draft model does."""
+        return self.drafted(case, rng.integers(case.variants, size=size), rng)
+
+    def drafted(self, case: Case, variants: IntArray, rng: np.random.Generator) -> Sample:
+        """Draw drafts of given pairs of models."""
+        return drafted(self.parents, self.law, case, variants, rng)
+
+
+@dataclass(frozen=True)
+class Tokens(Kind):
+    """k drafts of one token.
+
+    Parameters
+    ----------
+    k : int
+    law : str
+        What they are drawn from, one of :data:`otspec.drafts.LAWS`.
+    """
+
+    k: int = 3
+    law: str = "iid"
+    name: ClassVar[str] = "tokens"
+
+    @property
+    def parents(self) -> tuple[int, ...]:
+        """All are children of the text."""
+        return (-1,) * self.k
+
+    @property
+    def kept(self) -> tuple[int, ...]:
+        """The output is the only token, whatever is accepted."""
+        return (0,) * (self.k + 1)
+
+    def arrays(self, case: Case, sample: Sample) -> dict[str, Array]:
+        """Return draft and target, shape (size, n) each."""
+        return {name: getattr(case, name)[sample.variants, 0] for name in ("draft", "target")}
+
+    def read(self, answer: Any, case: Case, sample: Sample) -> Answer:
+        """Read tokens, shape (size,), alone or with the accepted index, −1 for none.
+
+        The mark is the first draft that is the accepted token, whichever of equal ones it was.
+        """
+        size = len(sample.drafts)
+        given = named(answer, ("token", "index"), least=1)
+        tokens = integers(given["token"], (size,), "token")
+        symbols = symbols_of(tokens, case)[:, None]
+        if given.get("index") is None:
+            return Answer(symbols, None)
+        index = np.asarray(given["index"])
+        if index.dtype == bool:
+            raise ValueError(
+                "the verifier returned flags beside tokens: return the accepted index, or nothing"
+            )
+        index = integers(index, (size,), "index")
+        outside = (index < -1) | (index >= sample.lengths)
+        if outside.any():
+            row = int(np.argmax(outside))
+            raise ImpossibleError(f"it accepts draft {index[row]}, of {sample.lengths[row]}")
+        claimed = np.take_along_axis(sample.tokens, np.maximum(index, 0)[:, None], axis=1)[:, 0]
+        if ((index >= 0) & (claimed != tokens)).any():
+            raise ImpossibleError("its token is not the draft that it accepts")
+        first = np.argmax(sample.tokens == tokens[:, None], axis=1)
+        return Answer(symbols, np.where(index >= 0, first + 1, 0))
+
+
+@dataclass(frozen=True)
+class Tree(Kind):
+    """A drafted tree.
+
+    Parameters
+    ----------
+    parents : tuple of int
+        Of each node, before it; −1 for the text.
+    law : str
+        What siblings are drawn from, one of :data:`otspec.drafts.LAWS`.
+    """
+
+    parents: tuple[int, ...] = (-1, -1, 0, 0, 1)
+    law: str = "iid"
+    name: ClassVar[str] = "tree"
+
+    @cached_property
+    def paths(self) -> list[tuple[int, ...]]:
+        """The nodes from the text to each node."""
+        paths: list[tuple[int, ...]] = []
+        for node, parent in enumerate(self.parents):
+            paths.append((*(paths[parent] if parent >= 0 else ()), node))
+        return paths
+
+    @property
+    def kept(self) -> tuple[int, ...]:
+        """No token, or those on the way to a node."""
+        return (0, *depths_of(self.parents))
+
+    def arrays(self, case: Case, sample: Sample) -> dict[str, Array]:
+        """Return draft and target, shape (size, nodes + 1, n): after the text, and each node."""
+        start = np.zeros((len(sample.drafts), 1), dtype=np.intp)
+        contexts = np.concatenate([start, sample.drafts + 1], axis=1)
+        rows = sample.variants[:, None]
+        return {"draft": case.draft[rows, contexts], "target": case.target[rows, contexts]}
+
+    def read(self, answer: Any, case: Case, sample: Sample) -> Answer:
+        """Read the last kept node, −1 for none, and the token after it, shape (size,) each."""
+        size = len(sample.drafts)
+        given = named(answer, ("node", "token"))
+        node = integers(given["node"], (size,), "node")
+        outside = (node < -1) | (node >= len(self.parents))
+        if outside.any():
+            raise ImpossibleError(f"it keeps node {node[outside][0]}, of {len(self.parents)}")
+        there = np.take_along_axis(sample.there, np.maximum(node, 0)[:, None], axis=1)[:, 0]
+        if ((node >= 0) & ~there).any():
+            raise ImpossibleError("it keeps a node that was not drafted")
+        return Answer(self._texts(node, given["token"], case, sample), node + 1)
+
+    def _texts(self, node: IntArray, token: Any, case: Case, sample: Sample) -> IntArray:
+        size = len(sample.drafts)
+        tokens = symbols_of(integers(token, (size,), "token"), case)
+        texts = np.full((size, self.length), UNKNOWN, dtype=np.intp)
+        for last in range(-1, len(self.parents)):
+            rows = np.flatnonzero(node == last)
+            path = self.paths[last] if last >= 0 else ()
+            texts[rows[:, None], np.arange(len(path))] = sample.drafts[rows[:, None], list(path)]
+            texts[rows, len(path)] = tokens[rows]
+        return texts
+
+
+@dataclass(frozen=True)
+class Block(Tree):
+    """A block of drafts, one after another.
+
+    Parameters
+    ----------
+    parents : tuple of int
+        −1, 0, 1, ...; see :meth:`of_length`.
+    law : str
+        Of no matter: each draft is the only child.
+    """
+
+    parents: tuple[int, ...] = (-1, 0)
+    law: str = "iid"
+    name: ClassVar[str] = "block"
+
+    @classmethod
+    def of_length(cls, length: int) -> Block:
+        """Return the block of L drafts."""
+        return cls(tuple(range(-1, length - 1)))
+
+    def arrays(self, case: Case, sample: Sample) -> dict[str, Array]:
+        """Return draft, shape (size, L, n), and target, shape (size, L + 1, n)."""
+        rows = super().arrays(case, sample)
+        return {"draft": rows["draft"][:, :-1], "target": rows["target"]}
+
+    def read(self, answer: Any, case: Case, sample: Sample) -> Answer:
+        """Read the kept length and the token after it, or emitted tokens with −1 behind."""
+        size = len(sample.drafts)
+        if not isinstance(answer, tuple) and np.ndim(answer) == 2:
+            answer = self._emitted(np.asarray(answer), sample)
+        given = named(answer, ("length", "token"))
+        kept = integers(given["length"], (size,), "length")
+        outside = (kept < 0) | (kept > sample.lengths)
+        if outside.any():
+            row = int(np.argmax(outside))
+            raise ImpossibleError(f"it keeps {kept[row]} of {sample.lengths[row]} drafts")
+        return Answer(self._texts(kept - 1, given["token"], case, sample), kept)
+
+    def _emitted(self, emitted: IntArray, sample: Sample) -> tuple[IntArray, IntArray]:
+        size, nodes = sample.drafts.shape
+        emitted = integers(emitted, (size, nodes + 1), "emitted tokens")
+        there = emitted >= 0
+        count = there.sum(axis=1)
+        if (count < 1).any() or (there[:, 1:] & ~there[:, :-1]).any():
+            raise ImpossibleError("it emits no token in some row, or a gap between tokens")
+        kept = count - 1
+        wrong = (emitted[:, :-1] != sample.tokens) & (np.arange(nodes) < kept[:, None])
+        if wrong.any():
+            row = int(np.argmax(wrong.any(axis=1)))
+            raise ImpossibleError(
+                f"it emits {emitted[row].tolist()} for drafts {sample.tokens[row].tolist()}: what "
+                "comes before the last token has to be drafted"
+            )
+        return kept, np.take_along_axis(emitted, kept[:, None], axis=1)[:, 0]

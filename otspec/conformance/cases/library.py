@@ -1,0 +1,209 @@
+"""The cases of a check: small, and each with something that verifiers get wrong."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import lru_cache
+from itertools import chain, islice
+
+import numpy as np
+
+from otspec._base.parents import children_of
+from otspec.conformance.cases.cases import (
+    BEHIND,
+    Case,
+    embedded,
+    memoryless,
+    mixed,
+    prompted,
+    remembering,
+    spread,
+)
+from otspec.conformance.cases.drafting import siblings_of
+from otspec.conformance.cases.kinds import Kind
+
+LOGITS = np.array([2.0, 1.0, 0.0, -1.5])
+"""Of the cases of extreme temperatures."""
+COLD = tuple(np.exp(LOGITS / 0.05 - 40))
+"""Weights from 1 down to 4e-31, at temperature 0.05."""
+WARM = tuple(np.exp(LOGITS / 20))
+"""Weights that are nearly alike, at temperature 20."""
+ULP = 2.0**-24
+"""Between two float32 numbers just below 1/4 and 1/2, and less."""
+
+MOST_TEXTS = 100
+"""Of texts over several steps, at most so many are told apart, if there is a choice."""
+
+ROWS = {
+    "all positive": ((4, 2, 1, 1), (1, 2, 4, 1)),
+    "draft and target alike": ((3, 2, 2, 1), (3, 2, 2, 1)),
+    "nearly alike": ((64, 32, 16, 16), (63, 33, 15, 17)),
+    "alike but for the last bit": (
+        (0.25, 0.25, 0.25, 0.25),
+        (0.25 + 2 * ULP, 0.25 - ULP, 0.25 - ULP, 0.25),
+    ),
+    "ties": ((2, 2, 2, 2), (1, 1, 3, 3)),
+    "disjoint supports": ((3, 1, 0, 0), (0, 0, 1, 3)),
+    "a drafted token that the target never says": ((4, 2, 2, 0), (0, 4, 1, 3)),
+    "a token that is never drafted": ((4, 4, 0, 0), (2, 2, 3, 1)),
+    "one certain draft": ((1, 0, 0, 0), (4, 2, 1, 1)),
+    "one certain target": ((4, 2, 1, 1), (0, 0, 1, 0)),
+    "both certain, of one token": ((0, 1, 0, 0), (0, 1, 0, 0)),
+    "both certain, of two tokens": ((0, 1, 0, 0), (0, 0, 0, 1)),
+    "a vocabulary of one token": ((1,), (1,)),
+    "a target that is nearly certain": ((4, 2, 1, 1), (1, 10_000, 1, 1)),
+    "a draft that is nearly certain": ((10_000, 1, 1, 1), (2, 2, 3, 1)),
+    "temperatures far apart": ((8, 4, 2, 1), (4096, 256, 16, 1)),
+    "a cold draft and a warm target": (COLD, WARM),
+    "a warm draft and a cold target": (WARM, COLD[::-1]),
+    "subnormal weights": ((1, 1, 1e-30, 1e-40), (1, 1e-40, 1, 1e-30)),
+    "a grammar that forbids the likeliest drafts": ((8, 4, 2, 2), (0, 0, 3, 1)),
+    # Rejections that come together: one random number for two tests; a residual that is clipped.
+    "a residual with next to nothing for one token": ((13, 0, 0, 3), (5, 1, 19, 7)),
+    # K-Seq rejects an unlikely draft that the target likes still less.
+    "an unlikely draft": ((1, 11), (1, 19)),
+}
+"""Weights of draft and target, by what is hard about them."""
+
+TABLES = {
+    "rows that depend on the text": (
+        ((2, 1, 1), (1, 2, 1), (1, 1, 2), (3, 1, 0)),
+        ((1, 1, 2), (2, 1, 1), (0, 3, 1), (1, 1, 2)),
+    ),
+    "good drafts after bad ones": (
+        ((3, 1, 0), (1, 1, 2), (2, 2, 4), (1, 4, 3)),
+        ((1, 3, 0), (1, 1, 2), (4, 2, 2), (4, 1, 3)),
+    ),
+}
+"""The row after the text, and that after each symbol."""
+SHARED = ((4, 4, 1, 1), (1, 1, 4, 4))
+"""Weights of draft and target with which answers to the same random numbers are mostly alike."""
+FEWER = "fewer drafts in some rows"
+BEHIND_WORDS = {"same": "", "garbage": ", garbage behind them", "nan": ", NaN behind them"}
+BORDERS = ((31, 32), (127, 128), (255, 256), (1023, 1024), (32_767, 32_768), (65_535, 65_536))
+"""Tokens beside the borders of warps, blocks and 16 bits, of which the large cases have two."""
+
+TEXTS = {
+    "rows that depend on the text": (((3, 1), (1, 2)), ((1, 2), (2, 1))),
+    "draft and target alike": (((2, 1), (1, 3)), ((2, 1), (1, 3))),
+    "drafts that are mostly rejected": (((9, 1), (2, 8)), ((1, 9), (8, 2))),
+    "nearly certain, and drafts more so": (((97, 3), (1, 24)), ((19, 1), (1, 9))),
+    "a token that is never drafted, and one that is never said": (
+        ((1, 0), (2, 1)),
+        ((2, 1), (0, 1)),
+    ),
+    "three symbols, some forbidden": (
+        ((2, 1, 1), (1, 2, 1), (3, 1, 0)),
+        ((1, 1, 2), (0, 3, 1), (1, 1, 2)),
+    ),
+}
+"""Of texts over several steps: the rows after each symbol."""
+
+
+def cases_of(kind: Kind, vocabulary: int, uneven: bool) -> list[Case]:
+    """Return the cases of a kind: small ones, and each again in a large vocabulary.
+
+    Parameters
+    ----------
+    kind : Kind
+    vocabulary : int
+        Of the large ones.
+    uneven : bool
+        Whether the verifier takes rows of different lengths; else cases that need it are left
+        out.
+    """
+    small = [case for case in small_cases(kind) if uneven or not needs_lengths(kind, case)]
+    large = [among(case, vocabulary, turn) for turn, case in enumerate(small)]
+    # Other laws of siblings of symbols are no such laws of tokens.
+    dense = [spread(small[0], vocabulary)] if kind.law == "iid" else []
+    return [*small, *large, *dense]
+
+
+def small_cases(kind: Kind) -> tuple[Case, ...]:
+    """Return all small cases of a kind, the same ones in each check: laws on them are kept."""
+    return _small_cases(kind.name)
+
+
+@lru_cache
+def _small_cases(kind: str) -> tuple[Case, ...]:
+    rows = [memoryless(name, *pair) for name, pair in ROWS.items()]
+    tables = [remembering(name, *pair) for name, pair in TABLES.items()]
+    if kind == "tokens":
+        tables = []
+    hard = [rows[0], rows[6], *tables]
+    uneven = [
+        replace(
+            case, name=f"{case.name}, {FEWER}{BEHIND_WORDS[behind]}", uneven=True, behind=behind
+        )
+        for behind in (BEHIND if kind != "tokens" else BEHIND[:2])
+        # What stands behind is looked at or not, whatever the rows: one case tells.
+        for case in (hard if behind == "same" else hard[-1:])
+    ]
+    return (*rows, mixed("rows of a batch that differ", rows[:3]), *tables, *uneven)
+
+
+def plain_cases(kind: Kind, uneven: bool) -> list[Case]:
+    """Return the case of steps and of single rows; none if all need rows of fewer drafts.
+
+    Parameters
+    ----------
+    kind : Kind
+    uneven : bool
+        Whether the verifier takes such rows.
+    """
+    cases = [memoryless("all positive", *ROWS["all positive"])]
+    if kind.name != "tokens":
+        cases.insert(0, remembering("a table", *TABLES["rows that depend on the text"]))
+    return [case for case in cases if uneven or not needs_lengths(kind, case)][:1]
+
+
+def differing_cases(kind: Kind, uneven: bool) -> list[Case]:
+    """Return :func:`plain_cases` with rows of several pairs of models in a batch."""
+    rows = [memoryless(name, *ROWS[name]) for name in list(ROWS)[:3]]
+    cases = [mixed("several pairs", rows)]
+    if kind.name != "tokens":
+        tables = [remembering(name, *pair) for name, pair in TABLES.items()]
+        cases.insert(0, mixed("several tables", tables))
+    return [case for case in cases if uneven or not needs_lengths(kind, case)][:1]
+
+
+def among(case: Case, vocabulary: int, turn: int = 0) -> Case:
+    """Return a case in a large vocabulary; its tokens go round with the turn."""
+    return embedded(case, vocabulary, _places(case.n, vocabulary, turn))
+
+
+def needs_lengths(kind: Kind, case: Case) -> bool:
+    """Return whether some rows have fewer drafts, of their own or for want of distinct ones."""
+    most = max(map(len, children_of(kind.parents)))
+    rows = case.draft.reshape(-1, case.n)
+    return case.uneven or any(siblings_of(row, kind.law, most) < most for row in rows)
+
+
+def text_cases(length: int, vocabulary: int) -> list[Case]:
+    """Return the cases of texts over several steps: small ones, and three in a large vocabulary.
+
+    Parameters
+    ----------
+    length : int
+        T, the tokens of a text.
+    vocabulary : int
+        Of the large ones.
+    """
+    small = []
+    for name, pair in TEXTS.items():
+        n = len(pair[0])
+        small.append(prompted(name, *pair, n if n ** (length + 1) <= MOST_TEXTS else 1))
+    large = [among(case, vocabulary, turn) for turn, case in enumerate((small[0], small[-1]))]
+    return [*small, *large, spread(small[0], vocabulary)]
+
+
+def _places(n: int, vocabulary: int, turn: int) -> list[int]:
+    """Return the tokens of symbols: the first, the last, and some beside a border of warps.
+
+    Which symbol is where goes round with the turn.
+    """
+    pairs = [pair for pair in BORDERS if pair[1] < vocabulary - 1]
+    borders = pairs[turn % len(pairs)] if pairs else ()
+    others = chain(borders, (place for place in range(1, vocabulary - 1) if place not in borders))
+    places = [0, vocabulary - 1, *islice(others, max(n - 2, 0))][:n]
+    return [places[(symbol + turn) % n] for symbol in range(n)]

@@ -1,0 +1,156 @@
+"""The law of what a named rule accepts, and of the token after it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import fields
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from otspec import blocks, rules
+from otspec._base.arguments import as_callable, as_choice, as_instance
+from otspec._base.arithmetic import Array
+from otspec._base.frozen import read_only
+from otspec.blocks import trees
+from otspec.blocks.trees.shapes import as_shape
+from otspec.blocks.trees.verifiers.token_rules import made_rule
+from otspec.conformance.cases.cases import Case
+from otspec.conformance.cases.drafting import patterns
+from otspec.conformance.cases.kinds import Kind
+from otspec.drafts import LAWS
+from otspec.models import Model, TableModel
+
+Maker = Callable[..., Any]
+Rows = tuple[tuple[float, ...], ...]
+
+
+def as_maker(rule: Any, kind: str) -> Maker:
+    """Return what makes the rule of a pair, by name or as a callable.
+
+    Parameters
+    ----------
+    rule : str or callable
+        For tokens of (draft, target, k), for blocks of two models and the length, for trees of
+        two models and the tree. By name one of :data:`otspec.rules.RULES`,
+        :data:`otspec.blocks.RULES`, or :data:`otspec.blocks.trees.VERIFIERS` and
+        :data:`otspec.blocks.trees.RULES`. By name equal siblings of a tree stay apart.
+    kind : str
+
+    Raises
+    ------
+    ValueError
+        Neither.
+    """
+    if not isinstance(rule, str):
+        wanted = "the name of a rule, or what makes one of a pair"
+        return as_callable(rule, "rule", wanted)
+    if kind == "tokens":
+        return rules.RULES[as_choice(rule, "rule", rules.RULES)].of_pair
+    if kind == "block":
+        return blocks.RULES[as_choice(rule, "rule", blocks.RULES)]
+    as_choice(rule, "rule", (*trees.VERIFIERS, *trees.RULES))
+    return _tree_maker(rule)
+
+
+def _tree_maker(rule: str) -> Maker:
+    if rule in trees.RULES:
+        by_depth = trees.RULES[rule]
+        return lambda draft, target, tree: trees.DraftSelection(
+            draft, target, tree, by_depth, merge=False
+        )
+    whole: Any = trees.VERIFIERS[rule]
+    apart = {"merge": False} if "merge" in {each.name for each in fields(whole)} else {}
+    return lambda draft, target, tree: whole(draft, target, tree, **apart)
+
+
+def law_of_rule(rule: Any, kind: str) -> str | None:
+    """Return the law of the drafts of one token, or of siblings, that a rule is for, if it says."""
+    tables: dict[str, Any] = {"tokens": rules.RULES, "tree": trees.RULES}
+    named = tables.get(kind, {}).get(rule) if isinstance(rule, str) else rule
+    law = getattr(named, "law_class", None)
+    return law.name if law is not None and law.name in LAWS else None
+
+
+def has_joint_law(kind: Kind, case: Case) -> bool:
+    """Return whether the law of a rule over symbols is that over tokens."""
+    return case.sizes.max() == 1 or kind.name == "block"
+
+
+def joint_law(maker: Maker, kind: Kind, case: Case) -> Array:
+    """Return the law of the pair of models, what is accepted, and the token after it.
+
+    Parameters
+    ----------
+    maker : callable
+        As :func:`as_maker` returns it.
+    kind : Kind
+    case : Case
+
+    Returns
+    -------
+    ndarray, shape (variants, accepted, n)
+        Accepted is 0 or, for tokens, one more than the first draft that is the accepted token;
+        else how many tokens are kept.
+    """
+    # Rules may decide ties by the number of a token, so they get symbols in the order of tokens.
+    order = np.argsort(case.places)
+    after = np.append(0, order + 1)
+    tables = (values[:, after][:, :, order].tolist() for values in (case.draft, case.target))
+    laws = [
+        _of_pair(maker, kind, (*map(tuple, draft),), (*map(tuple, target),), case.uneven)
+        for draft, target in zip(*tables, strict=True)
+    ]
+    return np.stack(laws)[:, :, np.argsort(order)] / case.variants
+
+
+@lru_cache(maxsize=256)
+def _of_pair(maker: Maker, kind: Kind, draft: Rows, target: Rows, uneven: bool) -> Array:
+    """Return the law for one pair of models, which several cases may have."""
+    rows = np.array(draft), np.array(target)
+    law = np.zeros((kind.marks if kind.name == "tokens" else kind.length, len(target[0])))
+    sets = patterns(kind.parents) if uneven else [(True,) * len(kind.parents)]
+    outcomes = _of_tokens if kind.name == "tokens" else _of_models
+    for there in sets:
+        if not any(there):
+            law[0] += rows[1][0] / len(sets)
+            continue
+        for accepted, row in outcomes(maker, kind, *rows, there):
+            law[accepted] += row / len(sets)
+    return read_only(law)
+
+
+def _of_tokens(
+    maker: Maker, _: Kind, draft: Array, target: Array, there: tuple[bool, ...]
+) -> Iterator[tuple[int, Array]]:
+    """Yield what is accepted of drafts of one token, with the mass of each token."""
+    rule = made_rule(maker, draft[0], target[0], sum(there))
+    tuples, masses = rule.law.tuples()
+    for drafts, mass in zip(tuples.tolist(), masses.tolist(), strict=True):
+        kernel = np.asarray(rule.joint_kernel(drafts), dtype=float)
+        yield 0, mass * kernel[-1]
+        for place, token in enumerate(drafts):
+            yield drafts.index(token) + 1, mass * kernel[place]
+
+
+def _of_models(
+    maker: Maker, kind: Kind, draft: Array, target: Array, there: tuple[bool, ...]
+) -> Iterator[tuple[int, Array]]:
+    """Yield how much is kept of a block or a tree, with the mass of each token after it."""
+    kept = [node for node, here in enumerate(there) if here]
+    number = {node: place for place, node in enumerate((-1, *kept), start=-1)}
+    parents = tuple(number[kind.parents[node]] for node in kept)
+    drafts: Any = len(kept) if kind.name == "block" else as_shape(trees.TokenTree(parents))
+    made = maker(model_of(draft), model_of(target), drafts)
+    wanted = "a rule of otspec.blocks or otspec.blocks.trees, or like them"
+    for outcome in as_instance(made, "what rule makes", blocks.BlockRule, wanted).outcomes():
+        row = np.asarray(outcome.following(()), dtype=float)
+        yield len(outcome.accepted), float(outcome.mass) * row
+
+
+def model_of(rows: Array) -> Model:
+    """Return the model of a table: the first row, and those after each symbol."""
+    table: dict[tuple[int, ...], Array] = {(): rows[0]}
+    table.update({(symbol,): row for symbol, row in enumerate(rows[1:])})
+    return TableModel(table, normalize=True)

@@ -1,0 +1,257 @@
+"""What a check consists of: a case, what is counted of it, and how its batches are made."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from itertools import cycle
+from typing import Any
+
+import numpy as np
+
+from otspec._base.frozen import Frozen
+from otspec.conformance.cases.arrays import Form, plain
+from otspec.conformance.cases.calling import Verifier
+from otspec.conformance.cases.cases import Case, memoryless, prompted, renamed
+from otspec.conformance.cases.generated import DrawnToken, Texts
+from otspec.conformance.cases.kinds import Kind, Tokens
+from otspec.conformance.cases.library import (
+    ROWS,
+    SHARED,
+    among,
+    cases_of,
+    differing_cases,
+    needs_lengths,
+    plain_cases,
+    text_cases,
+)
+from otspec.conformance.cases.steps import StepBatches, step_cases
+from otspec.conformance.engines import Engine, TextEngine, TokenEngine, logits_of
+from otspec.conformance.evidence.dependence import CallPairs, DraftPairs, Pairs, RowPairs, SlotPairs
+from otspec.conformance.evidence.statistics import Statistic
+from otspec.conformance.following.kernel import KernelBatches, SingleRows, long_call
+from otspec.warping import warped
+
+WARPINGS: tuple[dict[str, Any], ...] = (
+    {"temperature": 0.6},
+    {"temperature": 1.5, "top_k": 2},
+    {"top_p": 0.7},
+    {},
+    {"top_k": 3},
+    {"temperature": 2.0, "top_p": 0.8},
+)
+"""Options of warping, of which each case has those that an engine takes."""
+MANY_ROWS = 1 << 16
+"""The rows of one call that come before those that are counted: more than 16 bits count."""
+DEPENDENT: tuple[type[Pairs], ...] = (RowPairs, SlotPairs, CallPairs)
+"""Of what in calls is asked whether it depends on each other."""
+GROSS = 4
+"""Dependence is looked for from so many times ``detect`` on, or half of ``coarse``."""
+SPECIAL = {
+    "vocabulary": "what only many tokens show, such as token ids of 16 bits or sums of few digits",
+    "single": "the axis of rows lost in a call of one row",
+    "long": "an index of rows or entries that overflows in a long call",
+}
+"""What a verifier does that is wrong on such cases alone."""
+CLEAR = 0.02
+"""How far top-p is from where it would keep another token, and the last kept from the next."""
+
+
+@dataclass(frozen=True, eq=False)
+class Task(Frozen):
+    """A test of a verifier on one case.
+
+    Parameters
+    ----------
+    verifier : Verifier
+    kind : Kind
+        Of what it is given, and says.
+    case : Case
+        What it is given.
+    law : Case
+        Whose target's law its texts have: the case, but for warping.
+    batches : type
+        How they are made and counted.
+    before : int
+        Rows of a call that come before those that are counted; 0 if all are counted.
+    large : bool
+        Whether the case is in the large vocabulary.
+    """
+
+    verifier: Verifier
+    kind: Kind
+    case: Case
+    law: Case
+    batches: type[KernelBatches] = KernelBatches
+    before: int = 0
+    large: bool = False
+
+    @property
+    def numbers(self) -> int:
+        """How many probabilities of the target a counted text takes."""
+        return -(-self.handed // self.together)
+
+    @property
+    def handed(self) -> int:
+        """How many probabilities of the target the smallest call takes."""
+        rows = {"tokens": 1, "texts": self.kind.length}
+        each = rows.get(self.kind.name, len(self.kind.parents) + 1)
+        # With corrections a text may be as many blocks as it has tokens.
+        blocks = self.kind.length if self.verifier.corrects else 1
+        calls = self.batches.calls * blocks * max(sum(long_call(self.before)), 1)
+        return self.case.vocabulary * each * calls
+
+    @property
+    def together(self) -> int:
+        """How many texts the smallest call counts."""
+        return max(long_call(self.before)[1], 1)
+
+    @property
+    def special(self) -> str | None:
+        """What only this case has, one of :data:`SPECIAL`; None if it is as small as may be."""
+        there = (self.large, self.batches is SingleRows, self.before > 0)
+        return next((name for name, has in zip(SPECIAL, there, strict=True) if has), None)
+
+    @property
+    def costly(self) -> bool:
+        """Whether rows cost much: in a large vocabulary, or as calls of one row or of many."""
+        return self.special is not None
+
+    def wanted(self, detect: float, coarse: float) -> float:
+        """Return the total variation to be found, of what is to be found in general."""
+        if self.before:  # a row that is another's is far off
+            return min(2 * coarse, 1.0)
+        if self.costly:
+            return coarse
+        return min(GROSS * detect, coarse / 2) if issubclass(self.batches, Pairs) else detect
+
+    def statistics(self) -> list[Statistic]:
+        """Return what is compared, coarse before fine."""
+        return self.batches.statistics(self.kind, self.law)
+
+
+def kernel_tasks(verifier: Verifier, kind: Kind, vocabulary: int, entries: int) -> list[Task]:
+    """Return the tasks of a verifier of drafts that are drawn here."""
+    verifier.check_kind(kind)
+    uneven = verifier.uneven
+    cases = cases_of(kind, vocabulary, uneven)
+    if not cases:
+        raise ValueError(
+            "verifier takes neither lengths nor a mask, and shape has more distinct drafts than "
+            "any case has tokens: let it take one of them, or use a smaller shape"
+        )
+    return [
+        *_cases(verifier, kind, cases, vocabulary),
+        *(
+            Task(verifier, kind, case, case, StepBatches)
+            for case in step_cases(kind, uneven)
+            if not verifier.corrects  # whose texts are all made in steps
+        ),
+        *_pairs(verifier, kind, _shared(kind, uneven), (*DEPENDENT, DraftPairs)),
+        *_single(verifier, kind, plain_cases(kind, uneven)),
+        *_long_calls(verifier, kind, differing_cases(kind, uneven), vocabulary, entries),
+    ]
+
+
+def _cases(verifier: Verifier, kind: Kind, cases: list[Case], vocabulary: int) -> list[Task]:
+    return [Task(verifier, kind, case, case, large=case.vocabulary >= vocabulary) for case in cases]
+
+
+def _shared(kind: Kind, uneven: bool) -> list[Case]:
+    """Return the case of rows and calls that may depend on each other, if a verifier takes it."""
+    case = memoryless("shared", *SHARED)
+    return [case] if uneven or not needs_lengths(kind, case) else []
+
+
+def _pairs(
+    verifier: Verifier, kind: Kind, cases: list[Case], pairs: tuple[type[Pairs], ...]
+) -> list[Task]:
+    """Return the tasks of rows and calls that may depend on each other."""
+    made = [(renamed(case, each.between), each) for case in cases for each in pairs]
+    return [Task(verifier, kind, case, case, each) for case, each in made]
+
+
+def _single(verifier: Verifier, kind: Kind, cases: list[Case]) -> list[Task]:
+    """Return the task of calls of one row each."""
+    named = [renamed(case, "one row in each call") for case in cases]
+    return [Task(verifier, kind, case, case, SingleRows) for case in named]
+
+
+def _long_calls(
+    verifier: Verifier, kind: Kind, cases: list[Case], vocabulary: int, entries: int
+) -> list[Task]:
+    """Return the tasks of calls of very many rows, and of very many entries of each array."""
+    tasks = []
+    for case in cases:
+        least = {"tokens": 1, "texts": kind.length - 1}.get(kind.name, len(kind.parents))
+        wide = among(case, vocabulary)
+        for each, before, words in (
+            (case, min(MANY_ROWS, entries), "rows"),
+            (wide, -(-entries // (vocabulary * least)), "rows of many tokens"),
+        ):
+            count = sum(long_call(before))
+            named = renamed(each, f"{count:,} {words} in one call")
+            tasks.append(Task(verifier, kind, named, named, before=before))
+    return tasks
+
+
+def engine_tasks(
+    function: Any, form: Form, kind: Kind, vocabulary: int, entries: int
+) -> list[Task]:
+    """Return the tasks of an engine that drafts and verifies."""
+    if isinstance(kind, Tokens):
+        engine: Engine = TokenEngine(function, form)
+        generated: Kind = DrawnToken(kind.k, kind.law)
+        cases = cases_of(generated, vocabulary, uneven=False)
+        differing = differing_cases(generated, uneven=False)
+        alike = memoryless("one pair for all rows", *ROWS["all positive"])
+    else:
+        engine, generated = TextEngine(function, form), Texts(kind)
+        cases = text_cases(generated.length, vocabulary)
+        differing = cases[:1]
+        alike = prompted("one prompt for all rows", [(2, 1)] * 2, [(1, 2)] * 2, 1)
+    tasks = [
+        *_pairs(engine, generated, [alike], DEPENDENT),
+        *_single(engine, generated, [alike]),
+        *_long_calls(engine, generated, differing, vocabulary, entries),
+        *_cases(engine, generated, cases, vocabulary),
+    ]
+    return [
+        _warped(task, engine, options)
+        for task, options in zip(tasks, cycle(WARPINGS), strict=False)
+    ]
+
+
+def _warped(task: Task, engine: Engine, options: dict[str, Any]) -> Task:
+    """Return a task with as much of warping as an engine takes, and has only one meaning."""
+    most = {"top_k": task.case.vocabulary}
+    taken = {
+        name: min(value, most.get(name, value))
+        for name, value in options.items()
+        if name in engine.wanted
+    }
+    logits = plain(engine.form.probabilities(logits_of(task.case.target))).astype(float)
+    if not _clear(logits, taken):
+        taken = {name: value for name, value in taken.items() if name == "temperature"}
+    # Of tokens that share a symbol's probability warping leaves other shares.
+    if not taken or task.case.sizes.max() > 1:
+        return task
+    words = ", ".join(f"{name} {value}" for name, value in taken.items())
+    name = f"{task.case.name}, {words}"
+    law = replace(task.case, target=_of_logits(logits, taken), name=name)
+    return replace(task, verifier=replace(engine, options=taken), law=law)
+
+
+def _of_logits(logits: Any, options: dict[str, Any]) -> Any:
+    heat = options.get("temperature", 1.0)
+    return warped(np, logits, heat, options.get("top_k"), options.get("top_p"))
+
+
+def _clear(logits: Any, options: dict[str, Any]) -> bool:
+    """Return whether rounding, and the order of equal tokens, makes no difference."""
+    kept = _of_logits(logits, options) > 0
+    if "top_p" in options:
+        for share in (options["top_p"] - CLEAR, options["top_p"] + CLEAR):
+            if ((_of_logits(logits, options | {"top_p": share}) > 0) != kept).any():
+                return False
+    least = np.where(kept, logits, np.inf).min(axis=-1)
+    return bool((np.where(kept, -np.inf, logits).max(axis=-1) < least - CLEAR).all())

@@ -1,0 +1,256 @@
+"""Trying a verifier case by case, with a budget, or following it exactly."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import TypeAlias
+
+import numpy as np
+
+from otspec._base.frozen import Frozen
+from otspec.auditing.seeding import seeded
+from otspec.chance import CannotFollowError
+from otspec.conformance.cases.library import needs_lengths, small_cases
+from otspec.conformance.cases.ruled import Maker, has_joint_law, joint_law
+from otspec.conformance.cases.tasks import SPECIAL, Task
+from otspec.conformance.evidence.acceptance import acceptance_note, accepted, most_accepted
+from otspec.conformance.evidence.dependence import FRESH, Pairs
+from otspec.conformance.evidence.evidence import LARGEST, affordable, requirement_of
+from otspec.conformance.evidence.statistics import Statistic, joint_statistics
+from otspec.conformance.evidence.trial import Tested, tried, untried
+from otspec.conformance.exact_check import exactly_tried
+from otspec.conformance.faults.explanations import explained
+from otspec.conformance.following.kernel import KernelBatches, Probed, probed
+from otspec.conformance.report.report import Finding, Report, Tried
+
+MOST_ROWS = 1 << 14
+"""Rows of one call."""
+MOST_NUMBERS = 1 << 22
+"""Probabilities of one call."""
+COARSE = 0.1
+"""The total variation that is found by default where rows cost much."""
+LARGE = 0.2
+"""The least share of the budget for the large cases."""
+
+Progress: TypeAlias = Callable[[int, int], object]
+"""Takes after each case how many are done, and how many there are."""
+Result: TypeAlias = tuple[Task, Tried, Finding | None]
+UNJUDGED = (
+    "where texts depend on each other, how often each comes says nothing about its probability: "
+    "other cases are judged by failed calls and impossible tokens alone until that is mended"
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Check(Frozen):
+    """A check of one verifier. Parameters: :func:`otspec.conformance.check`."""
+
+    tasks: tuple[Task, ...]
+    kind: str
+    mode: str
+    maker: Maker | None
+    detect: float
+    false_alarm: float
+    rounding: float
+    budget: int
+    seed: int
+    coarse: float
+    unit: int = 1
+
+    def run(self, progress: Progress) -> Report:
+        """Try all cases."""
+        with seeded(self.seed):
+            probe = self._probe()
+            if self.mode == "exact":
+                results = self._followed(progress)
+            else:
+                alarm = self.false_alarm / len(self.tasks)
+                self._refuse_hidden(alarm)
+                results = self._sampled(alarm, probe, progress)
+        results, dependent = _judged(results)
+        tasks, trials, found = zip(*results, strict=True)
+        findings, causes = explained(tasks, list(zip(trials, found, strict=True)))
+        return Report(
+            self.kind,
+            self.mode,
+            findings,
+            trials,
+            0.0 if self.mode == "exact" else self.false_alarm,
+            (*dependent, *causes, *self._notes(probe), *acceptance_note(trials[0])),
+            verifier=self.tasks[0].verifier.name,
+            unit=self.unit,
+        )
+
+    def _sampled(self, alarm: float, probe: Probed, progress: Progress) -> list[Result]:
+        """Try all cases: the small ones first, then the large ones with what is left."""
+        small = [task for task in self.tasks if not task.costly]
+        costly = [task for task in self.tasks if task.costly]
+        results: list[Result] = []
+        rng = np.random.default_rng(self.seed)
+        needed = sum(self._rows(task, alarm) * task.numbers for task in self.tasks)
+        enough = needed <= self.budget
+        left = self.budget * (1 - LARGE if costly and not enough else 1)
+        for count, group in ((len(small), small), (len(costly), costly)):
+            for place, task in enumerate(group):
+                # Most stop at half of what they may take.
+                share = left if enough else min(left, 2 * left / (count - place))
+                trial, finding = self._tried(task, alarm, share, rng, probe.marked)
+                results.append((task, trial, finding))
+                progress(len(results), len(self.tasks))
+                left -= trial.size * task.numbers
+            left += 0 if enough else self.budget * LARGE
+        return results
+
+    def _followed(self, progress: Progress) -> list[Result]:
+        """Follow the verifier on all small cases.
+
+        Raises
+        ------
+        ValueError
+            It cannot be followed.
+        """
+        small = [task for task in self.tasks if not task.costly and task.batches is KernelBatches]
+        results = []
+        for done, task in enumerate(small, start=1):
+            tests = self._tests(task, self.false_alarm, 1)
+            try:
+                trial, finding = exactly_tried(
+                    task.verifier, task.kind, task.case, tests, self.rounding
+                )
+            except CannotFollowError as error:
+                raise ValueError(
+                    f"mode is 'exact', and the verifier cannot be followed on {task.case.name!r}: "
+                    f"{error}; test it by samples with mode='kernel'"
+                ) from error
+            results.append((task, trial, finding))
+            progress(done, len(small))
+        return results
+
+    def _refuse_hidden(self, alarm: float) -> None:
+        """Refuse to detect what rounding hides, whatever the number of samples."""
+        cells = max(
+            test.needs.cells
+            for task in self.tasks
+            if task.batches is KernelBatches
+            for test in self._tests(task, alarm, 1)
+        )
+        smallest = affordable(cells, LARGEST, alarm, self.rounding).detect
+        if self.detect < smallest:
+            raise ValueError(
+                f"detect is {self.detect:g}, which errors of {self.rounding:g} by rounding hide: "
+                f"pass detect={math.ceil(smallest * 1000) / 1000:g} or more, or a smaller rounding"
+            )
+
+    def _probe(self) -> Probed:
+        """Return what a verifier of drafts does with its arrays."""
+        if self.mode != "kernel":
+            return Probed(False, [])
+        task = self.tasks[0]
+        return probed(task.verifier, task.kind, task.case, self.seed)
+
+    def _notes(self, probe: Probed) -> tuple[str, ...]:
+        """Return what a verifier of drafts writes to, and what was not tried, in words."""
+        if self.mode == "pipeline":
+            return ()
+        task = self.tasks[0]
+        notes = tuple(f"it writes to {name}" for name in probe.written)
+        if task.verifier.uneven:
+            return notes
+        count = sum(needs_lengths(task.kind, case) for case in small_cases(task.kind))
+        takes = "a mask" if self.kind == "tree" else "lengths or a mask"
+        left = f"rows of fewer drafts are not tried, {count} cases: it does not take {takes}"
+        return (*notes, left)
+
+    def _rows(self, task: Task, alarm: float) -> int:
+        """Return how many rows find what is to be found on a case, in whole calls."""
+        size = max(test.needs.size for test in self._tests(task, alarm, LARGEST))
+        return -(-size // task.together) * task.together
+
+    def _tests(self, task: Task, alarm: float, most: int) -> list[Tested]:
+        """Return the laws that a case is tested for, with at most so many samples."""
+        laws: list[list[Statistic]] = [task.statistics()]
+        alone = task.batches is KernelBatches
+        if self.maker is not None and alone and has_joint_law(task.kind, task.case):
+            law = joint_law(self.maker, task.kind, task.case)
+            laws.append(joint_statistics(task.kind, task.case, law))
+        detect = task.wanted(self.detect, self.coarse)
+        # Pairs of independent answers agree alike whatever their law, a rounded one, too.
+        rounding = 0.0 if issubclass(task.batches, Pairs) else self.rounding
+        needs = [
+            requirement_of(each[-1].expected, detect, alarm / len(laws), rounding, most)
+            for each in laws
+        ]
+        return [Tested(*pair) for pair in zip(laws, needs, strict=True)]
+
+    def _tried(
+        self, task: Task, alarm: float, numbers: float, rng: np.random.Generator, tells: bool
+    ) -> tuple[Tried, Finding | None]:
+        """Try one case with at most so many probabilities."""
+        needed = self._rows(task, alarm)
+        most = int(numbers / task.numbers) // task.together * task.together
+        tests = self._tests(task, alarm, max(1, most))
+        randomness = task.verifier.randomness(int(rng.integers(2**31)))
+        marked = len(tests) > 1
+        batch = task.batches(
+            task.verifier, task.kind, task.case, randomness, rng, marked, task.before
+        )
+        largest = max(1, min(MOST_ROWS, MOST_NUMBERS // task.numbers))
+        began = time.perf_counter()
+        if task.before and not most:  # such a call is made as a whole or not at all
+            result, finding = untried(task.law.name, tests), None
+        else:
+            result, finding = tried(task.law.name, batch, tests, largest)
+        result = replace(
+            result,
+            asked=task.wanted(self.detect, self.coarse),
+            rows_needed=needed,
+            numbers=task.numbers,
+            seconds=time.perf_counter() - began,
+            short=most < needed,
+        )
+        if not tells or task.batches is not KernelBatches:
+            return result, finding
+        seen, best = accepted(task.kind, result.counts), most_accepted(task.kind, task.case)
+        return replace(result, accepted=seen, optimum=best), finding
+
+
+def _judged(results: list[Result]) -> tuple[list[Result], tuple[str, ...]]:
+    """Return what the results say if texts depend on each other, which comes first, and notes.
+
+    How often such texts were seen says nothing about their probabilities.
+    """
+    pairs: list[Result] = []
+    others: list[Result] = []
+    for task, trial, finding in results:
+        if not issubclass(task.batches, Pairs):
+            others.append((task, trial, finding if finding and _certain(finding) else None))
+        elif finding and finding.observed:
+            pairs.append((task, trial, replace(finding, looks_like=(task.batches.fault,))))
+        else:
+            pairs.append((task, trial, finding))
+    faults = [cause for _, _, finding in pairs if finding for cause in finding.looks_like]
+    if not faults:
+        return _special(results), ()
+    notes = [f"{fault}. What to do: {FRESH}." for fault in faults]
+    return [*pairs, *others], (*notes, UNJUDGED)
+
+
+def _special(results: list[Result]) -> list[Result]:
+    """Return the results with the cause of findings, if only special cases have any."""
+    off = [task.special for task, _, finding in results if finding]
+    if None in off:
+        return results
+    cause = tuple(SPECIAL[name] for name in SPECIAL if name in off)[:1]
+    return [
+        (task, trial, replace(finding, looks_like=cause) if finding else None)
+        for task, trial, finding in results
+    ]
+
+
+def _certain(finding: Finding) -> bool:
+    """Return whether a finding is no matter of frequencies: a failed call, an impossible token."""
+    cells = zip(finding.observed, finding.expected, strict=True)
+    return not finding.observed or any(seen > 0 and right == 0 for seen, right in cells)

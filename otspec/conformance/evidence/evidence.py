@@ -1,0 +1,274 @@
+"""A sequential exact test of counts against a law, and its size (Conformance, 1 and 2).
+
+The evidence against a law after N samples is the likelihood of the counts under laws near it, on
+average over a Dirichlet prior, divided by the likelihood under the law. Under the law its
+expectation is 1 at every time, so that it ever reaches 1/α with probability α at most (Ville).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from scipy.special import chndtr, gammaln
+
+from otspec._base.arithmetic import Array, IntArray
+from otspec._base.frozen import Frozen
+
+MISS = 1e-3
+"""The probability with which a law at the distance to detect may be missed."""
+EARLY = (0.5, 0.75)
+"""The shares of all samples after which a law that is clearly near passes; each may miss MISS/8."""
+COARSER = 100
+"""Beside the prior for the distance to detect there is one of this many times the variance."""
+RATIOS = (3, 10, 30)
+"""Samples per pseudo-count of the prior, of which the best is taken."""
+LARGEST = 10**9
+"""The most samples that are asked for."""
+
+
+@dataclass(frozen=True)
+class Requirement:
+    """What a test of one law takes.
+
+    Parameters
+    ----------
+    cells : int
+        Of the law.
+    detect : float
+        The total variation to be found with probability 1 − :data:`MISS`.
+    false_alarm : float
+        The probability with which a right law is ever called wrong.
+    rounding : float
+        Errors of a probability, relative and absolute, that count as rounding.
+    size : int
+        Samples.
+    concentration : float
+        Pseudo-counts of the prior.
+    peak : float
+        The largest probability of the law, or less.
+    """
+
+    cells: int
+    detect: float
+    false_alarm: float
+    rounding: float
+    size: int
+    concentration: float
+    peak: float = 0.0
+
+    @property
+    def threshold(self) -> float:
+        """Of the logarithm of the evidence."""
+        return -math.log(self.false_alarm)
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """A test of one law, but for its size.
+
+    Parameters
+    ----------
+    cells : int
+        Of the law.
+    false_alarm, rounding, peak : float
+        As in :class:`Requirement`.
+    """
+
+    cells: int
+    false_alarm: float
+    rounding: float
+    peak: float
+
+    def missed(self, detect: float | Array, size: int | IntArray) -> Array:
+        """Return how often a law at a total variation is missed, for each of :data:`RATIOS`.
+
+        Parameters
+        ----------
+        detect : float or ndarray, shape (ratios,)
+        size : int or ndarray of int, shape (ratios,)
+
+        Returns
+        -------
+        ndarray, shape (ratios,)
+        """
+        ratio, freedom = np.array(RATIOS), max(self.cells - 1, 1)
+        needed = -math.log(self.false_alarm) + math.log(2) + size * math.log1p(2 * self.rounding)
+        statistic = (needed + freedom / 2 * np.log1p(ratio)) * 2 * (1 + ratio) / ratio
+        chances: Array = chndtr(statistic, freedom, size * raised(detect, self.peak))
+        return chances
+
+    def fewest(self, detect: float) -> IntArray:
+        """Return how many samples find a total variation, for each of :data:`RATIOS`."""
+        low, high = np.zeros(len(RATIOS), int), np.full(len(RATIOS), LARGEST)
+        while (far := high - low > np.maximum(1, low // 1000)).any():
+            middle = (low + high) // 2
+            enough = self.missed(detect, middle) <= MISS / 4
+            high = np.where(far & enough, middle, high)
+            low = np.where(far & ~enough, middle, low)
+        return high
+
+    def smallest(self, size: int) -> Array:
+        """Return the total variation that a number of samples finds, for each of :data:`RATIOS`.
+
+        That is 1 if they find nothing.
+        """
+        low, high = np.zeros(len(RATIOS)), np.ones(len(RATIOS))
+        for _ in range(30):
+            middle = (low + high) / 2
+            enough = self.missed(middle, size) <= MISS / 4
+            high, low = np.where(enough, middle, high), np.where(enough, low, middle)
+        return high
+
+
+def raised(detect: float | Array, peak: float) -> Any:
+    """Return what a sample adds at least to the noncentrality of Pearson's statistic.
+
+    Parameters
+    ----------
+    detect : float or ndarray
+        A total variation δ, or several.
+    peak : float
+        The largest probability M of the law, or less. Whatever cells gain, they have probability a
+        with a (1 − a) ≤ M (1 − M) if M is above 1/2, and ≤ 1/4 in any case; the statistic is at
+        least δ²/(a (1 − a)). Where that is above δ/16 it is far from a line in the evidence, and
+        no more is counted on.
+    """
+    largest = peak * (1 - peak) if peak > 0.5 else 0.25
+    return detect**2 / np.minimum(np.maximum(largest, 16 * np.asarray(detect)), 0.25)
+
+
+@lru_cache(maxsize=1024)
+def requirement(
+    cells: int, detect: float, false_alarm: float, rounding: float, peak: float = 0.0
+) -> Requirement:
+    """Return the fewest samples that find a total variation (Conformance, 2).
+
+    A law at total variation δ raises the noncentrality of Pearson's statistic by at least
+    4 δ² N, by the inequality of Cauchy and Schwarz; the evidence is close to a line in it.
+    """
+    test = Sizes(cells, false_alarm, rounding, peak)
+    size, ratio = min(zip(test.fewest(detect).tolist(), RATIOS, strict=True))
+    return Requirement(cells, detect, false_alarm, rounding, size, max(size / ratio, 1.0), peak)
+
+
+@lru_cache(maxsize=1024)
+def affordable(
+    cells: int, size: int, false_alarm: float, rounding: float, peak: float = 0.0
+) -> Requirement:
+    """Return what a number of samples finds; a total variation of 1 if that is nothing."""
+    test = Sizes(cells, false_alarm, rounding, peak)
+    found, ratio = min(zip(test.smallest(size).tolist(), RATIOS, strict=True))
+    return Requirement(cells, found, false_alarm, rounding, size, max(size / ratio, 1.0), peak)
+
+
+def requirement_of(
+    law: Array, detect: float, false_alarm: float, rounding: float, most: int
+) -> Requirement:
+    """Return what a test of a law takes, or what it finds with the most samples it may have.
+
+    Cells of probability 0 count as one: whatever is seen there shows at once.
+    """
+    positive = int(np.count_nonzero(law))
+    cells = positive + int(positive < len(law))
+    peak = float(np.max(law))
+    needs = requirement(cells, detect, false_alarm, rounding, peak)
+    return needs if needs.size <= most else affordable(cells, most, false_alarm, rounding, peak)
+
+
+class Evidence(Frozen):
+    """The evidence of counts against a law.
+
+    Parameters
+    ----------
+    expected : ndarray, shape (cells,)
+        The law.
+    needs : Requirement
+
+    Notes
+    -----
+    The hypothesis is that no cell is likelier than (1 + 2 ρ) e, where e is the law mixed with the
+    uniform one of weight ρ, the rounding. So a cell of probability 0 may be seen as often as
+    rounding explains.
+    """
+
+    def __init__(self, expected: Array, needs: Requirement) -> None:
+        total = expected / expected.sum()
+        mixed = (1 - needs.rounding) * total + needs.rounding / len(total)
+        self._hold(expected=mixed)
+        self.needs = needs
+        # Cells that only rounding reaches add next to nothing to Pearson's statistic.
+        self.freedom = max(int(np.count_nonzero(total > needs.rounding)) - 1, 1)
+
+    expected: Array
+
+    def logarithm(self, counts: IntArray) -> float:
+        """Return the logarithm of the evidence.
+
+        Parameters
+        ----------
+        counts : ndarray of int, shape (cells,)
+        """
+        return float(self.logarithms(counts))
+
+    def logarithms(self, counts: IntArray) -> Array:
+        """Return the logarithm of the evidence of each of several counts.
+
+        Parameters
+        ----------
+        counts : ndarray of int, shape (..., cells)
+
+        Returns
+        -------
+        ndarray, shape (...)
+        """
+        size = counts.sum(axis=-1)
+        positive = self.expected > 0
+        law, seen = self.expected[positive], counts[..., positive]
+        parts = []
+        for concentration in (self.needs.concentration, self.needs.concentration / COARSER):
+            prior = concentration * law
+            parts.append(
+                gammaln(concentration)
+                - gammaln(concentration + size)
+                + (gammaln(prior + seen) - gammaln(prior)).sum(axis=-1)
+            )
+        average = np.logaddexp(parts[0], parts[1]) - math.log(2)
+        found = average - seen @ np.log(law) - size * math.log1p(2 * self.needs.rounding)
+        # Without rounding a cell may be impossible.
+        never: Array = np.where((counts[..., ~positive] > 0).any(axis=-1), math.inf, found)
+        return never
+
+    def wrong(self, counts: IntArray) -> bool:
+        """Return whether the counts say that the law is another."""
+        return self.logarithm(counts) >= self.needs.threshold
+
+    def near(self, counts: IntArray) -> IntArray:
+        """Return whether counts, (..., cells), say that the law is nearer than what to detect."""
+        size = int(counts.reshape(-1, counts.shape[-1])[0].sum())
+        wanted = size * self.expected
+        with np.errstate(divide="ignore", invalid="ignore"):
+            statistic = np.nansum((counts - wanted) ** 2 / wanted, axis=-1)
+        noncentrality = size * raised(self.needs.detect, self.needs.peak)
+        near: IntArray = chndtr(statistic, self.freedom, noncentrality) <= MISS / 8
+        return near
+
+    def looks(self) -> list[int]:
+        """Return after how many samples to look, rising; the last are all."""
+        size, sizes = self.needs.size, [512]
+        while sizes[-1] * 2 < size:
+            sizes.append(sizes[-1] * 2)
+        early = [math.ceil(share * size) for share in EARLY]
+        return sorted({*(s for s in sizes if s < size), *early, size})
+
+    def passes(self, counts: IntArray) -> bool:
+        """Return whether the test of counts may end."""
+        size = int(counts.sum())
+        return size >= self.needs.size or (self.may_pass(size) and bool(self.near(counts)))
+
+    def may_pass(self, size: int) -> bool:
+        """Return whether the test may end before the last look: after those of :data:`EARLY`."""
+        return size in {math.ceil(share * self.needs.size) for share in EARLY}

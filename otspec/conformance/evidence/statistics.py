@@ -1,0 +1,185 @@
+"""What is compared with the law of a right verifier, coarse before fine, so that a fault shows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import product
+from typing import Protocol
+
+import numpy as np
+
+from otspec._base.arithmetic import Array, IntArray
+from otspec._base.frozen import Frozen
+from otspec.conformance.cases.cases import Case
+from otspec.conformance.cases.kinds import Kind
+
+
+class Looked(Protocol):
+    """What of a verifier's answers is looked at."""
+
+    @property
+    def length(self) -> int:
+        """T, the symbols of a text."""
+
+    @property
+    def marks(self) -> int:
+        """How many values marks have."""
+
+
+@dataclass(frozen=True)
+class TextsOnly:
+    """Texts of T symbols, without marks.
+
+    Parameters
+    ----------
+    length : int
+    marks : int
+    """
+
+    length: int
+    marks: int = 1
+
+
+@dataclass(frozen=True, eq=False)
+class Statistic(Frozen):
+    """A law that the counts of a case are compared with.
+
+    Parameters
+    ----------
+    name : str
+    cells : ndarray of int, shape (marks, fine cells)
+        To which cell each fine cell belongs.
+    expected : ndarray, shape (cells,)
+    labels : tuple of str
+        What each cell is, such as ``text (0, 2)``.
+    meaning : str
+        What it means if this law is another, where its name does not say so.
+    """
+
+    name: str
+    cells: IntArray
+    expected: Array
+    labels: tuple[str, ...]
+    meaning: str = ""
+
+    def counts(self, fine: IntArray) -> IntArray:
+        """Return the counts of cells, from those of fine cells."""
+        total = np.zeros(len(self.expected), dtype=fine.dtype)
+        np.add.at(total, self.cells, fine)
+        return total
+
+    def label(self, cell: int) -> str:
+        """Return what a cell is."""
+        return self.labels[cell]
+
+
+def fine_counts(
+    kind: Looked, case: Case, texts: IntArray, marks: IntArray | None, variants: IntArray
+) -> IntArray:
+    """Return how often each mark came with each text, shape (marks, fine cells).
+
+    Fine cells are the texts of all variants in the order of their symbols, and one more for all
+    that have a token of probability 0; without marks all have the first one.
+    """
+    width = case.variants * case.n**kind.length + 1
+    cells = variants.astype(np.intp)
+    for place in range(kind.length):
+        cells = cells * case.n + texts[:, place]
+    cells = np.where((texts == case.n).any(axis=1), width - 1, cells)
+    rows = np.zeros(len(texts), dtype=np.intp) if marks is None else marks
+    return np.bincount(rows * width + cells, minlength=kind.marks * width).reshape(
+        kind.marks, width
+    )
+
+
+def text_statistics(kind: Looked, case: Case) -> list[Statistic]:
+    """Return the laws of the first token, the first two, and so on to the whole text."""
+    return [_of_beginnings(kind, case, length) for length in range(1, kind.length + 1)]
+
+
+def dependence(between: str) -> Statistic:
+    """Return the law of whether two of a kind agree more or less than others do."""
+    return Statistic(
+        f"dependence between {between}",
+        np.array([[0, 1]]),
+        np.array([0.5, 0.5]),
+        ("their answers agree more than others", "their answers agree less than others"),
+        f"{between} depend on each other",
+    )
+
+
+def joint_statistics(kind: Kind, case: Case, law: Array) -> list[Statistic]:
+    """Return the laws of whether a draft is accepted, of which or how many, and of the token, too.
+
+    Parameters
+    ----------
+    kind : Kind
+    case : Case
+    law : ndarray, shape (variants, accepted, n)
+        Of :func:`otspec.conformance.cases.ruled.joint_law`.
+    """
+    variants, count, n = law.shape
+    accepted = np.arange(kind.marks) if kind.name == "tokens" else np.array(kind.kept)
+    texts = np.indices((variants, *(n,) * kind.length)).reshape(kind.length + 1, -1)
+    # The token after what is kept, for each mark and each text.
+    after = np.stack([texts[1 + kept] for kept in kind.kept])
+    joint = (texts[0] * count + accepted[:, None]) * n + after
+    what = "draft {} accepted" if kind.name == "tokens" else "{} tokens kept"
+    position = [what.format(i) if i else "nothing accepted" for i in range(count)]
+    labels = tuple(
+        f"{position[mark]}, then token {case.places[symbol]}{_of_pair(variant, case)}"
+        for variant, mark, symbol in np.ndindex(*law.shape)
+    )
+    coarse = np.broadcast_to(accepted[:, None], joint.shape)
+    marginal = law.sum(axis=(0, 2))
+    return [
+        _statistic(
+            "acceptance",
+            np.minimum(coarse, 1),
+            np.array([marginal[0], marginal[1:].sum()]),
+            ("nothing accepted", "something accepted"),
+        ),
+        _statistic("position", coarse, marginal, tuple(position)),
+        _statistic(_JOINT[kind.name], joint, law.ravel(), labels),
+    ]
+
+
+_JOINT = {
+    "tokens": "joint law of accepted draft and token",
+    "block": "joint law of kept length and token",
+    "tree": "joint law of kept length and token",
+}
+
+
+def _statistic(name: str, cells: IntArray, law: Array, labels: tuple[str, ...]) -> Statistic:
+    """Return a statistic with one more cell, for texts that have a token of probability 0."""
+    last = np.full((len(cells), 1), len(law))
+    return Statistic(
+        name,
+        np.concatenate([cells, last], axis=1),
+        np.append(law, 0.0),
+        (*labels, "a token of probability 0"),
+    )
+
+
+def _of_pair(variant: int, case: Case) -> str:
+    return f" of pair {variant}" if case.variants > 1 else ""
+
+
+def _of_beginnings(kind: Looked, case: Case, length: int) -> Statistic:
+    law = case.texts(length).ravel() / case.variants
+    part = np.arange(case.variants * case.n**kind.length) // case.n ** (kind.length - length)
+    texts = [", ".join(text) for text in product(map(str, case.places.tolist()), repeat=length)]
+    words = [f"token {text}" if length == 1 else f"text ({text})" for text in texts]
+    pairs = [_of_pair(variant, case) for variant in range(case.variants)]
+    labels = [word + pair for pair in pairs for word in words]
+    cells = np.broadcast_to(part, (kind.marks, len(part)))
+    return _statistic(_name(length, kind.length), cells, law, tuple(labels))
+
+
+def _name(length: int, whole: int) -> str:
+    if whole == 1:
+        return "law of the output"
+    if length == whole:
+        return "law of the text"
+    return "law of the first token" if length == 1 else f"law of the first {length} tokens"

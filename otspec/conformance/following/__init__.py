@@ -1,0 +1,1 @@
+"""Every random choice of a verifier is followed."""

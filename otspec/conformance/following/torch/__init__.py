@@ -1,0 +1,1 @@
+"""Following PyTorch's random choices."""

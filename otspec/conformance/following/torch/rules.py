@@ -1,0 +1,217 @@
+"""What calls of PyTorch do to random numbers among the elements: moved, compared, ranked."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from otspec._base.arithmetic import Array
+from otspec.chance import Branch
+from otspec.conformance.following.symbols import RandomNumber
+from otspec.conformance.following.torch.ledger import Ledger, objects
+
+
+@dataclass(frozen=True)
+class Call:
+    """A call of a function or method of PyTorch."""
+
+    function: Any
+    args: tuple[Any, ...]
+    kwargs: dict[str, Any]
+
+    @property
+    def name(self) -> str:
+        """What it is called: methods, operators and functions alike."""
+        name: str = getattr(self.function, "__name__", str(self.function))
+        return name
+
+    def concerns(self, ledger: Ledger) -> bool:
+        """Whether a random number is among the arguments."""
+        return any(_random(leaf, ledger) for leaf in self.leaves())
+
+    def settled(self, ledger: Ledger) -> bool:
+        """Draw the tokens among the arguments; return whether there are plain numbers only."""
+        return all(
+            ledger.settle(leaf) if is_tensor(leaf) else not isinstance(leaf, RandomNumber)
+            for leaf in list(self.leaves())
+        )
+
+    def leaves(self) -> Iterator[Any]:
+        """Return the arguments, and what is in those that are lists."""
+        return _leaves((self.args, *self.kwargs.values()))
+
+    def plainly(self) -> Any:
+        """Call the function as if random numbers were NaN."""
+        args = mapped(self.args, _as_nan)
+        return self.function(*args, **{k: mapped(v, _as_nan) for k, v in self.kwargs.items()})
+
+
+Rule = Callable[[Branch, Ledger, Call], Any]
+
+
+def plainly(chance: Branch, ledger: Ledger, call: Call) -> Any:
+    """Shapes, types and views: nothing is read."""
+    del chance, ledger
+    return call.plainly()
+
+
+def moved(*data: int) -> Rule:
+    """Return the rule of functions that move elements of some of their arguments."""
+
+    def rule(chance: Branch, ledger: Ledger, call: Call) -> Any:
+        _settle_others(chance, ledger, call, data)
+        moving = [v for place, v in enumerate(call.args) if place in data]
+        moving += [v for name, v in call.kwargs.items() if name in _DATA]
+        result = call.plainly()
+        if not Call(None, tuple(moving), {}).concerns(ledger):
+            return result
+        if _all_hold(ledger, result) and call.name not in _IN_PLACE:
+            return _same_type(chance, call, result)  # views
+        if call.name in _IN_PLACE:
+            ledger.open(call.args[0])
+
+        def numbers(value: Any) -> Any:
+            return ledger.numbers(value) if is_tensor(value) else ledger.number(value)
+
+        args = [
+            mapped(value, numbers) if place in data else value
+            for place, value in enumerate(call.args)
+        ]
+        kwargs = {k: mapped(v, numbers) if k in _DATA else v for k, v in call.kwargs.items()}
+        _enter(ledger, result, call.function(*args, **kwargs))
+        if call.name in _IN_PLACE and not call.args[0].is_floating_point():
+            _check_whole(chance, ledger, call.args[0])
+        return result
+
+    return rule
+
+
+def _check_whole(chance: Branch, ledger: Ledger, tensor: Any) -> None:
+    if ledger.is_random(tensor):
+        raise chance.refused("it stores a random number among integers")
+
+
+_DATA = frozenset({"input", "tensors", "other", "value", "src", "source"})
+_IN_PLACE = frozenset(
+    {"__setitem__", "copy_", "masked_fill_", "fill_", "scatter_", "index_copy_", "masked_scatter_"}
+)
+
+
+def _settle_others(chance: Branch, ledger: Ledger, call: Call, data: tuple[int, ...]) -> None:
+    """Draw tokens that are indices or masks."""
+    others = [value for place, value in enumerate(call.args) if place not in data]
+    named = [value for name, value in call.kwargs.items() if name not in _DATA]
+    if not Call(call.function, (others, named), {}).settled(ledger):
+        raise chance.refused(f"it takes random numbers for indices, in torch's {call.name}")
+
+
+def _all_hold(ledger: Ledger, result: Any) -> bool:
+    tensors = [leaf for leaf in _leaves(result) if is_tensor(leaf)]
+    return all(ledger.holds(tensor) for tensor in tensors if tensor.numel())
+
+
+def _same_type(chance: Branch, call: Call, result: Any) -> Any:
+    if call.name == "view" and result.dtype != call.args[0].dtype:
+        raise chance.refused("it reads the bits of a random number")
+    return result
+
+
+def _enter(ledger: Ledger, result: Any, numbers: Any) -> None:
+    for tensor, each in zip(_leaves(result), _leaves(numbers), strict=True):
+        if is_tensor(tensor):
+            ledger.open(tensor, each)
+
+
+def copied(chance: Branch, ledger: Ledger, call: Call) -> Any:
+    """Conversions: the elements stay where they are; as integers they are rounded."""
+    del chance
+    source = call.args[0]
+    if not ledger.settle(source):
+        result = call.plainly()
+        if ledger.holds(result):
+            return result
+        if result.is_floating_point():
+            ledger.open(result, ledger.numbers(source))
+            return result
+        values = ledger.values(source)
+        return ledger.put(result, objects([int(v) for v in values.ravel()], values.shape))
+    return call.plainly()
+
+
+def elementwise(function: Callable[..., Any], *, in_place: bool = False) -> Rule:
+    """Return the rule of an operation on each element."""
+
+    def rule(chance: Branch, ledger: Ledger, call: Call) -> Any:
+        for name in ("alpha", "rounding_mode", "out"):
+            if call.kwargs.get(name) not in (None, 1):
+                raise chance.refused(f"it passes {name}= with a random number")
+        operands = [*call.args, *(v for k, v in call.kwargs.items() if k in _OPERANDS)]
+        if call.settled(ledger):
+            return call.function(*call.args, **call.kwargs)
+        wanted = [_values(ledger, operand) for operand in operands]
+        result = call.plainly()
+        values = _each(function, wanted, objects(result.flatten().tolist(), tuple(result.shape)))
+        if in_place:
+            return ledger.put(call.args[0], values)
+        if not result.is_floating_point():
+            return result.copy_(result.new_tensor(values.tolist()))
+        return ledger.put(result, values)
+
+    return rule
+
+
+_OPERANDS = frozenset({"other", "exponent", "min", "max"})
+
+
+def _values(ledger: Ledger, operand: Any) -> Array:
+    return ledger.values(operand) if is_tensor(operand) else objects([operand], ())
+
+
+def _each(function: Callable[..., Any], operands: list[Array], plain: Array) -> Array:
+    """Do something with each element that is random; the others are known."""
+    *rows, known = np.broadcast_arrays(*operands, plain)
+    values = [
+        function(*each) if any(isinstance(one, RandomNumber) for one in each) else value
+        for *each, value in zip(
+            *(row.ravel().tolist() for row in rows), known.ravel().tolist(), strict=True
+        )
+    ]
+    return objects(values, known.shape)
+
+
+def is_tensor(value: Any) -> bool:
+    """Whether something is a tensor."""
+    return hasattr(value, "untyped_storage")
+
+
+def _leaves(value: Any) -> Iterator[Any]:
+    if isinstance(value, (tuple, list)):
+        for each in value:
+            yield from _leaves(each)
+    elif isinstance(value, np.ndarray) and value.dtype == object:
+        yield from value.ravel().tolist()
+    else:
+        yield value
+
+
+def mapped(value: Any, function: Callable[[Any], Any]) -> Any:
+    """Return an argument with its tensors and random numbers replaced."""
+    if type(value) in (tuple, list):
+        return type(value)(mapped(each, function) for each in value)
+    return function(value) if is_tensor(value) or _is_scalar(value) else value
+
+
+def _is_scalar(value: Any) -> bool:
+    return isinstance(value, (float, int, RandomNumber))
+
+
+def _as_nan(value: Any) -> Any:
+    return math.nan if isinstance(value, RandomNumber) else value
+
+
+def _random(leaf: Any, ledger: Ledger) -> bool:
+    return isinstance(leaf, RandomNumber) or (is_tensor(leaf) and ledger.holds(leaf))

@@ -1,0 +1,181 @@
+"""Reference vectors for engines in other languages: inputs, and what a right verifier answers."""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from fractions import Fraction
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+from otspec._base.arguments import as_choice, as_float_above, as_list, as_path, as_real
+from otspec._base.digits import written
+from otspec._base.writing import write_text
+from otspec.conformance.check import LEAST
+from otspec.conformance.evidence.evidence import LARGEST, MISS, requirement
+from otspec.conformance.vectors.distributions import SHAPES, Answers, Drafts, Group, Row, groups
+from otspec.conformance.vectors.evidence import evidence_examples, requirement_document
+from otspec.conformance.vectors.uniforms import uniform_vectors
+from otspec.version import __version__
+
+FORMAT = "otspec-conformance-vectors"
+VERSION = 1
+"""Of the format: raised when a name changes its meaning or goes, not when one is added."""
+
+
+def reference_vectors(
+    kinds: Iterable[str] = tuple(SHAPES),
+    *,
+    detect: float = 0.005,
+    false_alarm: float = 1e-6,
+    rounding: float = 1e-6,
+) -> dict[str, Any]:
+    """Return the reference vectors as a document that JSON can hold.
+
+    Parameters
+    ----------
+    kinds : iterable of str
+        Some of ``"tokens"``, ``"block"`` and ``"tree"``.
+    detect : float
+        The total variation that the numbers of samples in the document find.
+    false_alarm : float
+        The probability with which a right verifier fails one of the tests.
+    rounding : float
+        The errors of a probability that count as rounding.
+
+    Returns
+    -------
+    dict
+
+    Raises
+    ------
+    ValueError
+        Another kind, a number out of range, or a distance that takes too many samples to see.
+    """
+    test = {
+        "detect": as_float_above(detect, "detect", 0, 1),
+        "false_alarm": float(as_real(false_alarm, "false_alarm", LEAST, 0.5)),
+        "rounding": float(as_real(rounding, "rounding", 0, 0.1)),
+    }
+    names = as_list(kinds, "kinds", f"a list of some of {', '.join(SHAPES)}")
+    wanted = list(dict.fromkeys(as_choice(kind, "kinds", SHAPES) for kind in names))
+    return {
+        "format": FORMAT,
+        "version": VERSION,
+        "otspec": __version__,
+        "missed": MISS,
+        "groups": [_group(group, test) for kind in wanted for group in groups(kind)],
+        "uniforms": [vector for kind in wanted for vector in uniform_vectors(kind)],
+        "evidence": evidence_examples(),
+    }
+
+
+def write_vectors(path: str | Path, document: Mapping[str, Any]) -> None:
+    """Write reference vectors to a JSON file.
+
+    Parameters
+    ----------
+    path : path
+    document : mapping
+        As :func:`reference_vectors` returns it.
+
+    Raises
+    ------
+    ValueError
+        Something else than a path.
+    OSError
+        The file cannot be written.
+    """
+    write_text(as_path(path), json.dumps(document, separators=(",", ":")) + "\n")
+
+
+def _group(group: Group, test: Mapping[str, float]) -> dict[str, Any]:
+    answers: defaultdict[tuple[int, int], Fraction] = defaultdict(Fraction)
+    calls = []
+    for drafts, mass in group.drafted():
+        law = group.answers(drafts)
+        calls.append(_call(group, drafts, mass, law))
+        for answer, chance in law.items():
+            answers[answer] += mass * chance
+    texts = _texts(group)
+    return {
+        "name": group.name,
+        "kind": group.kind,
+        "rule": group.rule,
+        "parents": list(group.parents),
+        "siblings": "without-replacement" if group.distinct else "iid",
+        "vocabulary": len(group.pair.draft[0]),
+        "draft": _floats(group.pair.draft),
+        "draft_exact": _exact(group.pair.draft),
+        "target": _floats(group.pair.target),
+        "target_exact": _exact(group.pair.target),
+        "calls": calls,
+        "answers": _tested(_answers(answers), test),
+        "texts": _tested(
+            [{"tokens": list(text), **_mass(mass)} for text, mass in texts.items()], test
+        ),
+    }
+
+
+def _tested(law: list[dict[str, Any]], test: Mapping[str, float]) -> dict[str, Any]:
+    """Return a law with what its test takes, where anything else is a cell of probability 0."""
+    needs = requirement(len(law) + 1, **test)
+    if needs.size >= LARGEST:
+        raise ValueError(
+            f"detect is {needs.detect:g}, which takes more than {LARGEST:,} samples where errors "
+            f"of {needs.rounding:g} count as rounding: pass a larger detect, or a smaller rounding"
+        )
+    return {"law": law, "test": requirement_document(needs)}
+
+
+def _call(group: Group, drafts: Drafts, mass: Fraction, law: Answers) -> dict[str, Any]:
+    draft, target = (group.rows(table, drafts) for table in (group.pair.draft, group.pair.target))
+    if group.kind == "tokens":
+        draft, target = draft[:1], target[:1]
+    elif group.kind == "block":
+        draft = draft[:-1]
+    return {
+        "drafts": list(drafts),
+        **_mass(mass),
+        "draft": _floats(draft),
+        "target": _floats(target),
+        "law": _answers(law),
+    }
+
+
+def _texts(group: Group) -> dict[Drafts, Fraction]:
+    """Return the law of the target's texts, as long as the longest answer."""
+    longest = max(len(group.emitted((0,) * len(group.parents), mark, 0)) for mark in _marks(group))
+    texts = {}
+    for text in product(range(len(group.pair.target[0])), repeat=longest):
+        mass = Fraction(1)
+        for token, row in zip(text, group.rows(group.pair.target, text), strict=False):
+            mass *= row[token]
+        if mass:
+            texts[text] = mass
+    return texts
+
+
+def _marks(group: Group) -> range:
+    nodes = len(group.parents)
+    return range(nodes + 1) if group.kind == "block" else range(-1, nodes)
+
+
+def _answers(law: Answers) -> list[dict[str, Any]]:
+    return [
+        {"mark": mark, "token": token, **_mass(law[mark, token])} for mark, token in sorted(law)
+    ]
+
+
+def _mass(mass: Fraction) -> dict[str, Any]:
+    return {"probability": float(mass), "exact": written(mass)}
+
+
+def _floats(rows: Iterable[Row]) -> list[list[float]]:
+    return [[float(mass) for mass in row] for row in rows]
+
+
+def _exact(rows: Iterable[Row]) -> list[list[str]]:
+    return [[written(mass) for mass in row] for row in rows]

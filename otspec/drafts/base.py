@@ -1,0 +1,309 @@
+"""What every draft law answers, and the answers that follow from its table of tuples."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable
+from typing import Any, ClassVar
+
+import numpy as np
+
+from otspec._base.arguments import (
+    as_generator,
+    as_instance,
+    as_integer,
+    as_permutation,
+    as_size,
+    as_tokens,
+    how_many,
+)
+from otspec._base.arithmetic import Array, IntArray, Number, as_number, is_exact, sums_by
+from otspec._base.coerce import as_array
+from otspec._base.digits import counted
+from otspec._base.frozen import Frozen
+from otspec.chance import Chance
+from otspec.distributions import (
+    Distribution,
+    DistributionLike,
+    as_distribution,
+    check_alike,
+    token_set,
+)
+
+TABLE_LIMIT = 20_000_000
+"""Most integers that a table of tuples may hold (160 MB) before it is refused.
+
+A tenth of it with exact masses, which take as long.
+"""
+
+
+class TooManyTuplesError(ValueError):
+    """There are more tuples of drafts than a table holds."""
+
+
+class DraftLaw(Frozen, ABC):
+    """The joint law of k draft tokens over a vocabulary of n tokens.
+
+    Subclasses give :attr:`k`, :meth:`_probabilities`, :meth:`table_rows` and :meth:`_table`;
+    what is answered here by the table they answer by formula where there is one.
+    """
+
+    k: int
+    """Number of drafts."""
+    iid: ClassVar[bool] = False
+    """Whether drafts are independent and alike, as those of several nodes are then together."""
+    independent: ClassVar[bool] = False
+    """Whether drafts are independent, each perhaps with a distribution of its own."""
+
+    @property
+    def n(self) -> int:
+        """Vocabulary size."""
+        return len(self._probabilities())
+
+    @property
+    def exact(self) -> bool:
+        """Whether probabilities are ``Fraction`` rather than float."""
+        return is_exact(self._probabilities())
+
+    @abstractmethod
+    def _probabilities(self) -> Array:
+        """Return what the law was made of: an array whose first axis is the vocabulary."""
+
+    @abstractmethod
+    def table_rows(self) -> int:
+        """Return how many tuples the table would have at most, without building it.
+
+        No further than to 10^18.
+        """
+
+    @abstractmethod
+    def _table(self) -> tuple[IntArray, Array]:
+        """Return tuples (m, k) and masses (m,); zero masses may be among them."""
+
+    def tuples(self) -> tuple[IntArray, Array]:
+        """Return every tuple of positive probability with its probability.
+
+        Returns
+        -------
+        tuples : ndarray of int, shape (m, k)
+        masses : ndarray, shape (m,)
+            float64 or ``Fraction``; they sum to 1.
+
+        Raises
+        ------
+        TooManyTuplesError
+            The table would hold more than 20 million token ids; 2 million with exact masses.
+        """
+        size = self.table_rows() * self.k
+        if size > (TABLE_LIMIT // 10 if self.exact else TABLE_LIMIT):
+            raise TooManyTuplesError(
+                f"a table of {counted(self.table_rows())} draft tuples (n = {self.n}, "
+                f"k = {self.k}) is too large: use a smaller vocabulary, or inside() and sample(), "
+                "which need no table"
+            )
+        tuples, masses = self._table()
+        possible = masses > 0
+        return tuples[possible], masses[possible]
+
+    def inside(self, tokens: Iterable[int]) -> Number:
+        """Return the probability that every draft lies in a token set.
+
+        Parameters
+        ----------
+        tokens : iterable of int
+            Token ids; order and repetition do not matter.
+
+        Raises
+        ------
+        ValueError
+            A token id out of range.
+        """
+        members = token_set(tokens, self.n)
+        if len(members) == 0:
+            return self._number(0)
+        return self._inside(members)
+
+    def _inside(self, members: IntArray) -> Number:
+        """Answer :meth:`inside` for distinct ascending ids, at least one."""
+        tuples, masses = self.tuples()
+        chosen = np.zeros(self.n, dtype=bool)
+        chosen[members] = True
+        return self._number(masses[chosen[tuples].all(axis=1)].sum())
+
+    def inside_prefixes(self, order: IntArray) -> Array:
+        """Return P(all drafts inside order[:j]) for every j at once.
+
+        Parameters
+        ----------
+        order : ndarray of int, shape (n,)
+            A permutation of the token ids.
+
+        Returns
+        -------
+        ndarray, shape (n + 1,)
+            Entry j is ``inside(order[:j])``; entry 0 is 0.
+
+        Raises
+        ------
+        ValueError
+            Not each token id once.
+        """
+        order = as_permutation(order, self.n)
+        tuples, masses = self.tuples()
+        rank = np.empty(self.n, dtype=np.intp)
+        rank[order] = np.arange(self.n)
+        completed = sums_by(rank[tuples].max(axis=1) + 1, masses, self.n + 1)
+        inside: Array = np.cumsum(completed)
+        return inside
+
+    @property
+    def accuracy(self) -> float:
+        """By how much :meth:`inside` may be off: 0 in exact arithmetic.
+
+        In floats a bound on the rounding of k products of sums of n terms, all at most 1.
+        """
+        return 0.0 if self.exact else float(np.finfo(float).eps) * (self.k + 1) * (self.n + 2)
+
+    def as_target(self, target: DistributionLike, *, normalize: bool = False) -> Distribution:
+        """Check a target: a distribution of the law's length and arithmetic.
+
+        Plain integers, such as ``[1, 0, 0]``, are floats beside a law in floats.
+
+        Raises
+        ------
+        ValueError
+            As :func:`otspec.distributions.as_distribution`; or another length or arithmetic.
+        """
+        checked = as_distribution(target, "target", normalize=normalize)
+        if is_exact(checked) and not self.exact and as_array(target, "target").dtype.kind in "iu":
+            checked = as_distribution(checked.astype(float), "target")
+        check_alike("law", self._probabilities(), "target", checked)
+        return checked
+
+    def for_target(self, target: Distribution) -> DraftLaw:  # noqa: ARG002 -- it is alike
+        """Return the law in the arithmetic of a target that :meth:`as_target` has checked.
+
+        That is the law itself, unless it is made without probabilities and serves either.
+        """
+        return self
+
+    def marginal(self, i: int) -> Distribution:
+        """Return the law of draft i alone.
+
+        Parameters
+        ----------
+        i : int
+            Which draft, from 0 to k − 1 in the order of drawing.
+
+        Returns
+        -------
+        ndarray, shape (n,)
+
+        Raises
+        ------
+        ValueError
+            No such draft.
+        """
+        numbered = f"drafts are numbered from 0 to {self.k - 1}"
+        number = as_integer(i, "i", 0, self.k - 1, wanted=numbered, otherwise=numbered)
+        return self._marginal(number)
+
+    def _marginal(self, i: int) -> Distribution:
+        tuples, masses = self.tuples()
+        return sums_by(tuples[:, i], masses, self.n)
+
+    def sample(self, size: int, rng: np.random.Generator) -> IntArray:
+        """Draw tuples of drafts.
+
+        Parameters
+        ----------
+        size : int
+            How many tuples.
+        rng : numpy.random.Generator
+
+        Returns
+        -------
+        ndarray of int, shape (size, k)
+            A token of probability zero is never drawn. Exact probabilities are rounded to
+            float64 for the draw.
+
+        Raises
+        ------
+        ValueError
+            No generator, or a size that is negative or beyond the memory.
+        """
+        return self._sample(as_size(size, width=self.k), as_generator(rng))
+
+    def _sample(self, size: int, rng: np.random.Generator) -> IntArray:
+        tuples, masses = self.tuples()
+        return tuples[draw(masses, size, rng)]
+
+    def draw(self, chance: Chance) -> tuple[int, ...]:
+        """Draw one tuple of drafts: the law as a program.
+
+        Along every branch (:func:`otspec.chance.branches`) that is the law of :meth:`tuples`,
+        exactly if the law is.
+
+        Parameters
+        ----------
+        chance : otspec.chance.Chance
+            All the randomness of the program.
+
+        Returns
+        -------
+        tuple of int, length k
+        """
+        tuples, masses = self.tuples()
+        return tuple(tuples[chance.choose(masses)].tolist())
+
+    def _number(self, value: object) -> Number:
+        return as_number(value, like=self._probabilities())
+
+    def _card_title(self) -> str:
+        drafts = "1 draft" if self.k == 1 else f"{self.k:,} drafts"
+        return f"{type(self).__name__}: {drafts} over {self.n:,} tokens"
+
+
+def as_law(law: Any, name: str = "law") -> DraftLaw:
+    """Check a draft law.
+
+    Raises
+    ------
+    ValueError
+        Anything else.
+    """
+    checked: DraftLaw = as_instance(law, name, DraftLaw, "a draft law, such as IID(draft, k)")
+    return checked
+
+
+def as_drafts(x: Any, law: DraftLaw) -> tuple[int, ...]:
+    """Check a tuple of drafts.
+
+    Raises
+    ------
+    ValueError
+        Not k token ids between 0 and n − 1.
+    """
+    drafts = as_tokens(x, law.n, "x", count=law.k)
+    if len(drafts) != law.k:
+        given = how_many(x, drafts, law.k)
+        raise ValueError(f"x has {given} drafts, but the law has k = {law.k}")
+    return drafts
+
+
+def draw(masses: Array, size: int, rng: np.random.Generator) -> IntArray:
+    """Draw indices with the given probabilities by inversion of their cumulative sums.
+
+    Only indices of positive mass come out: the uniform is scaled to the last cumulative sum, and
+    the search takes the first entry above it.
+    """
+    return inverted(np.cumsum(masses.astype(float)), rng.random(size))
+
+
+def inverted(cumulative: Array, uniforms: Array) -> IntArray:
+    """Return the indices that uniform numbers fall on, given cumulative sums of masses."""
+    drawn: IntArray = np.searchsorted(cumulative, uniforms * cumulative[-1], side="right")
+    # u·total can round up to total: then the first index that reaches it is the last possible.
+    last = np.searchsorted(cumulative, cumulative[-1], side="left")
+    bounded: IntArray = np.minimum(drawn, last).astype(np.intp)
+    return bounded

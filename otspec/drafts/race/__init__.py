@@ -1,0 +1,1 @@
+"""Drafts without replacement as a race of exponential clocks."""

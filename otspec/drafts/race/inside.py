@@ -1,0 +1,229 @@
+"""Sampling without replacement as a race (Theory, 2): y arrives at an exponential time of rate p.
+
+The first k arrivals are k successive draws without replacement. Let A be the tokens before y, c the
+mass after y, N(t) how many of A arrive by time t and f_i the density of the time of the i-th of
+them. All k drafts are inside A ∪ y, and y is one of them, with probability
+
+    rise(y) = ∫₀^∞ e^{−ct} [p e^{−pt} Pr(N(t) = k−1) + (1 − e^{−pt}) f_{k−1}(t)] dt:
+
+at the time t of the last draft no token after y has arrived, and that draft is y or another. Token
+by token, m = 1 − e^{−pt} updates both, and all terms are positive, so that no digits cancel:
+
+    Pr(N = i) ← e^{−pt} Pr(N = i) + m Pr(N = i−1),
+    f_i ← e^{−pt} f_i + m f_{i−1} + p e^{−pt} Pr(N = i−1).
+
+Light tokens are passed in chunks in which everything is divided by the probability that no token
+of the chunk has arrived, which leaves Pr(N = i) ← Pr(N = i) + (e^{pt} − 1) Pr(N = i−1), and the
+like for f_i.
+
+The integral is a trapezoid sum in log t, and what is kept of f_i is t f_i. Every error of it is
+relative to the rise:
+
+- *Step.* On the ray of angle θ < π/2 at distance r, |e^{−pt}| and |1 − e^{−pt}| are at most those
+  at the time r cos θ, the latter over cos θ. So the integral of |integrand| over the ray is at most
+  cos(θ)^{−k} times the rise, and the sum of step h is off by at most 2 cos(θ)^{−k} / (e^{2πθ/h} −
+  1) times it. The step makes that 2 e^{−34} = 4e-15 at the best θ.
+- *Early times.* Over t^{k−1} e^{−t} the integrand increases (as (e^{pt} − 1)/t does), so that the
+  last draft comes later than the k-th arrival of a Poisson process of rate 1, which is before t
+  with probability at most t^k/k!; what is left out is below e^{−37}.
+- *Late times.* Over t^{k−1} e^{−ct} the integrand decreases, so that the last draft comes earlier
+  than the k-th arrival at rate c. Times at which, for each y, either that arrival has come but for
+  e^{−37} or k tokens of A have arrived but for e^{−60} (this bound alone is absolute), both
+  by Chernoff's bound, are left out.
+
+Rounding adds a few errors of 256 terms, the size of a chunk. Rises below 1e-290 may underflow to 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from itertools import pairwise
+
+import numpy as np
+
+from otspec._base.arithmetic import Array, IntArray
+from otspec.drafts.race.times import quadrature
+
+_CHUNK = 1 << 22
+"""Most random numbers drawn at once (32 MB)."""
+_TOKENS = 256
+"""Most tokens of a chunk: sums of more lose digits, and do not fit into fast memory."""
+_HEAVY = 2.0
+"""A token whose rate times the last time is more is passed alone."""
+_GROWTH = 200.0
+"""Most rate times the last time in a chunk; its counts grow by at most the exponential of it."""
+
+ACCURACY = 1e-13
+"""Relative to a rise: more than the quadrature's error of 4e-15 and the rounding of its chunks."""
+
+Pass = Callable[[Array, Array, Array, Array, Array, IntArray, IntArray], Array]
+
+
+def rises(rates: Array, ks: Sequence[int], beyond: float = 0.0) -> Array:
+    """Return P(all k drafts inside the first j + 1 tokens, one of them token j), by quadrature.
+
+    Parameters
+    ----------
+    rates : ndarray of float, shape (n,)
+        In the order of the prefixes.
+    ks : sequence of int
+        Numbers of drafts, all found in one pass.
+    beyond : float
+        The rate of all tokens that come after these n.
+
+    Returns
+    -------
+    ndarray, shape (len(ks), n)
+
+    Raises
+    ------
+    ValueError
+        So many drafts that the counts would not fit into the memory.
+    """
+    found = np.zeros((len(ks), len(rates)))
+    support = np.flatnonzero(rates)
+    depths = np.array(ks, dtype=np.intp)
+    possible = depths <= len(support)
+    if not possible.any():
+        return found
+    if possible.all() and len(support) == len(rates):
+        return _rises(rates, depths, beyond)
+    found[np.ix_(possible, rates > 0)] = _rises(rates[support], depths[possible], beyond)
+    return found
+
+
+def _rises(rates: Array, ks: IntArray, beyond: float) -> Array:
+    """Answer :func:`rises` for positive rates, and no k beyond their number."""
+    with np.errstate(over="ignore", under="ignore"):  # rate · time: arrived for sure, or not at all
+        return _sweep(*quadrature(rates, ks, beyond), ks)
+
+
+def _sweep(rates: Array, outside: Array, times: Array, weights: Array, ks: IntArray) -> Array:
+    """Pass all tokens: (n,), (n + 1,) masses from j on, (m,), (a, m), (a,) -> (a, n)."""
+    light = _fastest_pass()
+    # Row i: Pr(N = i), and the density of the logarithm of the i-th arrival, at each time.
+    counts, density = np.zeros((2, int(ks.max()), len(times)))
+    counts[0] = 1.0
+    # How many of the times, the latest first, some k needs row i at.
+    used = (weights > 0).sum(axis=1)
+    needed = np.array([used[ks > i].max() for i in range(len(counts))], dtype=np.intp)
+    found = np.empty((len(ks), len(rates)))
+    ends = _chunks(rates * times[0])
+    for start, end in pairwise(ends):
+        chunk = rates[start:end]
+        if chunk[0] * times[0] > _HEAVY:
+            weight = weights * np.exp(-outside[end] * times)
+            found[:, start] = _pass_heavy(chunk[0], times, weight, counts, density, ks)
+            continue
+        weight = weights * np.exp(-outside[start] * times)
+        found[:, start:end] = light(chunk, times, weight, counts, density, ks, needed)
+        none = np.exp(-chunk.sum() * times)
+        counts *= none
+        density *= none
+    return found
+
+
+def _pass_heavy(
+    rate: float, times: Array, weights: Array, counts: Array, density: Array, ks: IntArray
+) -> Array:
+    """Pass one token of any rate; ``weights`` have e^{−ct}, counts and densities are updated."""
+    due = rate * times
+    missing, arrived = np.exp(-due), -np.expm1(-due)
+    terms = np.where(missing > 0, due, 0) * missing * counts + arrived * density
+    more = arrived * counts[:-1]
+    counts *= missing
+    density *= missing
+    counts[1:] += more
+    density[1:] += terms[:-1]
+    found: Array = (weights * terms[ks - 1]).sum(axis=1)
+    return found
+
+
+def pass_light(
+    rates: Array,
+    times: Array,
+    weights: Array,
+    counts: Array,
+    density: Array,
+    ks: IntArray,
+    needed: IntArray,
+) -> Array:
+    """Pass a chunk of light tokens, all divided by the probability that none of it has arrived.
+
+    Parameters
+    ----------
+    rates : ndarray, shape (b,)
+    times : ndarray, shape (m,)
+    weights : ndarray, shape (a, m)
+        With e^{−ct} for the mass c from the chunk on.
+    counts, density : ndarray, shape (k, m)
+        Of the tokens before; updated.
+    ks : ndarray of int, shape (a,)
+    needed : ndarray of int, shape (k,)
+        How many of the times, the latest first, row i is needed at; at others it is not kept up.
+
+    Returns
+    -------
+    ndarray, shape (a, b)
+    """
+    due = np.multiply.outer(times[: needed[0]], rates)
+    grown = np.expm1(due)
+    found = np.empty((len(ks), len(rates)))
+    # What the rows are before each token of the chunk.
+    count, dense = counts[0, : needed[0], None], density[0, : needed[0], None]
+    for i in range(1, len(counts) + 1):
+        terms = due * count + grown * dense
+        found[ks == i] = weights[ks == i, : needed[i - 1]] @ terms
+        if i < len(counts):
+            due, grown = due[: needed[i]], grown[: needed[i]]
+            count = _before_each(grown * count[: needed[i]], counts[i, : needed[i]])
+            dense = _before_each(terms[: needed[i]], density[i, : needed[i]])
+    return found
+
+
+def _before_each(steps: Array, values: Array) -> Array:
+    """Add the steps of a chunk, (m, b), to the values, (m,); return them before each step."""
+    sums = np.zeros((len(steps), steps.shape[1] + 1))
+    np.cumsum(steps, axis=1, out=sums[:, 1:])
+    sums += values[:, None]
+    values[:] = sums[:, -1]
+    return sums[:, :-1]
+
+
+def _fastest_pass() -> Pass:
+    from otspec._base import compiling  # imports Numba, if it is there
+
+    if not compiling.HAS_NUMBA:
+        return pass_light
+    from otspec.drafts.race import numba_pass
+
+    return numba_pass.fast_pass_light
+
+
+def _chunks(arrivals: Array) -> list[int]:
+    """Return where chunks of tokens start, and the end, given each rate times the last time."""
+    alone = arrivals > _HEAVY
+    grown = np.floor(np.cumsum(np.minimum(arrivals, _HEAVY)) / _GROWTH)
+    starts = np.ones(len(arrivals), dtype=bool)
+    starts[1:] = alone[1:] | alone[:-1] | (np.diff(grown) > 0)
+    starts[::_TOKENS] = True
+    return [*np.flatnonzero(starts).tolist(), len(arrivals)]
+
+
+def arrivals(rates: Array, k: int, size: int, rng: np.random.Generator) -> IntArray:
+    """Draw the first k arrivals of the race, in order: shape (size, k).
+
+    Tokens of rate 0 never arrive; at least k rates must be positive.
+    """
+    support = np.flatnonzero(rates)
+    log_rates = np.log(rates[support])
+    rows = max(1, _CHUNK // len(support))
+    drawn = np.empty((size, k), dtype=np.intp)
+    for start in range(0, size, rows):
+        block = drawn[start : start + rows]
+        # Logarithms of arrival times: a subnormal rate would overflow the times themselves.
+        times = np.log(rng.standard_exponential((len(block), len(support)))) - log_rates
+        first = np.argpartition(times, k - 1, axis=1)[:, :k]
+        by_time = np.argsort(np.take_along_axis(times, first, axis=1), axis=1)
+        block[:] = support[np.take_along_axis(first, by_time, axis=1)]
+    return drawn

@@ -1,0 +1,154 @@
+"""The law of the selected draft that is nearest to the target in every divergence (Theory, 30).
+
+Of the laws b with b(A) ≥ P(all drafts inside A) for all A, one minimises Σ q φ(b/q) for every
+convex φ at once: the lexicographically optimal base of that polytope (Fujishige). Its ratio b/q
+takes a few levels, and the sets of tokens above a level are tight.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import singledispatch
+from typing import Any
+
+import numpy as np
+
+from otspec import ratios
+from otspec._base.arithmetic import Array, IntArray, Number, as_number, positive_part, zeros
+from otspec.distributions import Distribution
+from otspec.drafts import IID, DraftLaw, Independent
+from otspec.drafts.fixed import Certain
+from otspec.drafts.single import ByRatio, FixedButOne
+from otspec.optimum.cuts.minimum import minimum_cut
+from otspec.optimum.cuts.selections import TABLE_LIMIT
+from otspec.optimum.cuts.water_filling import Vessels
+
+_NEVER = 2
+"""What a token costs that is not to be in a cut: more than all that it may save."""
+
+
+@singledispatch
+def level_selection(law: DraftLaw, target: Distribution) -> Array | None:
+    """Return the feasible law b of the selected draft that is nearest to a target.
+
+    Parameters
+    ----------
+    law : DraftLaw
+    target : ndarray, shape (n,)
+
+    Returns
+    -------
+    ndarray, shape (n,) or None
+        Σ min(b, q) is the optimum. None as for :func:`otspec.optimum.cuts.selections.best_selection`.
+
+    Raises
+    ------
+    ValueError
+        As :func:`otspec.optimum.cuts.minimum.minimum_cut`.
+    """
+    selected, everything = zeros(law.n, like=target), np.ones(law.n, dtype=bool)
+    unwanted = target == 0
+    # What is not wanted is selected as seldom as possible, in whatever way.
+    evenly = zeros(law.n, like=target) + unwanted
+    for weights, lowest, highest in (
+        (evenly, ~everything, unwanted),
+        (target, unwanted, everything),
+    ):
+        for mass, tokens in _levels(law, weights, lowest, highest):
+            selected[tokens] = mass * (weights[tokens] / weights[tokens].sum())
+    return selected
+
+
+def _levels(
+    law: DraftLaw, weights: Array, lowest: Array, highest: Array
+) -> Iterator[tuple[Number, Array]]:
+    """Yield the mass of each level between two tight sets, and its tokens, (n,) of bool."""
+    pieces = [(lowest, highest)]
+    while pieces:
+        low, high = pieces.pop()
+        between = high & ~low
+        if not between.any():
+            continue
+        inside = law.inside(np.flatnonzero(low))
+        mass = law.inside(np.flatnonzero(high)) - inside
+        share = weights[between] / weights[between].sum()
+        costs = zeros(law.n, like=weights)
+        costs[between], costs[~high] = mass * share, costs[~high] + _NEVER
+        best = low.copy()
+        best[minimum_cut(law, costs)] = True
+        best &= high
+        gain = law.inside(np.flatnonzero(best)) - inside - costs[best].sum()
+        if gain > law.accuracy and (best != low).any() and (best != high).any():
+            pieces += [(low, best), (best, high)]
+        else:
+            yield mass, between
+
+
+@level_selection.register
+def _(law: ByRatio, target: Distribution) -> Array:
+    """Follow the least concave majorant of P(all drafts inside) over the target's mass."""
+    order = ratios.order(law.draft, target)
+    rises = positive_part(np.diff(law.inside_prefixes(order)))
+    selected = zeros(law.n, like=target)
+    unwanted = order[: int((target[order] > 0).argmax())]  # undrafted ones are last, and may be 0
+    first = len(unwanted)
+    if first:
+        masses = law.draft[unwanted]
+        selected[unwanted] = masses * (rises[:first].sum() / masses.sum())
+    wanted = order[first:]
+    for mass, width, stretch in _falling(rises[first:], target[wanted]):
+        tokens = wanted[stretch]
+        selected[tokens] = mass * (target[tokens] / width)
+    return selected
+
+
+def _falling(rises: Array, widths: Array) -> Iterator[tuple[Any, Any, slice]]:
+    """Yield rise, width and steps of each stretch of the least concave majorant."""
+    stretches: list[tuple[int, Any, Any]] = []  # where it starts, its rise and its width
+    for start, *step in zip(range(len(rises)), rises.tolist(), widths.tolist(), strict=True):
+        first, (rise, width) = start, step
+        while stretches and stretches[-1][1] * width <= rise * stretches[-1][2]:
+            first, *before = stretches.pop()
+            rise, width = rise + before[0], width + before[1]
+        stretches.append((first, rise, width))
+    end = len(rises)
+    for first, rise, width in reversed(stretches):
+        if width > 0:
+            yield rise, width, slice(first, end)
+        end = first
+
+
+@level_selection.register
+def _(law: FixedButOne, target: Distribution) -> Array:
+    """Fill all tokens alike, the others no further than the free draft's law."""
+    most = law.free()
+    most[law.fixed] = as_number(1, like=target)
+    if len(law.fixed) == 0:
+        return most
+    return _filled(most, target, law.fixed)
+
+
+@level_selection.register
+def _(law: Certain, target: Distribution) -> Array:
+    most = zeros(law.n, like=target)
+    most[law.fixed] = as_number(1, like=target)
+    return _filled(most, target, law.fixed)
+
+
+def _filled(most: Array, target: Distribution, fixed: IntArray) -> Array:
+    """Return a law in proportion to the target as far as it may be; any rest is fixed tokens'."""
+    wanted = target > 0
+    one = as_number(1, like=target)
+    filled = zeros(len(target), like=target)
+    filled[wanted] = Vessels(most[wanted], target[wanted]).filled(one)
+    filled[fixed[0]] += positive_part(np.asarray([one - filled.sum()]))[0]
+    return filled
+
+
+@level_selection.register
+def _(law: Independent, target: Distribution) -> Array | None:
+    if law.k == 1:
+        return level_selection(IID(law.drafts[0], 1), target)
+    if law.k == 2 and law.table_rows() > TABLE_LIMIT:
+        return None
+    return level_selection.dispatch(DraftLaw)(law, target)

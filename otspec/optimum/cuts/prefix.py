@@ -1,0 +1,123 @@
+"""Laws whose minimum cut is a prefix of the tokens by ascending target/draft (Theory, 2)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from otspec import ratios
+from otspec._base.arithmetic import Array, IntArray, Number, as_number, is_exact, power, prefix_sums
+from otspec.distributions import Distribution
+from otspec.drafts import DraftLaw
+from otspec.drafts.single import ByRatio
+from otspec.optimum.cuts import threshold
+from otspec.optimum.cuts.convex import least_excess
+from otspec.ratios import Pair
+
+_STEPS = 32
+"""More factors than these are slower than a power."""
+_STRETCH = 1 << 10
+"""Tokens between the places that are looked at first."""
+
+
+def by_ratio(law: ByRatio, target: Distribution) -> IntArray:
+    """Return the minimum cut of a law over one draft distribution: ascending target/draft."""
+    return _best_prefix(law, target, ratios.order(law.draft, target))
+
+
+def by_ratio_with_bound(law: ByRatio, target: Distribution) -> tuple[IntArray, Number]:
+    """Return that cut and its bound, where P(all drafts inside) is costly: of prefixes, once."""
+    order = ratios.order(law.draft, target)
+    excess = _excess(law, target, order)
+    least = int(np.argmin(excess))
+    return order[:least], as_number(1 + excess[least], like=target)
+
+
+def iid_acceptances(pair: Pair, ks: Sequence[int]) -> Array:
+    """Return the optimum for i.i.d. drafts and every k: one sort, two cumulative sums.
+
+    For a single k and many tokens a histogram instead of the sort.
+
+    Parameters
+    ----------
+    pair : Pair
+    ks : sequence of int
+
+    Returns
+    -------
+    ndarray, shape (len(ks),)
+    """
+    numbers = sorted(set(ks))
+    if len(numbers) == 1 and threshold.serves(pair.draft, numbers[0]):
+        return np.full(len(ks), threshold.iid_acceptance(pair.draft, pair.target, numbers[0]))
+    inside, cost = pair.below
+    optimum = dict(zip(numbers, _least_differences(cost, inside, numbers), strict=True))
+    return np.array([1 + optimum[k] for k in ks], dtype=pair.draft.dtype)
+
+
+def _least_differences(cost: Array, inside: Array, ks: Sequence[int]) -> list[Number]:
+    """Return the least of cost − inside^k for each of ascending k; both arrays ascend.
+
+    Between two places it is nowhere below the cost at the first less the power at the second, in
+    floats too, since rounding keeps the order. So few stretches are looked at, in full.
+    """
+    ends = np.append(np.arange(0, len(inside) - 1, _STRETCH), len(inside) - 1)
+    at_ends, stretches = _Powers(inside[ends]), dict[int, _Powers]()
+    least: list[Number] = []
+    for k in ks:
+        raised = at_ends.to(k)
+        best = (cost[ends] - raised).min()
+        for i in np.flatnonzero(cost[ends[:-1]] - raised[1:] < best).tolist():
+            part = slice(ends[i], ends[i + 1])
+            if i not in stretches:
+                stretches[i] = _Powers(inside[part])
+            best = min(best, (cost[part] - stretches[i].to(k)).min())
+        least.append(best)
+    return least
+
+
+class _Powers:
+    """Powers of numbers, asked for in ascending order."""
+
+    def __init__(self, values: Array) -> None:
+        self._values, self._raised, self._reached = values, values, 1
+
+    def to(self, k: int) -> Array:
+        """Return the k-th powers."""
+        # A power of a fraction in lowest terms is in lowest terms; in floats one multiplication
+        # is less where ks follow each other.
+        if is_exact(self._values) or k - self._reached > _STEPS:
+            self._raised = power(self._values, k)
+        else:
+            for _ in range(k - self._reached):
+                self._raised = self._raised * self._values
+        self._reached = k
+        return self._raised
+
+
+def distinct_acceptances(pair: Pair, ks: Sequence[int]) -> Array:
+    """Return the optimum for drafts without replacement and every k: one sort, one quadrature.
+
+    Parameters
+    ----------
+    pair : Pair
+    ks : sequence of int
+        At most as many drafts as tokens of positive probability.
+
+    Returns
+    -------
+    ndarray, shape (len(ks),)
+    """
+    found: Array = 1 + least_excess(pair.by_ratio.draft, pair.below[1], ks)
+    return found
+
+
+def _best_prefix(law: DraftLaw, target: Distribution, order: IntArray) -> IntArray:
+    return order[: int(np.argmin(_excess(law, target, order)))]
+
+
+def _excess(law: DraftLaw, target: Distribution, order: IntArray) -> Array:
+    """Return q(A) − P(all drafts inside A) for every prefix A of an order: (n + 1,)."""
+    excess: Array = prefix_sums(target[order]) - law.inside_prefixes(order)
+    return excess

@@ -1,0 +1,239 @@
+"""Pools: drafted tokens in stretches of ascending target/draft (Pooled, prop. 2)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import cached_property
+from typing import ClassVar
+
+import numpy as np
+
+from otspec import ratios
+from otspec._base.arithmetic import Array, IntArray, Number, as_number, is_exact, sums_by, zeros
+from otspec._base.frozen import Frozen, read_only
+from otspec.chance import Chance
+from otspec.distributions import Distribution
+from otspec.drafts.race.increments import inside_rises
+from otspec.drafts.single import ByRatio
+from otspec.optimum.pools.histogram import Histogram, equal_bins
+from otspec.optimum.pools.knots import Knots
+
+_POWER = 512
+
+
+@dataclass(frozen=True, eq=False)
+class Pools(Frozen):
+    """A partition of the drafted tokens into m stretches of ascending target/draft.
+
+    Parameters
+    ----------
+    draft, target : ndarray, shape (m,)
+        The mass of each pool; the draft's is positive.
+    floor, ceiling : ndarray, shape (m,)
+        The draft mass of each pool times a ratio that none of its tokens is below, or above.
+        (No law gives a pool more than 1, so that neither does the ceiling.)
+    index : ndarray of int, shape (n,)
+        Each token's pool; some pool for tokens that are never drafted.
+    tokens : ndarray, shape (n,)
+        The draft.
+    """
+
+    split: ClassVar[bool] = False
+    """Whether a token may be in two pools."""
+
+    draft: Array
+    target: Array
+    floor: Array
+    ceiling: Array
+    index: IntArray
+    tokens: Distribution
+
+    @property
+    def knots(self) -> Array:
+        """Draft mass below each boundary of pools, shape (m + 1,): from 0 to 1."""
+        return self.by_pool.values
+
+    @cached_property
+    def by_pool(self) -> Knots:
+        """The knots as sums of the pools' masses, each of which may be rounded."""
+        return Knots.of(self.draft)
+
+    @cached_property
+    def by_token(self) -> Knots:
+        """The knots as sums of tokens' masses: what drafts are drawn with."""
+        if is_exact(self.tokens) or len(self.draft) == np.count_nonzero(self.tokens):
+            return self.by_pool
+        return Knots.of_tokens(self.tokens, self.index, len(self.draft))
+
+    def in_small_units(self) -> Pools:
+        """Return the same pools with draft masses in units of 2^−512; exact ones as they are.
+
+        Then selection over draft mass is a float for subnormal masses too: what is selected of
+        such a pool may be all that one heavy token leaves over.
+        """
+        if is_exact(self.draft):
+            return self
+        draft, tokens = np.ldexp(self.draft, _POWER), np.ldexp(self.tokens, _POWER)
+        return replace(self, draft=draft, tokens=tokens)
+
+    def spread(self, values: Array) -> Array:
+        """Return for each token what its pool has: (m,) -> (n,)."""
+        spread: Array = values[self.index]
+        return spread
+
+    def law(self, slopes: Array) -> Distribution:
+        """Return the law of a token that is selected with these slopes: (m,) -> (n,)."""
+        law: Distribution = self.spread(slopes)
+        law *= self.tokens
+        return law
+
+    def gathered(self, values: Array) -> Array:
+        """Return for each pool the sum of what its drafted tokens have: (n,) -> (m,)."""
+        drafted = self.tokens > 0
+        return sums_by(self.index[drafted], values[drafted], len(self.draft))
+
+    def rises_without_replacement(self, draft: Distribution, k: int) -> Array:
+        """Return by how much P(all k distinct drafts are below) rises over each pool: (m,)."""
+        drafted = self.in_order[: np.count_nonzero(self.tokens)]
+        rises = inside_rises(draft[drafted], k)
+        return sums_by(self.index[drafted], rises, len(self.draft))
+
+    @property
+    def in_order(self) -> IntArray:
+        """The tokens by ascending pool, those never drafted last, shape (n,)."""
+        # One sort of whole numbers: of one pool the lowest id comes first.
+        n = len(self.tokens)
+        keys = np.where(self.tokens > 0, self.index, len(self.draft)) * n + np.arange(n)
+        order: IntArray = np.sort(keys) % n
+        return order
+
+    def below(self, tokens: IntArray, knots: IntArray) -> Array:
+        """Return whether each token is below each knot: (t,), (c,) -> (t, c)."""
+        below: Array = self.index[tokens][:, None] < knots
+        return below
+
+    def counted_once(self, tokens: IntArray) -> Array:
+        """Return whether only the first ring of each token counts: (t,) -> (t,)."""
+        return np.ones(len(tokens), dtype=bool)
+
+    def beyond_cut(self, slopes: Array, cut: int, law: ByRatio) -> Number:  # noqa: ARG002
+        """Return b(A) − f(A) for the tokens A below a tight knot: 0, since none straddles it.
+
+        f(A) is the probability that all drafts are in A.
+        """
+        return as_number(0, like=self.draft)
+
+    def placements(self, tokens: Sequence[int]) -> Iterator[tuple[tuple[int, ...], Number]]:
+        """Yield the pools of drafts, and with what probability they are in those: 1."""
+        yield tuple(self.index[list(tokens)].tolist()), as_number(1, like=self.draft)
+
+    def placed(self, tokens: Sequence[int], chance: Chance) -> list[int]:  # noqa: ARG002
+        """Return the pools of drafts; nothing is drawn for that."""
+        pools: list[int] = self.index[list(tokens)].tolist()
+        return pools
+
+
+def by_token(draft: Distribution, target: Distribution) -> Pools:
+    """Return a pool for every ratio that occurs: one per token, unless ratios tie."""
+    return by_ratio(draft, target)[0]
+
+
+def by_ratio(draft: Distribution, target: Distribution) -> tuple[Pools, Array]:
+    """Return a pool for every ratio that occurs, and these ratios, shape (m,)."""
+    drafted_tokens = int(np.count_nonzero(draft))
+    order, keys, starts = (part[:drafted_tokens] for part in ratios.ranked(draft, target))
+    drafted, wanted, index = draft[order], target[order], np.zeros(len(draft), dtype=np.intp)
+    if starts.all():
+        index[order] = np.arange(len(order))
+    else:
+        index[order] = np.cumsum(starts) - 1
+        first = np.flatnonzero(starts)
+        drafted, wanted = np.add.reduceat(drafted, first), np.add.reduceat(wanted, first)
+        keys = keys[first]
+    wanted = read_only(wanted)  # once, for all three
+    return Pools(drafted, wanted, wanted, wanted, index, draft), keys
+
+
+def by_bins(draft: Distribution, target: Distribution, count: int) -> Pools:
+    """Return bins of equal width in log₂(target/draft) between −8 and 8, in one pass.
+
+    The first and the last reach to 0 and to infinity. Bins without draft mass are left out.
+    """
+    bins = equal_bins(count)
+    if is_exact(draft):
+        bins = Histogram(in_arithmetic_of(draft, bins.thresholds))
+    index, drafted, wanted = bins.binned(draft, target)
+    return _filled(drafted, wanted, *bins.edges, index, draft)
+
+
+def by_thresholds(draft: Distribution, target: Distribution, thresholds: Array) -> Pools:
+    """Return the pools between thresholds: pool j has thresholds[j−1] ≤ target/draft < [j].
+
+    Those without draft mass are left out.
+    """
+    bins = Histogram(thresholds)
+    keys = ratios.target_to_draft(draft, target)
+    index = bins.place(keys)
+    keys, occupied = keys[draft > 0], index[draft > 0]
+    low, high = np.full((2, len(thresholds) + 1), keys[0], dtype=keys.dtype)
+    low[occupied] = high[occupied] = keys
+    np.minimum.at(low, occupied, keys)
+    np.maximum.at(high, occupied, keys)
+    masses = bins.masses_at(index, draft, target)
+    return _filled(*masses, low, high, index, draft)
+
+
+def merged(pools: Pools, ratios: Array, inner: Sequence[int]) -> Pools:
+    """Return fewer pools: of all between two of some knots there is one.
+
+    Parameters
+    ----------
+    pools : Pools
+        One for every ratio.
+    ratios : ndarray, shape (m,)
+        That of each pool.
+    inner : sequence of int
+        The knots that stay, without the first and the last.
+    """
+    first, ends = np.array([0, *inner]), np.array([*inner, len(ratios)])
+    drafted, wanted = (np.add.reduceat(each, first) for each in (pools.draft, pools.target))
+    index = np.repeat(np.arange(len(first)), ends - first)[pools.index]
+    return _filled(drafted, wanted, ratios[first], ratios[ends - 1], index, pools.tokens)
+
+
+def _filled(
+    drafted: Array,
+    wanted: Array,
+    low: Array,
+    high: Array,
+    index: IntArray,
+    tokens: Distribution,
+) -> Pools:
+    """Return the bins that hold draft mass, given bounds on their ratios."""
+    filled = drafted > 0
+    if not filled.all():
+        # Only tokens that are never drafted can be in an empty bin.
+        drafted, wanted, low, high = (part[filled] for part in (drafted, wanted, low, high))
+        index = np.maximum(np.cumsum(filled) - 1, 0)[index]
+    with np.errstate(over="ignore"):
+        floor, ceiling = low * drafted, np.minimum(high * drafted, zeros(1, like=drafted) + 1)
+    # Rounding must not put a pool's own mass outside.
+    floor, ceiling = np.minimum(floor, wanted), np.maximum(ceiling, wanted)
+    return Pools(drafted, wanted, floor, ceiling, index, tokens)
+
+
+def in_arithmetic_of(like: Distribution, values: Array) -> Array:
+    """Return numbers in the arithmetic of ``like``; what is too large for a float is infinite."""
+    if is_exact(like) == is_exact(values):
+        return values
+    if is_exact(like):
+        exact = np.empty(len(values), dtype=object)
+        exact[:] = [Fraction(value) if np.isfinite(value) else value for value in values.tolist()]
+        return exact
+    floats = np.full(len(values), np.inf)
+    for j, value in enumerate(values.tolist()):
+        if abs(value) <= np.finfo(float).max:
+            floats[j] = value
+    return floats

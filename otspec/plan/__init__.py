@@ -1,6 +1,0 @@
-"""Couplings of drafts and output, and the best of them."""
-
-from otspec.plan.completed import Decomposition, Plan
-from otspec.plan.optimal import optimal_plan, plan_from
-
-__all__ = ["Decomposition", "Plan", "optimal_plan", "plan_from"]

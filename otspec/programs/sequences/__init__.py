@@ -1,0 +1,1 @@
+"""Linear programs for drafted blocks and trees."""

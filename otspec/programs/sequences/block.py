@@ -1,0 +1,201 @@
+"""Couplings of whole blocks (Theory, 8; Block, eqs. 3-5): the length of the common prefix."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from otspec._base.arguments import as_callable
+from otspec._base.arithmetic import Array, IntArray, Number, counted_power, zeros
+from otspec._base.frozen import Frozen
+from otspec.distributions import as_distribution, as_k, check_alike
+from otspec.models.base import LanguageModel, Model
+from otspec.programs.builder import ProgramBuilder, arrow
+from otspec.programs.formulation import Size, check_size
+from otspec.programs.levels import text_masses
+from otspec.programs.sequences.block_plan import BlockPlan
+from otspec.programs.sequences.drafted import DraftedSets, Sequences, up_to_end
+from otspec.solvers import LinearProgram, Sense, SolverName, solve
+
+
+class BlockCoupling(Frozen, ABC):
+    """Couple what is drafted with the target's law of L tokens; maximise E[tokens kept].
+
+    Variables π(x, y) ≥ 0 for everything x that may be drafted and every block y; both marginals.
+    """
+
+    name: ClassVar[str]
+    """What error messages call the program."""
+    title: ClassVar[str]
+    smaller: ClassVar[str]
+    """What to do when the program is too large."""
+
+    target: LanguageModel
+    length: int
+
+    @property
+    def n(self) -> int:
+        """The size of the alphabet."""
+        return len(self.target(()))
+
+    @abstractmethod
+    def _drafted(self) -> int:
+        """Return how many different things may be drafted."""
+
+    @abstractmethod
+    def _draft_law(self) -> tuple[IntArray, Array]:
+        """Return their name indices, (d, ·), and their probabilities, (d,)."""
+
+    @abstractmethod
+    def _kept(self, blocks: IntArray) -> IntArray:
+        """Return how many tokens of each block are kept of each draft: (b, L) -> (d, b)."""
+
+    @abstractmethod
+    def _sets(self) -> Mapping[Sequences, Number]:
+        """Return what may be drafted as sets of sequences, and their probabilities."""
+
+    def size(self) -> Size:
+        """Return the size of the program."""
+        drafted, blocks = self._drafted(), counted_power(self.n, self.length)
+        return Size(drafted + blocks, drafted * blocks, 2 * drafted * blocks)
+
+    def build(self) -> LinearProgram:
+        """Build the linear program.
+
+        Raises
+        ------
+        ValueError
+            It would not fit in memory; the message names its size.
+        """
+        check_size(self.name, self.size(), self.smaller)
+        names, draft = self._draft_law()
+        blocks, target = block_law(self.target, self.length, "target")
+        drafted, output = np.indices((len(draft), len(blocks)), dtype=np.intp).reshape(2, -1)
+        model = ProgramBuilder(draft)
+        drafts = model.rows("draft", names, draft, draft)
+        outputs = model.rows("target", blocks, target, target)
+        mass = model.columns("pi", arrow(names[drafted], blocks[output]), 0, np.inf)
+        model.put(drafts[drafted], mass)
+        model.put(outputs[output], mass)
+        kept = np.minimum(self._kept(blocks), ends(self.target, blocks)).ravel()
+        return model.program(self.title, Sense.MAXIMISE, mass, kept.astype(draft.dtype))
+
+    def plan(self, solver: SolverName | None = None) -> BlockPlan:
+        """Return a best coupling.
+
+        Parameters
+        ----------
+        solver : {"highs", "cvxpy", "rational"}, optional
+            By default "rational" for exact data, else "highs".
+
+        Raises
+        ------
+        ValueError
+            As :func:`otspec.solvers.solve`.
+        """
+        solution = solve(self.build(), solver)
+        sets = self._sets()
+        possible = {each: mass for each, mass in sets.items() if mass > 0}
+        drafted = DraftedSets(possible, self.n).up_to_end(self.target)
+        # What is drafted is cut where the target's text ends, blocks where nothing more is drafted.
+        beyond = self.n ** (self.length - drafted.depth)
+        coupled = zeros((len(drafted.candidates), self.n**drafted.depth), like=solution.primal)
+        masses = solution.primal.reshape(len(sets), -1, beyond).sum(axis=2)
+        for each, row in zip(sets, masses, strict=True):
+            if each in possible:
+                coupled[drafted.numbers[up_to_end(each, self.target)]] += row
+        duals = solution.duals[len(sets) :].reshape(-1, beyond).min(axis=1)
+        return BlockPlan(drafted, self.target, coupled, duals)
+
+
+@dataclass(frozen=True, eq=False)
+class BlockProgram(BlockCoupling):
+    """Couple the draft's and the target's law of L tokens; maximise E[common prefix length].
+
+    Variables π(x, y) ≥ 0 for blocks x, y; marginals M_s^L and M_b^L. Source: Block, eqs. 3–5;
+    its optimum is Σ_{ℓ ≤ L} Σ_{x^ℓ} min(M_s(x^ℓ), M_b(x^ℓ)) (thm. 1). n^{2L} variables.
+
+    Parameters
+    ----------
+    draft, target : callable
+        Language models: prefix → distribution over one alphabet, in one arithmetic.
+    length : int
+        L, the tokens of a block.
+
+    Raises
+    ------
+    ValueError
+        A model's answer that is no distribution, or of another length or arithmetic than its
+        others; a length below 1.
+    """
+
+    name: ClassVar[str] = "block"
+    title: ClassVar[str] = "block (Block, eqs. 3-5)"
+    smaller: ClassVar[str] = "use shorter blocks or a smaller alphabet"
+
+    draft: LanguageModel
+    target: LanguageModel
+    length: int
+
+    def __post_init__(self) -> None:
+        self._hold(length=as_k(self.length, "length"))
+        as_callable(self.draft, "draft", "a language model, a callable from a prefix")
+        as_callable(self.target, "target", "a language model, a callable from a prefix")
+        draft = as_distribution(self.draft(()), "draft()")
+        check_alike("draft()", draft, "target()", as_distribution(self.target(()), "target()"))
+
+    def _drafted(self) -> int:
+        return counted_power(self.n, self.length)
+
+    def _draft_law(self) -> tuple[IntArray, Array]:
+        return block_law(self.draft, self.length, "draft")
+
+    def _kept(self, blocks: IntArray) -> IntArray:
+        same = blocks[:, None] == blocks
+        kept: IntArray = np.cumprod(same, axis=2).sum(axis=2)
+        return kept
+
+    def _sets(self) -> Mapping[Sequences, Number]:
+        blocks, masses = self._draft_law()
+        pairs = zip(map(tuple, blocks.tolist()), masses.tolist(), strict=True)
+        return {frozenset([block]): mass for block, mass in pairs}
+
+
+def ends(model: LanguageModel, blocks: IntArray) -> IntArray:
+    """Return how many tokens each block has up to the end of the model's text: (b, L) -> (b,)."""
+    number, length = blocks.shape
+    if not isinstance(model, Model):  # whose texts never end
+        return np.full(number, length)
+    return np.array([len(model.up_to_end(tuple(block))) for block in blocks.tolist()])
+
+
+def block_law(model: LanguageModel, length: int, name: str) -> tuple[IntArray, Array]:
+    """Return all blocks of a length and their probabilities.
+
+    Parameters
+    ----------
+    model : callable
+        prefix → distribution.
+    length : int
+    name : str
+        What error messages call the model.
+
+    Returns
+    -------
+    blocks : ndarray of int, shape (n**length, length)
+        In lexicographic order.
+    masses : ndarray, shape (n**length,)
+
+    Raises
+    ------
+    ValueError
+        An answer of the model that is no distribution, or unlike its others.
+    """
+    masses = text_masses(model, length, name)
+    n = len(masses[1])
+    blocks = np.indices((n,) * length).reshape(length, -1).T.astype(np.intp)
+    return blocks, masses[-1]

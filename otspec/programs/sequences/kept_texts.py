@@ -1,0 +1,151 @@
+"""How likely what is kept begins with each text: what programs of it share (Theory, 16)."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from otspec._base.arguments import as_callable, as_instance
+from otspec._base.arithmetic import Array, IntArray, positive_part, zeros
+from otspec._base.frozen import Frozen
+from otspec.distributions import check_alike
+from otspec.models.base import LanguageModel
+from otspec.programs.builder import ProgramBuilder
+from otspec.programs.levels import Levels, Marks, added_up, text_masses
+from otspec.programs.sequences.corrections import CORRECTIONS, as_corrects
+from otspec.programs.sequences.drafted import Drafted, DraftedSets
+from otspec.solvers import LinearProgram, Solution
+
+
+@dataclass(frozen=True, eq=False)
+class KeptTexts(Frozen, ABC):
+    """A program whose first variables are A(s), how likely what is kept begins with a text s.
+
+    A(s) is at most M_b(s), or where one token is corrected A(sy) ≤ A(s) M_b(y | s); and at least
+    Σ_y A(sy). Only texts that draft and target may have get a variable. Maximised is Σ A(s).
+
+    Parameters
+    ----------
+    drafted : Drafted
+    target : callable
+        Language model: prefix → distribution.
+    corrects : {"block", "one"}
+        Whether corrections may reach to the end of the block, or one token is corrected and the
+        plain target follows.
+
+    Raises
+    ------
+    ValueError
+        Another alphabet or arithmetic than the target's.
+    """
+
+    drafted: Drafted
+    target: LanguageModel
+    corrects: str = "block"
+
+    def __post_init__(self) -> None:
+        as_instance(self.drafted, "drafted", Drafted, "a law of drafted texts, such as DraftedSets")
+        as_callable(self.target, "target", "a language model, a callable from a prefix")
+        as_corrects(self.corrects)
+        if isinstance(self.drafted, DraftedSets):
+            self._hold(drafted=self.drafted.up_to_end(self.target))
+        check_alike("drafted", self._drafted[1], "target()", self._wanted[1])
+
+    @abstractmethod
+    def build(self) -> LinearProgram:
+        """Build the linear program."""
+
+    @cached_property
+    def _drafted(self) -> Levels:
+        return self.drafted.masses()
+
+    @cached_property
+    def _wanted(self) -> Levels:
+        return text_masses(self.target, self.drafted.depth, "target")
+
+    @cached_property
+    def places(self) -> tuple[IntArray, ...]:
+        """The numbers of the texts of each length that can be kept at all."""
+        pairs = zip(self._drafted, self._wanted, strict=True)
+        return tuple(np.flatnonzero((one > 0) & (other > 0)) for one, other in pairs)
+
+    @property
+    def texts(self) -> int:
+        """How many texts but the empty one can be kept."""
+        return sum(map(len, self.places[1:]))
+
+    def flat(self, levels: Levels | Marks) -> Array:
+        """Return the numbers of the texts that can be kept, in the order of the variables."""
+        pairs = zip(levels[1:], self.places[1:], strict=True)
+        return np.concatenate([level[places] for level, places in pairs])
+
+    def levels(self, flat: Array) -> Levels:
+        """Return a number for each text from those of the variables; 0 for the others."""
+        levels, start = [zeros(1, like=flat)], 0
+        for length, places in enumerate(self.places[1:], 1):
+            level = zeros(self.drafted.n**length, like=flat)
+            level[places] = flat[start : start + len(places)]
+            start += len(places)
+            levels.append(level)
+        return tuple(levels)
+
+    def at_least(self, solution: Solution) -> Levels:
+        """Return A(s) for each text; 1 for the empty one."""
+        empty, *longer = self.levels(solution.primal)
+        return (empty + 1, *longer)
+
+    def columns(self) -> tuple[IntArray, ...]:
+        """Return the variable of each text of each length; −1 where it has none."""
+        found, start = [], 0
+        for length, places in enumerate(self.places):
+            level = np.full(self.drafted.n**length, -1, dtype=np.intp)
+            if length:
+                level[places] = np.arange(start, start + len(places))
+                start += len(places)
+            found.append(level)
+        return tuple(found)
+
+    def prices(self, weights: Array) -> Levels:
+        """Return the prices of texts from weights of the rows that bound A by what is drafted.
+
+        Parameters
+        ----------
+        weights : ndarray
+            One for each variable. A text has the weights of all its beginnings as its price; one
+            that is never drafted costs more than all others, so that nothing is gained by it.
+        """
+        prices = added_up(self.levels(positive_part(weights)), self.drafted.n)
+        most = max(price.max() for price in prices) + self.drafted.depth
+        for price, chance in zip(prices, self._drafted, strict=True):
+            price[chance == 0] = most
+        return prices
+
+    def _begun(self) -> tuple[ProgramBuilder, IntArray]:
+        """Return a program with the variables A and the rows without drafts, and A's columns."""
+        model, rules = ProgramBuilder(self._wanted[0]), CORRECTIONS[self.corrects]
+        columns = [
+            model.columns("A", self._names(length), 0, rules.ceiling(length, self._masses(length)))
+            for length in range(1, len(self.places))
+        ]
+        for length in range(1, len(columns)):
+            parents = self._parents(length + 1)
+            names = self._names(length), self._names(length + 1)
+            chances = self._masses(length + 1) / self._masses(length)[parents]
+            rules.write(model, names, (columns[length - 1], columns[length]), parents, chances)
+        return model, np.concatenate(columns)
+
+    def _masses(self, length: int) -> Array:
+        """Return M_b(s) of the texts of a length that can be kept."""
+        masses: Array = self._wanted[length][self.places[length]]
+        return masses
+
+    def _names(self, length: int) -> IntArray:
+        shape = (self.drafted.n,) * length
+        return np.column_stack(np.unravel_index(self.places[length], shape)).astype(np.intp)
+
+    def _parents(self, length: int) -> IntArray:
+        """Return where among the shorter texts the beginnings of the texts of a length are."""
+        return np.searchsorted(self.places[length - 1], self.places[length] // self.drafted.n)

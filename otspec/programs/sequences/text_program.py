@@ -1,0 +1,178 @@
+"""What i.i.d. paths keep at best, with tangents instead of sets of paths (Programs, 6)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from otspec._base.arguments import as_instance, as_real
+from otspec._base.arithmetic import IntArray
+from otspec._base.frozen import Frozen
+from otspec.programs.formulation import Size, check_size
+from otspec.programs.levels import Levels, text_masses
+from otspec.programs.prices import PriceBound
+from otspec.programs.sequences.drafted_nodes import DraftedNodes
+from otspec.programs.sequences.kept_texts import KeptTexts
+from otspec.solvers import LinearProgram, Sense, solve
+
+CLOSEST = 1e-6
+"""The smallest share that tangents may add, with some thousand tangents."""
+FEWEST = 1e-6
+"""Where the tangents begin: the smallest mass of paths at which one touches, but 0."""
+
+
+@dataclass(frozen=True, eq=False)
+class TextProgram(KeptTexts):
+    """Maximise Σ A(s) for K i.i.d. paths, where no texts hold more than how likely one is drafted.
+
+    Texts W of which none goes on from another, and of mass p(W) under the draft, are met with
+    probability g(p(W)), g(t) = 1 − (1 − t)^K. In place of A(W) ≤ g(p(W)) for all W there are
+    tangents, A(W) ≤ g(τ) + g'(τ)(p(W) − τ), each of which says by a variable V(s) for each text
+    that max A(W) − g'(τ) p(W) ≤ g(τ) − τ g'(τ): V(s) ≥ A(s) − g'(τ) p(s) and V(s) ≥ Σ_y V(sy).
+    So the program bounds the optimum from above, by at most the share :attr:`loss`.
+
+    Parameters
+    ----------
+    drafted : DraftedNodes
+        Of i.i.d. children, with several for the first token only.
+    target, corrects
+        As for :class:`otspec.programs.sequences.kept_texts.KeptTexts`.
+    within : float
+        The largest share of the optimum that tangents may add.
+    """
+
+    drafted: DraftedNodes
+    within: float = 1e-3
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        wanted = "a DraftedNodes of i.i.d. paths"
+        as_instance(self.drafted, "drafted", DraftedNodes, wanted)
+        wanted = f"a share from {CLOSEST} to 1"
+        self._hold(within=float(as_real(self.within, "within", CLOSEST, 1, wanted=wanted)))
+        branching = tuple(self.drafted.branching)
+        if branching[1:] != (1,) * (len(branching) - 1) or not self.drafted.iid:
+            raise ValueError(
+                f"drafted has the branching {branching}: the program is for i.i.d. paths, K x 1 x "
+                "... x 1; for other trees use PathProgram, or depth_bound"
+            )
+
+    @property
+    def k(self) -> int:
+        """K, the number of paths."""
+        return self.drafted.branching[0]
+
+    def _met(self, mass: float) -> float:
+        return float(1 - (1 - mass) ** self.k)
+
+    def _slope(self, mass: float) -> float:
+        return float(self.k * (1 - mass) ** (self.k - 1))
+
+    @cached_property
+    def touches(self) -> tuple[float, ...]:
+        """The masses at which a tangent touches, so dense that none loses more than ``within``."""
+        masses = [0.0]
+        step = FEWEST
+        while self.k > 1 and masses[-1] < 1:
+            while self._lost(masses[-1], min(masses[-1] + 1.3 * step, 1)) <= self.within:
+                step *= 1.3
+                if masses[-1] + step >= 1:
+                    break
+            while self._lost(masses[-1], min(masses[-1] + step, 1)) > self.within:
+                step /= 1.3
+            masses.append(min(masses[-1] + step, 1.0))
+        return tuple(masses)
+
+    def _lost(self, low: float, high: float) -> float:
+        """Return the largest share by which two tangents are above g between their points."""
+        slopes = self._slope(low), self._slope(high)
+        begin, end = (
+            self._met(x) - slope * x for x, slope in zip((low, high), slopes, strict=True)
+        )
+        where = (end - begin) / (slopes[0] - slopes[1])
+        return (begin + slopes[0] * where) / self._met(where) - 1
+
+    def size(self) -> Size:
+        """Return the size of the program."""
+        texts, tangents = self.texts, len(self.touches)
+        rows = texts + (2 * texts + 1) * tangents
+        return Size(rows, texts * (1 + tangents), texts * (3 + 4 * tangents))
+
+    def build(self) -> LinearProgram:
+        """Build the linear program, in floats.
+
+        Raises
+        ------
+        ValueError
+            It would not fit in memory; the message names its size.
+        """
+        check_size("text", self.size(), "use fewer tokens, or depth_bound")
+        model, texts = self._begun()
+        drafted = self.flat(self._paths).astype(float)
+        names, length = texts[:, None], len(self.places[1])
+        parents = self._above()
+        for number, touch in enumerate(self.touches):
+            slope = self._slope(touch)
+            named = np.insert(names, 0, number, axis=1)
+            most = self._met(touch) - slope * touch
+            over = model.columns("V", named, 0, np.inf)
+            whole = model.rows("met", np.array([[number]]), -np.inf, most)
+            model.put(np.repeat(whole, length), over[:length])
+            below = model.rows("below", named, 0, np.inf)
+            model.put(below, over)
+            model.put(below[parents], over[length:], -1)
+            held = model.rows("held", named, -slope * drafted, np.inf)
+            model.put(held, over)
+            model.put(held, texts, -1)
+        return model.program(f"texts ({self.corrects})", Sense.MAXIMISE, texts)
+
+    @cached_property
+    def _paths(self) -> Levels:
+        """The draft's probability of each text."""
+        return text_masses(self.drafted.draft, self.drafted.depth, "draft")
+
+    def _above(self) -> IntArray:
+        """Return the variable of the text without its last token, for each text of two or more."""
+        pairs = zip(self.columns()[1:], self.places[2:], strict=False)
+        found = [columns[places // self.drafted.n] for columns, places in pairs]
+        return np.concatenate([*found, np.zeros(0, dtype=np.intp)])
+
+    def solve(self) -> TextOptimum:
+        """Return what can be kept, in floats, with prices that bound it.
+
+        Raises
+        ------
+        ValueError
+            As :func:`otspec.solvers.solve`.
+        """
+        solution = solve(self.build(), "highs")
+        rows = len(solution.duals) - (2 * self.texts + 1) * len(self.touches)
+        duals = solution.duals[rows:].reshape(len(self.touches), -1)
+        prices = self.prices(-duals[:, -self.texts :].sum(axis=0))
+        bound = PriceBound.of(self.drafted, self.target, self.corrects, prices)
+        least = float(solution.value) / (1 + self.within)
+        return TextOptimum(bound, least, float(solution.value), self.at_least(solution))
+
+
+@dataclass(frozen=True, eq=False)
+class TextOptimum(Frozen):
+    """What can be kept of i.i.d. paths, in floats, from both sides.
+
+    Parameters
+    ----------
+    bound : PriceBound
+        No more can be kept.
+    least : float
+        So much can be kept, up to the solver's tolerance: A less the share that tangents add.
+    most : float
+        The optimum of the program, which has tangents in place of the drafts' law.
+    at_least : Levels
+        A(s), how likely what is kept begins with s, within that share.
+    """
+
+    bound: PriceBound
+    least: float
+    most: float
+    at_least: Levels

@@ -1,0 +1,1 @@
+"""What rules are made of: the contract, its exact laws, the table of rules."""

@@ -1,0 +1,64 @@
+"""Coupling of the one draft that is drawn, the other drafts being certain (Theory, 14)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import ClassVar
+
+from otspec._base.arithmetic import Array, zeros
+from otspec.chance import Chance
+from otspec.coupling import Coupling
+from otspec.distributions import Distribution
+from otspec.drafts import SingleDraftLaw, TopPlusOne
+from otspec.rules.base.pair_rule import PairRule
+
+
+@dataclass(frozen=True, eq=False)
+class DrawnDraft(PairRule):
+    """Couple the drawn one of the drafts maximally; look a residual token up among the others.
+
+    Law: the output is distributed as the target. No rule for the k − 1 likeliest tokens and one
+    drawn off them accepts more.
+    Source: the documentation ("Theory", 14). Parameters and errors:
+    :class:`otspec.rules.PairRule`; also fewer than k tokens of positive probability.
+
+    Examples
+    --------
+    >>> DrawnDraft(["1/2", "3/10", "1/5"], ["1/10", "3/5", "3/10"], k=2).acceptance()
+    Fraction(1, 1)
+    """
+
+    name: ClassVar[str] = "drawn-draft"
+    title: ClassVar[str] = "coupling of the drawn draft"
+    law_class: ClassVar[type[SingleDraftLaw]] = TopPlusOne
+    colour: ClassVar[str] = "#B0306A"
+    marker: ClassVar[str] = "d"
+    couples_one: ClassVar[bool] = True
+
+    @cached_property
+    def law(self) -> TopPlusOne:
+        """The law of the drafts that the rule verifies."""
+        return TopPlusOne(self.draft, self.k)
+
+    @cached_property
+    def coupling(self) -> Coupling:
+        """How the drawn draft becomes the output."""
+        return Coupling(self.law.free(), self.target)
+
+    def verify(self, drafts: Sequence[int], chance: Chance) -> int | Distribution:
+        """Verify drafts; see :meth:`otspec.rules.Rule.verify`."""
+        return self.coupling.verify(drafts, self.k - 1, chance)
+
+    def accepted_law(self) -> Array:
+        """Return q on the certain drafts, and off them the less of q and the drawn one's law."""
+        accepted = self.coupling.accepted
+        accepted[self.law.top] = self.target[self.law.top]
+        return accepted
+
+    def acceptance_by_draft(self) -> Array:
+        """Return how likely each draft is accepted, not counting residual tokens: (k,)."""
+        by_draft = zeros(self.k, like=self.target)
+        by_draft[-1] = self.coupling.acceptance
+        return by_draft

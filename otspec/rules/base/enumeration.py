@@ -1,0 +1,64 @@
+"""Acceptance by enumerating the drafts, or estimated where that takes too long."""
+
+from __future__ import annotations
+
+from otspec._base.arithmetic import Array, Number, as_number, is_exact
+from otspec._base.digits import counted
+from otspec.drafts import DraftLaw
+from otspec.rules.base.rule import NotExactError, Rule
+from otspec.rules.base.tuples import enumerated_law
+
+ENUMERATION_LIMIT = 20_000
+"""Most draft tuples that an acceptance in floats is enumerated for, if there is another way."""
+
+
+FEW_IN_FLOATS = 500
+"""Most draft tuples that are enumerated in floats to say which draft is accepted."""
+
+
+def refuse_many_tuples(law: DraftLaw) -> None:
+    """Refuse to enumerate for residual hits what takes long, since they can be simulated.
+
+    Raises
+    ------
+    NotExactError
+        More than 20,000 draft tuples.
+    """
+    rows = law.table_rows()
+    if rows > ENUMERATION_LIMIT:
+        raise NotExactError(
+            f"residual hits take all of {counted(rows)} draft tuples to know exactly: estimate() "
+            "simulates them"
+        )
+
+
+def enumerated_acceptance(rule: Rule) -> Number:
+    """Return a rule's acceptance by enumerating the drafts; small vocabularies only."""
+    return as_number(enumerated_law(rule).sum(), like=rule.target)
+
+
+def by_draft_or_estimate(rule: Rule) -> Array:
+    """Return a rule's :meth:`Rule.accepted_by_draft`, or in floats where it has none an estimate.
+
+    Raises
+    ------
+    NotExactError
+        Such a rule in exact arithmetic.
+    """
+    exact = is_exact(rule.target)
+    by_enumeration = type(rule).accepted_by_draft is Rule.accepted_by_draft
+    few = exact or not by_enumeration or rule.law.table_rows() <= FEW_IN_FLOATS
+    try:
+        return rule.accepted_by_draft() if few else rule.estimate_by_draft()
+    except NotExactError:
+        if exact:
+            raise
+        return rule.estimate_by_draft()
+
+
+def acceptance_or_estimate(rule: Rule) -> Number:
+    """Return a rule's acceptance, or where that takes too long an estimate of it."""
+    try:
+        return rule.acceptance()
+    except NotExactError:
+        return rule.estimate()

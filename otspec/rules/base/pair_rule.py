@@ -1,0 +1,143 @@
+"""Rules that are made from one draft distribution, a target and k."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import InitVar, dataclass, field
+from functools import cached_property
+from typing import Any, ClassVar, Self
+
+from otspec._base.arithmetic import Number
+from otspec._base.coerce import shown
+from otspec.distributions import Distribution, DistributionLike, as_k, as_pair
+from otspec.drafts import IID, DraftLaw, SingleDraftLaw
+from otspec.ratios import Pair
+from otspec.rules.base.enumeration import acceptance_or_estimate
+from otspec.rules.base.rule import Rule
+
+MOST_LISTED = 1_000_000
+"""Most drafts that an answer for each of them is listed for."""
+
+
+@dataclass(frozen=True, eq=False)
+class PairRule(Rule):
+    """A rule that is made from one draft distribution, a target and k.
+
+    Parameters
+    ----------
+    draft : array_like, shape (n,)
+        What the drafts are drawn from.
+    target : array_like, shape (n,)
+        What the output is distributed as; the same arithmetic as ``draft``.
+    k : int
+        Number of drafts.
+    normalize : bool
+        Scale both distributions to sum 1.
+
+    Raises
+    ------
+    ValueError
+        Unusable distributions, or a k that the rule or its draft law does not take.
+    """
+
+    law_class: ClassVar[type[SingleDraftLaw]] = IID
+    """The law of the drafts that the rule verifies."""
+    compared: ClassVar[bool] = True
+    """Whether tables of all rules, such as those of ``otspec compare``, have it."""
+    options: ClassVar[tuple[str, ...]] = ()
+    """Keywords of :meth:`acceptances_of` that comparisons pass on: ``free`` and ``optima``."""
+    colour: ClassVar[str] = "#666666"
+    """Of its line in charts, as Matplotlib writes it.
+
+    The package's are Okabe and Ito's, which colour-blind readers can tell apart.
+    """
+    marker: ClassVar[str] = "x"
+    """Of its line in charts."""
+    best_for_one: ClassVar[bool] = True
+    """Whether a single draft is coupled maximally with the target, as most rules do."""
+    broad: ClassVar[bool] = False
+    """Whether charts draw its line broad, behind that of the optimum, which it attains."""
+
+    draft: Distribution
+    target: Distribution
+    k: int
+    normalize: InitVar[bool] = field(default=False, kw_only=True)
+
+    def __post_init__(self, normalize: bool) -> None:
+        draft, target = as_pair(self.draft, self.target, normalize=normalize)
+        self._hold(draft=draft, target=target, k=as_k(self.k))
+        self.law_class.check_support(draft, self.k)
+        if self.only_k not in (None, self.k):
+            raise ValueError(
+                f"k is {self.k}, but {type(self).__name__} verifies exactly {self.only_k} "
+                f"draft{'s' if self.only_k != 1 else ''}: use k={self.only_k} or another rule"
+            )
+
+    @classmethod
+    def of_pair(cls, draft: DistributionLike, target: DistributionLike, k: int) -> Self:
+        """Return the rule for k drafts of one draft distribution, as its constructor does."""
+        return cls(draft, target, k)
+
+    @classmethod
+    def acceptances(
+        cls, draft: DistributionLike, target: DistributionLike, ks: Sequence[int], **options: Any
+    ) -> list[Number]:
+        """Return the acceptance for each of several k, or where that takes too long an estimate.
+
+        Parameters
+        ----------
+        draft, target : array_like, shape (n,)
+        ks : sequence of int
+        **options
+            Keywords of the rule, such as ``free`` of importance sampling.
+
+        Raises
+        ------
+        ValueError
+            As the constructor.
+        """
+        return cls.acceptances_of(Pair(draft, target), ks, **options)
+
+    @classmethod
+    def acceptances_of(cls, pair: Pair, ks: Sequence[int]) -> list[Number]:
+        """Return the same for a pair, whose order all rules that are asked share.
+
+        A rule that has them together more quickly than one by one says so here. Errors are those
+        of the constructor.
+
+        Parameters
+        ----------
+        pair : Pair
+        ks : sequence of int
+        """
+        return [acceptance_or_estimate(cls(pair.draft, pair.target, k)) for k in ks]
+
+    @property
+    def drafts(self) -> str:
+        """The law of the drafts, by name."""
+        return self.law_class.name
+
+    @cached_property
+    def pair(self) -> Pair:
+        """Draft and target, by the order of their ratios."""
+        return Pair(self.draft, self.target)
+
+    @cached_property
+    def law(self) -> DraftLaw:
+        """The law of the drafts that the rule verifies."""
+        return self.law_class(self.draft, self.k)
+
+
+def refuse_many_drafts(k: int, most: int, what: str) -> None:
+    """Refuse to compute for more drafts, one by one, than anybody waits for.
+
+    Raises
+    ------
+    ValueError
+        With the limit, and a fix.
+    """
+    if k > most:
+        raise ValueError(
+            f"k is {shown(k)}: {what} is computed draft by draft, for at most {most:,}; use a "
+            "smaller k, or limit_acceptance() for what the optimum tends to"
+        )

@@ -1,0 +1,109 @@
+"""What a rule accepts, by enumerating all tuples of drafts; small vocabularies only."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from otspec._base.arithmetic import Array, IntArray, Number, as_number, zeros
+from otspec._base.digits import counted
+from otspec.chance import branches
+from otspec.distributions import Distribution
+from otspec.drafts.base import TooManyTuplesError
+
+if TYPE_CHECKING:
+    from otspec.rules.base.rule import Rule
+
+FEW = 20_000
+"""Most draft tuples that are enumerated to say which draft is accepted."""
+
+
+class NotExactError(ValueError):
+    """What is asked for takes too long to compute exactly; the message names what estimates it."""
+
+
+def joint_kernel_of(rule: Rule, drafts: Sequence[int]) -> Array:
+    """Return a rule's joint kernel by following its program along every branch."""
+    joint = zeros((len(drafts) + 1, len(rule.target)), like=rule.target)
+    drawn: dict[int, tuple[Distribution, Number]] = {}
+    for mass, found in branches(lambda chance: rule.verify(drafts, chance)):
+        if isinstance(found, int):
+            joint[found, drafts[found]] += as_number(mass, like=joint)
+        else:
+            # Many branches end in one distribution: their masses are added up before it is scaled.
+            _, others = drawn.get(id(found), (found, 0))
+            drawn[id(found)] = found, others + mass
+    for row, mass in drawn.values():
+        joint[-1] += as_number(mass, like=joint) * row
+    return joint
+
+
+class CountedLaw(NamedTuple):
+    """What a rule accepts, by how many of the drafts are the accepted token."""
+
+    accepted: Array
+    """Entry (c − 1, y): the output is y and exactly c of the drafts are y, shape (k, n)."""
+    rejected: Array
+    """Entry y: the output is y, which is none of the drafts, shape (n,)."""
+
+
+def all_tuples(rule: Rule) -> tuple[IntArray, Array]:
+    """Return all draft tuples and their masses.
+
+    Raises
+    ------
+    NotExactError
+        There are too many.
+    """
+    try:
+        return rule.law.tuples()
+    except TooManyTuplesError as error:
+        raise NotExactError(f"{error}; estimate() and estimate_law() simulate drafts") from error
+
+
+def enumerated_law(rule: Rule) -> Array:
+    """Return a rule's accepted law by enumerating the drafts."""
+    accepted: Array = enumerated_by_draft(rule).sum(axis=0)
+    return accepted
+
+
+def few_by_draft(rule: Rule) -> Array:
+    """Return :func:`enumerated_by_draft`, if that is soon.
+
+    Raises
+    ------
+    NotExactError
+        More than 20,000 tuples.
+    """
+    rows = rule.law.table_rows()
+    if rows > FEW:
+        raise NotExactError(
+            f"{counted(rows)} tuples of k = {rule.law.k} drafts are too many to say which of them "
+            "is accepted: use fewer drafts or tokens"
+        )
+    return enumerated_by_draft(rule)
+
+
+def enumerated_by_draft(rule: Rule) -> Array:
+    """Return the probability that the output is y and draft i the first that is y: (k, n)."""
+    accepted = zeros((rule.law.k, len(rule.target)), like=rule.target)
+    for x, mass in zip(*all_tuples(rule), strict=True):
+        add_first(accepted, x.tolist(), mass * rule.kernel(x))
+    return accepted
+
+
+def add_first(accepted: Array, drafts: list[int], row: Array) -> None:
+    """Add what the outputs of some drafts are likely to be, each at the first draft that it is."""
+    for token in sorted(set(drafts)):
+        accepted[drafts.index(token), token] += row[token]
+
+
+def output_by_draft(rule: Rule, y: int, tuples: list[list[int]]) -> Array:
+    """Return, for some tuples, how likely y is the output, at the first draft that is y: (k, m)."""
+    hits = np.zeros((rule.k, len(tuples)))
+    for index, x in enumerate(tuples):
+        if y in x:
+            hits[x.index(y), index] = rule.kernel(x)[y]
+    return hits

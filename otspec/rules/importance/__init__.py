@@ -1,0 +1,1 @@
+"""Importance sampling (Khisti et al.): its linear program solved by flows."""

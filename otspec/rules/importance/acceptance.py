@@ -1,0 +1,299 @@
+"""What is accepted of a draft that was selected in stages (Canonical, alg. 1)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TypeAlias
+
+import numpy as np
+
+from otspec._base.arguments import as_seed, as_size
+from otspec._base.arithmetic import Array, IntArray, Number, as_number, is_exact, positive_part
+from otspec._base.frozen import Frozen
+from otspec.coupling import Coupling, chances_of, residual_of
+from otspec.distributions import Distribution
+from otspec.drafts.base import inverted
+from otspec.estimate import Estimate
+from otspec.rules.base.rule import CountedLaw, NotExactError
+from otspec.rules.importance.stages import StagedSelection
+from otspec.rules.importance.steps import Drawn, Staged, followed, under
+
+MOST_STEPS, MOST_EXACT_STEPS = 10**7, 2 * 10**6
+"""Most terms, n²·k for each state that is told apart; in fractions n·k times as much each."""
+MOST_COMPARED = 10**8
+"""Pairs of drafts that are looked at for an estimate in a comparison."""
+_TOGETHER = 2**20
+"""Numbers that are worked on at once."""
+_After: TypeAlias = Callable[[int, int], int]
+"""(state, i) → the state after draft i is the token that is looked for."""
+
+
+@dataclass(frozen=True, eq=False)
+class VerifiedSelection(Frozen):
+    """A selected draft, coupled with a target of which a part may be left out.
+
+    Parameters
+    ----------
+    selection : StagedSelection
+    verified : ndarray, shape (n,)
+        What the selected draft is verified against.
+    kept : float or Fraction
+        How often what comes out of that is kept.
+    repair : ndarray, shape (n,)
+        What is drawn otherwise: a law of tokens that ``verified`` leaves out.
+    """
+
+    selection: StagedSelection
+    verified: Distribution
+    kept: Number
+    repair: Distribution
+
+    def of_first(self, k: int) -> VerifiedSelection:
+        """Return the same for the first k drafts."""
+        return VerifiedSelection(self.selection.of_first(k), self.verified, self.kept, self.repair)
+
+    @property
+    def k(self) -> int:
+        """The number of drafts."""
+        return len(self.selection.laws)
+
+    @cached_property
+    def coupling(self) -> Coupling:
+        """How the selected draft becomes what is kept."""
+        return Coupling(self.selection.law, self.verified)
+
+    @property
+    def known(self) -> Number:
+        """The probability that the selected draft is accepted, or a repair is a draft."""
+        return self._known(self.selection.law, self.k)
+
+    def _known(self, law: Distribution, k: int) -> Number:
+        """Return the same for the first k drafts, of which one is selected by a law."""
+        known = self.kept * np.minimum(law, self.verified).sum()
+        if self.kept < 1:
+            undrafted = self.selection.of_first(k).undrafted
+            known += (1 - self.kept) * (self.repair * (1 - undrafted)).sum()
+        return as_number(known, like=self.verified)
+
+    def acceptance(self) -> Number:
+        """Return the probability that the output is one of the drafts.
+
+        Raises
+        ------
+        NotExactError
+            More than two drafts of too many tokens.
+        """
+        if self.k > 2:
+            return as_number(self.accepted_law().sum(), like=self.verified)
+        return self._summed(*self.selection.stages)
+
+    def acceptances(self, ks: Sequence[int]) -> list[Number]:
+        """Return the acceptance of the first k drafts for each of several k, or an estimate of it.
+
+        Estimates are from the same drafts, of which fewer are the first ones.
+        """
+        found: dict[int, Number] = {}
+        drawn: dict[int, list[int]] = {}
+        for k in ks:
+            if self._steps(k, 1) > self._most_steps:
+                drawn.setdefault(max(50, min(2_000, MOST_COMPARED // k**2)), []).append(k)
+        for size, some in drawn.items():
+            for k, each in self._drawn(max(some), size, 0):
+                if k in some:
+                    found[k] = self._estimated(each)
+                elif k <= 2 and k in ks:
+                    found[k] = self._summed(*(each.stage,) * (k - 1))
+        if len(found) < len(set(ks)):
+            found |= {k: self.of_first(k).acceptance() for k in ks if k not in found}
+        return [found[k] for k in ks]
+
+    def _summed(self, stage: Staged | None = None) -> Number:
+        """Return the acceptance of one draft, or of two that meet in a stage."""
+        if stage is None:
+            return self._known(self.selection.laws[0], 1)
+        order, law = stage.order, stage.law_of_selection
+        selected, wanted = law[order], self.verified[order]
+        lost, residual = 1 - chances_of(selected, wanted), residual_of(selected, wanted)
+        one, other = self.selection.laws[:2]
+        first = one[order]
+        second = first if other is one else other[order]
+        hits = second * under(stage.shares, lost * first)
+        hits = hits + (hits if first is second else first * under(stage.shares, lost * second))
+        known = self._known(law, 2) + self.kept * (hits * residual).sum()
+        return as_number(known, like=self.verified)
+
+    def estimate(self, size: int = 2_000, seed: int = 0) -> Estimate:
+        """Estimate the acceptance with the residual hits simulated and the rest exact."""
+        *_, (_, last) = self._drawn(self.k, size, seed)
+        return self._estimated(last)
+
+    def _drawn(self, most: int, size: int, seed: int) -> Iterator[tuple[int, Drawn]]:
+        """Yield what is drawn and selected with one draft, two, and so on, and how many."""
+        return followed(self.selection.of_first(most).passed(), self.drawn(size, seed)[:most])
+
+    def _estimated(self, drawn: Drawn) -> Estimate:
+        law = drawn.stage.law_of_selection if drawn.stage else self.selection.laws[0]
+        chances, residual = (
+            of(law, self.verified).astype(float, copy=False) for of in (chances_of, residual_of)
+        )
+        rejected = (drawn.weights * (1 - chances[drawn.drafts])).sum(axis=0)
+        hits = rejected * (residual[drawn.drafts] * drawn.first).sum(axis=0)
+        known = self._known(law, len(drawn.drafts))
+        return Estimate.of_mean(float(self.kept) * hits, plus=float(known))
+
+    def estimate_by_draft(self, size: int = 2_000, seed: int = 0) -> Array:
+        """Estimate :meth:`accepted_by_draft` from drafts that are drawn at random, (k, n)."""
+        *_, (_, last) = self._drawn(self.k, size, seed)
+        drafts, chances = last.drafts, self.coupling.chances[last.drafts]
+        rejected = (last.weights * (1 - chances.astype(float, copy=False))).sum(axis=0)
+        drawn = self.kept * rejected * self.coupling.residual[drafts]
+        drawn = (drawn + (1 - self.kept) * self.repair[drafts]) * last.first
+        first = (drafts[:, None] == drafts).argmax(axis=0)
+        accepted = np.zeros((self.k, len(self.verified)))
+        found = self.kept * last.weights * chances + drawn
+        np.add.at(accepted, (first, drafts), found.astype(float) / size)
+        return accepted
+
+    def drawn(self, size: int, seed: int) -> IntArray:
+        """Draw drafts: ndarray of int, shape (k, size)."""
+        size = as_size(size, least=2, width=self.k)
+        laws, rng = self.selection.laws, np.random.default_rng(as_seed(seed))
+        uniforms = rng.random((self.k, size))
+        drafts = np.empty(uniforms.shape, np.intp)
+        for law in {id(law): law for law in laws}.values():  # most often there is one
+            rows = np.array([each is law for each in laws])
+            wanted = uniforms[rows].ravel()
+            # Those that lie close to each other are found sooner one after the other.
+            order = np.argsort((2**16 * wanted).astype(np.uint16), kind="stable")
+            found = np.empty(wanted.shape, np.intp)
+            found[order] = inverted(np.cumsum(law.astype(float)), wanted[order])
+            drafts[rows] = found.reshape(-1, size)
+        return drafts
+
+    def accepted_law(self) -> Array:
+        """Return the probability that the output is y and one of the drafts, shape (n,).
+
+        Raises
+        ------
+        NotExactError
+            More than two drafts of too many tokens.
+        """
+        if self.k <= 2:
+            few: Array = self.accepted_by_draft().sum(axis=0)
+            return few
+        output = self.kept * self.verified + (1 - self.kept) * self.repair
+        accepted: Array = positive_part(output - self._by_state(_first, 1)[0])
+        return accepted
+
+    def accepted_by_draft(self) -> Array:
+        """Return the probability that the output is y and draft i the first that is y: (k, n).
+
+        Raises
+        ------
+        NotExactError
+            More than two drafts of too many tokens.
+        """
+        if self.k == 2:
+            first, second, both = self._of_two
+            return np.array([first + both, second])
+        if self.k == 1:
+            (law,) = self.selection.laws
+            return (self.kept * self.coupling.accepted + (1 - self.kept) * self.repair * law)[None]
+        return self._by_state(_first, self.k + 1)[1:]
+
+    def counted_law(self) -> CountedLaw:
+        """Return the accepted law by how many of the drafts are the output.
+
+        Raises
+        ------
+        NotExactError
+            More than two drafts of too many tokens.
+        """
+        if self.k <= 2:
+            by_draft = self.accepted_by_draft()
+            output = self.kept * self.verified + (1 - self.kept) * self.repair
+            rejected = positive_part(output - by_draft.sum(axis=0))
+            if self.k == 1:
+                return CountedLaw(by_draft, rejected)
+            first, second, both = self._of_two
+            return CountedLaw(np.array([first + second, both]), rejected)
+        none, *counted = self._by_state(_counted, self.k + 1)
+        return CountedLaw(np.array(counted), none)
+
+    def output_by_draft(self, y: int) -> Array:
+        """Return column y of :meth:`accepted_by_draft` at any vocabulary size, shape (k,)."""
+        return self._at(np.array([y]), _first, self.k + 1)[1:, 0]
+
+    @cached_property
+    def _of_two(self) -> Array:
+        """The accepted law of two drafts: y is only the first, only the second, both: (3, n).
+
+        A token that can be rejected has no residual itself, so that it is not y where the residual
+        draw is.
+        """
+        (stage,), (first, second) = self.selection.stages, self.selection.laws
+        chance, residual, repair = self.coupling.chances, self.coupling.residual, self.repair
+        lost = 1 - chance
+        kept = [
+            first * (chance * stage.over(second) + residual * stage.under(lost * second)),
+            second * (chance * stage.over(first) + residual * stage.under(lost * first)),
+            first * second * chance,
+        ]
+        if self.kept == 1:
+            return np.array(kept)
+        repaired = [first * (1 - second), second * (1 - first), first * second]
+        found: Array = self.kept * np.array(kept) + (1 - self.kept) * repair * np.array(repaired)
+        return found
+
+    def _by_state(self, after: _After, states: int) -> Array:
+        """Return how likely each token is the output, by where it is drafted: (states, n).
+
+        Raises
+        ------
+        NotExactError
+            Too many tokens.
+        """
+        n = len(self.verified)
+        if self._steps(self.k, states) > self._most_steps:
+            raise NotExactError(
+                f"what becomes of {self.k} drafts takes sums over {n:,} tokens after each of them "
+                "to know exactly: estimate() simulates them"
+            )
+        at_once = max(1, _TOGETHER // (n * states))
+        parts = [
+            self._at(np.arange(start, min(start + at_once, n)), after, states)
+            for start in range(0, n, at_once)
+        ]
+        return np.concatenate(parts, axis=1)
+
+    def _steps(self, k: int, states: int) -> int:
+        """Return how many terms that takes; two drafts have sums of their own."""
+        n = len(self.verified)
+        more = n * k if is_exact(self.verified) else 1
+        return n * n * k * states * more if k > 2 else 0
+
+    @property
+    def _most_steps(self) -> int:
+        return MOST_EXACT_STEPS if is_exact(self.verified) else MOST_STEPS
+
+    def _at(self, tokens: IntArray, after: _After, states: int) -> Array:
+        """Return the same for some tokens, (states, m)."""
+        placed = self.selection.with_places(tokens, after, states)
+        chance, residual = self.coupling.chances, self.coupling.residual
+        accepted = placed[:, np.arange(len(tokens)), tokens] * chance[tokens]
+        drawn = (placed * (1 - chance)).sum(axis=2) * residual[tokens]
+        repaired = placed.sum(axis=2) * self.repair[tokens]
+        found: Array = self.kept * (accepted + drawn) + (1 - self.kept) * repaired
+        return found
+
+
+def _first(state: int, i: int) -> int:
+    """Return which draft is the first that is the token, from 1 on."""
+    return state or i + 1
+
+
+def _counted(state: int, i: int) -> int:  # noqa: ARG001 -- all drafts count
+    """Return how many drafts are the token."""
+    return state + 1

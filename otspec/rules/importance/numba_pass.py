@@ -1,0 +1,184 @@
+"""A stage of importance sampling in passes over ordered tokens (Canonical, alg. 1, remark 4).
+
+The loops are compiled where Numba is installed, which importing this module imports, so that it is
+imported where it is used.
+
+Tokens are kept together with their masses: the rows of an array of shape (3, n) are the law that
+is selected so far, that of the next draft, and the target.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from otspec._base.arithmetic import Array, IntArray
+from otspec._base.compiling import compiled, jitable
+
+_NEAR = 64
+"""A token that comes after so few later ones is put in its place; else it is set apart."""
+_OFTEN = 32
+"""A later token that so many come before, one after the other, is set apart instead of these."""
+_PUSHED = 4
+"""How many places, for each token, are tokens pushed on at most to put others in their place."""
+
+
+@jitable
+def _value(masses: Array, i: int) -> float:
+    value: float = masses[2, i] - masses[0, i] * masses[1, i]
+    return value
+
+
+@jitable
+def _before(tokens: IntArray, masses: Array, i: int, token: int, value: float) -> bool:
+    """Whether the token at a place comes before another token."""
+    other = _value(masses, i)
+    if other != value:  # a branch that is foreseen: half the time of one condition
+        return other > value
+    before: bool = tokens[i] < token
+    return before
+
+
+@jitable
+def _put(tokens: IntArray, masses: Array, i: int, to: IntArray, masses_to: Array, j: int) -> None:
+    to[j] = tokens[i]
+    for row in range(3):
+        masses_to[row, j] = masses[row, i]
+
+
+@jitable
+def _merge(
+    tokens: IntArray, masses: Array, low: int, apart: IntArray, masses_apart: Array, moved: int
+) -> None:
+    """Sort what was set apart, and merge it with the tokens from a place on."""
+    ranked = np.arange(moved)[::-1].copy()  # which is nearly their order
+    gap = 1
+    while gap < moved // 3:
+        gap = 3 * gap + 1
+    while gap > 0:
+        for i in range(gap, moved):
+            each, j = ranked[i], i
+            value = _value(masses_apart, each)
+            while j >= gap and not _before(
+                apart, masses_apart, ranked[j - gap], apart[each], value
+            ):
+                ranked[j] = ranked[j - gap]
+                j -= gap
+            ranked[j] = each
+        gap //= 3
+    for i in range(moved):
+        each, ahead = ranked[i], moved - i
+        value = _value(masses_apart, each)
+        while low < len(tokens) and _before(tokens, masses, low, apart[each], value):
+            _put(tokens, masses, low, tokens, masses, low - ahead)
+            low += 1
+        _put(apart, masses_apart, each, tokens, masses, low - ahead)
+
+
+def move_few(tokens: IntArray, masses: Array, most: int) -> bool:
+    """Order tokens by descending target − selected·following, ties by token, where few must move.
+
+    From the last one on, each is put before those that come after it, which are ordered already.
+    What must move far is set apart; that is sorted, and merged with the others, in place.
+
+    Parameters
+    ----------
+    tokens : ndarray of int, shape (n,)
+    masses : ndarray of float, shape (3, n)
+        Of these tokens.
+    most : int
+        How many are set apart at most.
+
+    Returns
+    -------
+    bool
+        False where there would be more: the tokens are in no order then.
+    """
+    size, apart, masses_apart = len(tokens), np.empty(most + 1, np.intp), np.empty((3, most + 1))
+    low, moved, left, first, often, head = size, 0, _PUSHED * size, -1, 0, -np.inf
+    for i in range(size - 1, -1, -1):
+        token, value = tokens[i], _value(masses, i)
+        if low == size or value > head or (value == head and token < tokens[low]):
+            low, head = low - 1, value
+            if i < low:
+                _put(tokens, masses, i, tokens, masses, low)
+            continue
+        back, end = 1, min(_NEAR + 1, size - low)
+        while back < end and _before(tokens, masses, low + back, token, value):
+            back += 1
+        often = often + 1 if tokens[low] == first else 1
+        first = tokens[low]
+        far = back > min(_NEAR, left)
+        if not far and often <= _OFTEN:
+            _put(tokens, masses, i, apart, masses_apart, most)
+            for j in range(low, low + back):
+                _put(tokens, masses, j, tokens, masses, j - 1)
+            low, left = low - 1, left - back
+            _put(apart, masses_apart, most, tokens, masses, low + back)
+            continue
+        out = 1 if far else back
+        if moved + out > most:
+            for j in range(moved):
+                _put(apart, masses_apart, j, tokens, masses, i + 1 + j)
+            return False
+        for j in range(out):
+            _put(tokens, masses, i if far else low + j, apart, masses_apart, moved + j)
+        moved += out
+        if not far:
+            low, head = low + back - 1, value
+            if i < low:
+                _put(tokens, masses, i, tokens, masses, low)
+    _merge(tokens, masses, low, apart, masses_apart, moved)
+    return True
+
+
+def surely(tokens: IntArray, masses: Array, free: int, rank: IntArray, law: Array) -> None:
+    """Put what :func:`otspec.programs.truncated.surely_selected` returns in place of the first row.
+
+    Parameters
+    ----------
+    tokens : ndarray of int, shape (n,)
+        In order.
+    masses : ndarray of float, shape (3, n)
+    free : int
+    rank, law : ndarray, shape (n,)
+        Where each token is in the order, and its mass, are written there.
+    """
+    first_after = second_after = 0.0
+    for i in range(len(tokens) - 1, -1, -1):
+        token, first, second = tokens[i], masses[0, i], masses[1, i]
+        masses[0, i] = (first * second + second_after * first) + first_after * second
+        rank[token], law[token] = i, masses[0, i]
+        if i >= free:
+            first_after, second_after = first_after + first, second_after + second
+
+
+def meet(weights: Array, drafts: IntArray, i: int, rank: IntArray, kept: Array) -> None:
+    """Let draft i meet what is selected of those before it, as :func:`.importance_steps.chosen`.
+
+    Parameters
+    ----------
+    weights : ndarray of float, shape (k, m)
+        How likely each of the first i drafts is selected, and after it each of i + 1.
+    drafts : ndarray of int, shape (k, m)
+    i : int
+    rank : ndarray of int, shape (n,)
+    kept : ndarray of float, shape (s + 1, s + 1)
+        As :func:`.importance_steps.kept_of`.
+    """
+    free = len(kept) - 1
+    for m in range(drafts.shape[1]):
+        other, new = rank[drafts[i, m]], 0.0
+        for j in range(i):
+            token = rank[drafts[j, m]]
+            if token < free or other < free:
+                stays = kept[min(token, free), min(other, free)]
+            else:
+                stays = 1.0 if token <= other else 0.0
+            new += weights[j, m] * (1 - stays)
+            weights[j, m] *= stays
+        weights[i, m] = new
+
+
+fast_move_few = compiled(move_few)
+fast_surely = compiled(surely)
+fast_meet = compiled(meet)

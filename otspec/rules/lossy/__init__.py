@@ -1,0 +1,53 @@
+"""Published lossy rules: one file each, and each declares the law of its output."""
+
+from otspec.rules.lossy.accept_or_replace import AcceptOrReplace
+from otspec.rules.lossy.against_another import AgainstAnother
+from otspec.rules.lossy.base import RULES, LossyRule
+from otspec.rules.lossy.cactus import Cactus
+from otspec.rules.lossy.cascade_by_position import CascadeByPosition
+from otspec.rules.lossy.cascade_by_token import CascadeByToken
+from otspec.rules.lossy.entropy_lenience import EntropyLenience
+from otspec.rules.lossy.fuzzy import FuzzyVerification
+from otspec.rules.lossy.interpolated import InterpolatedVerification
+from otspec.rules.lossy.lenience import Lenience, LenientRule
+from otspec.rules.lossy.mentored import MentoredDecoding
+from otspec.rules.lossy.relaxed_top import RelaxedTop
+from otspec.rules.lossy.rollback import RollbackPolicy
+from otspec.rules.lossy.thresholded import ThresholdedTargetOnly
+from otspec.rules.lossy.typical import TypicalAcceptance
+
+for _rule in (
+    Lenience,
+    EntropyLenience,
+    MentoredDecoding,
+    InterpolatedVerification,
+    Cactus,
+    TypicalAcceptance,
+    RelaxedTop,
+    RollbackPolicy,
+    FuzzyVerification,
+    CascadeByPosition,
+    CascadeByToken,
+    ThresholdedTargetOnly,
+):
+    RULES.register(_rule)
+
+__all__ = [
+    "RULES",
+    "AcceptOrReplace",
+    "AgainstAnother",
+    "Cactus",
+    "CascadeByPosition",
+    "CascadeByToken",
+    "EntropyLenience",
+    "FuzzyVerification",
+    "InterpolatedVerification",
+    "Lenience",
+    "LenientRule",
+    "LossyRule",
+    "MentoredDecoding",
+    "RelaxedTop",
+    "RollbackPolicy",
+    "ThresholdedTargetOnly",
+    "TypicalAcceptance",
+]

@@ -1,0 +1,78 @@
+"""Lenience: a draft may be as many times too likely as the rule allows (Leviathan et al.)."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import cached_property
+from typing import ClassVar
+
+from otspec._base.arithmetic import Array, Number
+from otspec.coupling import Coupling
+from otspec.distributions import Distribution
+from otspec.rules.lossy.accept_or_replace import AcceptOrReplace
+from otspec.rules.lossy.base import between
+
+
+@dataclass(frozen=True, eq=False)
+class LenientRule(AcceptOrReplace):
+    """Accept the draft x with probability min(1, q(x)/(l p(x))), else draw from (q − p)₊.
+
+    Law: the output is min(p, q/l) + R (q − p)₊ / Σ (q − p)₊, R the mass that is rejected. It lies
+    between draft and target at every token, so that no rule with its total variation accepts more.
+    Parameters and errors: :class:`LossyRule`; ``k`` is 1.
+    """
+
+    @property
+    @abstractmethod
+    def share(self) -> Number:
+        """What share of the draft is held against the target: l."""
+
+    @cached_property
+    def chances(self) -> Array:
+        """min(1, q/(l p)), shape (n,)."""
+        return Coupling(self.draft * self.share, self.target).chances
+
+    @cached_property
+    def replacement(self) -> Distribution:
+        """(q − p)₊, normalised, shape (n,)."""
+        return Coupling(self.draft, self.target).residual
+
+
+@dataclass(frozen=True, eq=False)
+class Lenience(LenientRule):
+    """Accept the draft x with probability min(1, q(x)/(l p(x))), else draw from (q − p)₊.
+
+    Law: as of :class:`LenientRule`; no token is more than 1/l times too likely. ``lenience`` 1 is
+    maximal coupling.
+    Source: Leviathan, Kalman and Matias (arXiv 2211.17192), app. A.5, which changes the comparison
+    of alg. 1 and not what is drawn after it; also mentored decoding with β = 1 (Xia, Ribar and
+    Balança, arXiv 2607.08690). Parameters and errors: :class:`LossyRule`.
+
+    Parameters
+    ----------
+    lenience : number
+        l, above 0 and at most 1.
+
+    Examples
+    --------
+    >>> rule = Lenience(["1/2", "1/2"], ["1/4", "3/4"], lenience="2/3")
+    >>> rule.acceptance(), rule.declared_output.tolist()
+    (Fraction(7, 8), [Fraction(3, 8), Fraction(5, 8)])
+    """
+
+    name: ClassVar[str] = "lenience"
+    title: ClassVar[str] = "lenience"
+    source: ClassVar[str] = "Leviathan et al., app. A.5"
+    colour: ClassVar[str] = "#0072B2"
+    marker: ClassVar[str] = "o"
+
+    lenience: Number = field(
+        default=Fraction(1, 2), kw_only=True, metadata=between(0, 1, open_below=True)
+    )
+
+    @property
+    def share(self) -> Number:
+        """The lenience."""
+        return self.lenience

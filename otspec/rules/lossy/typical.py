@@ -1,0 +1,77 @@
+"""Typical acceptance: drafts that the target finds likely enough, given its entropy (Medusa)."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import cached_property
+from typing import ClassVar
+
+from otspec._base.arguments import as_choice
+from otspec._base.arithmetic import Array, Number, as_number
+from otspec.distributions import Distribution
+from otspec.rules.lossy.accept_or_replace import (
+    REPLACEMENTS,
+    AcceptOrReplace,
+    accepting,
+    replaced_by,
+)
+from otspec.rules.lossy.base import between
+from otspec.rules.lossy.divergences import entropy
+
+
+@dataclass(frozen=True, eq=False)
+class TypicalAcceptance(AcceptOrReplace):
+    """Accept the draft x if q(x) > min(ε, δ exp(−H(q))), else take the target's likeliest token.
+
+    Law: the output is the draft on the tokens that are accepted, and all the rest on the one token
+    (or spread as the target is). H is Shannon's entropy in nats, of which the threshold is a float;
+    exact distributions are compared with that float as the number that it is.
+    Source: Medusa (arXiv 2401.10774), typical acceptance, whose defaults these are; vLLM's
+    TypicalAcceptanceSampler. Both add 1e-5 within the logarithm, which is left out here.
+    Parameters and errors: :class:`LossyRule`.
+
+    Parameters
+    ----------
+    epsilon, delta : number
+        From 0 to 1; vLLM's posterior_threshold and posterior_alpha.
+    otherwise : str
+        What is put in the place of a draft: ``"greedy"``, or ``"target"`` for a draw from it.
+
+    Examples
+    --------
+    >>> rule = TypicalAcceptance(["1/2", "1/2"], ["1/4", "3/4"], epsilon="1/3", delta=1)
+    >>> rule.acceptance(), rule.declared_output.tolist()
+    (Fraction(1, 2), [Fraction(0, 1), Fraction(1, 1)])
+    """
+
+    name: ClassVar[str] = "typical-acceptance"
+    title: ClassVar[str] = "typical acceptance"
+    source: ClassVar[str] = "Medusa, sec. 3.3"
+    colour: ClassVar[str] = "#D55E00"
+    marker: ClassVar[str] = "D"
+
+    epsilon: Number = field(default=Fraction(9, 100), kw_only=True, metadata=between(0, 1))
+    delta: Number = field(default=Fraction(3, 10), kw_only=True, metadata=between(0, 1))
+    otherwise: str = field(default="greedy", kw_only=True)
+
+    def __post_init__(self, normalize: bool) -> None:
+        super().__post_init__(normalize)
+        self._hold(otherwise=as_choice(self.otherwise, "otherwise", REPLACEMENTS))
+
+    @cached_property
+    def threshold(self) -> Number:
+        """What the target's probability of a draft has to exceed."""
+        typical = self.delta * as_number(math.exp(-entropy(self.target)), like=self.target)
+        return min(self.epsilon, typical)
+
+    @cached_property
+    def chances(self) -> Array:
+        """1 for the tokens above the threshold, else 0, shape (n,)."""
+        return accepting(self.target > self.threshold, self.target)
+
+    @cached_property
+    def replacement(self) -> Distribution:
+        """What ``otherwise`` says, shape (n,)."""
+        return replaced_by(self.otherwise, self.target)

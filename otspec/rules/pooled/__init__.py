@@ -1,0 +1,1 @@
+"""Pooled selection: pools, barriers and the selected draft."""

@@ -1,0 +1,156 @@
+"""The barriers' process, step by step (Pooled, prop. 4).
+
+Plain Python, and compiled for floats. Importing this module imports Numba if it is there, so that
+it is imported where it is used.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from otspec._base.arithmetic import Array, Number
+from otspec._base.compiling import compiled, jitable
+
+
+def burn(
+    widths: Array,
+    masses: Array,
+    kinks: Array,
+    tight: Array,
+    ids: Array,
+    one: Number,
+) -> tuple[Array, Array, Array, Array, Array, Array]:
+    """Run the barriers' process from time 0 to 1.
+
+    Every knot starts alive. A knot that is not tight burns its kink at the rate of the kink that
+    the chords of the alive knots make there; when it is used up, the knot dies and its two chords
+    become one.
+
+    Parameters
+    ----------
+    widths, masses : ndarray, shape (m,)
+        Per pool, the differences of the knots, and of the curve that the chords span. Their type
+        is that of all numbers here: float64, or object.
+    kinks : ndarray, shape (m + 1,)
+        How much the slope of the law that is wanted rises at each knot.
+    tight : ndarray of bool, shape (m + 1,)
+        Knots that never die; the first and the last are.
+    ids : ndarray, shape (m + 1,)
+        0 to m, in the type that counts are kept in: integer, or object.
+    one : number
+        1 in the arithmetic of the masses.
+
+    Returns
+    -------
+    spans, rises : ndarray, shape (c,)
+        Per chord, for how long it was there, and its slope. The first m chords are those between
+        neighbouring knots.
+    lifetimes : ndarray, shape (m + 1,)
+        When each knot dies; 1 for one that does not.
+    starts, ends : ndarray, shape (c,)
+        Per chord, its two knots.
+    heirs : ndarray, shape (c,)
+        The chord that each became a part of; −1 for those that were there at the end.
+    """
+    m = len(widths)
+    zero = one - one
+    before, after, right = ids - 1, ids + 1, ids.copy()
+    lifetimes = np.full(m + 1, one, masses.dtype)
+    # Chord c: its knots, slope, when it began, how long it lasted, and the one that it became.
+    starts = np.full(2 * m, -1, ids.dtype)
+    ends, heirs = starts.copy(), starts.copy()
+    rises = np.full(2 * m, zero, masses.dtype)
+    births = rises.copy()
+    spans = np.full(2 * m, one, masses.dtype)
+    width, mass = rises.copy(), rises.copy()
+    for j in range(m):
+        starts[j], ends[j] = j, j + 1
+        width[j], mass[j] = widths[j], masses[j]
+        rises[j] = mass[j] / width[j]
+
+    kinks = kinks.copy()
+    since = np.full(m + 1, zero, masses.dtype)
+    rates, deaths = since.copy(), lifetimes.copy()
+    queue, place = ids.copy(), ids.copy()
+    size = 0
+    for j in range(1, m):
+        if not tight[j]:
+            rates[j] = rises[j] - rises[j - 1]
+            if kinks[j] < rates[j]:
+                deaths[j] = kinks[j] / rates[j]
+            queue[size], place[j] = j, size
+            size += 1
+    for at in range(size // 2 - 1, -1, -1):
+        sift_down(queue, place, deaths, at, size)
+
+    new = m
+    while size > 0 and deaths[queue[0]] < one:
+        j = queue[0]
+        now = deaths[j]
+        lifetimes[j] = now
+        size -= 1
+        if size > 0:
+            queue[0] = queue[size]
+            sift_down(queue, place, deaths, 0, size)
+        low, high = before[j], after[j]
+        after[low], before[high] = high, low
+        for c in (right[low], right[j]):
+            spans[c] = now - births[c]
+            heirs[c] = new
+            width[new] += width[c]
+            mass[new] += mass[c]
+        right[low] = new
+        starts[new], ends[new] = low, high
+        rises[new] = mass[new] / width[new]
+        births[new], spans[new] = now, one - now
+        new += 1
+        for i in (low, high):
+            if tight[i]:
+                continue
+            kinks[i] = max(kinks[i] - rates[i] * (now - since[i]), zero)
+            since[i] = now
+            rates[i] = rises[right[i]] - rises[right[before[i]]]
+            death = one
+            if kinks[i] < rates[i] * (one - now):
+                death = now + kinks[i] / rates[i]
+            sooner = death < deaths[i]
+            deaths[i] = death
+            if sooner:
+                sift_up(queue, place, deaths, place[i])
+            else:
+                sift_down(queue, place, deaths, place[i], size)
+
+    return spans[:new], rises[:new], lifetimes, starts[:new], ends[:new], heirs[:new]
+
+
+@jitable
+def sift_up(queue: Array, place: Array, deaths: Array, at: int) -> None:
+    """Move an entry of the heap of knots, ordered by death, towards its root."""
+    knot = queue[at]
+    death = deaths[knot]
+    while at > 0 and death < deaths[queue[(at - 1) // 2]]:
+        parent = (at - 1) // 2
+        queue[at] = queue[parent]
+        place[queue[at]] = at
+        at = parent
+    queue[at], place[knot] = knot, at
+
+
+@jitable
+def sift_down(queue: Array, place: Array, deaths: Array, at: int, size: int) -> None:
+    """Move an entry of the heap of knots, ordered by death, towards its leaves."""
+    knot = queue[at]
+    death = deaths[knot]
+    while 2 * at + 1 < size:
+        child = 2 * at + 1
+        if child + 1 < size and deaths[queue[child + 1]] < deaths[queue[child]]:
+            child += 1
+        if death <= deaths[queue[child]]:
+            break
+        queue[at] = queue[child]
+        place[queue[at]] = at
+        at = child
+    queue[at], place[knot] = knot, at
+
+
+fast_burn = compiled(burn)

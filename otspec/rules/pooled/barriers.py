@@ -1,0 +1,230 @@
+"""Barriers: which drafts compete for being selected (Pooled, prop. 2 and 4).
+
+With a set Z of knots as barriers, look at the highest group of pools between two barriers that
+holds a draft, and select one of its drafts. Where Z is random, made of the knots whose lifetime
+exceeds a uniform number, every feasible law that is convex between its tight knots is reached.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from otspec._base.arithmetic import (
+    Array,
+    IntArray,
+    Number,
+    as_number,
+    is_exact,
+    positive_part,
+    zeros,
+)
+from otspec._base.frozen import Frozen
+from otspec.chance import Chance, Drawn
+from otspec.distributions import Distribution
+from otspec.optimum.pools.knots import chain_sums
+from otspec.optimum.pools.laws import SelectionLaw
+from otspec.optimum.pools.pools import Pools
+from otspec.rules.pooled.inside_masses import Heights
+
+NEAR = 4
+"""How many knots are looked at one by one for one that is a barrier."""
+WINDOW = 32
+"""How many are looked at together after these; then twice as many, and so on."""
+
+
+@dataclass(frozen=True, eq=False)
+class Barriers(Frozen):
+    """Lifetimes of the knots, and the law that they give.
+
+    Parameters
+    ----------
+    pools : Pools
+    heights : Heights
+        The probability that all drafts are below each knot.
+    lifetimes : ndarray, shape (m + 1,)
+        A knot is a barrier while the uniform number is below its lifetime: a number from 0 to 1,
+        or infinity for a tight knot.
+    starts, ends : ndarray of int, shape (c,)
+        The groups that occur: pools starts[g] to ends[g] − 1 between two barriers.
+    spans : ndarray, shape (c,)
+        For how much of the uniform number each group occurs.
+    rises : ndarray, shape (c,)
+        By how much the probability that all drafts are below rises over a group, per draft mass.
+    heirs : ndarray of int, shape (c,)
+        The group that each becomes a part of, or −1.
+    origins : ndarray of int, shape (m,)
+        The group that each pool is in at the uniform number 0.
+    """
+
+    pools: Pools
+    heights: Heights
+    lifetimes: Array
+    starts: IntArray
+    ends: IntArray
+    spans: Array
+    rises: Array
+    heirs: IntArray
+    origins: IntArray
+
+    @cached_property
+    def slopes(self) -> Array:
+        """Per pool, the probability that it is selected over its draft mass, shape (m,).
+
+        These are the slopes that the lifetimes have, which are the law's exactly in exact
+        arithmetic. In floats each is a sum of positive products, one for every group that the pool
+        is in, and may differ from the law's slope by rounding.
+        """
+        chords = self.heights.chords(self.starts, self.ends, self.rises)
+        slopes: Array = chain_sums(chords * self.spans, self.heirs)[self.origins]
+        return slopes
+
+    @cached_property
+    def law(self) -> Distribution:
+        """The law b of the selected token, shape (n,)."""
+        return self.pools.law(self.slopes)
+
+    def groups(self, top: int) -> Iterator[tuple[int, int, Number]]:
+        """Yield the groups that pool ``top`` is in, and for how much of the uniform number.
+
+        Parameters
+        ----------
+        top : int
+            The highest pool that holds a draft.
+
+        Yields
+        ------
+        lowest, end : int
+            Drafts compete that are in the pools ``lowest`` to ``end`` − 1.
+        span : float or Fraction
+            They sum to 1.
+        """
+        knots, (lifetimes, lower, higher) = self._knots[0], self._longer
+        one = as_number(1, like=self.spans)
+        low = int(knots.searchsorted(top, side="right")) - 1
+        now, high = one - one, low + 1
+        while now < one:
+            until = min(lifetimes[low], lifetimes[high], one)
+            if until > now:
+                yield int(knots[low]), int(knots[high]), until - now
+                now = until
+            low = lower[low] if lifetimes[low] <= now else low
+            high = higher[high] if lifetimes[high] <= now else high
+
+    def drawn(self, top: int, chance: Chance) -> tuple[int, int]:
+        """Draw the uniform number, and return the group that pool ``top`` is in: its ends."""
+        if isinstance(chance, Drawn):  # one group is found sooner than all of them
+            return self.group(top, chance.uniform())
+        groups = list(self.groups(top))
+        lowest, end, _ = groups[chance.choose([span for _, _, span in groups])]
+        return lowest, end
+
+    def group(self, top: int, uniform: float) -> tuple[int, int]:
+        """Return the group that pool ``top`` is in at one uniform number: its ends, as above."""
+        knots, lifetimes, falling = self._knots
+        above = int(knots.searchsorted(top, side="right"))
+        low = len(knots) - 1 - _first_beyond(falling, len(knots) - above, uniform)
+        return int(knots[low]), int(knots[_first_beyond(lifetimes, above, uniform)])
+
+    @cached_property
+    def _knots(self) -> tuple[IntArray, Array, Array]:
+        """The knots that are ever barriers, their lifetimes as floats, and these backwards."""
+        knots = np.flatnonzero(self.lifetimes > 0)
+        lifetimes = self.lifetimes[knots].astype(float)
+        return knots, lifetimes, lifetimes[::-1]
+
+    @cached_property
+    def _longer(self) -> tuple[list[Number], list[int], list[int]]:
+        """The lifetimes of these knots, and the nearest below and above that live longer."""
+        lifetimes = self.lifetimes[self._knots[0]].tolist()
+        last = len(lifetimes) - 1
+        lower = nearest_longer(lifetimes)
+        higher = [last - j for j in nearest_longer(lifetimes[::-1])][::-1]
+        return lifetimes, lower, higher
+
+
+def _first_beyond(values: Array, start: int, bound: float) -> int:
+    """Return the first place from ``start`` on with a value above the bound; there must be one."""
+    width = WINDOW
+    for place in range(start, start + NEAR):  # quicker than an array of so few
+        if values[place] > bound:
+            return place
+    start += NEAR
+    while True:
+        beyond = values[start : start + width] > bound
+        first = int(beyond.argmax())
+        if beyond[first]:
+            return start + first
+        start, width = start + width, 2 * width
+
+
+def nearest_longer(lifetimes: list[Number]) -> list[int]:
+    """Return for each knot the nearest one before it that lives longer; 0 for the first."""
+    longer = [0] * len(lifetimes)
+    for j in range(1, len(lifetimes)):
+        i = j - 1
+        while lifetimes[i] <= lifetimes[j] and i:
+            i = longer[i]
+        longer[j] = i
+    return longer
+
+
+def find_barriers(law: SelectionLaw, heights: Heights) -> Barriers:
+    """Return barriers that select with the given law.
+
+    Parameters
+    ----------
+    law : SelectionLaw
+    heights : Heights
+        The probability that all drafts are below each knot.
+
+    Returns
+    -------
+    Barriers
+
+    Notes
+    -----
+    O(m log m). Every knot that is not tight dies before 1; see the documentation for the proof.
+    """
+    # Both import Numba, if it is there.
+    from otspec._base import compiling
+    from otspec.rules.pooled import barrier_process, isotonic
+
+    widths, tight, one = law.pools.draft, law.tight, as_number(1, like=law.pools.draft)
+    masses = heights.rises
+    fast = compiling.HAS_NUMBA and not is_exact(widths)
+    rising = isotonic.fast_rising if fast else isotonic.rising
+    burn = barrier_process.fast_burn if fast else barrier_process.burn
+    slopes = rising(*_arguments(fast, law.slopes, widths, tight))
+    kinks = zeros(len(tight), like=widths)
+    kinks[1:-1] = positive_part(np.diff(slopes.astype(widths.dtype, copy=False)))
+    # A knot without a kink is never a barrier: what is around it is one group from the start.
+    chords = masses / widths
+    there = tight.copy()
+    there[1:-1] |= (kinks[1:-1] > 0) | (chords[1:] <= chords[:-1])
+    knots = np.flatnonzero(there)
+    parts = (np.add.reduceat(each, knots[:-1]) for each in (widths, masses))
+    arguments = [*_arguments(fast, *parts, kinks[knots], tight[knots]), one]
+    found = burn(*arguments)
+    spans, rises, ends_of_knots = (values.astype(widths.dtype, copy=False) for values in found[:3])
+    starts, ends, heirs = (places.astype(np.intp, copy=False) for places in found[3:])
+    lifetimes = zeros(len(tight), like=widths)
+    lifetimes[knots] = ends_of_knots
+    lifetimes[tight] = np.inf
+    origins = np.repeat(np.arange(len(knots) - 1), np.diff(knots))
+    groups = knots[starts], knots[ends], spans, rises, heirs, origins
+    return Barriers(law.pools, heights, lifetimes, *groups)
+
+
+def _arguments(fast: bool, *arrays: Array) -> list[Any]:
+    """Return what a loop takes: arrays, the last one as long as the knots, and their numbers."""
+    from otspec._base import compiling
+
+    every = (*arrays, np.arange(len(arrays[-1])))
+    if not fast:  # plain numbers in object arrays: scalars of typed arrays are slow
+        return [values.astype(object) for values in every]
+    return [compiling.unwriteable(values) for values in every]

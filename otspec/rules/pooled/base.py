@@ -1,0 +1,215 @@
+"""What pooled selection of i.i.d. and of distinct drafts share (Pooled, prop. 2, 3 and 4)."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import ClassVar, Self
+
+import numpy as np
+
+from otspec._base.arguments import as_real
+from otspec._base.arithmetic import Array, IntArray, Number, as_number, refuse_long_power
+from otspec.coupling import Coupling
+from otspec.distributions import Distribution, DistributionLike, as_k
+from otspec.drafts.single import ByRatio
+from otspec.optimum.acceptance import optima_of
+from otspec.optimum.pools.laws import SelectionLaw, clipped_law
+from otspec.optimum.pools.pools import Pools
+from otspec.ratios import Pair
+from otspec.rules.base.pair_rule import PairRule
+from otspec.rules.pooled.barriers import Barriers, find_barriers
+from otspec.rules.pooled.inside_masses import Heights, heights_of
+from otspec.rules.pooled.partitions import ByToken, Partition, Thresholds, as_partition
+from otspec.rules.pooled.refinement import losses, refined_thresholds
+
+
+@dataclass(frozen=True, eq=False)
+class PooledRule(PairRule):
+    """Pools of ascending target/draft, and lifetimes of the knots between them.
+
+    A uniform number decides which knots are barriers: those whose lifetime exceeds it. A draft is
+    selected among those above the highest barrier that has drafts above it, and then coupled
+    maximally with the target.
+    """
+
+    broad: ClassVar[bool] = True
+    options: ClassVar[tuple[str, ...]] = ("optima",)
+    law_class: ClassVar[type[ByRatio]]
+    couples_one: ClassVar[bool] = True
+
+    pools: Partition
+
+    def __init__(
+        self,
+        draft: DistributionLike,
+        target: DistributionLike,
+        k: int,
+        pools: Partition | str | int | Sequence[object] | Array = "tokens",
+        *,
+        normalize: bool = False,
+    ) -> None:
+        super().__init__(draft, target, k, normalize=normalize)
+        self.check_k(self.k)
+        refuse_long_power(self.draft, self.k)
+        self._hold(pools=as_partition(pools).fitting(self.law))
+
+    @classmethod
+    def check_k(cls, k: int) -> None:
+        """Refuse more drafts than the rule can count, if there is such a limit."""
+
+    @classmethod
+    def within(
+        cls,
+        draft: DistributionLike,
+        target: DistributionLike,
+        k: int,
+        loss: Number,
+        *,
+        normalize: bool = False,
+    ) -> Self:
+        """Return the rule with thresholds that are refined until it is nearly optimal.
+
+        Parameters
+        ----------
+        draft, target : array_like, shape (n,)
+        k : int
+        loss : number
+            The most that :meth:`acceptance` may be below the optimum, at least 0.
+        normalize : bool
+            Scale both distributions to sum 1.
+
+        Returns
+        -------
+        PooledRule
+            Its :meth:`loss_bound` is at most ``loss``; in floats, unless that is below rounding.
+
+        Raises
+        ------
+        ValueError
+            As the rule; or a negative loss.
+        """
+        most = as_real(loss, "loss", 0, infinite=True)
+        finest = cls(draft, target, k, ByToken(), normalize=normalize)
+        thresholds = refined_thresholds(finest.law, finest.target, most)
+        return cls(finest.draft, finest.target, finest.k, Thresholds(thresholds))
+
+    @classmethod
+    def acceptances_of(
+        cls, pair: Pair, ks: Sequence[int], *, optima: Mapping[int, Number] | None = None
+    ) -> list[Number]:
+        """Return the acceptance for each of several k, with a pool for every ratio.
+
+        In floats that is found as the optimum of the law, which it is (Pooled, prop. 3; Beyond,
+        prop. 3).
+
+        Parameters
+        ----------
+        pair : Pair
+        ks : sequence of int
+        optima : mapping of int to float, optional
+            The optimum for each k, where it is known.
+
+        Raises
+        ------
+        ValueError
+            As the constructor.
+        """
+        if pair.exact:
+            return super().acceptances_of(pair, ks)
+        for k in ks:
+            cls.law_class.check_k(pair.draft, as_k(k))
+            cls.check_k(k)
+        if optima is None:
+            optima = dict(zip(ks, optima_of(pair, ks, cls.law_class).tolist(), strict=True))
+        return [optima[k] for k in ks]
+
+    @cached_property
+    def law(self) -> ByRatio:
+        """The law of the drafts that the rule verifies."""
+        return self.law_class(self.draft, self.k)
+
+    @cached_property
+    def wanted_law(self) -> SelectionLaw:
+        """The law that the lifetimes are made for; in floats they give it but for rounding."""
+        return clipped_law(self._pools, self._heights.values)
+
+    @cached_property
+    def barriers(self) -> Barriers:
+        """Which drafts compete, and the law of the one that is selected."""
+        return find_barriers(self.wanted_law, self._heights)
+
+    @cached_property
+    def coupling(self) -> Coupling:
+        """How the selected draft becomes the output."""
+        return Coupling(self.barriers.law, self.target)
+
+    @cached_property
+    def _pools(self) -> Pools:
+        return self.pools.pools(self.law, self.target)
+
+    @cached_property
+    def _heights(self) -> Heights:
+        return heights_of(self.law, self._pools)
+
+    @property
+    def knots(self) -> Array:
+        """Draft mass below each boundary of the m pools, shape (m + 1,), from 0 to 1."""
+        return self._pools.knots
+
+    @property
+    def pool(self) -> IntArray:
+        """Each token's pool, shape (n,), from 0 to m − 1 by ascending target/draft."""
+        return self._pools.index
+
+    @property
+    def lifetimes(self) -> Array:
+        """Below which uniform number each knot is a barrier, shape (m + 1,).
+
+        From 0 to 1, but infinity at the cut and at both ends.
+        """
+        return self.barriers.lifetimes
+
+    @property
+    def law_of_selection(self) -> Distribution:
+        """The law b of the selected draft, shape (n,)."""
+        return self.barriers.law
+
+    def loss_bound(self) -> Number:
+        """Return how far the acceptance is below the optimum at most, from the knots alone.
+
+        Exactly 0 with pools that are optimal.
+        """
+        if self.pools.optimal:
+            return as_number(0, like=self.draft)
+        wanted = self.wanted_law
+        lost = losses(wanted, self.target).sum()
+        beyond = wanted.pools.beyond_cut(wanted.slopes, wanted.cut, self.law)
+        return as_number(lost + beyond, like=self.draft)
+
+    def accepted_law(self) -> Array:
+        """Return min(b, q), shape (n,); by enumeration with pools that are not optimal.
+
+        Raises
+        ------
+        NotExactError
+            Such pools, and more draft tuples than can be enumerated.
+        """
+        if not self.pools.optimal:
+            return super().accepted_law()
+        return self._accepted_selection()
+
+    def _joint_kernel(self, drafts: Sequence[int]) -> Array:
+        return self.coupling.joint_kernel(drafts, self._shares(drafts))
+
+    @abstractmethod
+    def _shares(self, x: Sequence[int]) -> Array:
+        """Return with what probability each draft is selected, shape (k,)."""
+
+    def _accepted_selection(self) -> Array:
+        """Return min(b, q), shape (n,)."""
+        # The law that was wanted: the one that is had differs by rounding, and takes longer.
+        accepted: Array = np.minimum(self._pools.law(self.wanted_law.slopes), self.target)
+        return accepted

@@ -1,0 +1,170 @@
+"""Distinct drafts as the tokens that ring first, for graded pools (Beyond, prop. 6, 7 and 8)."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from otspec._base.arithmetic import Array, Number, as_number, is_exact, zeros
+from otspec._base.frozen import Frozen
+from otspec.drafts.race.increments import check_steps
+
+_TOLERANCE = 1e-17
+"""What the sum over the logarithm of time leaves out, at early times and in each step."""
+
+
+def all_below(heavy: Array, light: Number, above: Number, k: int) -> Number:
+    """Return G, the probability that the first k rings that count are all below a knot.
+
+    Fractions are a sum over sets of heavy tokens; floats a quadrature, off by 1e-15 at most.
+
+    Parameters
+    ----------
+    heavy : ndarray, shape (h,)
+        What of each heavy token is below.
+    light : number
+        What of the light tokens is below, together.
+    above : number
+        What of all tokens is above.
+    k : int
+
+    Raises
+    ------
+    TooManyTuplesError
+        More than 400,000 exact steps from a set of tokens to one with one more.
+    """
+    return _by_sets(heavy, light, above, k) if is_exact(heavy) else _by_time(heavy, light, above, k)
+
+
+def _by_sets(heavy: Array, light: Number, above: Number, k: int) -> Number:
+    tokens = np.flatnonzero(heavy).tolist()
+    check_steps(len(tokens), k)
+    # By the bits of its tokens: a set's probability, and what does not ring again.
+    one = as_number(1, like=heavy)
+    sets = {0: (one, above + light + heavy.sum())}
+    for _ in range(k):
+        larger: dict[int, tuple[Number, Number]] = {}
+        for rung, (mass, left) in sets.items():
+            share = mass / left if left else mass
+            steps = [(rung, light, left)] if light else []
+            steps += [
+                (rung | 1 << token, heavy[token], left - heavy[token])
+                for token in tokens
+                if not rung >> token & 1
+            ]
+            for both, rate, rest in steps:
+                known = larger.get(both, (one - one, rest))[0]
+                larger[both] = known + share * rate, rest
+        sets = larger
+    return as_number(sum(mass for mass, _ in sets.values()), like=heavy)
+
+
+def _by_time(heavy: Array, light: Number, above: Number, k: int) -> float:
+    """Answer :func:`all_below` by the integral over the time of the first ring above."""
+    if above <= 0:
+        return 1.0
+    low, high = math.log(_TOLERANCE), math.log(-math.log(_TOLERANCE))
+    step = math.pi**2 / (3 - low + 2.5 * (k - 1))
+    logarithms = low + step * (np.arange(math.ceil((high - low) / step)) + 0.5)
+    rung = np.exp(logarithms)
+    with np.errstate(over="ignore"):  # rung for certain
+        times = rung / above
+        due = np.minimum(light * times, 700.0)
+        rates = heavy[heavy > 0, None] * times
+    numbers = np.empty((k, len(times)))
+    numbers[0] = np.exp(-due)
+    for i in range(1, k):
+        numbers[i] = numbers[i - 1] * due / i
+    for rate in rates:
+        missed = np.exp(-rate)
+        moved = -np.expm1(-rate) * numbers[:-1]
+        numbers *= missed
+        numbers[1:] += moved
+    fewer = (step * np.exp(logarithms - rung) * numbers.sum(axis=0)).sum()
+    return float(min(max(1.0 - fewer, 0.0), 1.0))
+
+
+@dataclass(frozen=True, eq=False)
+class RungDrafts(Frozen):
+    """Distinct drafts, in the order of their first rings.
+
+    Parameters
+    ----------
+    masses : ndarray, shape (k,)
+        The draft's probabilities.
+    heavy : ndarray of bool, shape (k,)
+        Whether only the first ring of the token counts.
+    lefts : ndarray, shape (k + 1,)
+        The draft mass off the first drafts, for each number of them.
+    """
+
+    masses: Array
+    heavy: Array
+    lefts: Array
+
+    def shares(self, below: Array, inside: Array, above: Number, group: Number) -> Array:
+        """Return how likely a group is the highest that rings, and a draft is selected: (k,).
+
+        Parameters
+        ----------
+        below, inside : ndarray, shape (k,)
+            Which part of each draft is below the group, and in it.
+        above, group : number
+            The draft mass above the group, and in it.
+        """
+        k = len(self.masses)
+        # For each number of drafts that have rung: which of them the group rang first at, or none.
+        first, none = zeros((k + 1, k), like=self.masses), zeros(k + 1, like=self.masses)
+        none[0] = as_number(1, like=self.masses)
+        for _ in range(k):
+            first, none = self._one_more(first, none, below * self.masses, inside * self.masses)
+        shares = zeros(k, like=self.masses)
+        for rung in range(1, k + 1):
+            shares += self._chosen(first[rung], rung, below, inside, above, group)
+        return shares
+
+    def _one_more(
+        self, first: Array, none: Array, below: Array, inside: Array
+    ) -> tuple[Array, Array]:
+        """Ring until a ring counts: a light token's again, or the next draft's."""
+        next_first, next_none = zeros(first.shape, like=first), zeros(none.shape, like=none)
+        both = below + inside
+        for rung in np.flatnonzero(none[:-1] + first[:-1].sum(axis=1) > 0).tolist():
+            before = np.arange(len(below)) < rung
+            again, light = before & self.heavy, before & ~self.heavy
+            over = self._over(again, light, both)
+            started = none[rung] / (over + inside[again].sum())
+            led = first[rung] / over
+            led[again] += started * (inside[again] / over)
+            next_first[rung] += led * both[light].sum()
+            next_first[rung, light] += started * inside[light]
+            next_none[rung] += started * below[light].sum()
+            share = self.lefts[rung] / self.masses[rung]
+            next_first[rung + 1] += led * (share * both[rung])
+            next_first[rung + 1, rung] += started * (share * inside[rung])
+            next_none[rung + 1] += started * (share * below[rung])
+        return next_first, next_none
+
+    def _over(self, again: Array, light: Array, both: Array) -> Number:
+        """Return the mass of all but the rings that do not count and are not above the group."""
+        rung = int(again.sum() + light.sum())
+        counted = self.lefts[rung] + self.masses[light].sum()
+        return as_number(counted + (self.masses - both)[again].sum(), like=self.masses)
+
+    def _chosen(
+        self, first: Array, rung: int, below: Array, inside: Array, above: Number, group: Number
+    ) -> Array:
+        """Return how likely each draft is selected once all rings that count have rung."""
+        before = np.arange(len(first)) < rung
+        again, light = before & self.heavy, before & ~self.heavy
+        among = np.where(again, inside * self.masses, zeros(len(first), like=first))
+        over = self._over(again, light, (below + inside) * self.masses)
+        held, one = among.sum(), as_number(1, like=first)
+        # In floats any of them may be 0 that cannot be: then such drafts are as good as never.
+        if not (above > 0 and group > 0 and held > 0 and over > 0):
+            return first
+        share = min((above / group) * (held / over), one)
+        chosen: Array = (one - share) * first + share * first.sum() * (among / held)
+        return chosen

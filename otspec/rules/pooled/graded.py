@@ -1,0 +1,211 @@
+"""Graded pools: drafts put in one of two pools at random (Pooled, prop. 7; Beyond, prop. 6)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property, singledispatch
+from itertools import product
+from typing import Any, ClassVar
+
+import numpy as np
+
+from otspec._base.arithmetic import (
+    Array,
+    IntArray,
+    Number,
+    as_number,
+    is_exact,
+    positive_part,
+    prefix_sums,
+    sums_by,
+    zeros,
+)
+from otspec.chance import Chance
+from otspec.distributions import Distribution
+from otspec.drafts import WithoutReplacement
+from otspec.drafts.single import ByRatio
+from otspec.optimum.pools.knots import Knots
+from otspec.optimum.pools.pools import Pools
+from otspec.ratios import target_to_draft
+from otspec.rules.pooled.exponential_clocks import all_below
+
+LOWEST = Fraction(1, 2)
+"""The lowest positive grade."""
+_LEAST = 2.0**-960
+"""Grades are at most the number of drafts over that."""
+
+
+@dataclass(frozen=True, eq=False)
+class GradedPools(Pools):
+    """Pools of which a draft of token y takes one of two, by a draw of its own.
+
+    Parameters
+    ----------
+    upper : ndarray of int, shape (n,)
+        The pool above :attr:`index`, or that itself.
+    part : ndarray, shape (n,)
+        With what probability a draft is put there.
+    heavy : ndarray of bool, shape (n,)
+        Whether only the first ring of a token counts, if drafts are distinct.
+    """
+
+    split: ClassVar[bool] = True
+
+    upper: IntArray
+    part: Array
+    heavy: Array
+
+    @cached_property
+    def by_token(self) -> Knots:
+        """The knots as sums of parts of tokens' masses."""
+        if is_exact(self.tokens):
+            return self.by_pool
+        masses = np.concatenate([self.tokens * (1 - self.part), self.tokens * self.part])
+        return Knots.of_tokens(masses, np.concatenate([self.index, self.upper]), len(self.draft))
+
+    def spread(self, values: Array) -> Array:
+        """Return for each token what its pools have, in the mean: (m,) -> (n,)."""
+        mean: Array = (1 - self.part) * values[self.index] + self.part * values[self.upper]
+        return mean
+
+    def gathered(self, values: Array) -> Array:
+        """Return for each pool what its tokens have, by their parts: (n,) -> (m,)."""
+        drafted, count = self.tokens > 0, len(self.draft)
+        lower = sums_by(self.index[drafted], (values * (1 - self.part))[drafted], count)
+        gathered: Array = lower + sums_by(self.upper[drafted], (values * self.part)[drafted], count)
+        return gathered
+
+    def below(self, tokens: IntArray, knots: IntArray) -> Array:
+        """Return how likely each token is put below each knot: (t,), (c,) -> (t, c)."""
+        part = self.part[tokens][:, None]
+        lower, upper = (pools[tokens][:, None] < knots for pools in (self.index, self.upper))
+        below: Array = (1 - part) * lower + part * upper
+        return below
+
+    def rises_without_replacement(self, draft: Distribution, k: int) -> Array:
+        """Return by how much P(all rings that count are below) rises over each pool: (m,)."""
+        tokens, last = np.flatnonzero(draft), len(self.draft)
+        draft, heavy = draft[tokens], self.heavy[tokens]
+        heights = zeros(last + 1, like=draft)
+        heights[last:] = as_number(1, like=draft)
+        for knot in range(1, last):
+            below = self.below(tokens, np.array([knot]))[:, 0]
+            inside, above = draft * below, draft * (1 - below)
+            light = as_number(inside[~heavy].sum(), like=draft)
+            beyond = as_number(above.sum(), like=draft)
+            heights[knot] = all_below(inside[heavy], light, beyond, k)
+        return positive_part(np.diff(heights))
+
+    def counted_once(self, tokens: IntArray) -> Array:
+        """Return whether only the first ring of each token counts: (t,) -> (t,)."""
+        once: Array = self.heavy[tokens]
+        return once
+
+    def beyond_cut(self, slopes: Array, cut: int, law: ByRatio) -> Number:
+        """Return b(A) − f(A) for the tokens A below the ratio of a knot, which parts straddle."""
+        below = (self.index < cut) & (self.tokens > 0)
+        selected = self.law(slopes)[below].sum()
+        return as_number(selected - law.inside(np.flatnonzero(below)), like=self.draft)
+
+    def placements(self, tokens: Sequence[int]) -> Iterator[tuple[tuple[int, ...], Number]]:
+        """Yield where drafts may be put, and how likely: up to 2^k ways."""
+        ways: list[list[tuple[int, Any]]] = []
+        for token in tokens:
+            part = self.part[token]
+            both = [(int(self.index[token]), 1 - part), (int(self.upper[token]), part)]
+            ways.append([(pool, chance) for pool, chance in both if chance > 0])
+        for way in product(*ways):
+            chance = as_number(1, like=self.draft)
+            for _, each in way:
+                chance = chance * each
+            yield tuple(pool for pool, _ in way), chance
+
+    def placed(self, tokens: Sequence[int], chance: Chance) -> list[int]:
+        """Put each draft in one of its pools, at random."""
+        return [
+            int((self.upper if chance.accept(self.part[token]) else self.index)[token])
+            for token in tokens
+        ]
+
+
+def grades(like: Distribution, most: Number, count: int) -> Array:
+    """Return 0 and ``count`` grades from 1/2 to ``most`` in equal steps, shape (count + 1,)."""
+    highest = Fraction(most)
+    steps = [LOWEST + (highest - LOWEST) * Fraction(j, count - 1) for j in range(count)]
+    ascending = zeros(count + 1, like=like)
+    ascending[1:] = steps if is_exact(like) else [float(step) for step in steps]
+    return ascending
+
+
+@singledispatch
+def highest_grade(law: ByRatio, heavy: Array) -> Number:  # noqa: ARG001
+    """Return how often a token is drafted over its draft mass at most.
+
+    Parameters
+    ----------
+    law : ByRatio
+    heavy : ndarray of bool, shape (n,)
+        The tokens that are distinct.
+    """
+    return law.k
+
+
+@highest_grade.register
+def _(law: WithoutReplacement, heavy: Array) -> Number:
+    """Return Σ 1/(1 − s_i) over i < k, s_i the mass of the i heaviest of the heavy tokens."""
+    ascending = np.sort(law.draft[heavy])
+    light = law.draft[~heavy].sum()
+    lefts = light + prefix_sums(ascending)[::-1]
+    distinct = min(law.k - 1, len(ascending))
+    lefts = np.concatenate([lefts[: distinct + 1], np.repeat(lefts[distinct], law.k)])[1 : law.k]
+    if is_exact(lefts):
+        return as_number(1 + sum(1 / left for left in lefts), like=law.draft)
+    return 1 + math.fsum(1 / max(left, _LEAST) for left in lefts.tolist())
+
+
+def heaviest(draft: Distribution, count: int) -> Array:
+    """Return which tokens are heavier than the one after the ``count`` heaviest: (n,) of bool."""
+    border = np.sort(draft)[-count - 1] if count < len(draft) else 0
+    heavy: Array = (draft > border).astype(bool)
+    return heavy
+
+
+def by_grade(
+    draft: Distribution,
+    target: Distribution,
+    most: Number,
+    count: int,
+    heavy: Array | None = None,
+) -> Pools:
+    """Return the grades that some token has, as pools.
+
+    Parameters
+    ----------
+    draft, target : ndarray, shape (n,)
+    most : number
+        The highest grade; the number of drafts, if they are independent.
+    count : int
+        The number of positive grades.
+    heavy : ndarray of bool, shape (n,), optional
+        As for :class:`GradedPools`.
+    """
+    levels = grades(draft, most, count)
+    keys = target_to_draft(draft, target)
+    lower = np.searchsorted(levels, keys, side="right") - 1
+    lower[draft == 0] = 0
+    upper = np.minimum(lower + 1, count)
+    part, between = zeros(len(draft), like=draft), (draft > 0) & (lower < count)
+    low, high = levels[lower[between]], levels[upper[between]]
+    part[between] = (keys[between] - low) / (high - low)
+    upper[part == 0] = lower[part == 0]
+    masses = sums_by(lower, draft * (1 - part), count + 1)
+    masses = masses + sums_by(upper, draft * part, count + 1)
+    filled = masses > 0
+    number = np.maximum(np.cumsum(filled) - 1, 0)
+    wanted = (levels * masses)[filled]
+    index = number[lower]
+    both = number[upper], part, np.ones(len(draft), bool) if heavy is None else heavy
+    return GradedPools(masses[filled], wanted, wanted, wanted, index, draft, *both)

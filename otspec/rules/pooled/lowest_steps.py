@@ -1,0 +1,77 @@
+"""One step of the search for the fewest pools (Pooled, prop. 6).
+
+Importing this module imports Numba if it is there, so that it is imported where it is used.
+"""
+
+from __future__ import annotations
+
+from otspec._base.arithmetic import Array
+from otspec._base.compiling import compiled
+
+
+def best_steps(
+    knots: Array,
+    least: Array,
+    slopes: Array,
+    best: Array,
+    following: Array,
+    source: Array,
+    lines: Array,
+) -> None:
+    """Take one more step down from each knot, by the step that leaves the law highest.
+
+    A step from knot j to knot i < j follows the slope of j.
+
+    Parameters
+    ----------
+    knots, least : ndarray, shape (m + 1,)
+    slopes : ndarray, shape (m,)
+        That of the step down from each knot but the first; they do not descend.
+    best : ndarray, shape (m + 1,)
+        How high the law can be at each knot after the steps so far; below ``least`` where the
+        knot cannot be reached.
+    following : ndarray, shape (m + 1,)
+        Becomes the same after one more step; −1 where there is none.
+    source : ndarray of int, shape (m + 1,)
+        Becomes where that step began.
+    lines : ndarray of int, shape (m + 1,)
+        What it holds is lost.
+
+    Notes
+    -----
+    The upper envelope of lines whose slopes descend while the queries move left: O(m).
+    """
+    m = len(slopes)
+    following[m], source[m] = -1, m
+    first, end = 0, 0
+    for i in range(m - 1, -1, -1):
+        j = i + 1
+        if best[j] >= least[j]:
+            # Line j is above the last one only left of their crossing.
+            while end - first >= 2:
+                a, b = lines[end - 2], lines[end - 1]
+                at_b = best[b] - slopes[b - 1] * knots[b]
+                at_j = best[j] - slopes[i] * knots[j]
+                at_a = best[a] - slopes[a - 1] * knots[a]
+                if (at_j - at_b) * (slopes[a - 1] - slopes[b - 1]) < (at_b - at_a) * (
+                    slopes[b - 1] - slopes[i]
+                ):
+                    break
+                end -= 1
+            lines[end] = j
+            end += 1
+        while end - first >= 2:
+            a, b = lines[first], lines[first + 1]
+            if best[a] - slopes[a - 1] * (knots[a] - knots[i]) > best[b] - slopes[b - 1] * (
+                knots[b] - knots[i]
+            ):
+                break
+            first += 1
+        following[i], source[i] = -1, m
+        if end > first:
+            a = lines[first]
+            following[i] = best[a] - slopes[a - 1] * (knots[a] - knots[i])
+            source[i] = a
+
+
+fast_best_steps = compiled(best_steps)

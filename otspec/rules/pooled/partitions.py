@@ -1,0 +1,220 @@
+"""Partitions: how the drafted tokens are cut into pools, as values (Pooled, prop. 5, 6 and 7)."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from otspec._base.arguments import as_integer, plain_integer
+from otspec._base.arithmetic import Array, as_numbers
+from otspec._base.coerce import as_array, shown
+from otspec._base.digits import plain
+from otspec._base.frozen import Frozen
+from otspec.distributions import Distribution
+from otspec.drafts.single import ByRatio
+from otspec.optimum.pools.pools import Pools, by_bins, by_thresholds, by_token, in_arithmetic_of
+from otspec.rules.pooled.fewest import fewest_pools
+from otspec.rules.pooled.graded import by_grade, heaviest, highest_grade
+
+MOST_BINS = 1 << 20
+"""Most bins; there are hardly more floats between their thresholds that anybody tells apart."""
+MOST_GRADES = 256
+
+
+class Partition(Frozen, ABC):
+    """A way to cut the drafted tokens into pools of ascending target/draft."""
+
+    optimal: ClassVar[bool] = False
+    """Whether Σ min(b, q) is the optimum, whatever the draft and the target."""
+
+    @abstractmethod
+    def pools(self, law: ByRatio, target: Distribution) -> Pools:
+        """Return the pools for drafts of a law.
+
+        Parameters
+        ----------
+        law : ByRatio
+            I.i.d. or distinct drafts.
+        target : ndarray, shape (n,)
+        """
+
+    def fitting(self, law: ByRatio) -> Partition:  # noqa: ARG002
+        """Return the partition in the arithmetic of the drafts.
+
+        Raises
+        ------
+        ValueError
+            It cannot be had in that arithmetic, or is not for such drafts.
+        """
+        return self
+
+
+@dataclass(frozen=True)
+class ByToken(Partition):
+    """A pool for every ratio that occurs: one sort, and the optimum (proposition 3)."""
+
+    optimal: ClassVar[bool] = True
+
+    def pools(self, law: ByRatio, target: Distribution) -> Pools:
+        """Return a pool for every ratio that occurs."""
+        return by_token(law.draft, target)
+
+
+@dataclass(frozen=True)
+class Fewest(Partition):
+    """The fewest pools with which Σ min(b, q) is the optimum (proposition 6)."""
+
+    optimal: ClassVar[bool] = True
+
+    def pools(self, law: ByRatio, target: Distribution) -> Pools:
+        """Return the fewest pools that are optimal."""
+        return fewest_pools(law, target)
+
+
+@dataclass(frozen=True)
+class Bins(Partition):
+    """Bins of equal width in log₂(target/draft) between −8 and 8: no sort (proposition 5).
+
+    Parameters
+    ----------
+    count : int
+        How many, from 1 to 2^20.
+
+    Raises
+    ------
+    ValueError
+        Another number.
+    """
+
+    count: int
+
+    def __post_init__(self) -> None:
+        self._hold(count=as_integer(self.count, "count", 1, MOST_BINS, wanted="a number of bins"))
+
+    def pools(self, law: ByRatio, target: Distribution) -> Pools:
+        """Return the bins that hold draft mass."""
+        return by_bins(law.draft, target, self.count)
+
+
+@dataclass(frozen=True, eq=False)
+class Thresholds(Partition):
+    """Pools between thresholds: pool j has values[j−1] ≤ target/draft < values[j] (prop. 5).
+
+    Parameters
+    ----------
+    values : array_like, shape (t,)
+        Strictly increasing numbers, at least 0 and finite.
+
+    Raises
+    ------
+    ValueError
+        Anything else.
+    """
+
+    values: Array
+
+    def __post_init__(self) -> None:
+        self._hold(values=_as_thresholds(self.values, "values"))
+
+    def fitting(self, law: ByRatio) -> Thresholds:
+        """Return the thresholds in the arithmetic of the drafts.
+
+        Raises
+        ------
+        ValueError
+            In floats some of them are infinite or equal.
+        """
+        converted = in_arithmetic_of(law.draft, self.values)
+        return self if converted is self.values else Thresholds(_as_thresholds(converted, "pools"))
+
+    def pools(self, law: ByRatio, target: Distribution) -> Pools:
+        """Return the pools that hold draft mass."""
+        return by_thresholds(law.draft, target, self.fitting(law).values)
+
+
+@dataclass(frozen=True)
+class Graded(Partition):
+    """Pools for a few grades of target/draft; a draft is put in one of two at random (prop. 7).
+
+    It is what :func:`otspec.batch.pooled_selection` does, and for distinct drafts
+    :func:`otspec.batch.pooled_selection_without_replacement`: no sort and no histogram. Distinct
+    drafts are the tokens that ring first, each ring is put in a pool, and of light tokens the
+    repeated rings count, too: see the documentation ("Beyond i.i.d. drafts").
+
+    Parameters
+    ----------
+    count : int
+        The number m of positive grades, from 1/2 to k in equal steps: from 2 to 256. Distinct
+        drafts: to the most that a token can be drafted over its draft mass.
+    heavy : int
+        How many tokens are heavy, of distinct drafts: all that are heavier than the one after the
+        ``heavy`` heaviest.
+
+    Raises
+    ------
+    ValueError
+        Another number of grades, or a negative number of heavy tokens.
+    """
+
+    count: int = 6
+    heavy: int = 32
+
+    def __post_init__(self) -> None:
+        count = as_integer(self.count, "count", 2, MOST_GRADES, wanted="a number of grades")
+        self._hold(count=count, heavy=as_integer(self.heavy, "heavy", 0))
+
+    def pools(self, law: ByRatio, target: Distribution) -> Pools:
+        """Return the grades that some token has, with how likely each token has which."""
+        heavy = heaviest(law.draft, self.heavy)
+        return by_grade(law.draft, target, highest_grade(law, heavy), self.count, heavy)
+
+
+def as_partition(pools: Any) -> Partition:
+    """Return a partition for what users write.
+
+    Parameters
+    ----------
+    pools : Partition, str, int or array_like
+        ``"tokens"``, ``"fewest"``, a number of bins, or strictly increasing thresholds.
+
+    Raises
+    ------
+    ValueError
+        Something else, or thresholds that are negative, infinite or not increasing.
+    """
+    if isinstance(pools, Partition):
+        return pools
+    if isinstance(pools, str) and pools in ("tokens", "fewest"):
+        return ByToken() if pools == "tokens" else Fewest()
+    number = plain_integer(pools)
+    if number is not None and number >= 1:
+        otherwise = "use 'tokens' or fewer bins"
+        return Bins(as_integer(number, "pools", 1, MOST_BINS, otherwise=otherwise))
+    if isinstance(pools, (str, bytes, dict, set)) or as_array([pools], "pools").ndim == 1:
+        raise ValueError(
+            f"pools is {shown(pools)}: pass 'tokens', 'fewest', a number of bins such as 256, or a "
+            "list of increasing thresholds on target/draft"
+        )
+    return Thresholds(_as_thresholds(pools, "pools"))
+
+
+def _as_thresholds(values: Any, name: str) -> Array:
+    """Return thresholds, checked under the name that the caller gave them."""
+    thresholds = as_numbers(values, name)
+    if thresholds.ndim != 1:
+        raise ValueError(f"{name} has shape {thresholds.shape}: thresholds are one-dimensional")
+    numbers = thresholds.tolist()
+    for j, value in enumerate(numbers):
+        if not 0 <= value < np.inf:
+            raise ValueError(
+                f"{name}[{j}] is {plain(value)}: a threshold is a finite number, at least 0"
+            )
+        if j and not numbers[j - 1] < value:
+            raise ValueError(
+                f"{name}[{j}] is {plain(value)} after {plain(numbers[j - 1])}: thresholds "
+                "must increase"
+            )
+    return thresholds

@@ -1,0 +1,233 @@
+"""Pooled selection of distinct drafts: the optimum for every k (Beyond, prop. 2, 3, 4 and 5)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import ClassVar
+
+import numpy as np
+
+from otspec._base.arguments import as_seed, as_size
+from otspec._base.arithmetic import Array, Number, as_number, is_exact, zeros
+from otspec.chance import Chance
+from otspec.distributions import Distribution, DistributionLike
+from otspec.drafts import WithoutReplacement
+from otspec.drafts.single import ByRatio
+from otspec.drafts.successive import successive
+from otspec.drafts.with_one import WithOne
+from otspec.estimate import Estimate
+from otspec.optimum.pools.pools import Pools
+from otspec.rules.base.enumeration import enumerated_acceptance, refuse_many_tuples
+from otspec.rules.pooled.base import PooledRule
+from otspec.rules.pooled.exponential_clocks import RungDrafts
+from otspec.rules.pooled.partitions import Partition
+
+
+@dataclass(frozen=True, eq=False, init=False)
+class PooledSelectionWithoutReplacement(PooledRule):
+    """Select one of k distinct drafts by random barriers, then couple maximally.
+
+    Let D be the highest group of pools between barriers that holds a draft, P its draft mass, u the
+    mass of all tokens above it, s that of all k drafts and G the drafts in D. With probability
+
+        λ = (u/P) · p(G)/(1 − s)
+
+    a token of G is selected in proportion to the draft distribution, and the first drawn of G
+    otherwise. That makes the law of the selected token proportional to the draft inside each group.
+
+    Laws: the output is distributed as the target, whatever the pools; with :class:`ByToken` and
+    :class:`Fewest` pools no rule for k drafts without replacement accepts more. If k is the number
+    of tokens that can be drafted, all of them are drafted and whatever the target wants of them is
+    accepted; more drafts do not exist. Source: the documentation ("Beyond i.i.d. drafts").
+
+    Parameters
+    ----------
+    draft, target, normalize
+        As for :class:`otspec.rules.PairRule`.
+    k : int
+        Number of drafts, at most the number of tokens that can be drafted.
+    pools : Partition, str, int or array_like
+        As for :class:`otspec.rules.PooledSelection`.
+
+    Raises
+    ------
+    ValueError
+        As :class:`otspec.rules.PairRule` and :class:`otspec.WithoutReplacement`; or unusable pools.
+
+    Examples
+    --------
+    >>> rule = PooledSelectionWithoutReplacement(["1/2", "1/3", "1/6"], ["1/6", "1/3", "1/2"])
+    >>> rule.acceptance()
+    Fraction(11, 12)
+    >>> pair = ["1/2", "1/4", "1/8", "1/8"], ["1/8", "1/8", "1/4", "1/2"]
+    >>> [str(PooledSelectionWithoutReplacement(*pair, k).acceptance()) for k in (1, 2, 3, 4)]
+    ['1/2', '17/21', '1', '1']
+    """
+
+    name: ClassVar[str] = "pooled-selection-without-replacement"
+    title: ClassVar[str] = "pooled selection (distinct)"
+    batch: ClassVar[str | None] = "pooled_selection_without_replacement"
+    law_class: ClassVar[type[ByRatio]] = WithoutReplacement
+    colour: ClassVar[str] = "#6650C8"
+    marker: ClassVar[str] = "p"
+
+    def __init__(
+        self,
+        draft: DistributionLike,
+        target: DistributionLike,
+        k: int = 2,
+        pools: Partition | str | int | Sequence[object] | Array = "tokens",
+        *,
+        normalize: bool = False,
+    ) -> None:
+        super().__init__(draft, target, k, pools, normalize=normalize)
+
+    @cached_property
+    def _pools(self) -> Pools:
+        return self.pools.pools(self.law, self.target).in_small_units()
+
+    def acceptance(self) -> Number:
+        """Return Σ min(b, q) with optimal pools: a residual token is then never a draft.
+
+        In floats that is found as the optimum of the law, which it is (Beyond, prop. 3), without
+        b. With other pools how often a residual token is a draft takes an enumeration.
+
+        Raises
+        ------
+        NotExactError
+            Such pools, and more than 20,000 draft tuples; :meth:`estimate` simulates them.
+        """
+        if self.pools.optimal and is_exact(self.draft):
+            return as_number(self._accepted_selection().sum(), like=self.draft)
+        if self.pools.optimal:
+            return self.acceptances_of(self.pair, [self.k])[0]
+        if not is_exact(self.draft):
+            refuse_many_tuples(self.law)
+        return enumerated_acceptance(self)
+
+    def estimate(self, size: int = 2_000, seed: int = 0) -> Estimate:
+        """Estimate the acceptance with the residual hits simulated and the rest as it is known.
+
+        Parameters
+        ----------
+        size, seed : int
+            As for :meth:`otspec.rules.Rule.estimate`.
+
+        Returns
+        -------
+        Estimate
+            Between Σ min(b, q) and that plus :meth:`loss_bound`: of no width with optimal pools.
+        """
+        accepted = as_number(self._accepted_selection().sum(), like=self.draft)
+        known = accepted, accepted + self.loss_bound()
+        return self._estimate_with_hits(
+            lambda x: self.coupling.hits(x, self._shares(x)), known, size, seed
+        )
+
+    def _shares(self, x: Sequence[int]) -> Array:
+        if self._pools.split:
+            return self._shares_by_rings(x)
+        shares = zeros(self.k, like=self.draft)
+        for lowest, end, span in self.barriers.groups(int(self.pool[list(x)].max())):
+            shares += span * self._shares_in(x, lowest, end)
+        return shares
+
+    def verify(self, drafts: Sequence[int], chance: Chance) -> int | Distribution:
+        """Verify drafts; see :meth:`otspec.rules.Rule.verify`."""
+        if self._pools.split:
+            shares = self._shares_by_rings(drafts)
+        else:
+            top = int(self.pool[list(drafts)].max())
+            shares = self._shares_in(drafts, *self.barriers.drawn(top, chance))
+        return self.coupling.verify(drafts, chance.choose(shares), chance)
+
+    def _some_shares(self, x: Sequence[int], uniform: float) -> Array:
+        """Return how likely each draft is selected, if quicker at one uniform number, (k,)."""
+        if self._pools.split:
+            return self._shares_by_rings(x)
+        return self._shares_in(x, *self.barriers.group(int(self.pool[list(x)].max()), uniform))
+
+    def estimate_by_draft(self, size: int = 200, seed: int = 0) -> Array:
+        """Estimate :meth:`accepted_by_draft`: how often each token is accepted is exact.
+
+        Which draft it is then is simulated; a token that is hardly ever drafted is taken to be what
+        the others are on average. With pools that are not optimal as any rule does it; (k, n).
+        """
+        if not self.pools.optimal:
+            return super().estimate_by_draft(size, seed)
+        rng, hits = np.random.default_rng(as_seed(seed)), np.zeros((self.k, len(self.draft)))
+        size, places = as_size(size, least=2, width=self.k), np.arange(self.k)
+        chances = self.coupling.chances.astype(float)
+        drawn = successive(self.draft.astype(float), self.k, size, rng)
+        for x, uniform in zip(drawn.tolist(), rng.random(size).tolist(), strict=True):
+            hits[places, x] += self._some_shares(x, uniform).astype(float) * chances[x]
+        by_place = hits.sum(axis=1, keepdims=True)
+        hits += by_place / by_place.sum() if hits.any() else 1 / self.k
+        by_draft: Array = hits / hits.sum(axis=0) * self._accepted_selection().astype(float)
+        return by_draft
+
+    def estimate_output_by_draft(self, y: int, size: int = 2_000, seed: int = 0) -> list[Estimate]:
+        """Estimate column y of :meth:`accepted_by_draft` from drafts that y is among.
+
+        The others are drawn without y; how likely y is drafted among them at each place is known.
+        Size, seed and errors are those of :meth:`estimate`.
+        """
+        drafts = WithOne(self.draft.astype(float), y, self.k)
+        size, rng = as_size(size, least=2, width=self.k), np.random.default_rng(as_seed(seed))
+        others, uniforms = drafts.sample(size, rng), rng.random(size)
+        hits = np.zeros((self.k, size))
+        for index, (z, uniform) in enumerate(zip(others.tolist(), uniforms, strict=True)):
+            for i, weight in enumerate(drafts.weights(z)):
+                x = (*z[:i], y, *z[i:])
+                hits[i, index] = weight * self._output_of(x, i, self._some_shares(x, uniform))
+        most = drafts.most
+        return [Estimate.of_mean(hits[i], most=most[i]) for i in range(self.k)]
+
+    def _output_of(self, x: Sequence[int], i: int, shares: Array) -> float:
+        """Return the probability that the output is draft i, given how likely each is selected."""
+        chances = self.coupling.chances[list(x)]
+        rejected = (shares * (1 - chances)).sum()
+        return float(shares[i] * chances[i] + rejected * self.coupling.residual[x[i]])
+
+    def _shares_in(self, x: Sequence[int], lowest: int, end: int) -> Array:
+        """Return how likely each draft is selected in the group ``lowest`` to ``end`` − 1: (k,)."""
+        one, masses = as_number(1, like=self.draft), self.draft[list(x)]
+        shares = zeros(self.k, like=self.draft)
+        inside = self.pool[list(x)] >= lowest
+        knots = self.knots
+        above, group = one - knots[end], knots[end] - knots[lowest]
+        held, left = masses[inside].sum(), self._left(masses)
+        # In floats any of them may be 0 that cannot be: then such drafts are here as good as never.
+        proportion = one - one
+        if above > 0 and group > 0 and left > 0 and held > 0:
+            proportion = min((above / group) * (held / left), one)
+            shares[inside] = proportion * (masses[inside] / held)
+        shares[int(np.argmax(inside))] += one - proportion
+        return shares
+
+    def _shares_by_rings(self, x: Sequence[int]) -> Array:
+        """Return how likely each draft is selected, over all rings and all barriers: (k,)."""
+        barriers, tokens = self.barriers, np.asarray(x)
+        masses = self.draft[tokens]
+        lefts = zeros(self.k + 1, like=masses)
+        for rung in range(self.k + 1):
+            # In floats no less than what is still drafted.
+            lefts[rung] = max(self._left(masses[:rung]), as_number(masses[rung:].sum(), masses))
+        drafts = RungDrafts(masses, self._pools.counted_once(tokens), lefts)
+        one, shares = as_number(1, like=masses), zeros(self.k, like=masses)
+        knots = np.arange(len(self.knots))
+        below = self._pools.below(tokens, knots)
+        for start, end, span in zip(barriers.starts, barriers.ends, barriers.spans, strict=True):
+            inside = below[:, end] - below[:, start]
+            above, group = one - self.knots[end], self.knots[end] - self.knots[start]
+            shares += span * drafts.shares(below[:, start], inside, above, group)
+        return shares
+
+    def _left(self, masses: Array) -> Number:
+        """Return the draft mass off the drafts, in floats rounded once."""
+        if is_exact(masses):
+            return as_number(1 - masses.sum(), like=masses)
+        return math.fsum([1.0, *(-masses).tolist()])

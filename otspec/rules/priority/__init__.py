@@ -1,0 +1,1 @@
+"""Rules for drafts of different models: priority orders and their mixtures."""

@@ -1,0 +1,131 @@
+"""Pools of tokens on the two sides of a cut, split where the drafts serve them unequally.
+
+An optimal law of the selected token is at least the target on the tokens of a best cut and at
+most the target off them (Different, prop. 2). In a pool the law is Σ c_i p_i(y); so a pool inside
+needs what its neediest token asks for, and one outside has as much room as its fullest token.
+Pools may be coarse where the law may be far above the target (Different, prop. 4 and 5).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from heapq import heapify, heappop, heappush
+
+import numpy as np
+
+from otspec import ratios
+from otspec._base.arithmetic import (
+    Array,
+    IntArray,
+    Number,
+    positive_part,
+    prefix_sums,
+    suffix_sums,
+    zeros,
+)
+from otspec._base.frozen import Frozen
+from otspec.distributions import Distribution
+
+
+@dataclass(frozen=True, eq=False)
+class CutPool(Frozen):
+    """Tokens on one side of a cut.
+
+    Parameters
+    ----------
+    tokens : ndarray of int
+        Of which each can be drafted.
+    inside : bool
+        Whether they belong to the cut.
+    drafts : ndarray, shape (k, n)
+    target : ndarray, shape (n,)
+    rates : ndarray, shape (k,)
+        How likely draft i is selected if it is in the pool, as far as that is known.
+    """
+
+    tokens: IntArray
+    inside: bool
+    drafts: Array
+    target: Distribution
+    rates: Array
+
+    @property
+    def demand(self) -> Number:
+        """What to select of the pool so that each token inside gets enough, outside none too much.
+
+        If the rates are right up to a factor.
+        """
+        served, wanted = self._ratios
+        demand: Number = (wanted.max() if self.inside else wanted.min()) * served.sum()
+        return demand
+
+    def loss(self, law: Distribution) -> Number:
+        """Return by how much a law of the selected token is below the target, outside above it."""
+        excess = law[self.tokens] - self.target[self.tokens]
+        lost: Number = positive_part(-excess if self.inside else excess).sum()
+        return lost
+
+    @cached_property
+    def split(self) -> tuple[Number, tuple[IntArray, ...]]:
+        """The best two parts by target/Σ c_i p_i, and how much nearer they are to the target."""
+        served, wanted = self._ratios
+        if len(served) < 2:
+            return served[0] * 0, ()
+        order = ratios.ascending(wanted)
+        served, wanted = served[order], wanted[order]
+        low, high = prefix_sums(served)[1:-1], suffix_sums(served)[1:-1]
+        with np.errstate(over="ignore"):
+            gains = (
+                (wanted[-1] - wanted[:-1]) * low if self.inside else (wanted[1:] - wanted[0]) * high
+            )
+        best = int(np.argmax(gains))
+        return gains[best], (self.tokens[order[: best + 1]], self.tokens[order[best + 1 :]])
+
+    @cached_property
+    def _ratios(self) -> tuple[Array, Array]:
+        """Σ c_i p_i and target/Σ c_i p_i for each token; 0 where nothing is served."""
+        served = (self.rates[:, None] * self.drafts[:, self.tokens]).sum(axis=0)
+        wanted = ratios.target_to_draft(served, self.target[self.tokens])
+        wanted[served == 0] = zeros(1, like=served)[0]
+        return served, wanted
+
+
+def sides(drafts: Array, target: Distribution, cut: Array, rates: Array) -> list[CutPool]:
+    """Return the tokens of a cut and the other ones that can be drafted, without empty pools."""
+    drafted = (drafts > 0).any(axis=0)
+    found = [
+        CutPool(np.flatnonzero(side & drafted), inside, drafts, target, known(rates))
+        for side, inside in ((cut, True), (~cut, False))
+    ]
+    return [pool for pool in found if len(pool.tokens)]
+
+
+def refined(pools: Sequence[CutPool], which: Iterable[int], most: int) -> list[CutPool]:
+    """Split pools, where it gains most first, until there are ``most`` or nothing is gained.
+
+    Parameters
+    ----------
+    pools : sequence of CutPool
+    which : iterable of int
+        Those that may be split.
+    most : int
+    """
+    found = list(pools)
+    heap = [(-found[j].split[0], j) for j in which]
+    heapify(heap)
+    while heap and len(found) < most and heap[0][0] < 0:
+        _, j = heappop(heap)
+        parts = [replace(found[j], tokens=tokens) for tokens in found[j].split[1]]
+        found[j] = parts[0]
+        found.append(parts[1])
+        for place in (j, len(found) - 1):
+            heappush(heap, (-found[place].split[0], place))
+    return found
+
+
+def known(rates: Array) -> Array:
+    """Return rates of which none is 0: nothing is known of what is never selected."""
+    positive: Array = rates + (rates == 0)
+    return positive

@@ -1,0 +1,161 @@
+"""The search for priority orders whose mixture serves best what is wanted of each token.
+
+Column generation: a linear program weighs the orders found so far; its dual prices are the next.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from otspec import ratios
+from otspec._base.arithmetic import (
+    Array,
+    IntArray,
+    Number,
+    as_number,
+    is_exact,
+    positive_part,
+    prefix_sums,
+    zeros,
+)
+from otspec._base.frozen import Frozen
+from otspec.distributions import Distribution
+from otspec.drafts import DraftLaw
+from otspec.solvers import SOLVERS, LinearProgram, Names, Sense, SolverError, Status
+
+LARGEST_SHARE = 1e9
+
+
+@dataclass(frozen=True, eq=False)
+class Weighed(Frozen):
+    """The best weights of the orders found so far.
+
+    Parameters
+    ----------
+    orders : ndarray of int, shape (r, n)
+        Those of positive weight.
+    weights : ndarray, shape (r,)
+    law : ndarray, shape (n,)
+        Of the selected token.
+    prices : ndarray, shape (n,)
+        What more selection of each token would be worth.
+    """
+
+    orders: IntArray
+    weights: Array
+    law: Distribution
+    prices: Array
+
+
+class OrderSearch:
+    """Priority orders that were tried so far, and the best cut among their ends.
+
+    Parameters
+    ----------
+    law : DraftLaw
+    levels : ndarray, shape (s, n)
+        A mixture with the law b is worth Σ min(b, level), over all levels: what is wanted of a
+        token less and less urgently. One level is the target.
+    """
+
+    def __init__(self, law: DraftLaw, levels: Array) -> None:
+        self.draft_law, self.levels = law, levels
+        self.orders: list[IntArray] = []
+        self.laws: list[Array] = []
+        self.bound: Number = as_number(1, like=levels)
+        self.cut = np.array([], dtype=np.intp)
+
+    @property
+    def wanted(self) -> Array:
+        """The mean level, shape (n,)."""
+        mean: Array = self.levels.sum(axis=0) / len(self.levels)
+        return mean
+
+    def add(self, order: IntArray) -> Array:
+        """Add an order, the most urgent token first, and return its law."""
+        rising = order[::-1]
+        inside = self.draft_law.inside_prefixes(rising)
+        law = zeros(len(order), like=self.levels)
+        law[rising] = positive_part(np.diff(inside))  # floats may fall by rounding
+        cuts = prefix_sums(self.levels[0][rising]) + (1 - inside)
+        least = int(np.argmin(cuts))
+        if cuts[least] < self.bound:
+            self.bound = as_number(cuts[least], like=self.levels)
+            self.cut = np.sort(rising[:least])
+        self.orders.append(order)
+        self.laws.append(law)
+        return law
+
+    def explore(self, found: Weighed, count: int) -> None:
+        """Add the order of the prices, which would improve the weighing most, and some more.
+
+        They put first what is served least in proportion to what is wanted, averaged as in Frank
+        and Wolfe's method for the lexicographically optimal law. With prices alone the rounds end
+        at the optimum: they are column generation.
+        """
+        wanted, mean = self.wanted, found.law
+        self.add(_by_price(found.prices, ratios.target_to_draft(wanted, found.law)))
+        for _ in range(count):
+            vertex = self.add(ratios.order(wanted, mean))
+            mean = mean + 2 * (vertex - mean) / (len(self.orders) + 2)
+
+    def weighed(self) -> Weighed:
+        """Return the best weights of all orders."""
+        laws = np.array(self.laws)
+        flat = self.levels.ravel()
+        program = _weighing(np.tile(laws, len(self.levels)), flat)
+        solution = SOLVERS["rational" if program.exact else "highs"](program)
+        # Not checked further: whatever the weights, the law is known and a cut gives the bound.
+        if solution.status is not Status.OPTIMAL:
+            raise SolverError(f"{program.title}: {solution.status.value}")
+        weights = positive_part(solution.primal[: len(laws)])
+        used = np.flatnonzero(weights > 0)
+        weights = weights[used] / weights.sum()
+        law = (weights[:, None] * laws[used]).sum(axis=0)
+        # A row's dual is the worth of a share; per mass it is that over the target.
+        prices = zeros(len(flat), like=self.levels)
+        wanted = flat > 0
+        with np.errstate(over="ignore"):
+            prices[wanted] = solution.duals[1:] / flat[wanted]
+        orders = np.array([self.orders[i] for i in used])
+        return Weighed(orders, weights, law, prices.reshape(self.levels.shape).sum(axis=0))
+
+
+def _weighing(laws: Array, target: Distribution) -> LinearProgram:
+    """Maximise Σ q(y) a(y) over weights w and shares a(y) ≤ 1, a(y) ≤ Σ_r w_r b_r(y)/q(y).
+
+    Shares rather than masses, since solvers take coefficients below 1e-9 for zero; so are
+    selections of less than that share of the target here. Selections of more than LARGEST_SHARE
+    times the target are taken for that: solvers lose their way among very large coefficients.
+    """
+    wanted = np.flatnonzero(target > 0)
+    with np.errstate(over="ignore"):
+        shares = laws[:, wanted] / target[wanted]
+    if not is_exact(target):
+        shares = np.minimum(shares, LARGEST_SHARE)
+    (count, n), every = shares.shape, np.arange(len(wanted))
+    orders, tokens = np.nonzero(shares > (0 if is_exact(target) else 1e-9))
+    zero, one = zeros(1, like=target), zeros(1, like=target) + 1
+    infinite = np.full(count + n, np.inf).astype(target.dtype)
+    return LinearProgram(
+        "weighing of priority orders",
+        Sense.MAXIMISE,
+        np.concatenate([np.repeat(zero, count), target[wanted]]),
+        np.concatenate([np.zeros(count, dtype=np.intp), 1 + tokens, 1 + every]),
+        np.concatenate([np.arange(count), orders, count + every]),
+        np.concatenate([np.repeat(one, count), -shares[orders, tokens], np.repeat(one, n)]),
+        np.concatenate([one, -infinite[:n]]),
+        np.concatenate([one, np.repeat(zero, n)]),
+        np.repeat(zero, count + n),
+        np.concatenate([infinite[:count], np.repeat(one, n)]),
+        Names([("weights", np.zeros((1, 0), dtype=np.intp)), ("token", wanted[:, None])]),
+        Names([("weight", np.arange(count)[:, None]), ("share", wanted[:, None])]),
+    )
+
+
+def _by_price(prices: Array, served: Array) -> IntArray:
+    """Return the tokens by descending price; among equal ones what is served least first."""
+    keys = list(zip((-prices).tolist(), served.tolist(), strict=True))
+    return np.array(sorted(range(len(keys)), key=keys.__getitem__), dtype=np.intp)

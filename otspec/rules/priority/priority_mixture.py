@@ -1,0 +1,148 @@
+"""A rule for any draft law: mixed priority orders, with a certified gap (Beyond, prop. 1).
+
+For independent drafts the orders may be of pools of tokens (Different, prop. 1 and 2).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar
+
+from otspec._base.arguments import as_integer, as_real
+from otspec._base.arithmetic import Array, Number
+from otspec.chance import Chance
+from otspec.coupling import Coupling
+from otspec.distributions import Distribution
+from otspec.estimate import Estimate
+from otspec.rules.base.enumeration import enumerated_acceptance, refuse_many_tuples
+from otspec.rules.base.law_rule import LawRule
+from otspec.rules.priority.mixing import as_ordered
+from otspec.rules.priority.priorities import Mixture
+
+
+@dataclass(frozen=True, eq=False)
+class PriorityMixture(LawRule):
+    """Draw a priority order, select the draft that comes first in it, then couple maximally.
+
+    Laws: the output is distributed as the target, whatever the orders; the acceptance is at most
+    ``gap`` below the optimum unless orders or pools were used up; :attr:`bound` proves it. Source:
+    the vertices of the feasible selection laws (Border's theorem for any draft law).
+
+    Parameters
+    ----------
+    draft_law : DraftLaw
+        Any law whose ``inside_prefixes`` is at hand: two or more independent drafts and drafts
+        without replacement at any vocabulary, others where they can be enumerated.
+    target : array_like, shape (n,)
+    gap : number
+        Stop adding orders when the acceptance is certified to be this close to the optimum.
+        0 ends at the optimum exactly in exact arithmetic.
+    most : int
+        How many orders to try at most.
+    pools : str, int or array_like of int, shape (n,)
+        What is put in order. ``"tokens"``: all tokens, for every law. For independent drafts also
+        how many pools of tokens at most, from 2 to 4,096, which are cut where it matters: hundreds
+        do at any vocabulary, in about a second. Or the pool of each token. The drafts in a pool
+        are all alike selected.
+    normalize : bool
+        Scale the target to sum 1.
+
+    Raises
+    ------
+    ValueError
+        An unusable target, another length or arithmetic than the law's, a negative gap, no
+        order, or pools of drafts that are not independent.
+
+    Examples
+    --------
+    >>> import otspec
+    >>> law = otspec.Independent([[0.5, 0.3, 0.2], [0.2, 0.2, 0.6]])
+    >>> rule = PriorityMixture(law, [0.1, 0.6, 0.3])
+    >>> round(rule.acceptance(), 6), round(rule.bound, 6)
+    (0.84, 0.84)
+    >>> round(PriorityMixture(law, [0.1, 0.6, 0.3], pools=3).acceptance(), 6)
+    0.84
+    """
+
+    name: ClassVar[str] = "priority-mixture"
+    title: ClassVar[str] = "priority mixture"
+    formula: ClassVar[bool] = False
+
+    gap: Number = 1e-6
+    most: int = 100
+    pools: Any = "tokens"
+
+    def __post_init__(self, normalize: bool) -> None:
+        super().__post_init__(normalize)
+        most = as_integer(self.most, "most", 1, wanted="a number of orders")
+        gap, pools = as_real(self.gap, "gap", 0), as_ordered(self.pools)
+        pools.check(self.draft_law)
+        self._hold(gap=gap, most=most, pools=pools)
+
+    @cached_property
+    def mixture(self) -> Mixture:
+        """The orders, their weights, the law of the selected token, and the bound."""
+        mixture: Mixture = self.pools.mixture(self.law, self.target, self.gap, self.most)
+        return mixture
+
+    @property
+    def law_of_selection(self) -> Distribution:
+        """The law b of the selected draft, shape (n,)."""
+        return self.mixture.law
+
+    @property
+    def bound(self) -> Number:
+        """A bound on the acceptance of every rule for this law, that of :attr:`cut`."""
+        return self.mixture.bound
+
+    @property
+    def cut(self) -> tuple[int, ...]:
+        """Ascending token ids of a set A with bound = q(A) + 1 − P(all drafts inside A)."""
+        return tuple(self.mixture.cut.tolist())
+
+    @cached_property
+    def coupling(self) -> Coupling:
+        """How the selected draft becomes the output."""
+        return Coupling(self.mixture.law, self.target)
+
+    def acceptance(self) -> Number:
+        """Return Σ min(b, q) and how often a residual token happens to be a draft.
+
+        The second is at most ``bound`` − Σ min(b, q). It is enumerated where the drafts can be.
+
+        Raises
+        ------
+        NotExactError
+            They cannot; :meth:`estimate` simulates it.
+        """
+        if self.mixture.accepted == self.bound:
+            return self.bound
+        refuse_many_tuples(self.law)
+        return enumerated_acceptance(self)
+
+    def estimate(self, size: int = 2_000, seed: int = 0) -> Estimate:
+        """Estimate the acceptance with the residual hits simulated and the rest as it is known.
+
+        Parameters
+        ----------
+        size, seed : int
+            As for :meth:`otspec.rules.Rule.estimate`.
+
+        Returns
+        -------
+        Estimate
+            Its interval lies between Σ min(b, q) and :attr:`bound`.
+        """
+        known = self.mixture.accepted, self.bound
+        return self._estimate_with_hits(
+            lambda x: self.coupling.hits(x, self.mixture.shares(x)), known, size, seed
+        )
+
+    def verify(self, drafts: Sequence[int], chance: Chance) -> int | Distribution:
+        """Verify drafts; see :meth:`otspec.rules.Rule.verify`."""
+        return self.coupling.verify(drafts, self.mixture.select(drafts, chance), chance)
+
+    def _joint_kernel(self, drafts: Sequence[int]) -> Array:
+        return self.coupling.joint_kernel(drafts, self.mixture.shares(drafts))

@@ -1,0 +1,1 @@
+"""Rules that verify one draft after the other."""

@@ -1,0 +1,161 @@
+"""Recursive rejection: speculative sampling repeated on the residual (MCSD, alg. 1; Theory, 5)."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from otspec._base.arithmetic import Array, Number, as_number, over_one_denominator, quotient, zeros
+from otspec.chance import Chance
+from otspec.coupling import residual_of
+from otspec.distributions import Distribution
+from otspec.ratios import Pair
+from otspec.rules.base.counts import no_counts, over, with_one_more
+from otspec.rules.base.pair_rule import PairRule, refuse_many_drafts
+from otspec.rules.base.rule import CountedLaw
+
+MOST_ROUNDS, MOST_EXACT_ROUNDS = 100_000, 10_000
+"""Most drafts, in floats and in exact arithmetic."""
+
+
+@dataclass(frozen=True, eq=False)
+class RecursiveRejection(PairRule):
+    """Accept draft i with probability min(1, q_{i−1}/p), else go on with q_i ∝ (q_{i−1} − p)₊.
+
+    q_0 is the target; after k rejections the output is drawn from q_k.
+
+    Law: the output is distributed as the target.
+    Source: MCSD, alg. 1; SpecHub, alg. 1 with replacement; SpecInfer's multi-step speculative
+    sampling. Parameters and errors: :class:`otspec.rules.PairRule`; the answers are for
+    at most 100,000 drafts, 10,000 in exact arithmetic. Drafts of different models are for
+    :class:`otspec.rules.RecursiveRejectionIndependent`.
+
+    Examples
+    --------
+    >>> RecursiveRejection(["1/2", "1/2"], ["1/4", "3/4"], k=2).acceptance()
+    Fraction(7, 8)
+    """
+
+    name: ClassVar[str] = "recursive-rejection"
+    title: ClassVar[str] = "recursive rejection"
+    batch: ClassVar[str | None] = "recursive_rejection"
+    nested: ClassVar[bool] = True
+    colour: ClassVar[str] = "#D55E00"
+    marker: ClassVar[str] = "^"
+    couples_one: ClassVar[bool] = True
+
+    def acceptance(self) -> Number:
+        """Return 1 − Π_i Σ (q_{i−1} − p)₊; a residual token is never one of the drafts.
+
+        Without normalising in between: if W is the probability that all drafts so far were
+        rejected, W·q_i = (q − c·p)₊ with c the sum of the earlier W, since positive parts nest.
+        """
+        ((_, rejected, scale),) = deque(_rejected(self.pair, self.k), maxlen=1)
+        return 1 - quotient(rejected, scale)
+
+    @classmethod
+    def acceptances_of(cls, pair: Pair, ks: Sequence[int]) -> list[Number]:
+        """Return the acceptance for each of several k: all of the rejections of the most drafts.
+
+        Parameters and errors are those of the base.
+        """
+        if not ks:
+            return []
+        missed = _rejections(pair, max(ks))
+        return [1 - missed[k] for k in ks]
+
+    def accepted_law(self) -> Array:
+        """Return min(q, c·p) with c the sum of W_0 to W_{k−1}, shape (n,)."""
+        *_, (drafted, _, scale) = _rejected(self.pair, self.k)
+        accepted: Array = np.minimum(self.target, quotient(drafted, scale) * self.draft)
+        return accepted
+
+    def counted_law(self) -> CountedLaw:
+        """Return the accepted law by how many of the drafts are the output.
+
+        A token that can be rejected is out of the residual from then on, so that no draft before
+        the accepted one equals it.
+        """
+        accepted, so_far = no_counts(self), 0
+        draft, target, unit = over_one_denominator(self.draft, self.target)
+        for drafted, _, scale in _rejected(self.pair, self.k):
+            kept = np.minimum(target * scale, drafted * draft)
+            accepted = with_one_more(accepted, draft, unit - draft)
+            accepted[1] += kept - so_far
+            so_far = kept * unit
+        return CountedLaw(over(accepted[1:], scale * unit), self.target - over(kept, scale * unit))
+
+    def accepted_by_draft(self) -> Array:
+        """Return min(q, c·p) with c the sum of W_0 to W_{i−1}, less that of draft i − 1: (k, n).
+
+        A token that was rejected is out of the residual, so that the accepted draft is the first
+        that is this token.
+        """
+        accepted = zeros((self.k + 1, len(self.target)), like=self.target)
+        for i, (drafted, _, scale) in enumerate(_rejected(self.pair, self.k), start=1):
+            accepted[i] = np.minimum(self.target, quotient(drafted, scale) * self.draft)
+        by_draft: Array = accepted[1:] - accepted[:-1]
+        return by_draft
+
+    def acceptance_by_draft(self) -> Array:
+        """Return W_{i−1} − W_i for draft i."""
+        by_draft = zeros(self.k, like=self.draft)
+        rejections = _rejections(self.pair, self.k)
+        by_draft[:] = [rejections[i] - rejections[i + 1] for i in range(self.k)]
+        return by_draft
+
+    def verify(self, drafts: Sequence[int], chance: Chance) -> int | Distribution:
+        """Verify drafts; see :meth:`otspec.rules.Rule.verify`."""
+        wanted = self.target
+        for position, token in enumerate(drafts):
+            if chance.accept(wanted[token], self.draft[token]):
+                return position
+            wanted = residual_of(self.draft, wanted)
+        return wanted
+
+
+def _rejections(pair: Pair, k: int) -> list[Number]:
+    """Return W_0 = 1, …, W_k: the probability that the first i drafts are rejected."""
+    one = as_number(1, like=pair.draft)
+    return [one, *(quotient(rejected, scale) for _, rejected, scale in _rejected(pair, k))]
+
+
+def _rejected(pair: Pair, k: int) -> Iterator[tuple[Any, Any, Any]]:
+    """Yield c = W_0 + … + W_{i−1}, W_i and what to divide both by, for i = 1 to k.
+
+    Exact numbers are whole ones over a power of the common denominator: fractions would look
+    for common divisors of ever longer numbers. Tokens drop out of (q − c·p)₊ in the order of the
+    ratios. While no more do, the next W is W·(1 − p(those left)), so that many drafts cost little
+    more than few.
+    """
+    refuse_many_drafts(k, MOST_EXACT_ROUNDS if pair.exact else MOST_ROUNDS, "RecursiveRejection")
+    ratios = pair.by_ratio.ratios[: np.count_nonzero(pair.draft)]
+    draft, target, unit = over_one_denominator(pair.by_ratio.draft, pair.by_ratio.target)
+    zero, one = unit * 0, unit // unit
+    drafted, rejected, scale, gone, stay = zero, one, one, zero, one
+    wanted, offered = zero, one  # of the token that drops out next
+    for _ in range(k):
+        drafted = drafted * unit + rejected
+        if wanted * scale <= drafted * offered:
+            # In floats a ratio may be rounded to the other side: that token drops out first.
+            level = np.array([quotient(drafted, scale)], dtype=ratios.dtype)
+            out = max(int(np.searchsorted(ratios, level, side="right")[0]), 1 if offered else 0)
+            gone = gone + _plain(draft[:out].sum())
+            draft, target, ratios = draft[out:], target[out:], ratios[out:]
+            rejected = max(zero + _plain((target * scale - drafted * draft).sum()), zero)
+            wanted, offered, stay = one, zero, unit
+            if len(ratios):
+                wanted, offered, stay = _plain(target[0]), _plain(draft[0]), gone
+        else:
+            rejected = rejected * stay
+        scale = scale * unit
+        yield drafted * unit, rejected, scale
+
+
+def _plain(value: Any) -> Any:
+    """Return a scalar of an array as a number of Python, which is faster."""
+    return value.item() if isinstance(value, np.generic) else value

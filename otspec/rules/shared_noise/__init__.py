@@ -1,0 +1,1 @@
+"""Verification by shared Gumbel noise."""

@@ -1,0 +1,231 @@
+"""Drafts and output from the same noise, which alone decides on the output (Theory, 33, 35)."""
+
+from __future__ import annotations
+
+import math
+from abc import abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import ClassVar
+
+import numpy as np
+
+from otspec._base.arguments import as_generator, as_seed, as_size
+from otspec._base.arithmetic import Array, IntArray, as_number, zeros
+from otspec._base.coerce import as_array
+from otspec.chance import Chance
+from otspec.coupling import match, matches
+from otspec.distributions import Distribution
+from otspec.drafts.base import as_drafts
+from otspec.estimate import Estimate
+from otspec.rules.base.pair_rule import PairRule
+from otspec.rules.base.rule import NotExactError
+from otspec.rules.shared_noise.exponentials import Powers, first_arrivals
+
+MOST_TERMS = 1_000_000
+"""Most terms of an exact sum that anybody waits for."""
+_CHUNK = 1 << 22
+"""Most random numbers drawn at once (32 MB)."""
+
+
+@dataclass(frozen=True, eq=False)
+class SharedNoise(PairRule):
+    """A rule whose drafts and output are read from the same exponential numbers.
+
+    A draft is accepted if and only if it is the output, which is a function of the target and the
+    noise alone. So the output cannot depend on the drafts, and no draft probabilities are needed to
+    verify. :meth:`verify` is the conditional law of that output given the drafts.
+    """
+
+    compared: ClassVar[bool] = False
+
+    best_for_one: ClassVar[bool] = False
+
+    @property
+    @abstractmethod
+    def _noise_shape(self) -> tuple[int, ...]:
+        """The shape of the noise of one step."""
+
+    @abstractmethod
+    def _masses(self, drafts: Sequence[int]) -> list[Fraction]:
+        """Return P(these drafts and output y) for every token y, exactly."""
+
+    @abstractmethod
+    def _drafts(self, noise: Array) -> IntArray:
+        """Read drafts from noise: (size, *shape) -> (size, k)."""
+
+    @abstractmethod
+    def _output(self, noise: Array) -> IntArray:
+        """Read the outputs from noise: (size, *shape) -> (size,)."""
+
+    @abstractmethod
+    def _noise_given(self, drafts: Sequence[int], rng: np.random.Generator) -> Array:
+        """Draw the noise given the drafts that it leads to."""
+
+    def couple(self, noise: Array) -> tuple[list[int], int]:
+        """Return the drafts and the output that the noise of one step leads to.
+
+        Parameters
+        ----------
+        noise : array_like of float, shape (n,) or (k, n)
+            Positive; independent exponential numbers of mean 1, such as −log of uniform numbers.
+
+        Returns
+        -------
+        drafts : list of int, length k
+        token : int
+            The output, which depends on the noise and the target alone.
+
+        Raises
+        ------
+        ValueError
+            Noise of another shape, or that is not positive and finite.
+        """
+        noise = as_array(noise, "noise")
+        if noise.shape != self._noise_shape or noise.dtype.kind != "f":
+            raise ValueError(
+                f"noise has shape {noise.shape} and dtype {noise.dtype}: pass floats of shape "
+                f"{self._noise_shape}, such as rng.standard_exponential({self._noise_shape})"
+            )
+        if not (np.isfinite(noise).all() and (noise > 0).all()):
+            raise ValueError(
+                "noise holds numbers that are not positive and finite: draw them again"
+            )
+        return self._drafts(noise[None])[0].tolist(), int(self._output(noise[None])[0])
+
+    def verify(self, drafts: Sequence[int], chance: Chance) -> int | Distribution:
+        """Verify drafts; see :meth:`otspec.rules.Rule.verify`.
+
+        The output is drawn from its law given the drafts. :meth:`couple` has both from the noise.
+        """
+        return match(self._given(drafts), drafts, chance)
+
+    def _joint_kernel(self, drafts: Sequence[int]) -> Array:
+        return matches(self._given(drafts), drafts)
+
+    def _given(self, drafts: Sequence[int]) -> Distribution:
+        """Return the law of the output given the drafts, (n,).
+
+        Drafts that cannot occur say nothing: the output then has the law of the target.
+        """
+        if not self._possible(drafts):
+            return self.target
+        terms = math.comb(len(self._support) + self.k, self.k) * len(self.target)
+        if terms > MOST_TERMS:
+            raise NotExactError(
+                f"the law of the output given k = {self.k} drafts has too many terms for "
+                f"{len(self.target):,} tokens: sample() draws from it"
+            )
+        masses = self._masses(drafts)
+        given = zeros(len(masses), like=self.target)
+        given[:] = [as_number(mass / sum(masses), like=self.target) for mass in masses]
+        return given
+
+    def _possible(self, drafts: Sequence[int]) -> bool:
+        """Whether these drafts can occur."""
+        repeated = self.law_class.distinct and len(set(drafts)) < len(drafts)
+        return not repeated and set(drafts) <= set(self._support)
+
+    def sample(self, x: Sequence[int], rng: np.random.Generator) -> tuple[int, bool]:
+        """Draw the output for given drafts: the noise given the drafts, then the target's token.
+
+        Parameters, result and errors: :meth:`otspec.rules.Rule.sample`. O(n) at any vocabulary.
+        """
+        drafts, rng = as_drafts(x, self.law), as_generator(rng)
+        if not self._possible(drafts):
+            return super().sample(drafts, rng)
+        token = int(self._output(self._noise_given(drafts, rng)[None])[0])
+        return token, token in drafts
+
+    def estimate(self, size: int = 2_000, seed: int = 0) -> Estimate:
+        """Estimate :meth:`acceptance` from noise that is drawn at random.
+
+        Parameters
+        ----------
+        size : int
+            How many steps, at least 2.
+        seed : int
+
+        Returns
+        -------
+        Estimate
+            How often the output is one of the drafts.
+
+        Raises
+        ------
+        ValueError
+            Fewer than two steps, or more than the memory holds.
+        """
+        return Estimate.of_mean(self._steps(size, seed)[0] < self.k)
+
+    def estimate_by_draft(self, size: int = 2_000, seed: int = 0) -> Array:
+        """Estimate :meth:`accepted_by_draft` from drawn noise, without bias; (k, n) of float."""
+        found = np.zeros((self.k + 1, len(self.target)))
+        np.add.at(found, self._steps(size, seed), 1 / size)
+        return found[:-1]
+
+    def _steps(self, size: int, seed: int) -> tuple[IntArray, IntArray]:
+        """Return the first draft that is the output, k if none is, and the output: (size,) each."""
+        size = as_size(size, least=2, width=self.k)
+        rng = np.random.default_rng(as_seed(seed))
+        rows = max(1, _CHUNK // math.prod(self._noise_shape))
+        places, tokens = np.empty((2, size), dtype=np.intp)
+        for start in range(0, size, rows):
+            part = slice(start, min(start + rows, size))
+            shape = (part.stop - start, *self._noise_shape)
+            noise = rng.standard_exponential(shape)
+            tokens[part] = self._output(noise)
+            hits = self._drafts(noise) == tokens[part, None]
+            places[part] = np.where(hits.any(axis=1), hits.argmax(axis=1), self.k)
+        return places, tokens
+
+    # Exact numbers
+
+    @cached_property
+    def _exact(self) -> tuple[list[Fraction], list[Fraction]]:
+        """Draft and target as fractions, of sum 1."""
+        both = []
+        for masses in (self.draft, self.target):
+            values = [Fraction(value) for value in masses.tolist()]
+            total = sum(values)
+            both.append([value / total for value in values])
+        return both[0], both[1]
+
+    @cached_property
+    def _support(self) -> list[int]:
+        """The tokens that can be drafted."""
+        return np.flatnonzero(self.draft).tolist()
+
+    def _arrivals(self, drafts: Sequence[int], output: int | None) -> Powers:
+        """Return P(first drafts | no token of the target's race before t), of u = e^{−t}.
+
+        With an output, the target's race ends at t with this token.
+        """
+        draft, target = self._exact
+        rates = {z: draft[z] for z in self._support}
+        starts = {z: target[z] / draft[z] for z in self._support}
+        return first_arrivals(drafts, rates, starts, output)
+
+
+def in_arithmetic_of(rule: PairRule, rows: list[list[Fraction]]) -> Array:
+    """Return exact numbers as an array in the arithmetic of a rule."""
+    found = zeros((len(rows), len(rows[0])), like=rule.target)
+    found[:] = [[as_number(value, like=rule.target) for value in row] for row in rows]
+    return found
+
+
+def earliest(noise: Array, rates: Array, count: int) -> IntArray:
+    """Return the first tokens of a race: (..., n), (n,) -> (..., count)."""
+    tokens = np.flatnonzero(rates)
+    with np.errstate(over="ignore"):
+        times = noise[..., tokens] / rates[tokens].astype(float)
+    if count == 1:
+        first = times.argmin(axis=-1)[..., None]
+    else:
+        first = np.argpartition(times, count - 1, axis=-1)[..., :count]
+        by_time = np.argsort(np.take_along_axis(times, first, axis=-1), axis=-1)
+        first = np.take_along_axis(first, by_time, axis=-1)
+    found: IntArray = tokens[first]
+    return found

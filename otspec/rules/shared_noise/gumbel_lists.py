@@ -1,0 +1,220 @@
+"""Shared noise, k lists: i.i.d. drafts (Theory, 33)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import ClassVar
+
+import numpy as np
+
+from otspec._base.arithmetic import Array, IntArray, Number, is_exact
+from otspec.ratios import Pair
+from otspec.rules.base.rule import NotExactError
+from otspec.rules.shared_noise.base import MOST_TERMS, SharedNoise, earliest, in_arithmetic_of
+from otspec.rules.shared_noise.exponentials import ONE, Powers, integral, one_minus, plus, times
+
+_NODES, _FEW_NODES = 16, 8
+"""Nodes of the quadrature in each piece of time, and in early ones, which weigh little."""
+_LAST = 40.0
+"""From k t on, e^{−kt} is negligible."""
+_MOST_RATE = 1e200
+"""What arrives at such a rate arrives at once."""
+_LEAST = 1e-17
+"""Draft mass below which a token's time scale is not resolved: it is accepted no more often."""
+
+
+@dataclass(frozen=True, eq=False)
+class GumbelLists(SharedNoise):
+    """Draft the winners of k races, and accept the token that wins the target's race over all.
+
+    List j has an exponential number E_y^(j) for each token y. Draft j is the first token by
+    E_y^(j)/p(y), so that the drafts are i.i.d.; the output is the first by min_j E_y^(j)/q(y). A
+    draft is accepted if and only if it is the output, in whichever list it won.
+
+    Laws: the output is distributed as the target and depends on the noise and k alone. Source:
+    Rowan et al. (GLS). Parameters and errors: :class:`otspec.rules.PairRule`.
+
+    Examples
+    --------
+    >>> pair = ["1/2", "3/10", "1/5"], ["1/10", "3/5", "3/10"]
+    >>> [round(float(GumbelLists(*pair, k).acceptance()), 4) for k in (1, 2, 3)]
+    [0.5818, 0.7661, 0.8598]
+    """
+
+    name: ClassVar[str] = "gumbel-lists"
+    title: ClassVar[str] = "shared noise (lists)"
+    colour: ClassVar[str] = "#8C510A"
+    marker: ClassVar[str] = "X"
+
+    @classmethod
+    def acceptances_of(cls, pair: Pair, ks: Sequence[int]) -> list[Number]:
+        """Return the acceptance for each of several k, in floats from one quadrature."""
+        if pair.exact:
+            return super().acceptances_of(pair, ks)
+        missed = dict.fromkeys(ks, 0.0)
+        for nodes, weights, first, other in _quadrature(pair, min(ks, default=1)):
+            left, others = 1 - first, 1 - other
+            for k in range(1, max(ks, default=0) + 1):
+                if k in missed:
+                    density = k * np.exp(-k * nodes) * weights
+                    missed[k] += float(density @ left @ pair.by_ratio.target)
+                left *= others
+        return [min(max(1 - missed[k], 0.0), 1.0) for k in ks]
+
+    def acceptance(self) -> Number:
+        """Return Σ q(y) ∫ k e^{−kt} [1 − (1 − a)(1 − b)^{k−1}] dt.
+
+        Raises
+        ------
+        NotExactError
+            Exact sums of more than a million terms; :meth:`estimate` simulates, and floats have no
+            limit.
+        """
+        if is_exact(self.target):
+            return super().acceptance()
+        return self.acceptances_of(self.pair, [self.k])[0]
+
+    def accepted_law(self) -> Array:
+        """Return the probability that the output is y and a draft, shape (n,)."""
+        others, both = self._integrals
+        accepted: Array = self.target * (1 - others[-1] + both[-1])
+        return accepted
+
+    def accepted_by_draft(self) -> Array:
+        """Return the probability that the output is y and draft i the first that is y, (k, n)."""
+        # C_m = ∫ k e^{−kt} (1 − b)^m dt, and A_m the same with a factor a.
+        others, both = self._integrals
+        rows = []
+        for i in range(self.k):
+            # One of the first i lists wins with y, but it drafted another token; or this list wins
+            # and drafts y; or a later list wins. No draft before is y.
+            row = both[i]
+            if i:
+                row = row + i * (others[i - 1] - others[i] - both[i - 1] + both[i])
+            if i + 1 < self.k:
+                row = row + (self.k - 1 - i) * (others[i] - others[i + 1])
+            rows.append(self.target * row / self.k)
+        return np.array(rows)
+
+    def acceptance_by_draft(self) -> Array:
+        """Return the probability that draft i is the first that is the output, shape (k,)."""
+        by_draft: Array = self.accepted_by_draft().sum(axis=1)
+        return by_draft
+
+    @cached_property
+    def _integrals(self) -> tuple[Array, Array]:
+        """∫ k e^{−kt} (1 − b)^m dt, and with a factor a, for m < k and every token: (k, n) each.
+
+        Given that the output is y, at the time t, a is the probability that the list that wins
+        drafts y, and b that another list does.
+        """
+        if not is_exact(self.target):
+            others, both = np.zeros((2, self.k, len(self.target)))
+            for nodes, weights, first, other in _quadrature(self.pair, self.k):
+                density = self.k * np.exp(-self.k * nodes) * weights
+                left = np.ones_like(other)
+                for m in range(self.k):
+                    others[m] += density @ left
+                    both[m] += density @ (first * left)
+                    left *= 1 - other
+            order = np.argsort(self.pair.order)
+            return others[:, order], both[:, order]
+        terms = math.comb(len(self._support) + self.k, self.k) * len(self._support)
+        if terms > MOST_TERMS:
+            raise NotExactError(
+                f"the acceptance of k = {self.k} drafts from k races has about {terms:,} exact "
+                "terms: pass floats, or estimate() simulates it"
+            )
+        columns = [self._exact_integrals(y) for y in range(len(self.target))]
+        rows = [
+            [[column[part][m] for column in columns] for m in range(self.k)] for part in range(2)
+        ]
+        return in_arithmetic_of(self, rows[0]), in_arithmetic_of(self, rows[1])
+
+    def _exact_integrals(self, y: int) -> tuple[list[Fraction], list[Fraction]]:
+        """Return both integrals for one token."""
+        drafted = y in self._support
+        first = self._arrivals((y,), y) if drafted else {}
+        missing = one_minus(self._arrivals((y,), None)) if drafted else ONE
+        left, others, both = ONE, [], []
+        for _ in range(self.k):
+            others.append(self.k * integral(left, self.k))
+            both.append(self.k * integral(times(first, left), self.k))
+            left = times(left, missing)
+        return others, both
+
+    def _masses(self, drafts: Sequence[int]) -> list[Fraction]:
+        _, target = self._exact
+        shared = [self._arrivals((x,), None) for x in drafts]
+        found = []
+        for y, mass in enumerate(target):
+            own = {x: self._arrivals((x,), y) for x in set(drafts)} if mass else {}
+            # The list that wins has a race in which y arrives at its start.
+            parts = [
+                _product([own[x] if i == j else shared[i] for i, x in enumerate(drafts)])
+                for j in range(self.k if mass else 0)
+            ]
+            found.append(mass * integral(plus(*parts), self.k))
+        return found
+
+    @property
+    def _noise_shape(self) -> tuple[int, ...]:
+        return self.k, len(self.target)
+
+    def _drafts(self, noise: Array) -> IntArray:
+        return earliest(noise, self.draft, 1)[..., 0]
+
+    def _output(self, noise: Array) -> IntArray:
+        return earliest(noise.min(axis=1), self.target, 1)[:, 0]
+
+    def _noise_given(self, drafts: Sequence[int], rng: np.random.Generator) -> Array:
+        # In each list the draft arrives at an exponential time of rate 1, and the others later.
+        draft, rows = self.draft.astype(float), np.arange(self.k)
+        times = rng.standard_exponential((self.k, 1))
+        noise = rng.standard_exponential(self._noise_shape) + draft * times
+        noise[rows, list(drafts)] = draft[list(drafts)] * times[:, 0]
+        return noise
+
+
+def _product(factors: Sequence[Powers]) -> Powers:
+    product = ONE
+    for factor in factors:
+        product = times(product, factor)
+    return product
+
+
+def _quadrature(pair: Pair, k: int) -> Iterator[tuple[Array, Array, Array, Array]]:
+    """Yield pieces of time, for k or more lists, with what the integrands are made of there.
+
+    By ascending ratio r = q/p, with P and Q the draft and target mass of the tokens up to y, let
+    Λ(y) = r(y) P − Q. Then a = e^{−tΛ(y)}, and between the starts t r of two tokens another list
+    drafts y with probability p(y)/P times the difference of e^{−tΛ}: b is the sum from y on.
+
+    Yields
+    ------
+    nodes, weights : ndarray, shape (m,)
+    first, other : ndarray, shape (m, n)
+        a and b, of the tokens in the order of the pair.
+    """
+    ratios, draft, _ = pair.by_ratio
+    drafted = int(np.searchsorted(ratios, np.inf))
+    ratios, mass = ratios[:drafted], pair.below[0][1 : drafted + 1]
+    rates = np.clip(ratios * mass - pair.below[1][1 : drafted + 1], 0, _MOST_RATE)
+    gaps = np.append(np.minimum(np.diff(ratios) * mass[:-1], _MOST_RATE), _MOST_RATE)
+    resolved = rates[draft[:drafted] >= _LEAST]
+    late = 4.0 ** -math.ceil(math.log(max(resolved.max(initial=1.0), 1.0), 4))
+    early = 0.0
+    while early * k < _LAST:
+        points, weights = np.polynomial.legendre.leggauss(_NODES if late > 0.1 else _FEW_NODES)
+        nodes = early + (late - early) / 2 * (1 + points)
+        first, other = np.zeros((2, len(nodes), len(draft)))
+        first[:, :drafted] = np.exp(-nodes[:, None] * rates)
+        steps = first[:, :drafted] * -np.expm1(-nodes[:, None] * gaps) / mass
+        sums = np.cumsum(steps[:, ::-1], axis=1)[:, ::-1]
+        other[:, :drafted] = np.minimum(draft[:drafted] * sums, 1)
+        yield nodes, (late - early) / 2 * weights, first, other
+        early, late = late, 4 * late
