@@ -11,7 +11,7 @@ import numpy as np
 
 from otspec.conformance.cases.kinds import Block, Kind, Tokens
 from otspec.conformance.cases.library import small_cases
-from otspec.conformance.faults import RULES, Fault, RightRule
+from otspec.conformance.faults import RIGHT_RULES, Fault, RightRule
 from otspec.conformance.faults.controls import (
     DETECT,
     alarms,
@@ -215,7 +215,7 @@ def _harmless(found: list[Measured]) -> Iterator[str]:
             yield row([each.fault.name, each.rule.name, far])
 
 
-def written(rules: Iterable[RightRule] = RULES) -> str:
+def written(rules: Iterable[RightRule] = RIGHT_RULES) -> str:
     """Return the page."""
     results = {rule: list(measured(rule)) for rule in rules}
     return "\n".join(sections(results)).rstrip() + "\n"

@@ -6,7 +6,6 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from otspec import blocks
-from otspec.blocks import trees
 from otspec.files import READERS
 from otspec.rules import RULES
 from otspec.rules.base.rule import Rule
@@ -51,9 +50,9 @@ def rules_for_several() -> str:
         (
             [what, f"`{rule.__name__}`", f"`{name}`", rule.title, batch_of(rule)]
             for what, registry in (
-                ("one block", blocks.RULES),
-                ("a tree, by depth", trees.RULES),
-                ("a whole tree", trees.VERIFIERS),
+                ("one block", blocks.BLOCK_RULES),
+                ("a tree, by depth", blocks.TREE_RULES),
+                ("a whole tree", blocks.TREE_VERIFIERS),
             )
             for name, rule in registry.items()
         ),

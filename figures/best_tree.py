@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from figures.contract import Cell, Numbers, Settings, Table
 from figures.registry import item
-from otspec.blocks.trees import BestTrees, DynamicTree, Shape, best_trees
+from otspec.blocks import BestTrees, DynamicTree, Shape, best_trees
 from otspec.datasets import letters
 from otspec.logged import best_trees_on_blocks, dynamic_tree_on_blocks
 from otspec.rules import (

@@ -9,7 +9,8 @@ from figures.axes import rule_lines
 from figures.contract import Settings
 from figures.curves import Curves
 from figures.registry import item
-from otspec.blocks import BLOCK_RULES, compare_block_rules, memoryless
+from otspec.blocks import BLOCK_RULES, compare_block_rules
+from otspec.models import memoryless
 
 TARGET = Fraction(3, 4)
 """q: P(1) of the large model."""
@@ -41,7 +42,7 @@ class KeptTokens(Curves):
             rows = compare_block_rules(bernoulli(p), bernoulli(TARGET), lengths)
             kept[p] = {
                 rule.title: tuple(row.expected for row in rows if row.rule == rule.title)
-                for rule in BLOCK_RULES
+                for rule in BLOCK_RULES.values()
             }
         return cls(lengths, kept)
 

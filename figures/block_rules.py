@@ -13,12 +13,8 @@ from figures.looks import look
 from figures.on_letters import letter_pair
 from figures.ratio_bounds import kept_tokens
 from figures.registry import item
-from otspec.blocks import (
-    BLOCK_RULES,
-    BlockVerify,
-    decode,
-    memoryless,
-)
+from otspec.blocks import BLOCK_RULES, BlockVerify, decode
+from otspec.models import memoryless
 
 LENGTHS = tuple(range(1, 9))
 SEED = 11
@@ -32,7 +28,7 @@ TEXTS, TEXT = 8, 1_500
 def _on_letters(lengths: tuple[int, ...], quick: bool) -> dict[str, tuple[float, ...]]:
     """Return the lower bounds at a random place of the letters."""
     found = {}
-    for rule in BLOCK_RULES:
+    for rule in BLOCK_RULES.values():
         step = QUICK_STEP if quick else STEP
         kept = kept_tokens(letter_pair(), rule, max(lengths), step)
         found[rule.title] = tuple(1 + kept[length - 1].low for length in lengths)
@@ -42,7 +38,7 @@ def _on_letters(lengths: tuple[int, ...], quick: bool) -> dict[str, tuple[float,
 def _first_blocks(models: Any, lengths: tuple[int, ...]) -> dict[str, tuple[float, ...]]:
     return {
         rule.title: tuple(float(rule(*models, length).efficiency()) for length in lengths)
-        for rule in BLOCK_RULES
+        for rule in BLOCK_RULES.values()
     }
 
 
@@ -98,8 +94,8 @@ class TokensPerCall(Picture):
             _on_letters(lengths, settings.quick),
             _first_blocks(coins, lengths),
             {rule.title: tuple(float(row[rule.title].efficiency) for row in rows)
-             for rule in BLOCK_RULES},
-            {rule.title: tuple(row[rule.title].error for row in rows) for rule in BLOCK_RULES},
+             for rule in BLOCK_RULES.values()},
+            {rule.title: tuple(row[rule.title].error for row in rows) for rule in BLOCK_RULES.values()},
             tuple(mean for mean, _ in long_run),
             tuple(error for _, error in long_run),
         )  # fmt: skip

@@ -35,7 +35,7 @@ PRINTED = {
 percent, as printed."""
 STEP, QUICK_STEP = 0.05, 0.2
 """Of the grid of ratios on which the letters are bounded."""
-TOKEN, PUBLISHED, PREPRINT = (rule.title for rule in BLOCK_RULES)
+TOKEN, PUBLISHED, PREPRINT = (rule.title for rule in BLOCK_RULES.values())
 
 
 class Improvement(NamedTuple):
@@ -68,7 +68,10 @@ def improvement(token: list[float], other: list[float]) -> Improvement:
 @lru_cache(maxsize=2)
 def on_letters(step: float) -> dict[int, dict[str, Bounds]]:
     """Return bounds of E[τ] on the letters: L → rule."""
-    kept = {rule.title: kept_tokens(letter_pair(), rule, max(TABLES), step) for rule in BLOCK_RULES}
+    kept = {
+        rule.title: kept_tokens(letter_pair(), rule, max(TABLES), step)
+        for rule in BLOCK_RULES.values()
+    }
     return {
         length: {rule: bounds[length - 1] for rule, bounds in kept.items()} for length in TABLES
     }
@@ -98,7 +101,7 @@ class TokenAndBlock(Table):
     input : str
         Which trace.
     means : dict
-        L → rule → what :func:`otspec.blocks.compare_on_blocks` says of all blocks.
+        L → rule → what :func:`otspec.logged.compare_on_blocks` says of all blocks.
     improvements : dict
         L → rule for blocks → its improvement over token verification.
     """

@@ -9,8 +9,9 @@ import numpy as np
 from figures.axes import rule_lines
 from figures.contract import Numbers, Picture, Settings
 from figures.registry import item
-from otspec.blocks import DraftSelection, TokenVerify, configurations, random_pair, sweep
+from otspec.blocks import DraftSelection, TokenVerify, configurations, sweep
 from otspec.blocks.trees.branching import as_text
+from otspec.models import random_pair
 from otspec.rules import (
     KSequential,
     PairRule,

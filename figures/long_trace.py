@@ -13,8 +13,9 @@ from pathlib import Path
 from typing import Any
 
 from figures.contract import Settings
-from otspec.blocks import BLOCK_RULES, BlockComparison, BlockVerify, LoggedBlock
+from otspec.blocks import BLOCK_RULES, BlockComparison, BlockVerify
 from otspec.blocks.trees.branching import as_text
+from otspec.logged import LoggedBlock
 from otspec.logged.comparison import mean_and_error
 from otspec.rules import KSequential, PooledSelection, PooledSelectionWithoutReplacement
 
@@ -65,7 +66,7 @@ def computed(blocks: Iterable[LoggedBlock]) -> Kept:
     return {
         length: {
             rule.title: tuple(float(block.expected(rule, length)) for block in logged)
-            for rule in BLOCK_RULES
+            for rule in BLOCK_RULES.values()
         }
         for length in range(1, longest + 1)
     }

@@ -12,8 +12,9 @@ from typing import Any, NamedTuple
 from figures.contract import Settings
 from figures.long_trace import KeptByTree, recorded
 from figures.tree_starts import Start
-from otspec.blocks import LoggedBlock, as_branching, configurations
+from otspec.blocks import as_branching, configurations
 from otspec.blocks.trees.branching import as_text
+from otspec.logged import LoggedBlock
 from otspec.rules import (
     NaiveSampling,
     PairRule,

@@ -11,10 +11,10 @@ import numpy as np
 
 from otspec._base.arithmetic import Array, IntArray
 from otspec._base.frozen import Frozen
-from otspec.blocks import WarpedModel
 from otspec.blocks.trees.verifiers.token_rules import TokenRule, made_rule
 from otspec.datasets import letters
 from otspec.datasets.english_letters import ALPHABET
+from otspec.models import WarpedModel
 from otspec.rules.base.rule import NotExactError, Rule
 
 SYMBOLS = len(ALPHABET)
@@ -103,7 +103,7 @@ class LetterTrees(Frozen):
     rule : callable
         (draft, target, k) → a rule for one token.
     merge : bool
-        Whether equal i.i.d. children go on together, see :class:`otspec.blocks.trees.DraftSelection`.
+        Whether equal i.i.d. children go on together, see :class:`otspec.blocks.DraftSelection`.
     """
 
     pair: LetterPair

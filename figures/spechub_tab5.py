@@ -8,7 +8,7 @@ from typing import NamedTuple
 from figures.contract import Cell, Numbers, Settings, Table
 from figures.registry import item
 from otspec._base.arithmetic import Number
-from otspec.blocks.trees import DraftSelection
+from otspec.blocks import DraftSelection
 from otspec.datasets import letters
 from otspec.models import NGramModel, Prefix, WarpedModel
 from otspec.rules import (

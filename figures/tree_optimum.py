@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, TypeAlias
 from figures.contract import Cell, Numbers, Settings, Table
 from figures.registry import item
 from otspec._base.arithmetic import Number
-from otspec.blocks.trees import DraftSelection, as_branching
+from otspec.blocks import DraftSelection, as_branching
 from otspec.blocks.trees.verifiers.base import TreeRule
 from otspec.blocks.trees.verifiers.greedy_multi_path import GreedyMultiPath
 from otspec.blocks.trees.verifiers.token_rules import TokenRule

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from otspec.blocks import LoggedBlock
 from otspec.blocks.trees.verifiers.token_rules import TokenRule
 from otspec.distributions import Distribution
+from otspec.logged import LoggedBlock
 from otspec.ratios import Pair
 from otspec.rules import RecursiveRejectionWithoutReplacement
 from otspec.rules.rejection.rejected_paths import DistinctPaths

@@ -15,7 +15,8 @@ from searching import of_all
 
 import otspec
 from otspec import closed_forms
-from otspec.blocks import BlockVerify, BlockVerifyPublished, TokenVerify, memoryless
+from otspec.blocks import BlockVerify, BlockVerifyPublished, TokenVerify
+from otspec.models import memoryless
 from otspec.optimum.plan import optimal_plan
 
 SIXTHS = [Fraction(i, 6) for i in range(7)]

@@ -8,7 +8,8 @@ from pathlib import Path
 
 from docs.note.results import Results
 from otspec.auditing import audit_blocks
-from otspec.blocks import BlockVerifyPublished, HierarchicalVerify, memoryless
+from otspec.blocks import BlockVerifyPublished, HierarchicalVerify
+from otspec.models import memoryless
 from validation.claim import Counterexample
 from validation.registry import CLAIMS
 from validation.search import Search

@@ -31,7 +31,7 @@ def advise(
 ) -> Advice:
     """Say which draft law, rule and tree give most tokens per second, and what others lose.
 
-    Compared are the rules of :data:`otspec.blocks.trees.RULES` on the trees that keep most of 1, 2, 4, …
+    Compared are the rules of :data:`otspec.blocks.TREE_RULES` on the trees that keep most of 1, 2, 4, …
     nodes and on those that are fastest, also among branchings and chains; token verification and
     published block verification of chains; and no draft. Trees are searched for by the mean
     chances of all positions, as Sequoia does it, and then measured text by text without bias.
@@ -43,7 +43,7 @@ def advise(
         drafted blocks, or texts of the target, along which calls are counted as an engine would
         count them. Two models are followed through all their texts, exactly if they are exact.
     draft_cost, target_cost : Seconds, number, str, mapping or sequence
-        Seconds of a call by the tokens that it reads at once, see :func:`otspec.blocks.trees.as_seconds`.
+        Seconds of a call by the tokens that it reads at once, see :func:`otspec.blocks.as_seconds`.
     nodes : int
         The most drafted tokens.
     depth : int, optional
@@ -51,10 +51,10 @@ def advise(
     widest : int
         The most children of a node.
     rules : sequence of str, optional
-        Names in :data:`otspec.blocks.trees.RULES`; by default all that take so many children.
+        Names in :data:`otspec.blocks.TREE_RULES`; by default all that take so many children.
     trees : sequence
         Trees of yours that are compared besides, with every rule that serves them, see
-        :func:`otspec.blocks.trees.as_shape`.
+        :func:`otspec.blocks.as_shape`.
     total_variation : number, optional
         Also say what a lossy shortcut gains at best on chains: the law of every token, after the
         text before it, may be off by so much. Drafted blocks say it, texts of the target do not.

@@ -11,7 +11,7 @@ import numpy as np
 from otspec._base.arithmetic import Array, Number, as_number
 from otspec.advice.evaluation.candidates import CHAIN_RULES, NO_DRAFT, Candidate, CheckedRule
 from otspec.advice.evaluation.choices import UNKNOWN, Interval
-from otspec.blocks.trees import BestTrees, best_trees
+from otspec.blocks import BestTrees, best_trees
 from otspec.models import Model
 
 

@@ -14,7 +14,7 @@ from otspec.advice.evaluation.candidates import Candidate, CheckedRule
 from otspec.advice.evaluation.choices import Interval
 from otspec.advice.evaluation.numbers import TextNumbers
 from otspec.advice.evaluation.tally import FoldedTally
-from otspec.blocks.trees import BestTrees
+from otspec.blocks import BestTrees
 from otspec.blocks.trees.best.acceptance_rates import Chances
 
 

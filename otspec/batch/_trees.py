@@ -125,8 +125,8 @@ def traversal_verification(
     (w q − c p)₊. Of distinct siblings p is renormalised off those that were deleted.
 
     Law: the kept tokens, the drawn one, and the target's own continuation are distributed as the
-    target's text; :class:`otspec.blocks.trees.TraversalVerify` with ``merge=False``, or
-    :class:`otspec.blocks.trees.TraversalVerifyWithoutReplacement`. It keeps at least what recursive
+    target's text; :class:`otspec.blocks.TraversalVerify` with ``merge=False``, or
+    :class:`otspec.blocks.TraversalVerifyWithoutReplacement`. It keeps at least what recursive
     rejection keeps by :func:`tree_verification`; on a chain it is :func:`block_verification`.
     Source: Traversal Verification.
 

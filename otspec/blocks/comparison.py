@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 from otspec._base.arguments import as_list
 from otspec.blocks.block_verify import BlockVerify
-from otspec.blocks.single_draft import RULES
+from otspec.blocks.single_draft import BLOCK_RULES
 from otspec.distributions import as_k
 from otspec.frames import Rows, Tokens
 from otspec.models.callables import as_models
@@ -75,7 +75,7 @@ def compare_block_rules(draft: Any, target: Any, lengths: Sequence[int]) -> Rows
     counts = as_lengths(lengths)
     if not counts:
         return Rows((), BlockComparison)
-    expected = {rule: rule(*models, max(counts)).expected_up_to() for rule in RULES.values()}
+    expected = {rule: rule(*models, max(counts)).expected_up_to() for rule in BLOCK_RULES.values()}
     found = [
         BlockComparison(rule.title, length, kept[length - 1], expected[BlockVerify][length - 1])
         for length in counts

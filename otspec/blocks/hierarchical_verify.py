@@ -24,7 +24,7 @@ class HierarchicalVerify(BlockVerifyPublished):
     Law: not the target's, from L = 2 on. The smallest case: a fair coin for a draft, a target of
     (1/4, 3/4) and L = 2. Of 23/16 tokens kept (published block verification: 11/8) the text 10 has
     the probability 1/4 and 11 has 1/2, where the target has 3/16 and 9/16: a total variation of
-    1/16. :func:`otspec.auditing.audit_blocks` reports it; :data:`otspec.blocks.RULES`, which are
+    1/16. :func:`otspec.auditing.audit_blocks` reports it; :data:`otspec.blocks.BLOCK_RULES`, which are
     lossless, are without it. Source: the single-draft path of the public code of
     arXiv 2601.05724. Parameters and errors: :class:`otspec.blocks.single_draft.SingleDraftRule`.
 

@@ -67,7 +67,7 @@ class PlannedBlock(BlockRule):
         Language models, see :class:`otspec.blocks.base.BlockRule`.
     drafts : BlockRule
         The rule whose drafts are verified, and which tells their law by ``candidates()``: a
-        :class:`otspec.blocks.trees.DraftSelection`, or a rule for one drafted block.
+        :class:`otspec.blocks.DraftSelection`, or a rule for one drafted block.
     corrects : {"block", "one"}
     planner : callable
         (law of drafted sets, target, corrects) → :class:`otspec.programs.PathPlan`.

@@ -46,7 +46,7 @@ class SingleDraftRule(BlockRule):
     """
 
     name: ClassVar[str]
-    """What :data:`RULES` calls the rule."""
+    """What :data:`BLOCK_RULES` calls the rule."""
     colour: ClassVar[str] = "#666666"
     """Of its line in charts, as Matplotlib writes it."""
     marker: ClassVar[str] = "x"
@@ -277,8 +277,8 @@ def as_single_draft_rule(rule: Any) -> type[SingleDraftRule]:
     return checked
 
 
-RULES: Registry[type[SingleDraftRule]] = Registry(
+BLOCK_RULES: Registry[type[SingleDraftRule]] = Registry(
     "block rule", "otspec.block_rules", subclass_of(SingleDraftRule)
 )
 """The rules for one drafted block, by name, in the order of tables."""
-register = RULES.register
+register = BLOCK_RULES.register

@@ -96,14 +96,14 @@ def check(
         for ``detect`` and ``coarse``, the outcome is ``"undecided"``, and the report says what was
         detectable and which budget is enough.
     seed : int
-    shape : int, or a tree as :func:`otspec.blocks.trees.as_shape` takes it, optional
+    shape : int, or a tree as :func:`otspec.blocks.as_shape` takes it, optional
         How many drafts of one token (3), how long a block (2), or which tree (``"2x1"``).
     distinct : bool
         Whether drafts of one token, and siblings of a tree, are drawn without replacement.
     rule : str or callable, optional
         What the verifier is to accept, too, is held to the law of this rule: a name of
-        :data:`otspec.rules.RULES`, of :data:`otspec.blocks.RULES`, or of
-        :data:`otspec.blocks.trees.VERIFIERS` and :data:`otspec.blocks.trees.RULES` (equal siblings stay apart);
+        :data:`otspec.rules.RULES`, of :data:`otspec.blocks.BLOCK_RULES`, or of
+        :data:`otspec.blocks.TREE_VERIFIERS` and :data:`otspec.blocks.TREE_RULES` (equal siblings stay apart);
         or what makes such a rule, from (draft, target, k), (draft, target, length) or
         (draft, target, tree). The drafts of one token, and siblings, are drawn as the rule has
         them.

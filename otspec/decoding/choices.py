@@ -7,8 +7,8 @@ from typing import Any, TypeAlias
 
 from otspec import blocks, rules
 from otspec._base.coerce import shown
-from otspec.blocks import SingleDraftRule, trees
-from otspec.blocks.trees import Shape, TokenTree, shapes
+from otspec.blocks import Shape, SingleDraftRule, TokenTree
+from otspec.blocks.trees import shapes
 from otspec.blocks.trees.verifiers.leaf_to_root import LeafToRoot
 from otspec.decoding.decoder import Decoder
 from otspec.decoding.drafting import EndingShape
@@ -37,7 +37,7 @@ AnyTree: TypeAlias = str | Sequence[Any] | TokenTree | Shape
 
 def usable_rules() -> dict[str, Kind]:
     """Return the rules that decoding may use, by name: for one token, a tree, then one block."""
-    named = {**rules.RULES, **trees.RULES, **trees.VERIFIERS}
+    named = {**rules.RULES, **blocks.TREE_RULES, **blocks.TREE_VERIFIERS}
     return {
         **{
             name: rule
@@ -45,7 +45,7 @@ def usable_rules() -> dict[str, Kind]:
             # Of k lists of noise the output depends on k: no text of a seed.
             if issubclass(rule, (PairRule, LeafToRoot)) and rule is not GumbelLists
         },
-        **blocks.RULES,
+        **blocks.BLOCK_RULES,
     }
 
 
@@ -118,7 +118,7 @@ def as_shape(tree: AnyTree, end: Collection[int] = ()) -> EndingShape:
     Raises
     ------
     ValueError
-        As :func:`otspec.blocks.trees.as_shape`, but that a ``TokenTree`` may have no node; or more than
+        As :func:`otspec.blocks.as_shape`, but that a ``TokenTree`` may have no node; or more than
         10,000 nodes.
     """
     empty = isinstance(tree, TokenTree) and not len(tree)

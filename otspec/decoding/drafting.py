@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias
 
 from otspec._base.frozen import Frozen
-from otspec.blocks.trees import Shape, TokenTree
+from otspec.blocks import Shape, TokenTree
 from otspec.decoding.reader import Reader, Reads, Request
 from otspec.distributions import Distribution
 from otspec.models.base import Prefix

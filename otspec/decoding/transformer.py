@@ -11,7 +11,7 @@ import numpy as np
 
 from otspec._base.arithmetic import Array
 from otspec._base.frozen import Frozen
-from otspec.blocks.trees import TokenTree
+from otspec.blocks import TokenTree
 from otspec.decoding.reader import Reader, Reading, Request
 from otspec.distributions import Distribution, as_distribution
 from otspec.models.pretrained import cache_name, takes

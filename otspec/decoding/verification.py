@@ -117,7 +117,7 @@ class TreeVerifier(TokenVerifier):
     """A rule for one token, applied depth by depth to the children of the node that is kept.
 
     Law: what is kept and its continuation is the target's text. Source: SpecTr, alg. 3 and thm. 2;
-    MCSD, alg. 1 and 2. See :class:`otspec.blocks.trees.DraftSelection`, which is the same for models of
+    MCSD, alg. 1 and 2. See :class:`otspec.blocks.DraftSelection`, which is the same for models of
     small alphabets. Parameters: :class:`TokenVerifier`.
     """
 

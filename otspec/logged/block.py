@@ -188,8 +188,8 @@ class LoggedBlock(Frozen):
         Parameters
         ----------
         tree : str, sequence of int, TokenTree or Shape
-            Any tree, see :func:`otspec.blocks.trees.as_shape`; equal children stay apart
-            (:class:`otspec.blocks.trees.DraftSelection` with ``merge=False``).
+            Any tree, see :func:`otspec.blocks.as_shape`; equal children stay apart
+            (:class:`otspec.blocks.DraftSelection` with ``merge=False``).
         rule : callable
             (draft, target, k) → a rule for one token.
 
@@ -237,9 +237,9 @@ class LoggedBlock(Frozen):
         Parameters
         ----------
         tree : str, sequence of int, TokenTree or Shape
-            Any tree, see :func:`otspec.blocks.trees.as_shape`.
+            Any tree, see :func:`otspec.blocks.as_shape`.
         merge : bool
-            As for :class:`otspec.blocks.trees.TraversalVerify`.
+            As for :class:`otspec.blocks.TraversalVerify`.
 
         Returns
         -------

@@ -11,7 +11,7 @@ from otspec._base.arguments import as_instance, as_list
 from otspec._base.arithmetic import Array, Number
 from otspec.blocks.block_verify import BlockVerify
 from otspec.blocks.comparison import BlockComparison, as_lengths
-from otspec.blocks.single_draft import RULES
+from otspec.blocks.single_draft import BLOCK_RULES
 from otspec.blocks.trees.best.comparison import TreeComparison, as_trees, rules_for
 from otspec.blocks.trees.verifiers.traversal_verify import TraversalVerify
 from otspec.estimate import average
@@ -40,7 +40,7 @@ def compare_on_blocks(
     for length in as_lengths(lengths):
         kept = {
             rule: mean_and_error([block.expected(rule, length) for block in logged])
-            for rule in RULES.values()
+            for rule in BLOCK_RULES.values()
         }
         optimum, _ = kept[BlockVerify]
         for rule, (expected, error) in kept.items():
@@ -61,7 +61,7 @@ def compare_trees_on_blocks(
     ----------
     blocks : iterable of LoggedBlock
     trees : sequence
-        See :func:`otspec.blocks.trees.as_shape`.
+        See :func:`otspec.blocks.as_shape`.
 
     Raises
     ------

@@ -32,7 +32,7 @@ def dynamic_tree_on_blocks(blocks: Iterable[LoggedBlock], nodes: int, depth: int
     """Estimate dynamic trees on logged blocks, grown by the draft's path probabilities.
 
     Which nodes are the likeliest of a text is not known from one logged path of it, so that
-    :class:`otspec.blocks.trees.DynamicTree` of a number of nodes cannot be estimated; nor can a tree that
+    :class:`otspec.blocks.DynamicTree` of a number of nodes cannot be estimated; nor can a tree that
     is grown by the target, whose texts are not logged. But whether a path has at least a certain
     probability is known from the path. The threshold is the least at which trees have at most so
     many nodes in the mean over all texts, fewer where the draft is unsure of everything.

@@ -217,7 +217,7 @@ def lengths_on_blocks(blocks: Iterable[LoggedBlock], rule: Any, tree: Any) -> Ac
     rule : callable
         (draft, target, k) → a rule for one token, or a rule for one drafted block.
     tree : str, sequence of int, TokenTree or Shape
-        Of drawn tokens, see :func:`otspec.blocks.trees.as_shape`; a chain for a rule of blocks.
+        Of drawn tokens, see :func:`otspec.blocks.as_shape`; a chain for a rule of blocks.
 
     Returns
     -------

@@ -124,10 +124,10 @@ def replay(text: LoggedBlock, rule: Any, tree: Any, *, cut: bool = False) -> Rep
         With the rows of the target as ``sampling``: a text of the target, as long as it may be.
     rule : callable
         (draft, target, k) → a lossless rule for one token, which is applied at every node, as
-        :class:`otspec.blocks.trees.DraftSelection` does with ``merge=False``; or a rule for one drafted
+        :class:`otspec.blocks.DraftSelection` does with ``merge=False``; or a rule for one drafted
         block after whose one corrected token the plain target follows.
     tree : str, sequence of int, TokenTree or Shape
-        Of drawn tokens, see :func:`otspec.blocks.trees.as_shape`; a chain for a rule of blocks.
+        Of drawn tokens, see :func:`otspec.blocks.as_shape`; a chain for a rule of blocks.
     cut : bool
         Whether a text without an end token goes on behind what was logged. Then calls count as
         long as a whole tree of the text is logged after them.

@@ -10,7 +10,7 @@ import numpy as np
 from otspec._base.arguments import as_list, as_real
 from otspec._base.arithmetic import Array, Number
 from otspec._base.coerce import shown
-from otspec.blocks.trees import BestTree, BestTrees, Shape, as_shape
+from otspec.blocks import BestTree, BestTrees, Shape, as_shape
 from otspec.blocks.trees.best.acceptance_rates import Chances
 from otspec.plots.canvas import WIDE, ink, panel_on
 from otspec.plots.inline import explain
@@ -32,8 +32,8 @@ def tree(
     Parameters
     ----------
     tree : str, sequence, Shape, TokenTree, BestTree or BestTrees
-        What :func:`otspec.blocks.trees.as_shape` takes, up to 300 nodes, or a tree that was found; of
-        :func:`otspec.blocks.trees.best_trees` the best one is drawn, with its chances.
+        What :func:`otspec.blocks.as_shape` takes, up to 300 nodes, or a tree that was found; of
+        :func:`otspec.blocks.best_trees` the best one is drawn, with its chances.
     ax : matplotlib.axes.Axes, optional
         By default new ones in the package's style.
     chances : Chances or sequence of number, optional

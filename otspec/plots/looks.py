@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from otspec._base.coerce import shown
-from otspec.blocks.single_draft import RULES as BLOCK_RULES
-from otspec.blocks.trees import VERIFIERS
+from otspec.blocks import TREE_VERIFIERS
+from otspec.blocks.single_draft import BLOCK_RULES
 from otspec.drafts import IID, LAWS
 from otspec.plots.canvas import ink
 from otspec.rules import PairRule, compared_rules
@@ -86,7 +86,7 @@ def look_of_several(rule: str) -> dict[str, Any]:
     if as_title(rule) == OPTIMUM:
         opened = {"markersize": 10, "markerfacecolor": "none", "zorder": 1.5}
         return _OF_OPTIMUM | {"color": ink()} | opened
-    whole = {known.title: (known.colour, known.marker) for known in VERIFIERS.values()}
+    whole = {known.title: (known.colour, known.marker) for known in TREE_VERIFIERS.values()}
     blocks = {known.title: (known.colour, known.marker) for known in BLOCK_RULES.values()}
     depths = {known.title: (known.colour, known.marker) for known in compared_rules()}
     unknown = PairRule.colour, PairRule.marker

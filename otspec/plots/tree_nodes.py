@@ -7,7 +7,7 @@ from itertools import accumulate
 from typing import TYPE_CHECKING
 
 from otspec._base.arithmetic import Number
-from otspec.blocks.trees import BestTree, Configuration, TreeComparison
+from otspec.blocks import BestTree, Configuration, TreeComparison
 from otspec.plots.axes import PER_CALL, Point, as_rows, legend_beside, line_with_bars
 from otspec.plots.canvas import panel_on
 from otspec.plots.looks import as_title, look_of_several
@@ -26,7 +26,7 @@ def trees(rows: Iterable[TreeComparison], ax: Axes | None = None) -> Axes:
     Parameters
     ----------
     rows : iterable of TreeComparison
-        As :func:`otspec.blocks.trees.compare_trees` returns them.
+        As :func:`otspec.blocks.compare_trees` returns them.
     ax : matplotlib.axes.Axes, optional
         By default new ones in the package's style.
 
@@ -60,7 +60,7 @@ def best_trees(rows: Iterable[BestTree], rule: str, ax: Axes | None = None) -> A
     Parameters
     ----------
     rows : iterable of BestTree
-        Such as ``otspec.blocks.trees.best_trees(...).rows[-1]``, the best for each number of nodes.
+        Such as ``otspec.blocks.best_trees(...).rows[-1]``, the best for each number of nodes.
     rule : str
         Its title, which decides the look.
     ax : matplotlib.axes.Axes, optional
@@ -92,7 +92,7 @@ def sweep(rows: Iterable[Configuration], rule: str, ax: Axes | None = None) -> A
     Parameters
     ----------
     rows : iterable of Configuration
-        As :func:`otspec.blocks.trees.sweep` returns them.
+        As :func:`otspec.blocks.sweep` returns them.
     rule : str
         Its title, which decides the look.
     ax : matplotlib.axes.Axes, optional

@@ -30,7 +30,7 @@ class CandidateProgram(BlockCoupling):
     ----------
     candidates : mapping
         From sets of sequences of at most L tokens to their probabilities, such as
-        :meth:`otspec.blocks.trees.TreeRule.candidates` returns.
+        :meth:`otspec.blocks.TreeRule.candidates` returns.
     target : callable
         Language model: prefix → distribution, in the arithmetic of the probabilities.
     length : int

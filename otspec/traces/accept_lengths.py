@@ -12,8 +12,8 @@ import numpy as np
 from otspec._base.arithmetic import Array
 from otspec._base.extras import needed
 from otspec._base.registry import Registry, meant
-from otspec.blocks.single_draft import RULES as BLOCK_RULES
-from otspec.blocks.trees import RULES as TREE_RULES
+from otspec.blocks import TREE_RULES
+from otspec.blocks.single_draft import BLOCK_RULES
 from otspec.blocks.trees.shapes import Shape, as_shape
 from otspec.logged import AcceptLengths, Tally
 from otspec.logged.metrics import block_counts, counts_of
@@ -44,7 +44,7 @@ class CountedCalls(Work):
     Parameters
     ----------
     asked : tuple of (str, str)
-        Names of rules, of :data:`otspec.blocks.trees.RULES` or :data:`otspec.blocks.RULES`, with trees.
+        Names of rules, of :data:`otspec.blocks.TREE_RULES` or :data:`otspec.blocks.BLOCK_RULES`, with trees.
     warpings : tuple of Warping
         How both models are looked at.
     end : tuple of int

@@ -16,16 +16,16 @@ from otspec.advice.evaluation.numbers import Asked
 from otspec.advice.evaluation.search import Search, advice_from
 from otspec.advice.evaluation.tally import FoldedTally
 from otspec.advice.on_texts import TextEvidence
-from otspec.blocks import BlockVerifyPublished, DraftSelection, TokenVerify, random_pair
-from otspec.blocks.trees import RULES, as_shape
+from otspec.blocks import TREE_RULES, BlockVerifyPublished, DraftSelection, TokenVerify, as_shape
 from otspec.logged import LoggedBlock, best_trees_on_blocks, replay
+from otspec.models import random_pair
 from otspec.rules import RecursiveRejection, SpecHub
 from otspec.traces import Trace
 from otspec.traces.readers import Warp, Warping
 
 FEW = ["recursive-rejection", "spechub"]
 CHAINS = {rule.title: rule for rule in (TokenVerify, BlockVerifyPublished)}
-BY_TITLE = CHAINS | {rule.title: rule for rule in RULES.values()}
+BY_TITLE = CHAINS | {rule.title: rule for rule in TREE_RULES.values()}
 DEPTH = 3
 
 

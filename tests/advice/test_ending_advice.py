@@ -11,17 +11,19 @@ from tree_search import kept_of
 
 from otspec.advice import advise
 from otspec.blocks import (
+    TREE_RULES,
     BlockVerifyPublished,
     DraftSelection,
-    EndingModel,
-    LoggedBlock,
     TokenVerify,
+    as_shape,
+    best_trees,
 )
-from otspec.blocks.trees import RULES, as_shape, best_trees
+from otspec.logged import LoggedBlock
+from otspec.models import EndingModel
 
 NAMES = ["recursive-rejection", "pooled-selection", "target-only"]
 OPTIONS = {"draft_cost": 1, "target_cost": 10, "widest": 2, "rules": NAMES}
-BY_TITLE = {RULES[name].title: RULES[name] for name in NAMES}
+BY_TITLE = {TREE_RULES[name].title: TREE_RULES[name] for name in NAMES}
 CHAINS = {rule.title: rule for rule in (TokenVerify, BlockVerifyPublished)}
 
 
@@ -52,7 +54,7 @@ def test_choices_of_models_keep_what_every_tree_keeps_up_to_the_end(draft, targe
     advice = advise((draft, ending), nodes=4, depth=3, trees=["2x1"], **OPTIONS)
     kept = {title: kept_of(draft, target, rule, end) for title, rule in BY_TITLE.items()}
     # Of a chain recursive rejection keeps what token verification does.
-    kept[TokenVerify.title] = kept_of(draft, target, RULES["recursive-rejection"], end)
+    kept[TokenVerify.title] = kept_of(draft, target, TREE_RULES["recursive-rejection"], end)
     seen = set()
     for choice in advice.choices:
         if choice.rule in kept:
@@ -81,8 +83,8 @@ def test_choices_by_drafted_blocks_keep_what_is_kept_up_to_the_end(name):
             assert choice.tokens == pytest.approx(float(exact), abs=1e-12), choice
     if name != "chains":  # of models that remember nothing the mean chances are exact
         for rule in ("recursive-rejection", "pooled-selection"):
-            best = best_trees(draft, ending, RULES[rule], 3, length, widest=2).best.expected
-            found = [one.tokens for one in advice.choices if one.rule == RULES[rule].title]
+            best = best_trees(draft, ending, TREE_RULES[rule], 3, length, widest=2).best.expected
+            found = [one.tokens for one in advice.choices if one.rule == TREE_RULES[rule].title]
             chains = [one.tokens for one in advice.choices if one.rule == TokenVerify.title]
             assert max(found + chains) == pytest.approx(float(1 + best), abs=1e-12)
 

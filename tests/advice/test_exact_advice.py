@@ -11,16 +11,15 @@ from searching import NIGHTLY
 import otspec
 from otspec.advice import advise
 from otspec.advice.evaluation.choices import UNKNOWN, Choice
-from otspec.blocks import RULES as BLOCK_RULES
-from otspec.blocks import DraftSelection, TokenVerify, markov, memoryless
-from otspec.blocks.trees import RULES, StepCost, as_shape
+from otspec.blocks import BLOCK_RULES, TREE_RULES, DraftSelection, StepCost, TokenVerify, as_shape
 from otspec.blocks.trees.shapes import LEAF
 from otspec.datasets import letters
+from otspec.models import markov, memoryless
 from otspec.rules import PooledSelection, PooledSelectionWithoutReplacement
 
 SLOW = {PooledSelection.name, PooledSelectionWithoutReplacement.name}
 """Exact laws of two of 27 letters take them a second for each text; so one level serves."""
-BY_TITLE = {rule.title: rule for rule in RULES.values()}
+BY_TITLE = {rule.title: rule for rule in TREE_RULES.values()}
 CHAINS = {rule.title: rule for rule in BLOCK_RULES.values()}
 COIN = memoryless(["1/2", "1/2"]), memoryless(["1/4", "3/4"])
 CHAIN = (

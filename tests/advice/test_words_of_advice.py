@@ -24,7 +24,7 @@ from otspec.advice.document import (
 )
 from otspec.advice.evaluation.choices import UNKNOWN, Choice, Loss
 from otspec.advice.report import write_report
-from otspec.blocks.trees import as_shape
+from otspec.blocks import as_shape
 from otspec.frames import Rows
 
 TREE = Choice(

@@ -16,18 +16,17 @@ from otspec.blocks import (
     BLOCK_RULES,
     DraftSelection,
     DynamicTree,
-    EndingModel,
     GreedyMultiPath,
-    Model,
     PlannedBlock,
-    TableModel,
     TraversalVerify,
     UniversalTree,
+    as_shape,
+    best_trees,
     decoded_law,
     long_run,
 )
 from otspec.blocks.base import enumerated_expected
-from otspec.blocks.trees import as_shape, best_trees
+from otspec.models import EndingModel, Model, TableModel
 from otspec.rules import KSequential, PooledSelection, RecursiveRejection, TargetOnly
 
 TOKEN_RULES = (RecursiveRejection, PooledSelection, KSequential, TargetOnly)
@@ -68,7 +67,7 @@ def texts_that_end(example: Ending) -> int:
     """Check best and dynamic trees, rules, and for two tokens plans, audits and the long run."""
     done = _best_trees(example) + _dynamic_tree(example)
     rules = [
-        *(rule(example.draft, example.ending, 2) for rule in BLOCK_RULES),
+        *(rule(example.draft, example.ending, 2) for rule in BLOCK_RULES.values()),
         DraftSelection(example.draft, example.ending, "2x1", RecursiveRejection),
         TraversalVerify(example.draft, example.ending, "[[]][]"),
         GreedyMultiPath(example.draft, example.ending, "2x1"),

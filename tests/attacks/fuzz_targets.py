@@ -22,10 +22,10 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from small_files import WHOLE
 
-from otspec.blocks import as_branching, load_model
-from otspec.blocks.trees import as_shape
+from otspec.blocks import as_branching, as_shape
 from otspec.cli.shared.arguments import CountList, NumberList, read_distribution
 from otspec.files import READERS, read_file
+from otspec.models import load_model
 from otspec.traces import load_trace
 from otspec.traces.readers import FORMATS, Warping, find_source
 

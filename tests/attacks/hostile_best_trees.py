@@ -2,6 +2,7 @@
 
 from hostile_rows import MODELS, RNG, SMALL, Row, logged, method, small
 
+import otspec
 from otspec import blocks, rules
 
 SEARCH = {"nodes": ("count", 3), "depth": ("small", 2), "widest": ("small?", 2)}
@@ -41,12 +42,12 @@ def best_tree_rows():
     )
     yield (
         "blocks.best_trees_on_blocks",
-        Row(blocks.best_trees_on_blocks,
+        Row(otspec.logged.best_trees_on_blocks,
             {"blocks": BLOCKS, **RULE, **SEARCH, "by_depth": ("flag", True)}),
     )  # fmt: skip
     yield (
         "blocks.dynamic_tree_on_blocks",
-        Row(blocks.dynamic_tree_on_blocks, {"blocks": BLOCKS, **sizes}),
+        Row(otspec.logged.dynamic_tree_on_blocks, {"blocks": BLOCKS, **sizes}),
     )
     grown = {
         "nodes": ("few", 3), "levels": ("small", 2), "widest": ("small?", 2),

@@ -20,9 +20,9 @@ from hostile_rows import (
     small,
 )
 
+import otspec
 from otspec import blocks, rules
 from otspec import models as models_room
-from otspec.blocks import trees as trees_room
 
 
 def single():
@@ -34,7 +34,7 @@ def multi_path():
 
 
 def block_rows():
-    for cls in (*blocks.BLOCK_RULES, blocks.HierarchicalVerify):
+    for cls in (*blocks.BLOCK_RULES.values(), blocks.HierarchicalVerify):
         name = f"blocks.{cls.__name__}"
 
         def make(cls=cls):
@@ -139,12 +139,12 @@ def block_rows():
     logged_blocks = ("objects", lambda: [logged()])
     yield (
         "blocks.compare_on_blocks",
-        Row(blocks.compare_on_blocks, {"blocks": logged_blocks, "lengths": ("counts", [1])}),
+        Row(otspec.logged.compare_on_blocks, {"blocks": logged_blocks, "lengths": ("counts", [1])}),
     )
     yield "blocks.compare_trees", Row(blocks.compare_trees, {**SMALL, "trees": trees})
     yield (
         "blocks.compare_trees_on_blocks",
-        Row(blocks.compare_trees_on_blocks, {"blocks": logged_blocks, "trees": trees}),
+        Row(otspec.logged.compare_trees_on_blocks, {"blocks": logged_blocks, "trees": trees}),
     )
     rows = {
         name: ("distributions", [value]) for name, value in (("draft", DRAFT), ("target", TARGET))
@@ -152,7 +152,7 @@ def block_rows():
     yield (
         "blocks.LoggedBlock",
         Row(
-            blocks.LoggedBlock,
+            otspec.logged.LoggedBlock,
             {
                 **rows,
                 "tokens": ("tokens", [0]),
@@ -178,11 +178,11 @@ def block_rows():
             {"tree": ("branching", (2, 1)), "rule": token_rule},
         ),
     )
-    yield "trees.as_shape", Row(trees_room.as_shape, {"tree": tree["tree"]})
-    shapes = ("objects", lambda: [trees_room.Shape()])
+    yield "trees.as_shape", Row(blocks.as_shape, {"tree": tree["tree"]})
+    shapes = ("objects", lambda: [blocks.Shape()])
     flag = ("flag", False)
-    yield "trees.Shape", Row(trees_room.Shape, {"children": shapes, "top": flag})
-    yield "trees.together", Row(trees_room.together, {"shapes": shapes})
+    yield "trees.Shape", Row(blocks.Shape, {"children": shapes, "top": flag})
+    yield "trees.together", Row(blocks.together, {"shapes": shapes})
     yield "blocks.as_branching", Row(blocks.as_branching, {"branching": ("branching", (2, 1))})
     yield "TokenTree", Row(blocks.TokenTree, {"parents": ("parents", (-1, 0))})
     yield (
@@ -198,11 +198,11 @@ def block_rows():
 
 
 def model_rows():
-    yield "blocks.memoryless", Row(blocks.memoryless, {"row": PAIR["draft"]})
+    yield "blocks.memoryless", Row(otspec.models.memoryless, {"row": PAIR["draft"]})
     yield (
         "blocks.markov",
         Row(
-            blocks.markov,
+            otspec.models.markov,
             {
                 "transition": ("table", [[0.5, 0.5], [0.25, 0.75]]),
                 "first": ("distributions?", [[0.5, 0.5]]),
@@ -211,12 +211,12 @@ def model_rows():
     )
     yield (
         "blocks.TableModel",
-        Row(blocks.TableModel, {"rows": ("mapping", lambda: {(): DRAFT}), **NORMALIZE}),
+        Row(otspec.models.TableModel, {"rows": ("mapping", lambda: {(): DRAFT}), **NORMALIZE}),
     )
     yield (
         "blocks.NGramModel",
         Row(
-            blocks.NGramModel,
+            otspec.models.NGramModel,
             {"text": TOKENS, "n": ("few", 2), "order": ("natural", 1), "start": ("tokens?", (0, 1)),
              "exact": ("flag", True)},
         ),
@@ -224,7 +224,7 @@ def model_rows():
     yield (
         "blocks.WarpedModel",
         Row(
-            blocks.WarpedModel,
+            otspec.models.WarpedModel,
             {"model": MODELS["draft"], "temperature": ("real", 0.5), "top_k": ("count?", 2),
              "top_p": ("real?", 0.5), "min_p": ("real?", 0.5),
              "order": ("names", ("top_k", "top_p", "min_p", "temperature"))},
@@ -232,23 +232,25 @@ def model_rows():
     )  # fmt: skip
     yield (
         "blocks.EndingModel",
-        Row(blocks.EndingModel, {"model": MODELS["draft"], "end": ("token set", [1])}),
+        Row(otspec.models.EndingModel, {"model": MODELS["draft"], "end": ("token set", [1])}),
     )
-    yield "blocks.CallableModel", Row(blocks.CallableModel, {"model": MODELS["draft"]})
+    yield "blocks.CallableModel", Row(otspec.models.CallableModel, {"model": MODELS["draft"]})
     yield (
         "blocks.random_pair",
         Row(
-            blocks.random_pair,
+            otspec.models.random_pair,
             {"n": ("few", 2), "divergence": ("real", 0.5), "rng": RNG, "order": ("natural", 1)},
         ),
     )
     made = {
-        "TableModel": lambda: blocks.markov([[0.5, 0.5], [0.25, 0.75]]),
-        "CallableModel": lambda: blocks.CallableModel(lambda _: DRAFT),
-        "NGramModel": lambda: blocks.NGramModel((0, 1, 1), 2, 1),
-        "WarpedModel": lambda: blocks.WarpedModel(blocks.memoryless([0.5, 0.5]), temperature=2),
-        "EndingModel": lambda: blocks.EndingModel(blocks.memoryless([0.5, 0.5]), [1]),
-        "Continued": lambda: blocks.markov([[0.5, 0.5], [0.25, 0.75]]).after((1,)),
+        "TableModel": lambda: otspec.models.markov([[0.5, 0.5], [0.25, 0.75]]),
+        "CallableModel": lambda: otspec.models.CallableModel(lambda _: DRAFT),
+        "NGramModel": lambda: otspec.models.NGramModel((0, 1, 1), 2, 1),
+        "WarpedModel": lambda: otspec.models.WarpedModel(
+            otspec.models.memoryless([0.5, 0.5]), temperature=2
+        ),
+        "EndingModel": lambda: otspec.models.EndingModel(otspec.models.memoryless([0.5, 0.5]), [1]),
+        "Continued": lambda: otspec.models.markov([[0.5, 0.5], [0.25, 0.75]]).after((1,)),
     }
     for name, make in made.items():
         for question in ("__call__", "context", "after", "mass"):

@@ -30,6 +30,7 @@ from otspec import (
     cones,
     distributions,
     drafts,
+    models,
     programs,
     rules,
     solvers,
@@ -260,5 +261,5 @@ FUNCTIONS = {
     "Condition.written": Row(
         method(lambda: cones.certainty_cone(2, 1).rays[0], "written"), {"drafts": ("name", "iid")}
     ),
-    "blocks.load_model": Row(blocks.load_model, {"path": ("path", None)}),
+    "blocks.load_model": Row(models.load_model, {"path": ("path", None)}),
 }

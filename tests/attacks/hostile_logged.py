@@ -2,15 +2,16 @@
 
 from hostile_rows import DRAFT, RNG, SEED, SIZE, TARGET, Row, logged, method
 
-from otspec import blocks, rules
+import otspec
 from otspec import logged as logged_room
+from otspec import rules
 
 RULE = ("callable", lambda: rules.RecursiveRejection)
 CUT = ("flag", False)
 
 
 def text():
-    return blocks.LoggedBlock([DRAFT] * 2, [TARGET] * 2, [0, 1], sampling=[TARGET] * 2)
+    return otspec.logged.LoggedBlock([DRAFT] * 2, [TARGET] * 2, [0, 1], sampling=[TARGET] * 2)
 
 
 def lengths():

@@ -3,7 +3,7 @@
 from hostile_methods import asked
 from hostile_rows import DRAFT, NORMALIZE, PAIR, TARGET, Row
 
-from otspec.rules.lossy import RULES, MentoredDecoding
+from otspec.rules.lossy import LOSSY_RULES, MentoredDecoding
 
 PARAMETERS = {
     "lenience": {"lenience": ("real", 0.5)},
@@ -27,7 +27,7 @@ PARAMETERS = {
 
 def lossy_rule_rows():
     for rule, parameters in PARAMETERS.items():
-        kind, k = RULES[rule], RULES[rule].only_k or 2
+        kind, k = LOSSY_RULES[rule], LOSSY_RULES[rule].only_k or 2
         name = f"lossy.rules.{kind.__name__}"
         yield name, Row(kind, {**PAIR, "k": ("count", k), **NORMALIZE, **parameters})
         yield from asked(name, lambda kind=kind, k=k: kind(DRAFT, TARGET, k), k)

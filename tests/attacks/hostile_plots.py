@@ -7,7 +7,6 @@ from matplotlib.figure import Figure
 
 import otspec
 from otspec import blocks, plots, rules, traces
-from otspec.blocks import trees
 from otspec.traces.statistics import Statistic
 
 TITLE = rules.RecursiveRejection.title
@@ -39,7 +38,7 @@ def compared():
 
 @cache
 def found():
-    return trees.best_trees(*small(), rules.RecursiveRejection, 3, 2)
+    return blocks.best_trees(*small(), rules.RecursiveRejection, 3, 2)
 
 
 @cache
@@ -88,7 +87,7 @@ def plot_rows():
         "plots.best_trees",
         Row(partial(plots.best_trees, rule=TITLE), rows_of(lambda: found().rows[-1])),
     )
-    swept = rows_of(cache(lambda: trees.sweep(*small(), 2, 1, rules.RecursiveRejection)))
+    swept = rows_of(cache(lambda: blocks.sweep(*small(), 2, 1, rules.RecursiveRejection)))
     yield "plots.sweep", Row(partial(plots.sweep, rule=TITLE), swept)
     yield (
         "plots.tree",

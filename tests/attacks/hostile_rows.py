@@ -39,17 +39,17 @@ def rng():
 
 @cache
 def models():
-    return blocks.memoryless(DRAFT), blocks.memoryless(TARGET)
+    return otspec.models.memoryless(DRAFT), otspec.models.memoryless(TARGET)
 
 
 @cache
 def small():
-    return blocks.memoryless(["1/2", "1/2"]), blocks.memoryless(["1/4", "3/4"])
+    return otspec.models.memoryless(["1/2", "1/2"]), otspec.models.memoryless(["1/4", "3/4"])
 
 
 @cache
 def logged():
-    return blocks.LoggedBlock([DRAFT, DRAFT], [TARGET, TARGET], [0, 1])
+    return otspec.logged.LoggedBlock([DRAFT, DRAFT], [TARGET, TARGET], [0, 1])
 
 
 @cache

@@ -12,7 +12,7 @@ from hostile_calls import TABLE, hold, settled, valid
 from hostile_values import deep, endless
 
 import otspec
-from otspec import blocks, closed_forms, rules
+from otspec import blocks, closed_forms, models, rules
 from otspec._base.arithmetic import as_numbers, as_scalar, counted_power, power
 from otspec.optimum import optimal_acceptances
 from otspec.rules.base.powers import at_least_once, geometric
@@ -229,7 +229,7 @@ def test_generators_are_those_of_numpy(given):
     for call in (
         lambda: otspec.IID(DRAFT, 2).sample(2, given),
         lambda: rules.KSequential(DRAFT, TARGET, 2).sample((0, 1), given),
-        lambda: blocks.BlockVerify(*[blocks.memoryless(DRAFT)] * 2, 1).sample(given),
+        lambda: blocks.BlockVerify(*[models.memoryless(DRAFT)] * 2, 1).sample(given),
     ):
         with pytest.raises(ValueError, match=r"^rng is .*default_rng"):
             call()

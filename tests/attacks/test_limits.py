@@ -18,9 +18,10 @@ from otspec import closed_forms
 from otspec._base.arithmetic import as_numbers
 from otspec._base.coerce import shown
 from otspec._base.digits import counted, digits_of, plain, shortened, written
-from otspec.blocks import BLOCK_RULES, memoryless
+from otspec.blocks import BLOCK_RULES
 from otspec.cli.main import main
 from otspec.distributions import as_distribution, as_k, token_set
+from otspec.models import memoryless
 from otspec.rules import KSequential, NaiveSampling, PooledSelection, RecursiveRejection
 from otspec.rules.base.powers import at_least_once, covers, geometric
 
@@ -224,7 +225,7 @@ def test_exact_rules_of_very_many_drafts_are_close_to_the_floats(rule):
 
 def test_one_pass_gives_what_every_length_has():
     draft, target = memoryless(["1/2", "1/3", "1/6"]), memoryless(["1/4", "1/4", "1/2"])
-    for rule in BLOCK_RULES:
+    for rule in BLOCK_RULES.values():
         found = rule(draft, target, 5).expected_up_to()
         assert found == [rule(draft, target, length).expected() for length in range(1, 6)]
         outcomes = rule(draft, target, 4).outcomes()

@@ -10,12 +10,12 @@ import pytest
 from fuzz_targets import time_limit
 
 import otspec
-from otspec import rules
+from otspec import blocks, rules
 from otspec._base.coerce import as_array
-from otspec.blocks import PlannedBlock, memoryless, trees
-from otspec.blocks.trees import StepCost, as_seconds
+from otspec.blocks import PlannedBlock, StepCost, as_seconds
 from otspec.conformance import check
 from otspec.logged import AcceptLengths, Tally
+from otspec.models import memoryless
 from otspec.solvers import SOLVERS
 
 COIN, BIASED = ["1/2", "1/2"], ["1/4", "3/4"]
@@ -35,10 +35,10 @@ def block(rule):
 
 
 USES = {
-    "a tree": lambda rule: trees.DraftSelection(*PAIR, "2x1", rule).expected(),
-    "texts of a tree": lambda rule: list(trees.DraftSelection(*PAIR, "2x1", rule).outcomes()),
-    "a universal tree": lambda rule: list(trees.UniversalTree(*PAIR, "2x1", rule).outcomes()),
-    "the best tree": lambda rule: trees.best_tree(*PAIR, rule, 2, 2),
+    "a tree": lambda rule: blocks.DraftSelection(*PAIR, "2x1", rule).expected(),
+    "texts of a tree": lambda rule: list(blocks.DraftSelection(*PAIR, "2x1", rule).outcomes()),
+    "a universal tree": lambda rule: list(blocks.UniversalTree(*PAIR, "2x1", rule).outcomes()),
+    "the best tree": lambda rule: blocks.best_tree(*PAIR, rule, 2, 2),
     "a logged block": block,
     "a part of the tokens": lambda rule: rules.TruncatedAlphabet(
         COIN, BIASED, 2, kept=2, rule=rule
@@ -67,7 +67,7 @@ def test_a_conformance_check_with_such_a_rule_names_it(kind, made):
 
 @pytest.mark.parametrize("made", NONSENSE, ids=lambda made: type(made).__name__)
 def test_plans_and_solutions_that_are_none_are_refused(made):
-    source = trees.DraftSelection(*PAIR, "2x1", rules.RecursiveRejection)
+    source = blocks.DraftSelection(*PAIR, "2x1", rules.RecursiveRejection)
     planned = PlannedBlock(*PAIR, source, "block", lambda *_: made)
     with pytest.raises(ValueError, match="what planner returns"):
         planned.expected()
@@ -107,7 +107,7 @@ def test_at_the_ends_of_the_range_all_rates_are_numbers(draft, target):
     assert 1 <= advice.best.tokens <= 2
     slow = as_seconds([1e-100, 1e100])
     assert math.isfinite(slow(10**9))
-    assert math.isfinite(StepCost(slow, slow)(trees.as_shape("2x1")))
+    assert math.isfinite(StepCost(slow, slow)(blocks.as_shape("2x1")))
 
 
 @pytest.mark.parametrize("kind", [hostile_values.Lying, hostile_values.Negative,

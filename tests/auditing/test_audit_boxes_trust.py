@@ -11,8 +11,9 @@ from instances import fractions
 
 import otspec
 from otspec.auditing import audit_blocks
-from otspec.blocks import BlockVerify, memoryless
+from otspec.blocks import BlockVerify
 from otspec.blocks.base import BlockRule, Outcome
+from otspec.models import memoryless
 from otspec.rules import KSequential, RecursiveRejection
 
 DRAFT, TARGET = [0.5, 0.3, 0.2], [0.2, 0.5, 0.3]

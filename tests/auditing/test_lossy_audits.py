@@ -16,7 +16,7 @@ from instances import fractions, pairs
 import otspec
 from otspec.auditing import random_instances
 from otspec.cli.main import main
-from otspec.rules.lossy import RULES, Lenience
+from otspec.rules.lossy import LOSSY_RULES, Lenience
 
 HALF = fractions("1/2", "1/2")
 SKEW = fractions("1/4", "3/4")
@@ -38,11 +38,11 @@ class Misshapen:
         self.declared_output, self.kernel = [1], lambda _: target
 
 
-@pytest.mark.parametrize("name", RULES)
+@pytest.mark.parametrize("name", LOSSY_RULES)
 def test_lossy_rules_are_as_they_declare(name):
     lossy = 0
     for index, (draft, target) in enumerate(pairs(930, 16, most_tokens=4)):
-        rule_class = RULES[name]
+        rule_class = LOSSY_RULES[name]
         k = rule_class.only_k or 1 + index % 2
         if not rule_class.law_class.exists(np.array(draft, dtype=object), k):
             continue
@@ -117,11 +117,12 @@ def test_a_declaration_that_is_no_distribution():
 
 def test_a_lossy_rule_is_audited_on_all_instances():
     instances = list(random_instances(90, most_drafts=1))
-    found = otspec.audit_over(RULES["typical-acceptance"].of_pair, instances)
+    found = otspec.audit_over(LOSSY_RULES["typical-acceptance"].of_pair, instances)
     assert (found.lossless, found.as_declared, found.conclusive) == (False, True, True)
     assert (found.audited, found.exact, found.refused) == (90, 90, 0)
     reports = [
-        otspec.audit(RULES["typical-acceptance"](each.draft, each.target)) for each in instances
+        otspec.audit(LOSSY_RULES["typical-acceptance"](each.draft, each.target))
+        for each in instances
     ]
     off = [report for report in reports if not report.lossless]
     assert found.worst_total_variation == max(report.total_variation for report in off)
@@ -135,7 +136,7 @@ def test_a_lossy_rule_is_audited_on_all_instances():
     assert lossless.worst_total_variation == lossless.worst_lossy_gap == 0
 
 
-@pytest.mark.parametrize("name", RULES)
+@pytest.mark.parametrize("name", LOSSY_RULES)
 def test_the_command_knows_lossy_rules_by_name(name, capsys):
     assert main(["audit", name, "--instances", "60", "--json"]) == 1
     report = json.loads(capsys.readouterr().out)

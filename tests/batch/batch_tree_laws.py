@@ -11,7 +11,7 @@ from batch_laws import law_of, residual_cuts
 from batch_table import reference_at_rho
 
 from otspec import batch
-from otspec.blocks.trees import DraftSelection, TokenTree
+from otspec.blocks import DraftSelection, TokenTree
 from otspec.models import TableModel
 
 ROUNDING = 1e-12

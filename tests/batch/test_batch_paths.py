@@ -13,7 +13,8 @@ from batch_references import inverted
 from otspec import batch
 from otspec.batch._array_api.library import library_of
 from otspec.batch._array_api.sequences.greatest_path import _skewed
-from otspec.blocks import GreedyMultiPath, memoryless
+from otspec.blocks import GreedyMultiPath
+from otspec.models import memoryless
 
 ROUNDING = 1e-12
 CASES = {

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from otspec import batch
-from otspec.blocks.trees import TokenTree, TraversalVerify, TraversalVerifyWithoutReplacement
+from otspec.blocks import TokenTree, TraversalVerify, TraversalVerifyWithoutReplacement
 
 RULES = {
     False: ("recursive_rejection", TraversalVerify, {"merge": False}),

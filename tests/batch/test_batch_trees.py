@@ -19,7 +19,7 @@ from batch_tree_laws import (
 )
 
 from otspec import batch
-from otspec.blocks.trees import TokenTree
+from otspec.blocks import TokenTree
 
 LARGE = (-1, -1, 0, -1, 0, 2, 0, 1, 2, 7)
 """Unbalanced, with nodes of one depth in several places."""

@@ -29,7 +29,7 @@ from otspec.batch._table import RULES
 from otspec.blocks import BLOCK_RULES
 from otspec.cli.main import run
 
-BLOCKS = [rule.batch for rule in BLOCK_RULES if rule.batch]
+BLOCKS = [rule.batch for rule in BLOCK_RULES.values() if rule.batch]
 
 
 @dataclass(frozen=True)

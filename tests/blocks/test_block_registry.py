@@ -8,8 +8,9 @@ from typing import ClassVar
 import pytest
 
 from otspec import blocks
-from otspec.blocks import TokenVerify, compare_block_rules, memoryless, trees
+from otspec.blocks import TokenVerify, compare_block_rules, trees
 from otspec.logged import LoggedBlock, compare_on_blocks
+from otspec.models import memoryless
 from otspec.rules import PlannedRule, RecursiveRejection
 
 COIN, BIASED = memoryless(["1/2", "1/2"]), memoryless(["1/4", "3/4"])
@@ -33,30 +34,39 @@ class AnotherRejection(RecursiveRejection):
 @pytest.fixture
 def another(monkeypatch):
     """Let both tables have one more rule, for one test."""
-    for table, rule in ((blocks.RULES, Another), (trees.RULES, AnotherRejection)):
+    for table, rule in ((blocks.BLOCK_RULES, Another), (blocks.TREE_RULES, AnotherRejection)):
         monkeypatch.setattr(table, "_entries", dict(table))
         table.register(rule)
 
 
 def test_the_tuples_are_the_classes_of_the_tables_in_order():
-    assert list(blocks.RULES) == ["token", "block-published", "block-preprint"]
-    assert tuple(blocks.RULES.values()) == blocks.BLOCK_RULES
-    assert tuple(trees.RULES.values()) == blocks.TREE_RULES == trees.TREE_RULES
-    assert (blocks.RULES.group, trees.RULES.group) == ("otspec.block_rules", "otspec.tree_rules")
-    for table in (blocks.RULES, trees.RULES):
+    assert list(blocks.BLOCK_RULES) == ["token", "block-published", "block-preprint"]
+    assert tuple(blocks.BLOCK_RULES.values()) == blocks.BLOCK_RULES.values()
+    assert (
+        tuple(blocks.TREE_RULES.values())
+        == blocks.TREE_RULES.values()
+        == blocks.TREE_RULES.values()
+    )
+    assert (blocks.BLOCK_RULES.group, blocks.TREE_RULES.group) == (
+        "otspec.block_rules",
+        "otspec.tree_rules",
+    )
+    for table in (blocks.BLOCK_RULES, blocks.TREE_RULES):
         assert all(rule.name == name for name, rule in table.items())
 
 
 @pytest.mark.usefixtures("another")
 def test_a_rule_of_another_package_is_compared_like_ours():
-    assert blocks.BLOCK_RULES[-1] is Another
-    assert blocks.TREE_RULES[-1] is AnotherRejection
+    assert blocks.BLOCK_RULES.values()[-1] is Another
+    assert blocks.TREE_RULES.values()[-1] is AnotherRejection
     exact = compare_block_rules(COIN, BIASED, [2])
     logged = compare_on_blocks([LoggedBlock([COIN(())], [BIASED(())], [1])], [1])
     for rows in (exact, logged):
-        assert [row.rule for row in rows] == [rule.title for rule in blocks.BLOCK_RULES]
+        assert [row.rule for row in rows] == [rule.title for rule in blocks.BLOCK_RULES.values()]
         assert rows[-1].expected == rows[0].expected
-    by_depth = trees.compare_trees(COIN, BIASED, ["2x1"])[: len(trees.RULES) - 1]  # no hub pairs
+    by_depth = blocks.compare_trees(COIN, BIASED, ["2x1"])[
+        : len(blocks.TREE_RULES) - 1
+    ]  # no hub pairs
     assert by_depth[-1].rule == AnotherRejection.title
     assert by_depth[-1].expected == by_depth[0].expected
 
@@ -64,12 +74,12 @@ def test_a_rule_of_another_package_is_compared_like_ours():
 @pytest.mark.parametrize(
     ("table", "name", "rule", "says"),
     [
-        (blocks.RULES, "mine", RecursiveRejection, "is no subclass of SingleDraftRule"),
-        (blocks.RULES, "mine", "token", "'token' is no subclass of SingleDraftRule"),
-        (blocks.RULES, "mine", Another, "is named 'another', not 'mine'"),
-        (trees.RULES, "mine", TokenVerify, "TokenVerify.* is no subclass of PairRule"),
-        (trees.RULES, "planned", PlannedRule, "PlannedRule.* is no subclass of PairRule"),
-        (trees.RULES, "mine", AnotherRejection, "is named 'another', not 'mine'"),
+        (blocks.BLOCK_RULES, "mine", RecursiveRejection, "is no subclass of SingleDraftRule"),
+        (blocks.BLOCK_RULES, "mine", "token", "'token' is no subclass of SingleDraftRule"),
+        (blocks.BLOCK_RULES, "mine", Another, "is named 'another', not 'mine'"),
+        (blocks.TREE_RULES, "mine", TokenVerify, "TokenVerify.* is no subclass of PairRule"),
+        (blocks.TREE_RULES, "planned", PlannedRule, "PlannedRule.* is no subclass of PairRule"),
+        (blocks.TREE_RULES, "mine", AnotherRejection, "is named 'another', not 'mine'"),
     ],
 )
 def test_what_is_no_rule_of_the_kind_is_refused(table, name, rule, says):
@@ -81,7 +91,7 @@ def test_what_is_no_rule_of_the_kind_is_refused(table, name, rule, says):
 def test_all_names_are_found_in_the_front_room_and_no_others():
     for name in blocks.__all__:
         assert getattr(blocks, name) is not None
-    assert blocks.sweep is trees.sweep
+    assert blocks.sweep is blocks.sweep
     assert dir(blocks) == sorted(blocks.__all__)
     for room in (blocks, trees):
         with pytest.raises(AttributeError, match="has no attribute 'nothing'"):

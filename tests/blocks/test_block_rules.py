@@ -22,10 +22,9 @@ from otspec.blocks import (
     TokenVerify,
     compare_block_rules,
     expected,
-    memoryless,
-    random_pair,
 )
 from otspec.blocks.base import enumerated_expected
+from otspec.models import memoryless, random_pair
 from otspec.programs import BlockProgram
 from otspec.solvers import solve
 from validation import block_algorithms as printed
@@ -91,7 +90,7 @@ def test_there_are_at_least_a_hundred_models_and_programs():
     assert sum(RATIONAL.values()) >= 100
 
 
-@pytest.mark.parametrize("rule_class", BLOCK_RULES)
+@pytest.mark.parametrize("rule_class", BLOCK_RULES.values())
 @pytest.mark.parametrize(("n", "length"), SIZES)
 def test_every_draft_is_verified_as_the_algorithm_says_branch_by_branch(n, length, rule_class):
     for case in model_pairs(701, n, length, 12):
@@ -140,7 +139,7 @@ def errors_of_kept(case, block):
     return 4 * (length + 1) * chance
 
 
-@pytest.mark.parametrize("rule_class", BLOCK_RULES)
+@pytest.mark.parametrize("rule_class", BLOCK_RULES.values())
 @pytest.mark.parametrize(("n", "length"), [(2, 3), (3, 2), (3, 3)])
 def test_floats_agree_with_fractions_to_rounding(n, length, rule_class):
     for case in model_pairs(702, n, length, 24):
@@ -157,7 +156,7 @@ def test_floats_agree_with_fractions_to_rounding(n, length, rule_class):
             assert abs(kept.sum() - 1) <= 4 * (length + 1) * EPS
 
 
-@pytest.mark.parametrize("rule_class", BLOCK_RULES)
+@pytest.mark.parametrize("rule_class", BLOCK_RULES.values())
 @pytest.mark.parametrize("row", HEAVY_DRAFTS)
 def test_drafts_that_are_next_to_impossible_do_no_harm(row, rule_class):
     n = len(row)
@@ -169,7 +168,7 @@ def test_drafts_that_are_next_to_impossible_do_no_harm(row, rule_class):
         assert abs(sum(report.texts.values()) - 1) <= 100 * EPS
 
 
-@pytest.mark.parametrize("rule_class", BLOCK_RULES)
+@pytest.mark.parametrize("rule_class", BLOCK_RULES.values())
 def test_drafts_that_are_none_are_refused(rule_class):
     draft, target = memoryless(["1/2", "1/2", 0]), memoryless(["1/4", "1/4", "1/2"])
     rule, rng = rule_class(draft, target, 2), np.random.default_rng(0)
@@ -194,7 +193,7 @@ def test_drafts_that_are_none_are_refused(rule_class):
         rule_class(draft, memoryless(["1/2", "1/2"]), 2)
 
 
-@pytest.mark.parametrize("rule_class", BLOCK_RULES)
+@pytest.mark.parametrize("rule_class", BLOCK_RULES.values())
 @pytest.mark.parametrize("kind", [0, 1, 2, 12])
 def test_samples_have_the_frequencies_of_the_outcomes(kind, rule_class):
     case, size = list(model_pairs(703, 3, 2, 13))[kind], enough(2_000, 800)
@@ -259,7 +258,7 @@ def largest_memory():
 def test_blocks_of_eight_over_four_tokens_are_quick_and_small(divergence):
     models = random_pair(4, divergence, np.random.default_rng(0))
     before, start = largest_memory(), time.process_time()
-    found = [rule(*models, 8).expected() for rule in BLOCK_RULES]
+    found = [rule(*models, 8).expected() for rule in BLOCK_RULES.values()]
     assert time.process_time() - start < 10
     assert largest_memory() - before < 2**30
     assert found[0] < found[1] < found[2] < 8

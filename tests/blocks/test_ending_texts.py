@@ -13,18 +13,15 @@ from otspec.blocks import (
     BLOCK_RULES,
     BlockVerify,
     DraftSelection,
-    EndingModel,
     HierarchicalVerify,
-    TableModel,
-    WarpedModel,
     compare_block_rules,
     decode,
     decoded_after,
     decoded_law,
-    memoryless,
     simulate,
 )
 from otspec.blocks.base import enumerated_expected
+from otspec.models import EndingModel, TableModel, WarpedModel, memoryless
 from otspec.programs import BlockProgram
 from otspec.rules import KSequential
 from otspec.solvers import solve
@@ -33,7 +30,7 @@ SIZES = {(2, 2): 40, (2, 3): 30, (3, 2): 40}
 """How many pairs of models for each alphabet and length."""
 
 
-@pytest.mark.parametrize("rule_class", BLOCK_RULES)
+@pytest.mark.parametrize("rule_class", BLOCK_RULES.values())
 @pytest.mark.parametrize(("n", "length"), SIZES)
 def test_texts_up_to_their_end_are_the_targets_exactly(n, length, rule_class):
     strict = 0
@@ -52,7 +49,7 @@ def test_texts_up_to_their_end_are_the_targets_exactly(n, length, rule_class):
     assert strict > of_all(9)
 
 
-@pytest.mark.parametrize("rule_class", BLOCK_RULES)
+@pytest.mark.parametrize("rule_class", BLOCK_RULES.values())
 def test_a_block_that_ends_is_a_shorter_block_exactly(rule_class):
     for draft, target, end in ending_pairs(801, 3, 3, 20):
         ending = EndingModel(target, end)
@@ -68,7 +65,7 @@ def test_a_block_that_ends_is_a_shorter_block_exactly(rule_class):
             assert drawn == block[: len(drawn)]
 
 
-@pytest.mark.parametrize("rule_class", BLOCK_RULES)
+@pytest.mark.parametrize("rule_class", BLOCK_RULES.values())
 def test_audits_follow_texts_to_their_end(rule_class):
     for draft, target, end in ending_pairs(802, 2, 2, 20):
         report = audit_blocks(rule_class(draft, EndingModel(target, end), 2), 4)
@@ -111,7 +108,7 @@ def test_decoding_stops_at_the_end():
     assert over.expected() == 0
 
 
-@pytest.mark.parametrize("rule_class", BLOCK_RULES)
+@pytest.mark.parametrize("rule_class", BLOCK_RULES.values())
 def test_tokens_of_several_blocks_are_counted_up_to_the_end(rule_class):
     for draft, target, end in ending_pairs(804, 2, 2, 12):
         rule = rule_class(draft, EndingModel(target, end), 2)

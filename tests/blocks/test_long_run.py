@@ -18,17 +18,13 @@ from searching import enough
 from otspec.blocks import (
     BlockVerify,
     BlockVerifyPublished,
-    EndingModel,
-    TableModel,
     decode,
     decoded_after,
     decoded_law,
     long_run,
-    markov,
-    memoryless,
     simulate,
 )
-from otspec.models import CallableModel, NGramModel
+from otspec.models import CallableModel, EndingModel, NGramModel, TableModel, markov, memoryless
 from otspec.programs import OneTokenProgram, Residual, ResidualsProgram, WindowProgram
 from otspec.solvers import solve
 

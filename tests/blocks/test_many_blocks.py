@@ -12,7 +12,8 @@ from block_models import Pair, model_pairs
 from instances import fractions
 from searching import of_all
 
-from otspec.blocks import BlockVerifyPublished, CallableModel, TokenVerify, decoded_after
+from otspec.blocks import BlockVerifyPublished, TokenVerify, decoded_after
+from otspec.models import CallableModel
 
 SIZES = [(2, 2, 2, 200), (2, 1, 3, 48), (2, 3, 2, 32), (3, 2, 2, 32), (2, 2, 3, 8)]
 """Alphabet, block, how many blocks, and for how many pairs of models."""

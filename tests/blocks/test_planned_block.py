@@ -16,9 +16,9 @@ from otspec.blocks import (
     PlannedBlock,
     TokenVerify,
     decoded_law,
-    memoryless,
 )
 from otspec.blocks.planned_block import best_plan, coupled_plan
+from otspec.models import memoryless
 from otspec.rules import PooledSelection, RecursiveRejectionWithoutReplacement, SpecHub
 
 COIN = memoryless(["1/2", "1/2"]), memoryless(["1/4", "3/4"])

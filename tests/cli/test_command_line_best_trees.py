@@ -7,10 +7,10 @@ from fractions import Fraction
 import pytest
 from command_line import complaint, run
 
-from otspec.blocks import TREE_RULES, DynamicTree, EndingModel, TokenVerify, memoryless
-from otspec.blocks.trees import StepCost, best_trees, fastest_tree
+from otspec.blocks import TREE_RULES, DynamicTree, StepCost, TokenVerify, best_trees, fastest_tree
 from otspec.datasets import load_smollm2
 from otspec.logged import best_trees_on_blocks, dynamic_tree_on_blocks
+from otspec.models import EndingModel, memoryless
 from otspec.rules import RecursiveRejection, TargetOnly
 
 DRAFT, TARGET = "1/2,1/2", "1/4,3/4"
@@ -26,8 +26,8 @@ def document(capsys, *arguments):
 def test_each_rule_has_its_best_tree_of_models(capsys):
     found = document(capsys, *MODELS, "--budget", 6, "--depth", 4, "--cost", *COST)
     assert (found["budget"], found["depth"], found["widest"]) == (6, 4, 6)
-    assert [each["rule"] for each in found["rules"]] == [rule.title for rule in TREE_RULES]
-    for rule, each in zip(TREE_RULES, found["rules"], strict=True):
+    assert [each["rule"] for each in found["rules"]] == [rule.title for rule in TREE_RULES.values()]
+    for rule, each in zip(TREE_RULES.values(), found["rules"], strict=True):
         trees = best_trees(*PAIR, rule, 6, 4, keep="likely")
         for name in ("best", "branching", "chain"):
             tree = getattr(trees, name)
@@ -92,7 +92,7 @@ def test_what_cannot_be_searched_for_is_one_line(capsys, arguments, message):
 def test_no_tree_has_anything_behind_an_end_token(capsys):
     found = document(capsys, *MODELS, "--end", 0, "--budget", 4, "--depth", 3, "--cost", *COST)
     ending = EndingModel(PAIR[1], [0])
-    for rule, each in zip(TREE_RULES, found["rules"], strict=True):
+    for rule, each in zip(TREE_RULES.values(), found["rules"], strict=True):
         trees = best_trees(PAIR[0], ending, rule, 4, 3, keep="likely")
         assert Fraction(each["best"]["expected"]) == trees.best.expected
         fastest = fastest_tree(trees, StepCost(*COST))

@@ -11,17 +11,15 @@ from command_line import complaint, run, write_trace
 from otspec.blocks import (
     BLOCK_RULES,
     TREE_RULES,
+    TREE_VERIFIERS,
     DraftSelection,
-    EndingModel,
+    as_shape,
     compare_block_rules,
-    compare_on_blocks,
     compare_trees,
-    compare_trees_on_blocks,
-    load_model,
-    memoryless,
 )
-from otspec.blocks.trees import VERIFIERS, as_shape
 from otspec.datasets import load_smollm2
+from otspec.logged import compare_on_blocks, compare_trees_on_blocks
+from otspec.models import EndingModel, load_model, memoryless
 from otspec.traces import load_trace
 
 DRAFT, TARGET = "1/2,1/2", "1/4,3/4"
@@ -83,7 +81,7 @@ def check_exact(document, draft, target, lengths, trees):
         compare_block_rules(draft, target, lengths),
         compare_trees(draft, target, trees),
     )
-    assert len(document["blocks"]) == len(rows) == len(lengths) * len(BLOCK_RULES)
+    assert len(document["blocks"]) == len(rows) == len(lengths) * len(BLOCK_RULES.values())
     for found, row in zip(document["blocks"], rows, strict=True):
         assert (found["rule"], found["length"]) == (row.rule, row.length)
         for name in ("expected", "optimum", "gap", "efficiency"):
@@ -110,11 +108,13 @@ def test_rules_for_two_drafts_are_for_binary_trees(capsys):
     document = documents(capsys, *MODELS, "-L", "1", "--trees", "2x2,2x1,2")
     for tree in ("2x2", "2x1", "2"):
         shown = [row["rule"] for row in document["trees"] if row["tree"] == tree]
-        rules = [rule for rule in TREE_RULES if rule.only_k is None or tree in ("2x2", "2")]
+        rules = [
+            rule for rule in TREE_RULES.values() if rule.only_k is None or tree in ("2x2", "2")
+        ]
         made = [(rule.title, DraftSelection(*PAIR, tree, rule)) for rule in rules]
         made += [
             (kind.title, kind(*PAIR, tree))
-            for kind in VERIFIERS.values()
+            for kind in TREE_VERIFIERS.values()
             if kind.serves(as_shape(tree))
         ]
         assert shown == [title for title, _ in made]

@@ -9,7 +9,7 @@ import pytest
 from otspec.chance import law_of
 from otspec.conformance.cases.cases import memoryless
 from otspec.conformance.cases.kinds import Block, Tokens, Tree
-from otspec.conformance.faults import FAULTS, RULES, Machine, joint_law, rules_of
+from otspec.conformance.faults import FAULTS, RIGHT_RULES, Machine, joint_law, rules_of
 from otspec.conformance.faults.controls import (
     DETECT,
     Control,
@@ -27,7 +27,7 @@ from otspec.conformance.faults.machine import Setting
 from tests.auditing.broken_rules import GALLERY
 from tests.support.docs_scripts import script
 
-RULE = {rule.name: rule for rule in RULES}
+RULE = {rule.name: rule for rule in RIGHT_RULES}
 NAMES = sorted(RULE)
 SIMPLE = ("a drafted token that the target never says", "rows that depend on the text")
 

@@ -9,8 +9,7 @@ import pytest
 from searching import NIGHTLY
 
 from otspec import batch
-from otspec.blocks import BlockVerify
-from otspec.blocks.trees import DraftedTree, GreedyMultiPath, TokenTree, as_shape
+from otspec.blocks import BlockVerify, DraftedTree, GreedyMultiPath, TokenTree, as_shape
 from otspec.conformance import adapters, check
 from otspec.conformance.cases.arrays import DTYPES, Form
 from otspec.conformance.cases.calling import Verifier

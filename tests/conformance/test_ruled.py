@@ -111,7 +111,7 @@ def test_a_chain_is_a_block(name):
 
 @pytest.mark.parametrize("parents", [(-1, -1, 0, 1), (-1, -1, 0, 0)])
 @pytest.mark.parametrize(
-    "name", [*otspec.blocks.trees.VERIFIERS, "k-sequential", "pooled-selection"]
+    "name", [*otspec.blocks.TREE_VERIFIERS, "k-sequential", "pooled-selection"]
 )
 def test_the_joint_law_of_a_tree_sums_to_one(name, parents):
     paths = name == "greedy-multi-path"  # of equal lengths

@@ -12,9 +12,10 @@ import numpy as np
 import pytest
 
 from otspec._base.arguments import as_tokens
-from otspec.blocks import DraftSelection, TokenVerify, WarpedModel, simulate
+from otspec.blocks import DraftSelection, TokenVerify, simulate
 from otspec.datasets import letters, logged_letters
 from otspec.datasets.english_letters import logged_file
+from otspec.models import WarpedModel
 from otspec.rules import (
     PooledSelection,
     PooledSelectionWithoutReplacement,

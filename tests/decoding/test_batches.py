@@ -14,7 +14,7 @@ from test_decoding_laws import DRAFT, END, PROMPT, TARGET, WHOLE
 from test_transformers import TOLERANCE, fresh, models, random_tree, reader
 from tiny_models import transformers
 
-from otspec.blocks.trees import TokenTree
+from otspec.blocks import TokenTree
 from otspec.blocks.trees.verifiers import visits
 from otspec.decoding import generate, generate_batch, verification
 from otspec.decoding.choices import as_shape, decoder_of

@@ -15,7 +15,7 @@ from every_branch import (
 from instances import fractions
 
 from otspec import blocks
-from otspec.blocks.trees import VERIFIERS, TokenTree
+from otspec.blocks import TREE_VERIFIERS, TokenTree
 from otspec.blocks.trees.verifiers import visits
 from otspec.blocks.trees.verifiers.leaf_to_root import LeafToRoot
 from otspec.decoding import Generated, Step, usable_rules, verification
@@ -51,12 +51,12 @@ TARGET_ENDS = EndingModel(TARGET, END)
 RULES = {name: rule for name, rule in usable_rules().items() if not issubclass(rule, SharedNoise)}
 """All whose draws can be followed; texts of shared noise are functions of a seed."""
 ANY_K = [name for name, rule in RULES.items() if issubclass(rule, PairRule) and rule.only_k is None]
-LIFTED = [name for name, kind in VERIFIERS.items() if issubclass(kind, LeafToRoot)]
+LIFTED = [name for name, kind in TREE_VERIFIERS.items() if issubclass(kind, LeafToRoot)]
 LOPSIDED = TokenTree((-1, -1, 0, 0, 2))
 """Two drafts of which the first has two more, and the first of those another one."""
 WHOLE = {
     "1x1": (3, [name for name, rule in RULES.items() if getattr(rule, "only_k", 1) != 2]),
-    "1x1x1": (4, list(blocks.RULES)),
+    "1x1x1": (4, list(blocks.BLOCK_RULES)),
     "3": (2, ANY_K),
     "2x1": (2, [*ANY_K, *LIFTED]),
     "2x2": (3, ["spechub", "spechub-two-hubs", "pooled-selection-without-replacement"]),
@@ -147,7 +147,7 @@ def test_nothing_is_drafted_behind_an_end_token(tree, law):
     assert ends
 
 
-@pytest.mark.parametrize("rule", [*blocks.RULES, "pooled-selection"])
+@pytest.mark.parametrize("rule", [*blocks.BLOCK_RULES, "pooled-selection"])
 def test_whatever_is_drafted_behind_an_end_token_makes_no_difference(rule):
     """Texts that are cut at their end have one law, and as much of it is accepted."""
     tree, wanted = ("2x1", 2) if rule == "pooled-selection" else ("1x1x1", 4)

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from otspec.blocks.trees import TokenTree
+from otspec.blocks import TokenTree
 from otspec.decoding import generate, generate_batch
 from otspec.rules import KSequential
 

@@ -11,8 +11,7 @@ import pytest
 from command_line import complaint, run
 from tiny_models import CHAT, save_model, transformers
 
-from otspec.blocks import RULES as BLOCK_RULES
-from otspec.blocks.trees import TokenTree
+from otspec.blocks import BLOCK_RULES, TokenTree
 from otspec.cli.commands import generate as command
 from otspec.cli.main import main
 from otspec.decoding import generate, generate_batch

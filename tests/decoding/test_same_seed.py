@@ -14,7 +14,7 @@ from test_transformers import models
 from tiny_models import transformers
 
 from otspec import batch
-from otspec.blocks.trees import TokenTree
+from otspec.blocks import TokenTree
 from otspec.decoding import generate, generate_batch
 from otspec.decoding.choices import as_shape, decoder_of
 from otspec.decoding.decoder import together

@@ -12,7 +12,7 @@ import pytest
 from tiny_models import transformers
 
 from otspec import blocks, rules, traces
-from otspec.blocks.trees import TokenTree
+from otspec.blocks import TokenTree
 from otspec.decoding import generate
 from otspec.decoding.reader import read_text
 from otspec.decoding.transformer import TransformerReader

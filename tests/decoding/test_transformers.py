@@ -11,7 +11,7 @@ from searching import NIGHTLY
 from tiny_models import transformers
 from tiny_transformers import tiny_llama
 
-from otspec.blocks.trees import TokenTree
+from otspec.blocks import TokenTree
 from otspec.decoding import generate, usable_rules, verification
 from otspec.decoding.choices import as_shape, decoder_of
 from otspec.decoding.reader import read_text

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from figures.best_tree import BUDGETS, CERTAIN, DYNAMIC, LETTERS, RULES, TRACE
-from otspec.blocks.trees import DraftSelection, DynamicTree, best_trees
+from otspec.blocks import DraftSelection, DynamicTree, best_trees
 from otspec.datasets import letters, load_smollm2
 from otspec.logged import best_trees_on_blocks
 from otspec.rules import RecursiveRejection, SpecHub

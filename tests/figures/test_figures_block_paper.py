@@ -11,8 +11,9 @@ from matplotlib.figure import Figure
 from figures import block_fig2, block_tab2, long_trace, means
 from figures.block_tab2 import PREPRINT, PUBLISHED, TOKEN, gain
 from figures.contract import Settings
-from otspec.blocks import BLOCK_RULES, compare_on_blocks
+from otspec.blocks import BLOCK_RULES
 from otspec.blocks.trees.branching import as_text
+from otspec.logged import compare_on_blocks
 from otspec.logged.comparison import mean_and_error
 from otspec.traces import load_trace
 
@@ -97,7 +98,7 @@ def test_both_curves_of_the_paper_have_its_formulas_from_1(kept):
 
 def test_the_curves_are_ordered_and_their_distance_grows(kept):
     for curves in kept.curves.values():
-        token, published, preprint = (np.array(curves[rule.title]) for rule in BLOCK_RULES)
+        token, published, preprint = (np.array(curves[rule.title]) for rule in BLOCK_RULES.values())
         assert token[0] == published[0] == preprint[0]
         assert (token[1:] < published[1:]).all()
         assert (published[1:] < preprint[1:]).all()
@@ -111,7 +112,7 @@ def test_what_the_caption_says_of_figure_2(kept):
         (Fraction(1, 2), 2.83, 4.41, 5.49),
         (Fraction(9, 10), 4.55, 5.58, 6.43),
     ):
-        found = [round(float(kept.curves[p][rule.title][-1]), 2) for rule in BLOCK_RULES]
+        found = [round(float(kept.curves[p][rule.title][-1]), 2) for rule in BLOCK_RULES.values()]
         assert found == [token, published, preprint]
 
 
@@ -178,7 +179,7 @@ def test_the_means_are_those_of_the_blocks(traced, bundled):
     for row in compare_on_blocks(bundled, [4, 6, 8]):
         assert long_trace.compared(kept, row.length)[row.rule] == row
     for found in traced.means.values():
-        token, published, preprint = (found[rule.title].expected for rule in BLOCK_RULES)
+        token, published, preprint = (found[rule.title].expected for rule in BLOCK_RULES.values())
         assert token <= published <= preprint
 
 

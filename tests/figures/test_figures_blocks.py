@@ -20,13 +20,12 @@ from otspec.blocks import (
     TokenVerify,
     TraversalVerify,
     UniversalTree,
-    compare_on_blocks,
-    compare_trees_on_blocks,
+    as_shape,
     decode,
     decoded_after,
-    memoryless,
 )
-from otspec.blocks.trees import as_shape
+from otspec.logged import compare_on_blocks, compare_trees_on_blocks
+from otspec.models import memoryless
 from otspec.rules import (
     KSequential,
     PooledSelection,
@@ -86,8 +85,8 @@ def test_the_picture_shows_every_rule(trees):
 
 
 def test_tokens_per_call_of_one_draft_are_as_printed():
-    names = {rule.title.split()[0]: rule for rule in BLOCK_RULES}
-    names |= {"published": BLOCK_RULES[1], "preprint": BlockVerify}
+    names = {rule.title.split()[0]: rule for rule in BLOCK_RULES.values()}
+    names |= {"published": BLOCK_RULES.values()[1], "preprint": BlockVerify}
     rows = table("$L$ | rule | first block")
     assert len(rows) == 9
     for length, name, *printed, long_run in rows:

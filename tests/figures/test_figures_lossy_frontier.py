@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 import otspec
 from figures import lossy_frontier
 from figures.contract import Settings
-from otspec.rules.lossy import RULES
+from otspec.rules.lossy import LOSSY_RULES
 
 QUICK = Settings(quick=True)
 TABLES = Path(__file__).parents[2] / "docs" / "tables"
@@ -25,11 +25,11 @@ def quick(computed):
 
 def test_every_published_rule_is_in_the_table():
     sweeps = (*lossy_frontier.ON_FRONTIER, *lossy_frontier.BELOW, *lossy_frontier.TREES)
-    assert {sweep.kind for sweep in sweeps} == set(RULES.values())
+    assert {sweep.kind for sweep in sweeps} == set(LOSSY_RULES.values())
     _, _, *rows = (TABLES / "lossy_frontier_rules.md").read_text("utf-8").splitlines()
     assert [row.split(" | ")[0].strip("| ") for row in rows] == [sweep.title for sweep in sweeps]
     page = (TABLES.parent / "lossy.md").read_text("utf-8")
-    for name, rule in RULES.items():
+    for name, rule in LOSSY_RULES.items():
         assert f"| `{rule.__name__}` | `{name}` |" in page
 
 
@@ -50,7 +50,7 @@ def test_a_row_is_what_the_rule_declares(quick):
     optimum = otspec.optimal_acceptance(otspec.IID(pair[0], 1), pair[1]).acceptance
     assert abs(quick.optima[position] - optimum) <= CLOSE
     row = quick.rows["rollback"][1]
-    rule = RULES["rollback"](*pair, **row.setting)
+    rule = LOSSY_RULES["rollback"](*pair, **row.setting)
     off = rule.declared_output - rule.target
     assert abs(row.variation[position] - np.abs(off).sum() / 2) <= CLOSE
     wanted = (rule.declared_output * np.log1p(off / rule.target)).sum()

@@ -112,7 +112,7 @@ def test_the_simplex_is_drawn(simplex):
 
 
 def test_block_rules_come_in_their_order(rules):
-    token, published, preprint = (rule.title for rule in BLOCK_RULES)
+    token, published, preprint = (rule.title for rule in BLOCK_RULES.values())
     for lines in (rules.letters, rules.coin, rules.trace):
         for i in range(len(rules.lengths)):
             slack = 16 * EPS * rules.lengths[i]
@@ -125,7 +125,7 @@ def test_the_coins_have_a_closed_form(rules):
     """Token: Σ (1 − 1/4)^i. Preprint: Σ (1 − total variation of binomials)."""
     from scipy.stats import binom
 
-    token, _, preprint = (rule.title for rule in BLOCK_RULES)
+    token, _, preprint = (rule.title for rule in BLOCK_RULES.values())
     for i, length in enumerate(rules.lengths):
         geometric = 1 + sum(0.75**j for j in range(1, length + 1))
         assert abs(rules.coin[token][i] - geometric) <= 1e-12
@@ -142,7 +142,7 @@ def test_the_preprint_loses_in_the_long_run_what_it_gains_first(monkeypatch):
     monkeypatch.setattr(block_rules, "TEXT", enough(block_rules.TEXT))
     data = block_rules.TokensPerCall.compute(Settings())
     i = data.lengths.index(8)
-    published = data.coin[BLOCK_RULES[1].title][i]
+    published = data.coin[BLOCK_RULES.values()[1].title][i]
     assert data.coin[BlockVerify.title][i] > published
     assert data.long_run[i] + 5 * data.long_run_error[i] < published
     axes = list(Figure().subplots(1, 3))
@@ -153,5 +153,5 @@ def test_the_preprint_loses_in_the_long_run_what_it_gains_first(monkeypatch):
         caption("block_rules").partition("eight tokens bring ")[2].split(" in the first block")[0]
     )
     printed = [float(each.strip(",")) for each in said.split() if each != "and"]
-    bounds = [data.letters[rule.title][i] for rule in BLOCK_RULES]
+    bounds = [data.letters[rule.title][i] for rule in BLOCK_RULES.values()]
     assert printed == pytest.approx(bounds, abs=0.02)

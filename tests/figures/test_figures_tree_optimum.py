@@ -9,11 +9,11 @@ import pytest
 from captions import caption
 
 from figures.tree_optimum import DEPTHS, ONE, RULES, WHOLE, TreeOptimum
-from otspec.blocks import DraftSelection, memoryless
-from otspec.blocks.trees import TokenTree
+from otspec.blocks import DraftSelection, TokenTree
 from otspec.blocks.trees.verifiers.greedy_multi_path import GreedyMultiPath
 from otspec.blocks.trees.verifiers.traversal_verify import TraversalVerify
 from otspec.blocks.trees.verifiers.universal_tree import UniversalTree
+from otspec.models import memoryless
 from otspec.models.random_pairs import random_pair
 from otspec.programs import DraftedSets, PathProgram
 from otspec.rules import PooledSelection, RecursiveRejection

@@ -22,7 +22,7 @@ def at(text):
     return pair, replace(letter_pair(), places=places), {context: 1.0}
 
 
-@pytest.mark.parametrize("rule", BLOCK_RULES)
+@pytest.mark.parametrize("rule", BLOCK_RULES.values())
 def test_bounds_hold_the_exact_sum_and_close_in_on_it(rule):
     pair, table, beginning = at("th")
     exact = rule(pair.draft, pair.target, 3).expected_up_to(beginning)

@@ -6,12 +6,12 @@ from pyarrow.csv import read_csv
 from pyarrow.ipc import open_file
 from pyarrow.parquet import read_table
 
-from otspec import blocks, traces
+from otspec import blocks, models, traces
 from otspec.frames import Rows, check_ending, write_table
 from otspec.frames.files import WRITERS
 from otspec.rules import RecursiveRejection
 
-MODELS = blocks.memoryless(["1/2", "1/2"]), blocks.memoryless(["1/4", "3/4"])
+MODELS = models.memoryless(["1/2", "1/2"]), models.memoryless(["1/4", "3/4"])
 EXACT = (["1/2", "3/10", "1/5"], ["1/10", "3/5", "3/10"])
 ENDINGS = list(WRITERS)
 

@@ -12,9 +12,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from otspec import blocks, conformance, decoding, logged, traces
+from otspec import blocks, conformance, decoding, logged, models, traces
 from otspec.advice import Choice, Loss
-from otspec.blocks import trees
 from otspec.datasets import load_smollm2
 from otspec.estimate import Estimate
 from otspec.frames import Rows, columns_of
@@ -27,7 +26,7 @@ from otspec.traces.summary import Summary
 
 EXACT = (["1/2", "3/10", "1/5"], ["1/10", "3/5", "3/10"])
 FLOAT = ([0.5, 0.3, 0.2], [0.1, 0.6, 0.3])
-MODELS = blocks.memoryless(["1/2", "1/2"]), blocks.memoryless(["1/4", "3/4"])
+MODELS = models.memoryless(["1/2", "1/2"]), models.memoryless(["1/4", "3/4"])
 STATISTIC = Statistic(
     "naive sampling", "iid", 2, acceptance=0.5, optimum=0.6, positions=1, temperature=1.0,
     draft_temperature=0.6, units=1,
@@ -54,8 +53,8 @@ RESULTS = {
     "simulated sweep": lambda: blocks.sweep(*MODELS, 2, 2, RecursiveRejection, size=50),
     "best tree": lambda: Rows([blocks.best_tree(*MODELS, RecursiveRejection, 4, 2)]),
 }
-KINDS = (Comparison, Summary, Statistic, LawMeans, blocks.BlockComparison, trees.TreeComparison,
-         trees.Configuration, trees.BestTree, logged.Thresholded, Choice, Loss)  # fmt: skip
+KINDS = (Comparison, Summary, Statistic, LawMeans, blocks.BlockComparison, blocks.TreeComparison,
+         blocks.Configuration, blocks.BestTree, logged.Thresholded, Choice, Loss)  # fmt: skip
 
 
 def plain(value):

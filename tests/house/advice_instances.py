@@ -17,9 +17,9 @@ from otspec.advice.evaluation.work import TextChances
 from otspec.advice.evidence import ExactWorth, ModelEvidence
 from otspec.advice.on_texts import TextEvidence, TextWorth
 from otspec.advice.target_texts import Written, WrittenTexts
-from otspec.blocks import memoryless
-from otspec.blocks.trees import StepCost, as_shape
+from otspec.blocks import StepCost, as_shape
 from otspec.decoding.transformer import WarpedRows
+from otspec.models import memoryless
 from otspec.rules import RecursiveRejection
 from otspec.traces.collect.texts import LoggedText
 from otspec.traces.readers import Warp, Warping

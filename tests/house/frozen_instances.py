@@ -10,11 +10,11 @@ from program_instances import DRAFT, PROGRAMS, TARGET, model
 from tree_instances import BEST_TREES
 
 import otspec
-from otspec import auditing, blocks, programs, rules, solvers, traces
+from otspec import auditing, blocks, models, programs, rules, solvers, traces
 from otspec._base.arithmetic import as_numbers
+from otspec.blocks import TREE_VERIFIERS
 from otspec.blocks.block_verify import ChainedResiduals
 from otspec.blocks.greatest_path import GreatestPath
-from otspec.blocks.trees import VERIFIERS
 from otspec.blocks.trees.verifiers.first_highest_path import ClippedRanks
 from otspec.blocks.trees.verifiers.nodes import Node, Nodes
 from otspec.blocks.trees.verifiers.traversal_verify import rejections
@@ -37,7 +37,7 @@ from otspec.ratios import Pair
 from otspec.rules import lossy
 from otspec.rules.importance.acceptance import VerifiedSelection
 from otspec.rules.importance.stages import Stage, StagedSelection
-from otspec.rules.lossy import RULES as LOSSY_RULES
+from otspec.rules.lossy import LOSSY_RULES
 from otspec.rules.pooled.barriers import Barriers, find_barriers
 from otspec.rules.pooled.exponential_clocks import RungDrafts
 from otspec.rules.pooled.graded import by_grade
@@ -68,7 +68,7 @@ SOLUTION = solvers.solve(PROGRAM, "rational")
 def logged(give):
     """Return a logged block of two tokens."""
     rows = [give.sequence([give(row)] * 3) for row in (DRAFT, TARGET)]
-    return blocks.LoggedBlock(*rows, give.sequence(TOKENS))
+    return otspec.logged.LoggedBlock(*rows, give.sequence(TOKENS))
 
 
 def linear_program(give):
@@ -262,14 +262,14 @@ EXACT = {  # from exact arrays or from float ones
         otspec.IID(give(DRAFT), 2), give(TARGET), free=2
     ),
     "table": model,
-    "warped": lambda give: blocks.WarpedModel(model(give), temperature="1/2", top_k=2),
-    "ending": lambda give: blocks.EndingModel(model(give), [1]),
+    "warped": lambda give: models.WarpedModel(model(give), temperature="1/2", top_k=2),
+    "ending": lambda give: models.EndingModel(model(give), [1]),
     "continued": lambda give: Continued(model(give), (0,)),
     "corrected": lambda give: OneCorrectedToken(model(give), give(TARGET)),
     "residuals": lambda give: ChainedResiduals(model(give), model(give, TARGET), 2),
     **{
         kind.title: lambda give, kind=kind: kind(model(give), model(give, TARGET), 2)
-        for kind in (*blocks.BLOCK_RULES, blocks.HierarchicalVerify)
+        for kind in (*blocks.BLOCK_RULES.values(), blocks.HierarchicalVerify)
     },
     "tree": lambda give: blocks.DraftSelection(
         model(give), model(give, TARGET), give.sequence([2, 1]), rules.RecursiveRejection
@@ -283,7 +283,7 @@ EXACT = {  # from exact arrays or from float ones
         kind.title: lambda give, kind=kind: kind(
             model(give), model(give, TARGET), give.sequence([2, 1])
         )
-        for kind in VERIFIERS.values()
+        for kind in TREE_VERIFIERS.values()
     },
     "arrivals": lambda give: over_drafts(
         rules.RecursiveRejection(give(DRAFT), give(TARGET), 2), merge=True

@@ -11,11 +11,11 @@ from advice_instances import ADVICE
 from conformance_instances import CONFORMANCE
 from frozen_instances import DRAFT, LAW, TARGET, WITNESS
 
-from otspec import auditing, blocks, cones, conformance, decoding, optimum, rules, traces
+from otspec import auditing, blocks, cones, conformance, decoding, models, optimum, rules, traces
 from otspec.auditing.blocks import TextErrors
 from otspec.auditing.report import problem_of
 from otspec.batch import Verified, VerifiedBlock
-from otspec.blocks.trees import as_shape
+from otspec.blocks import as_shape
 from otspec.blocks.trees.best.growth import Grown
 from otspec.blocks.trees.verifiers.base import Agreeing, Siblings
 from otspec.blocks.trees.verifiers.traversal_verify import rejections
@@ -135,9 +135,9 @@ PLAIN = {
     **CONFORMANCE,
     "script of texts": lambda _: Script(length=2),
     "part of a trace": lambda _: Part("Why?", 3, depth=1),
-    "callable": lambda _: blocks.CallableModel(halves),
+    "callable": lambda _: models.CallableModel(halves),
     "counted law": lambda _: rules.NaiveSampling(DRAFT, TARGET, 2).counted_law(),
-    "n-grams": lambda _: blocks.NGramModel((0, 1, 1, 0), 2, 1),
+    "n-grams": lambda _: models.NGramModel((0, 1, 1, 0), 2, 1),
     "a pool a token": lambda _: rules.ByToken(),
     "all tokens in order": lambda _: Tokens(),
     "pools at a cut": lambda _: CutPools(4),
@@ -161,8 +161,8 @@ PLAIN = {
     "ratio": lambda _: Ratio(0.5, 0.4, 0.6),
     "trees of a threshold": lambda _: Thresholded(0.5, 3.0, 1.5, 0.1),
     "configuration": lambda _: blocks.Configuration((2, 1), 1.5),
-    "outcome": lambda _: blocks.Outcome((0,), 1, blocks.memoryless(DRAFT)),
-    "contexts": lambda _: JointContexts(*[blocks.memoryless(DRAFT)] * 2, past=1),
+    "outcome": lambda _: blocks.Outcome((0,), 1, models.memoryless(DRAFT)),
+    "contexts": lambda _: JointContexts(*[models.memoryless(DRAFT)] * 2, past=1),
     "end of a block": lambda _: End(0, (0,), 0),
     "decoded": lambda _: blocks.Decoded((0, 1), 1),
     "drafted": lambda _: blocks.DraftedTree(blocks.TokenTree((-1, 0)), (0, 1)),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import otspec
 from otspec import blocks, programs
 from otspec.blocks.planned_block import PlannedRest
 from otspec.models.conditioned import GivenBeginning
@@ -11,7 +12,7 @@ DRAFT, TARGET = ["1/2", "3/10", "1/5"], ["1/10", "3/5", "3/10"]
 
 def model(give, row=DRAFT):
     """Return a language model with a table of the caller's arrays."""
-    return blocks.TableModel(give.mapping({(): give(row), (0,): give(TARGET)}))
+    return otspec.models.TableModel(give.mapping({(): give(row), (0,): give(TARGET)}))
 
 
 def drafted_sets(give):

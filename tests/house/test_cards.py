@@ -125,7 +125,9 @@ def test_an_audit_says_lossless_or_not_and_why():
     assert page(wrong).find(".//caption").text == "The rule is NOT lossless"
     floats = otspec.audit(rules.KSequential([0.5, 0.5], [0.25, 0.75], 2))
     assert in_shell(floats).startswith("The rule is lossless, within ")
-    declared = otspec.audit(otspec.rules.lossy.RULES["lenience"](DRAFT, TARGET, lenience="1/2"))
+    declared = otspec.audit(
+        otspec.rules.lossy.LOSSY_RULES["lenience"](DRAFT, TARGET, lenience="1/2")
+    )
     assert in_shell(declared).startswith("The rule is NOT lossless, as it declares\n")
 
 
@@ -134,7 +136,7 @@ def test_other_audits_say_what_they_found():
     assert in_shell(sampled).startswith("The rule is NOT lossless, by 500 samples")
     search = otspec.audit_over(rules.KSequential, auditing.random_instances(3))
     assert in_shell(search).startswith("The rule is lossless on 3 instances")
-    models = [otspec.blocks.memoryless(law) for law in (DRAFT, TARGET)]
+    models = [otspec.models.memoryless(law) for law in (DRAFT, TARGET)]
     blocks = otspec.audit_blocks(otspec.blocks.BlockVerify(*models, 2))
     assert in_shell(blocks).startswith("Texts are the target's, exactly")
     assert repr(blocks).startswith("BlockAudit(lossless=True, expected=")

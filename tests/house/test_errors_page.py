@@ -61,7 +61,7 @@ WRONG = {
     "a token": lambda: otspec.IID([0.5, 0.5], k=2).inside([2]),
     "one draft": lambda: otspec.rules.MaximalCoupling([0.5, 0.5], [0.5, 0.5], k=2),
     "too many tuples": lambda: otspec.IID([1 / 300] * 300, k=4).tuples(),
-    "a tree": lambda: otspec.blocks.trees.as_branching("0x2"),
+    "a tree": lambda: otspec.blocks.as_branching("0x2"),
     "a file": lambda: otspec.traces.load_trace("there/is/none.npz"),
     "a batch": lambda: otspec.batch.optimal_acceptance(np.ones(3), np.ones(4), 2),
 }

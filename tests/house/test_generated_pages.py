@@ -8,7 +8,6 @@ import pytest
 from docs_scripts import script
 
 from otspec import blocks
-from otspec.blocks import trees
 from otspec.rules import RULES
 
 ROOT = Path(__file__).parents[2]
@@ -29,9 +28,9 @@ def test_every_entry_has_a_row():
     pages = registries().PAGES
     for page, registry in (
         ("rules.md", RULES),
-        ("blocks.md", blocks.RULES),
-        ("blocks.md", trees.RULES),
-        ("blocks.md", trees.VERIFIERS),
+        ("blocks.md", blocks.BLOCK_RULES),
+        ("blocks.md", blocks.TREE_RULES),
+        ("blocks.md", blocks.TREE_VERIFIERS),
     ):
         assert [name for name in registry if f"| `{name}` |" in pages[page]()] == list(registry)
 

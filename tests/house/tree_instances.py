@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 from program_instances import DRAFT, TARGET
 
-from otspec import blocks
-from otspec.blocks.trees import as_shape
+import otspec
+from otspec import blocks, logged
+from otspec.blocks import as_shape
 from otspec.blocks.trees.best.acceptance_rates import Chances
 from otspec.blocks.trees.best.allotment import Allotment, Allotted, Candidate, Shared
 from otspec.logged import AcceptLengths, Replay, Tally
@@ -33,19 +34,19 @@ def logged_chances(give):
 def trees_by_blocks(give):
     """Return the best trees of one node by logged chances."""
     found = logged_chances(give)
-    return blocks.LoggedTrees(found, blocks.BestTrees(found.averaged(), 1, 1))
+    return logged.LoggedTrees(found, blocks.BestTrees(found.averaged(), 1, 1))
 
 
 def dynamic_tree(give):
     """Return a dynamic tree of three nodes."""
-    models = (blocks.TableModel(give.mapping({(): give(row)})) for row in (DRAFT, TARGET))
+    models = (otspec.models.TableModel(give.mapping({(): give(row)})) for row in (DRAFT, TARGET))
     return blocks.DynamicTree(*models, 3, 2)
 
 
 def target_text(give):
     """Return a logged text of the target."""
     draft, target, sampling = (give.sequence([give(row)] * 2) for row in (DRAFT, TARGET, TARGET))
-    return blocks.LoggedBlock(draft, target, give.sequence([1, 0]), sampling=sampling)
+    return logged.LoggedBlock(draft, target, give.sequence([1, 0]), sampling=sampling)
 
 
 def tally(give):

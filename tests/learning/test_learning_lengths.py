@@ -5,8 +5,9 @@ from itertools import product
 import numpy as np
 import pytest
 
-from otspec.blocks import CallableModel, TokenVerify
+from otspec.blocks import TokenVerify
 from otspec.learning import acceptance_loss, length_loss, rule_loss
+from otspec.models import CallableModel
 
 torch = pytest.importorskip("torch")
 

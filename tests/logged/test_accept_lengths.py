@@ -10,16 +10,18 @@ import pytest
 from searching import NIGHTLY
 from test_replay import decoded, logged, of_tree
 
-from otspec.blocks import BLOCK_RULES, LoggedBlock, TableModel, memoryless
+from otspec.blocks import BLOCK_RULES
 from otspec.logged import (
     ENGINE_FORMS,
     AcceptLengths,
+    LoggedBlock,
     Tally,
     lengths_on_blocks,
     lengths_on_texts,
     replay,
 )
 from otspec.logged.metrics import counts_of
+from otspec.models import TableModel, memoryless
 from otspec.rules import PooledSelection, RecursiveRejection, RecursiveRejectionWithoutReplacement
 from otspec.rules.base import tuples
 from otspec.rules.rejection import without_replacement
@@ -125,9 +127,9 @@ def test_one_text_has_no_interval_and_no_call_no_rate():
     assert nothing.rates == (0, 0)
 
 
-@pytest.mark.parametrize("rule", [*BLOCK_RULES, RecursiveRejection])
+@pytest.mark.parametrize("rule", [*BLOCK_RULES.values(), RecursiveRejection])
 def test_drafted_blocks_give_means_without_bias(rule):
-    tree = "1x1" if rule in BLOCK_RULES else TREE
+    tree = "1x1" if rule in BLOCK_RULES.values() else TREE
     blocks, masses = [], []
     for text, mass in EXACT[0].texts(2):
         heads = [text[:depth] for depth in range(2)]
@@ -136,7 +138,9 @@ def test_drafted_blocks_give_means_without_bias(rule):
         masses.append(float(mass))
     single = [lengths_on_blocks([block], rule, tree).accepted.value for block in blocks]
     wanted = [
-        block.expected(rule, 2) if rule in BLOCK_RULES else block.expected_of_tree(tree, rule)
+        block.expected(rule, 2)
+        if rule in BLOCK_RULES.values()
+        else block.expected_of_tree(tree, rule)
         for block in blocks
     ]
     assert single == pytest.approx(wanted, rel=1e-12)

@@ -8,11 +8,11 @@ from itertools import product
 import numpy as np
 import pytest
 
-from otspec.blocks import DraftSelection, LoggedBlock, memoryless, random_pair
-from otspec.blocks.trees import as_shape, best_trees
+from otspec.blocks import DraftSelection, as_shape, best_trees
 from otspec.datasets import load_smollm2
-from otspec.logged import best_trees_on_blocks, dynamic_tree_on_blocks
+from otspec.logged import LoggedBlock, best_trees_on_blocks, dynamic_tree_on_blocks
 from otspec.logged.chances import LoggedChances
+from otspec.models import memoryless, random_pair
 from otspec.rules import (
     KSequential,
     PooledSelection,

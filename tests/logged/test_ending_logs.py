@@ -14,13 +14,13 @@ from otspec.blocks import (
     BLOCK_RULES,
     BlockVerifyPublished,
     DraftSelection,
-    EndingModel,
-    LoggedBlock,
     TokenVerify,
     TraversalVerify,
+    as_shape,
+    best_trees,
 )
-from otspec.blocks.trees import as_shape, best_trees
 from otspec.logged import (
+    LoggedBlock,
     best_trees_on_blocks,
     compare_on_blocks,
     compare_trees_on_blocks,
@@ -29,6 +29,7 @@ from otspec.logged import (
     lengths_on_texts,
     replay,
 )
+from otspec.models import EndingModel
 from otspec.rules import PooledSelection, RecursiveRejection, RecursiveRejectionWithoutReplacement
 
 RULES = (PooledSelection, RecursiveRejection, RecursiveRejectionWithoutReplacement)
@@ -56,7 +57,7 @@ def repeated(*args):
 def test_means_of_blocks_count_up_to_the_end(sampled, draft, target, end):
     ending = EndingModel(target, end)
     pairs = list(logged(draft, target, end, 3, sampled))
-    for rule in BLOCK_RULES:
+    for rule in BLOCK_RULES.values():
         for length in (1, 2, 3):
             wanted = rule(draft, ending, length).expected()
             assert sum(mass * block.expected(rule, length) for block, mass in pairs) == wanted
@@ -97,7 +98,7 @@ def test_comparisons_of_logged_blocks_count_up_to_the_end(draft, target, end):
     ending = EndingModel(target, end)
     blocks = repeated(draft, target, end, 2)
     for row in compare_on_blocks(blocks, [1, 2]):
-        rule = next(rule for rule in BLOCK_RULES if rule.title == row.rule)
+        rule = next(rule for rule in BLOCK_RULES.values() if rule.title == row.rule)
         exact = float(rule(draft, ending, row.length).expected())
         assert row.expected == pytest.approx(exact, abs=1e-12)
     rows = {row.rule: row.expected for row in compare_trees_on_blocks(blocks, ["2x1"])}

@@ -10,15 +10,10 @@ from block_models import SIZES, model_pairs
 from instances import EPS
 from searching import NIGHTLY
 
-from otspec.blocks import (
-    BLOCK_RULES,
-    BlockVerify,
-    EndingModel,
-    LoggedBlock,
-    TokenVerify,
-    compare_on_blocks,
-)
+from otspec.blocks import BLOCK_RULES, BlockVerify, TokenVerify
 from otspec.datasets import load_smollm2
+from otspec.logged import LoggedBlock, compare_on_blocks
+from otspec.models import EndingModel
 from otspec.models.logged import LoggedModel
 from otspec.rules import RecursiveRejection
 from otspec.traces import Trace
@@ -44,12 +39,12 @@ def test_over_all_blocks_the_estimates_have_the_exact_mean(n, length):
         for shorter in range(1, length + 1):
             means = [Fraction(0)] * 3
             for mass, block in blocks:
-                found = [block.expected(rule, shorter) for rule in BLOCK_RULES]
+                found = [block.expected(rule, shorter) for rule in BLOCK_RULES.values()]
                 assert {type(value) for value in found} == {Fraction}
                 assert 0 <= found[0] <= found[1] <= found[2] <= shorter
                 means = [mean + mass * value for mean, value in zip(means, found, strict=True)]
             taus = np.arange(shorter + 1)
-            for rule_class, mean in zip(BLOCK_RULES, means, strict=True):
+            for rule_class, mean in zip(BLOCK_RULES.values(), means, strict=True):
                 assert mean == rule_class(draft, target, shorter).expected()
                 kept = [mass * (block.kept(rule_class, shorter) @ taus) for mass, block in blocks]
                 assert sum(kept) == mean
@@ -61,7 +56,7 @@ def test_floats_estimate_what_fractions_do_to_rounding():
         for block, _ in draft.texts(3):
             exact = logged(draft, target, block, 3)
             rough = logged(*case.float, block, 3)
-            for rule_class in BLOCK_RULES:
+            for rule_class in BLOCK_RULES.values():
                 found = rough.expected(rule_class, 3)
                 assert type(found) is float
                 # 3 sums of 3 products of at most 12 rounded factors.
@@ -78,7 +73,7 @@ def test_blocks_that_end_have_the_exact_mean_up_to_their_end(n, length):
         for text, mass in draft.texts(length):
             rows = [[model(text[:i]) for i in range(length)] for model in (draft, target)]
             blocks.append((mass, LoggedBlock(*rows, text, end={0})))
-        for rule_class in BLOCK_RULES:
+        for rule_class in BLOCK_RULES.values():
             wanted = rule_class(draft, ending, length).expected()
             assert sum(mass * each.expected(rule_class, length) for mass, each in blocks) == wanted
             laws = [(mass, each.kept(rule_class, length)) for mass, each in blocks]
@@ -168,7 +163,7 @@ def test_comparisons_are_means_with_their_standard_errors():
     other = LoggedBlock(DRAFT, TARGET, [1, 0])
     rows = compare_on_blocks(iter([LOGGED, other]), [1, 2])
     assert [row.length for row in rows] == [1] * 3 + [2] * 3
-    for row, rule_class in zip(rows, BLOCK_RULES * 2, strict=True):
+    for row, rule_class in zip(rows, BLOCK_RULES.values() * 2, strict=True):
         values = [block.expected(rule_class, row.length) for block in (LOGGED, other)]
         assert row.rule == rule_class.title
         assert row.expected == sum(values) / 2
@@ -196,13 +191,15 @@ def test_blocks_of_a_sample_are_those_that_were_drafted(bundled):
 def test_on_the_bundled_trace_the_rules_are_ordered_block_by_block(bundled):
     for block in bundled:
         for length in (1, 4, 8):
-            token, published, preprint = (block.expected(rule, length) for rule in BLOCK_RULES)
+            token, published, preprint = (
+                block.expected(rule, length) for rule in BLOCK_RULES.values()
+            )
             # Pairwise sums over 49,152 < 2^16 tokens and a few more roundings, at each depth.
             rounding = length * 20 * EPS
             assert 0 < token <= published + rounding
             assert published <= preprint + rounding
             assert preprint <= length
-            for rule in BLOCK_RULES:
+            for rule in BLOCK_RULES.values():
                 kept = block.kept(rule, length)
                 assert abs(kept.sum() - 1) <= 20 * EPS
                 assert kept.min() >= 0

@@ -8,8 +8,8 @@ from light_drafts import FALSE_ALARM, adversarial
 from scipy.stats import binom
 from searching import NIGHTLY, enough, of_all
 
-from otspec.blocks import LoggedBlock, compare_trees_on_blocks
 from otspec.estimate import Estimate
+from otspec.logged import LoggedBlock, compare_trees_on_blocks
 from otspec.rules import (
     PooledSelection,
     PooledSelectionWithoutReplacement,

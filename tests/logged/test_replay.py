@@ -10,19 +10,11 @@ import pytest
 from block_models import model_pairs
 from drafted_trees import models
 
-from otspec.blocks import (
-    BlockVerify,
-    BlockVerifyPublished,
-    DraftSelection,
-    EndingModel,
-    LoggedBlock,
-    TokenVerify,
-    memoryless,
-)
-from otspec.blocks.trees import as_shape
-from otspec.logged import replay
+from otspec.blocks import BlockVerify, BlockVerifyPublished, DraftSelection, TokenVerify, as_shape
+from otspec.logged import LoggedBlock, replay
 from otspec.logged.given_text import levels_of_block
 from otspec.logged.replay import levels_along
+from otspec.models import EndingModel, memoryless
 from otspec.rules import (
     KSequential,
     PooledSelection,

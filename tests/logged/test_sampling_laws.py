@@ -10,9 +10,8 @@ from block_models import model_pairs
 from drafted_trees import models
 from searching import NIGHTLY
 
-from otspec.blocks import BLOCK_RULES, DraftSelection, LoggedBlock, TraversalVerify
-from otspec.blocks.trees import as_shape
-from otspec.logged import dynamic_tree_on_blocks
+from otspec.blocks import BLOCK_RULES, DraftSelection, TraversalVerify, as_shape
+from otspec.logged import LoggedBlock, dynamic_tree_on_blocks
 from otspec.logged.chances import logged_chances
 from otspec.models import TableModel
 from otspec.rules import (
@@ -111,7 +110,7 @@ def test_blocks_have_the_exact_mean_level_by_level(law):
     for case in model_pairs(303, 3, 3, 12 if NIGHTLY else 8):
         draft, target = case.exact
         blocks = list(over_texts(draft, target, law, 3))
-        for rule in BLOCK_RULES:
+        for rule in BLOCK_RULES.values():
             mean = sum(mass * block.by_level(rule, 3) for mass, block in blocks)
             exact = rule(draft, target, 3)
             assert list(np.cumsum(mean)) == exact.expected_up_to()
@@ -137,15 +136,15 @@ def test_tokens_of_another_law_by_hand():
     assert block.expected_of_tree("1x1", RecursiveRejection) == Fraction(3, 4) * (
         1 + Fraction(2, 3)
     )
-    assert block.by_level(BLOCK_RULES[0], 2).tolist() == [Fraction(3, 4), Fraction(1, 2)]
+    assert block.by_level(BLOCK_RULES.values()[0], 2).tolist() == [Fraction(3, 4), Fraction(1, 2)]
     assert list(block.sampled[0]) == [Fraction(1, 4), Fraction(3, 4)]
 
 
 def test_the_law_of_a_block_is_that_of_drafted_tokens():
     block = LoggedBlock([HALVES] * 2, [SKEWED] * 2, [1, 0], sampling=[HALVES, SKEWED])
-    assert block.kept(BLOCK_RULES[0], 1).sum() == 1
+    assert block.kept(BLOCK_RULES.values()[0], 1).sum() == 1
     with pytest.raises(ValueError, match=r"sampling\[1\] is not the draft there"):
-        block.kept(BLOCK_RULES[0], 2)
+        block.kept(BLOCK_RULES.values()[0], 2)
 
 
 def test_what_no_estimate_would_count_is_refused():
@@ -163,13 +162,15 @@ def test_what_no_estimate_would_count_is_refused():
     with pytest.raises(ValueError, match=r"sampling\[0\] has 3"):
         LoggedBlock([HALVES], [SKEWED], [1], sampling=[["1/2", "1/4", "1/4"]])
     with pytest.raises(ValueError, match=r"tokens\[0\] is 0, which sampling never draws there"):
-        LoggedBlock([["0", "1"]], [SKEWED], [0], sampling=[["0", "1"]]).expected(BLOCK_RULES[0], 1)
+        LoggedBlock([["0", "1"]], [SKEWED], [0], sampling=[["0", "1"]]).expected(
+            BLOCK_RULES.values()[0], 1
+        )
 
 
 def test_an_end_cuts_the_rows_of_the_law_too():
     block = LoggedBlock([HALVES] * 3, [SKEWED] * 3, [1, 0, 0], {0}, [HALVES, SKEWED])
     assert block.tokens == (1, 0)
-    assert block.expected(BLOCK_RULES[0], 5) == Fraction(3, 4) * 2
+    assert block.expected(BLOCK_RULES.values()[0], 5) == Fraction(3, 4) * 2
 
 
 @pytest.mark.parametrize("law", LAWS)

@@ -10,7 +10,7 @@ import numpy as np
 import oracles
 from instances import pairs
 
-from otspec.rules.lossy import RULES, LossyRule
+from otspec.rules.lossy import LOSSY_RULES, LossyRule
 
 
 class Published(NamedTuple):
@@ -115,7 +115,7 @@ class Case(NamedTuple):
 
 def made(name, seed, count, most_tokens=5):
     """Rules at random exact instances, all parameters in turn, and their kernel by the source."""
-    published, rule_class = PUBLISHED[name], RULES[name]
+    published, rule_class = PUBLISHED[name], LOSSY_RULES[name]
     for index, (draft, target) in enumerate(pairs(seed, count, most_tokens)):
         parameters = published.parameters[index // 8 % 3]
         k = rule_class.only_k or 1 + index % 3

@@ -17,18 +17,18 @@ from searching import of_all
 
 import otspec
 from otspec._base.registry import Registry, subclass_of
-from otspec.rules.lossy import RULES, LossyRule
+from otspec.rules.lossy import LOSSY_RULES, LossyRule
 from otspec.rules.lossy.divergences import entropy, jensen_shannon, kullback_leibler
 
 
 def test_every_rule_has_a_kernel_of_its_own():
-    assert list(RULES) == list(PUBLISHED)
+    assert list(LOSSY_RULES) == list(PUBLISHED)
     exported = {
         kind for kind in vars(otspec.rules.lossy).values()
         if isinstance(kind, type) and issubclass(kind, LossyRule) and hasattr(kind, "name")
     }  # fmt: skip
-    assert exported == set(RULES.values())
-    looks = [(rule.colour, rule.marker) for rule in RULES.values()]
+    assert exported == set(LOSSY_RULES.values())
+    looks = [(rule.colour, rule.marker) for rule in LOSSY_RULES.values()]
     assert len(set(looks)) == len(looks)
 
 
@@ -73,7 +73,7 @@ def test_no_rule_accepts_more_than_its_total_variation_allows(name):
 def test_each_has_its_lossless_end(name):
     for draft, target in pairs(912, 24, 5):
         if name != "thresholded-target-only" or any(draft[1:]):
-            rule = RULES[name](draft, target, 1, **PUBLISHED[name].lossless)
+            rule = LOSSY_RULES[name](draft, target, 1, **PUBLISHED[name].lossless)
             assert rule.declared_output.tolist() == list(target)
 
 
@@ -101,7 +101,7 @@ def test_floats_follow_the_exact_rule(name):
 @pytest.mark.parametrize("name", PUBLISHED)
 def test_full_vocabularies_are_served(name):
     rows = np.random.default_rng(914).dirichlet(np.full(20_000, 0.01), size=2)
-    rule = RULES[name].of_pair(*rows, RULES[name].only_k or 4)
+    rule = LOSSY_RULES[name].of_pair(*rows, LOSSY_RULES[name].only_k or 4)
     assert abs(rule.declared_output.sum() - 1) < 1e-9
     assert rule.declared_output.min() >= 0
     assert 0 < rule.acceptance() <= 1 + 1e-9
@@ -123,13 +123,13 @@ def extreme(rng, n):
     return drawn / drawn.sum()
 
 
-@pytest.mark.parametrize("name", [name for name, rule in RULES.items() if rule.only_k == 1])
+@pytest.mark.parametrize("name", [name for name, rule in LOSSY_RULES.items() if rule.only_k == 1])
 def test_extreme_floats_are_taken(name):
     rng = np.random.default_rng(918)
     for index in range(150):
         n = int(rng.integers(1, 7))
         draft, target = extreme(rng, n), extreme(rng, n)
-        rule = RULES[name](draft, target, **PUBLISHED[name].parameters[index % 3])
+        rule = LOSSY_RULES[name](draft, target, **PUBLISHED[name].parameters[index % 3])
         output = sum(mass * rule.kernel([x]) for x, mass in enumerate(draft))
         assert np.abs(output - rule.declared_output).max() < 1e-13
         assert abs(output.sum() - 1) < 1e-13
@@ -140,7 +140,7 @@ def test_extreme_floats_are_taken(name):
 @pytest.mark.parametrize("name", PUBLISHED)
 def test_samples_follow_the_kernel(name):
     draft, target = [0.4, 0.3, 0.2, 0.1], [0.1, 0.25, 0.25, 0.4]
-    rule = RULES[name].of_pair(draft, target, RULES[name].only_k or 2)
+    rule = LOSSY_RULES[name].of_pair(draft, target, LOSSY_RULES[name].only_k or 2)
     rng, size = np.random.default_rng(915), 1000
     for x in [(0,), (3,)] if rule.k == 1 else [(0, 1)]:
         drawn = [rule.sample(x, rng) for _ in range(size)]
@@ -152,11 +152,11 @@ def test_samples_follow_the_kernel(name):
 
 
 def test_parameters_are_checked_and_follow_the_arithmetic():
-    rule = RULES["lenience"]([0.5, 0.5], [0.25, 0.75])
+    rule = LOSSY_RULES["lenience"]([0.5, 0.5], [0.25, 0.75])
     assert (type(rule.lenience), rule.lenience) == (float, 0.5)
-    assert type(RULES["lenience"](["1/2", "1/2"], ["1/4", "3/4"]).lenience) is Fraction
+    assert type(LOSSY_RULES["lenience"](["1/2", "1/2"], ["1/4", "3/4"]).lenience) is Fraction
     with pytest.raises(ValueError, match=r"lenience is 0\.5, a float beside exact"):
-        RULES["lenience"](["1/2", "1/2"], ["1/4", "3/4"], lenience=0.5)
+        LOSSY_RULES["lenience"](["1/2", "1/2"], ["1/4", "3/4"], lenience=0.5)
     for name, wrong in (
         ("lenience", {"lenience": 0}),
         ("mentored-decoding", {"alpha": 1.5}),
@@ -173,7 +173,7 @@ def test_parameters_are_checked_and_follow_the_arithmetic():
     ):
         (parameter,) = wrong
         with pytest.raises(ValueError, match=parameter):
-            RULES[name]([0.5, 0.5], [0.25, 0.75], 1, **wrong)
+            LOSSY_RULES[name]([0.5, 0.5], [0.25, 0.75], 1, **wrong)
 
 
 HUGE = 1e300
@@ -202,7 +202,7 @@ PARAMETERS = {
 def test_every_parameter_is_in_the_table():
     own = {
         (name, parameter.name)
-        for name, rule in RULES.items()
+        for name, rule in LOSSY_RULES.items()
         for parameter in inspect.signature(rule).parameters.values()
         if parameter.name not in ("law", "draft", "target", "k", "normalize", "otherwise")
     }
@@ -212,7 +212,7 @@ def test_every_parameter_is_in_the_table():
 @pytest.mark.parametrize(("name", "parameter"), PARAMETERS)
 def test_a_parameter_is_a_keyword_that_has_its_bounds_and_its_default(name, parameter):
     default, least, most, is_open = PARAMETERS[name, parameter]
-    kind = RULES[name]
+    kind = LOSSY_RULES[name]
     signature = inspect.signature(kind).parameters[parameter]
     assert signature.kind is inspect.Parameter.KEYWORD_ONLY
     assert signature.default == (Fraction(default) if isinstance(default, str) else default)
@@ -244,27 +244,27 @@ def test_mentored_decoding_spends_its_budget():
     for draft, target in rng.dirichlet(np.full(6, 0.5), size=(12, 2)):
         most = kullback_leibler(target, draft)
         for budget in (0.0, most / 3, 2 * most):
-            rule = RULES["mentored-decoding"].within(draft, target, budget)
+            rule = LOSSY_RULES["mentored-decoding"].within(draft, target, budget)
             spent = kullback_leibler(target, rule.declared_output)
             assert spent <= budget + 1e-12
             # α is known to one part in 2^40, and so is what is spent.
             assert spent == pytest.approx(min(budget, most), abs=1e-6)
     with pytest.raises(ValueError, match="budget"):
-        RULES["mentored-decoding"].within(draft, target, -1)
+        LOSSY_RULES["mentored-decoding"].within(draft, target, -1)
 
 
 def test_fuzzy_verification_is_lossless_where_the_divergence_is_its_threshold():
     """Accept every draft where the divergence is *below* the threshold, else verify losslessly."""
     apart = ["1", "0"], ["0", "1"]  # the divergence of disjoint laws is ln 2
     for threshold, wanted in ((math.log(2), 0), (math.nextafter(math.log(2), 1), 1)):
-        rule = RULES["fuzzy"](*apart, threshold=threshold)
+        rule = LOSSY_RULES["fuzzy"](*apart, threshold=threshold)
         assert rule.divergence == math.log(2)
         assert rule.acceptance() == wanted
         assert rule.declared_output.tolist() == [wanted, 1 - wanted]
     # Of two laws that are this close a float says 0, which is not below 0 either.
     small = Fraction(1, 10**200)
     near = [Fraction(1, 2), Fraction(1, 2)], [Fraction(1, 2) - small, Fraction(1, 2) + small]
-    rule = RULES["fuzzy"](*near, threshold=0)
+    rule = LOSSY_RULES["fuzzy"](*near, threshold=0)
     assert rule.divergence == 0
     assert rule.declared_output.tolist() == near[1]
     assert rule.acceptance() == 1 - small

@@ -11,16 +11,8 @@ import pytest
 from block_models import literal
 from instances import EPS, fractions, weights
 
-from otspec.blocks import (
-    BLOCK_RULES,
-    BlockVerify,
-    CallableModel,
-    TableModel,
-    load_model,
-    markov,
-    memoryless,
-    random_pair,
-)
+from otspec.blocks import BLOCK_RULES, BlockVerify
+from otspec.models import CallableModel, TableModel, load_model, markov, memoryless, random_pair
 from otspec.models.base import Continued
 from otspec.models.callables import as_models
 
@@ -102,7 +94,7 @@ def test_models_of_one_token_and_of_zeros():
     assert only.mass((1, 0)) == 0.0
     assert type(only.number(2)) is float
     assert certain.number(2) == Fraction(2)
-    assert [rule(certain, certain, 3).expected() for rule in BLOCK_RULES] == [3, 3, 3]
+    assert [rule(certain, certain, 3).expected() for rule in BLOCK_RULES.values()] == [3, 3, 3]
 
 
 def test_callables_are_checked_asked_once_and_continued():

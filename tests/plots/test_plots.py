@@ -12,8 +12,7 @@ from matplotlib import colors, rcParams, style
 from matplotlib.figure import Figure
 
 import otspec
-from otspec import blocks, plots
-from otspec.blocks import trees
+from otspec import blocks, models, plots
 from otspec.rules import (
     KSequential,
     PooledSelection,
@@ -26,8 +25,8 @@ from otspec.traces.statistics import Statistic
 DRAFT, TARGET = ["1/2", "3/10", "1/5"], ["1/10", "3/5", "3/10"]
 P, Q = ([Fraction(mass) for mass in law] for law in (DRAFT, TARGET))
 ROWS = compare(DRAFT, TARGET, ks=[1, 2, 4])
-MODELS = blocks.memoryless(["1/2", "1/2"]), blocks.memoryless(["1/4", "3/4"])
-FOUND = trees.best_trees(*MODELS, RecursiveRejection, 7, 3)
+MODELS = models.memoryless(["1/2", "1/2"]), models.memoryless(["1/4", "3/4"])
+FOUND = blocks.best_trees(*MODELS, RecursiveRejection, 7, 3)
 
 
 def optimum(**more):
@@ -57,7 +56,7 @@ PLOTS = {
     "trees": lambda **on: plots.trees(blocks.compare_trees(*MODELS, ["2x1"]), **on),
     "best trees": lambda **on: plots.best_trees(FOUND.rows[-1], RecursiveRejection.title, **on),
     "sweep": lambda **on: plots.sweep(
-        trees.sweep(*MODELS, 2, 1, RecursiveRejection), RecursiveRejection.title, **on
+        blocks.sweep(*MODELS, 2, 1, RecursiveRejection), RecursiveRejection.title, **on
     ),
     "tree": lambda **on: plots.tree(FOUND, **on),
 }

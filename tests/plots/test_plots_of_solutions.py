@@ -8,8 +8,7 @@ import pytest
 from drawn import curve, said, words_of
 
 import otspec
-from otspec import blocks, plots
-from otspec.blocks import trees
+from otspec import blocks, models, plots
 from otspec.rules import (
     KSequential,
     PooledSelection,
@@ -19,8 +18,8 @@ from otspec.rules import (
 
 DRAFT, TARGET = ["1/2", "3/10", "1/5"], ["1/10", "3/5", "3/10"]
 P, Q = ([Fraction(mass) for mass in law] for law in (DRAFT, TARGET))
-MODELS = blocks.memoryless(["1/2", "1/2"]), blocks.memoryless(["1/4", "3/4"])
-FOUND = trees.best_trees(*MODELS, RecursiveRejection, 7, 3)
+MODELS = models.memoryless(["1/2", "1/2"]), models.memoryless(["1/4", "3/4"])
+FOUND = blocks.best_trees(*MODELS, RecursiveRejection, 7, 3)
 
 
 def optimum(**more):
@@ -219,7 +218,7 @@ def test_a_tree_has_its_chances_which_sum_to_what_is_kept():
 def test_a_tree_is_drawn_level_by_level_without_crossings():
     tree = "[[][]][[[]]][]"
     axes = plots.tree(tree, chances=[0.5, 0.25, 0.125, 0.25, 0.125, 0.0625, 0.0])
-    parents = trees.as_shape(tree).tree().parents
+    parents = blocks.as_shape(tree).tree().parents
     at = axes.collections[0].get_offsets()
     edges = [np.array(line.get_data()).T for line in axes.lines[:-1]]
     root = np.array(axes.lines[-1].get_data())[:, 0]

@@ -7,19 +7,18 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
-from otspec import blocks, plots
-from otspec.blocks import trees
+from otspec import blocks, models, plots
 from otspec.estimate import Estimate
 from otspec.frames import Rows
 from otspec.plots import look_of, look_of_several
 from otspec.rules import PairRule, PooledSelection, RecursiveRejection, compared_rules
 from otspec.traces.comparison import Row
 
-MODELS = blocks.memoryless(["1/2", "1/2"]), blocks.memoryless(["1/4", "3/4"])
+MODELS = models.memoryless(["1/2", "1/2"]), models.memoryless(["1/4", "3/4"])
 BLOCKS = blocks.compare_block_rules(*MODELS, [1, 2, 4])
 TREES = blocks.compare_trees(*MODELS, ["1x1", "2x1", "2x2"])
-SWEEP = trees.sweep(*MODELS, 4, 2, RecursiveRejection)
-BEST = trees.best_trees(*MODELS, RecursiveRejection, 5, 3).rows[-1]
+SWEEP = blocks.sweep(*MODELS, 4, 2, RecursiveRejection)
+BEST = blocks.best_trees(*MODELS, RecursiveRejection, 5, 3).rows[-1]
 CHARTS = {
     "blocks": lambda axes: plots.blocks(BLOCKS, axes),
     "trees": lambda axes: plots.trees(TREES, axes),
@@ -96,7 +95,7 @@ def test_a_sweep_is_drawn_from_the_widest_at_the_top():
 def test_best_trees_of_several_rules_share_the_axes():
     axes = Figure().add_subplot()
     for rule in (RecursiveRejection, PooledSelection):
-        plots.best_trees(trees.best_trees(*MODELS, rule, 5, 3).rows[-1], rule.title, axes)
+        plots.best_trees(blocks.best_trees(*MODELS, rule, 5, 3).rows[-1], rule.title, axes)
     lines = lines_of(axes)
     assert list(lines) == [RecursiveRejection.title, PooledSelection.title]
     worth = {tree.nodes: float(tree.efficiency) for tree in BEST}
@@ -120,9 +119,9 @@ def test_bars_are_errors_or_intervals(expected, error, ends):
 
 
 def test_rules_for_several_tokens_can_be_told_apart():
-    of_blocks = [look_of_several(rule.title) for rule in blocks.BLOCK_RULES]
-    of_trees = [look_of_several(rule.title) for rule in trees.VERIFIERS.values()]
-    of_depth = [look_of_several(rule.title) for rule in trees.RULES.values()]
+    of_blocks = [look_of_several(rule.title) for rule in blocks.BLOCK_RULES.values()]
+    of_trees = [look_of_several(rule.title) for rule in blocks.TREE_VERIFIERS.values()]
+    of_depth = [look_of_several(rule.title) for rule in blocks.TREE_RULES.values()]
     for looks in (of_blocks, of_depth + of_trees):
         seen = {(look["color"], look["marker"], look.get("linestyle")) for look in looks}
         assert len(seen) == len(looks)

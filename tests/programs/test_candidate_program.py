@@ -23,14 +23,8 @@ from programs_table import VALUE_ERROR
 
 import otspec
 from otspec.auditing.blocks import audit_blocks, best_expected
-from otspec.blocks import (
-    BlockVerify,
-    DraftSelection,
-    TokenVerify,
-    as_branching,
-    decoded_law,
-    memoryless,
-)
+from otspec.blocks import BlockVerify, DraftSelection, TokenVerify, as_branching, decoded_law
+from otspec.models import memoryless
 from otspec.programs import BlockProgram, CandidateProgram, formulation
 from otspec.programs.candidates import longest_beginning
 from otspec.rules import RecursiveRejection
@@ -213,7 +207,7 @@ def test_a_lossy_rule_is_found_with_its_worst_text():
     def lossy(draft, target, k):
         return (Greedy if target[0] == Fraction(1, 3) else RecursiveRejection)(draft, target, k)
 
-    target = otspec.blocks.TableModel({(): ["1/2", "1/2"], (1,): ["1/3", "2/3"]})
+    target = otspec.models.TableModel({(): ["1/2", "1/2"], (1,): ["1/3", "2/3"]})
     selection = DraftSelection(HALVES, target, "2x2", lossy)
     report = audit_blocks(selection)
     assert not report.lossless

@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 from drafted_trees import as_floats, models
 
-from otspec.blocks import DraftSelection, memoryless
+from otspec.blocks import DraftSelection
 from otspec.drafts import IID, WithoutReplacement
+from otspec.models import memoryless
 from otspec.models.random_pairs import random_pair
 from otspec.programs import (
     DraftedNodes,

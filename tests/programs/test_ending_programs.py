@@ -6,7 +6,8 @@ import pytest
 from ending_models import ENDINGS, each_ending, most_kept
 from programs_table import needs_cdd
 
-from otspec.blocks import BlockVerify, DraftSelection, EndingModel, TableModel, memoryless
+from otspec.blocks import BlockVerify, DraftSelection
+from otspec.models import EndingModel, TableModel, memoryless
 from otspec.programs import BlockProgram, CandidateProgram, DraftedSets, PathProgram
 from otspec.rules import KSequential
 from otspec.solvers import solve

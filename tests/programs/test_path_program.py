@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 from drafted_trees import as_floats, models
 
-from otspec.blocks import DraftSelection, memoryless
+from otspec.blocks import DraftSelection
+from otspec.models import memoryless
 from otspec.programs import (
     BlockProgram,
     CandidateProgram,

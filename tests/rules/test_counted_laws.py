@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 from instances import floats, pairs
 
-from otspec.blocks import DraftSelection, memoryless, random_pair
+from otspec.blocks import DraftSelection
 from otspec.blocks.trees.verifiers import nodes
+from otspec.models import memoryless, random_pair
 from otspec.rules import (
     Bins,
     Fewest,

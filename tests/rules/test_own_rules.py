@@ -14,7 +14,7 @@ from instances import pairs
 import otspec
 from otspec import rules
 from otspec.auditing import Instance, audit_blocks, audit_over
-from otspec.blocks.trees import DraftSelection, UniversalTree
+from otspec.blocks import DraftSelection, UniversalTree
 from otspec.chance import law_of
 from otspec.models import random_pair
 from otspec.rules import PairRule, ProgramRule

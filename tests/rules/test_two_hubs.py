@@ -11,8 +11,9 @@ from instances import extreme_pairs, fractions, pairs, shares
 from searching import of_all
 
 import otspec
-from otspec.blocks import DraftSelection, memoryless
+from otspec.blocks import DraftSelection
 from otspec.chance import law_of
+from otspec.models import memoryless
 from otspec.rules import SpecHub, SpecTwoHubs
 
 

@@ -8,7 +8,7 @@ from functools import cache
 import oracles
 from scipy.stats import binom
 
-from otspec.blocks.trees import Shape
+from otspec.blocks import Shape
 from otspec.rules import TargetOnly
 
 FALSE_ALARM = 1e-9

@@ -92,7 +92,8 @@ def test_of_an_engine():
 def exact_programs():
     """Solve linear programs in fractions: those of plans, of blocks and of the long run."""
     import otspec
-    from otspec.blocks import BlockVerify, long_run, memoryless
+    from otspec.blocks import BlockVerify, long_run
+    from otspec.models import memoryless
 
     law, target = otspec.IID(["1/2", "3/10", "1/5"], k=2), ["1/10", "3/5", "3/10"]
     coin, biased = memoryless(["1/2", "1/2"]), memoryless(["1/4", "3/4"])

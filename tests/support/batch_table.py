@@ -11,7 +11,7 @@ from otspec.batch._array_api.library import library_of, quiet
 from otspec.batch._table import RULES
 
 REFERENCES = {rule.batch: rule for rule in otspec.rules.RULES.values() if rule.batch}
-BLOCKS = {rule.batch: rule for rule in otspec.blocks.RULES.values() if rule.batch}
+BLOCKS = {rule.batch: rule for rule in otspec.blocks.BLOCK_RULES.values() if rule.batch}
 """The classes of rules for one block with the laws of batch functions."""
 MASKED = [name for name in RULES if RULES[name].masked]
 

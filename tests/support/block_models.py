@@ -12,7 +12,8 @@ from instances import KINDS, Exact, floats, pair
 from scipy.stats import binom
 from searching import NIGHTLY, enough
 
-from otspec.blocks import BlockVerify, BlockVerifyPublished, TableModel, TokenVerify
+from otspec.blocks import BlockVerify, BlockVerifyPublished, TokenVerify
+from otspec.models import TableModel
 from validation import block_algorithms as printed
 from validation.models import LanguageModel
 

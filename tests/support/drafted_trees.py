@@ -13,8 +13,8 @@ from instances import KINDS, Exact, floats, pair
 from searching import NIGHTLY
 
 import otspec
-from otspec.blocks import DraftSelection, TableModel
-from otspec.blocks.trees import Shape, as_shape
+from otspec.blocks import DraftSelection, Shape, as_shape
+from otspec.models import TableModel
 from otspec.rules import (
     ImportanceSampling,
     KSequential,

@@ -12,8 +12,9 @@ from instances import Exact
 from oracles import iid_table, top_plus_one_table
 from scipy.optimize import linprog
 
-from otspec.blocks import BlockRule, TableModel
+from otspec.blocks import BlockRule
 from otspec.blocks.trees.shapes import Shape
+from otspec.models import TableModel
 from otspec.rules import Rule
 
 Prefix = tuple[int, ...]

@@ -7,10 +7,9 @@ import json
 import numpy as np
 import pytest
 
-from otspec.blocks import BlockVerifyPublished, LoggedBlock, TokenVerify
-from otspec.blocks.trees import as_shape
+from otspec.blocks import BlockVerifyPublished, TokenVerify, as_shape
 from otspec.cli.main import main
-from otspec.logged import lengths_on_blocks, lengths_on_texts
+from otspec.logged import LoggedBlock, lengths_on_blocks, lengths_on_texts
 from otspec.rules.base import tuples
 from otspec.rules.rejection import without_replacement
 from otspec.traces import Trace

@@ -13,9 +13,8 @@ from drafted_trees import IID_RULES, RULES, as_floats, models_for, pair_for, tak
 from searching import NIGHTLY
 
 from otspec.auditing import audit_blocks
-from otspec.blocks import DraftedTree, DraftSelection, TokenTree
-from otspec.blocks.trees import RULES as NAMED
-from otspec.blocks.trees import as_shape
+from otspec.blocks import TREE_RULES as NAMED
+from otspec.blocks import DraftedTree, DraftSelection, TokenTree, as_shape
 from otspec.models.random_pairs import random_pair
 
 pytestmark = pytest.mark.usefixtures("rules_made_once")

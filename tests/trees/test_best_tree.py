@@ -11,10 +11,10 @@ from instances import pairs
 from searching import NIGHTLY
 from tree_search import all_trees, forests, kept_of, text
 
-from otspec.blocks import DraftSelection, markov, memoryless, random_pair
-from otspec.blocks.trees import TreeComparison, as_shape, best_tree, best_trees
+from otspec.blocks import DraftSelection, TreeComparison, as_shape, best_tree, best_trees
 from otspec.blocks.trees.best.acceptance_rates import Chances
 from otspec.blocks.trees.best.best_shape import BestTree
+from otspec.models import markov, memoryless, random_pair
 from otspec.rules import (
     KSequential,
     MaximalCoupling,

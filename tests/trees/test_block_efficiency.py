@@ -20,26 +20,23 @@ from otspec.blocks import (
     BlockVerifyPublished,
     Configuration,
     DraftSelection,
-    LoggedBlock,
-    TableModel,
     TokenVerify,
     compare_block_rules,
-    compare_on_blocks,
     configurations,
-    memoryless,
-    random_pair,
     simulate,
     sweep,
 )
 from otspec.datasets import load_smollm2
 from otspec.estimate import Estimate
+from otspec.logged import LoggedBlock, compare_on_blocks
+from otspec.models import TableModel, memoryless, random_pair
 from otspec.rules import RecursiveRejection, RecursiveRejectionWithoutReplacement, SpecHub
 from validation.domains import smallest_pairs
 
 pytestmark = pytest.mark.usefixtures("rules_made_once")
 
 HALVES, QUARTERS = ["1/2", "1/2"], ["1/4", "3/4"]
-TITLES = [rule.title for rule in BLOCK_RULES]
+TITLES = [rule.title for rule in BLOCK_RULES.values()]
 
 
 def kept(draft, target, tree, rule=RecursiveRejection, merge=True):
@@ -93,7 +90,9 @@ def test_a_simulated_sweep_covers_the_exact_one():
         assert each.efficiency == alone
 
 
-@pytest.mark.parametrize("rule", [*BLOCK_RULES, *(rule for rule in RULES if rule != "optimal")])
+@pytest.mark.parametrize(
+    "rule", [*BLOCK_RULES.values(), *(rule for rule in RULES if rule != "optimal")]
+)
 def test_a_simulation_covers_the_exact_efficiency(rule):
     name = rule if isinstance(rule, str) else "recursive"
     for draft, target in models_for(name, 193, 2, 3, 2):
@@ -191,7 +190,7 @@ def test_the_bundled_trace():
         assert token.expected <= published.expected <= preprint.expected == preprint.optimum
         assert 0 < token.expected < token.length
     assert {row.expected for row in rows[:3]} == {rows[0].expected}
-    for row, rule in zip(rows[3:], BLOCK_RULES, strict=True):
+    for row, rule in zip(rows[3:], BLOCK_RULES.values(), strict=True):
         values = [block.expected(rule, 4) for block in blocks]
         assert row.expected == pytest.approx(np.mean(values), rel=1e-12)
         assert row.error == pytest.approx(abs(values[0] - values[1]) / 2, rel=1e-12)

@@ -14,9 +14,10 @@ from instances import pairs
 from searching import enough
 
 import otspec
-from otspec.blocks import DraftSelection, LoggedBlock, decoded_law
+from otspec.blocks import DraftSelection, decoded_law
 from otspec.blocks.base import enumerated_expected
 from otspec.drafts import SingleDraftLaw, TooFewTokensError
+from otspec.logged import LoggedBlock
 from otspec.rules import (
     PairRule,
     PlannedRule,

@@ -27,15 +27,10 @@ from instances import pairs, weights
 from searching import NIGHTLY
 
 import otspec
-from otspec.blocks import (
-    DraftSelection,
-    TableModel,
-    TokenVerify,
-    as_branching,
-    decoded_law,
-)
+from otspec.blocks import DraftSelection, TokenVerify, as_branching, decoded_law
 from otspec.blocks.base import enumerated_expected
 from otspec.blocks.trees.verifiers import nodes
+from otspec.models import TableModel
 from otspec.models.random_pairs import random_pair
 from otspec.rules import (
     KSequential,
@@ -211,9 +206,9 @@ def test_no_rule_keeps_more_than_the_optimal_one_of_a_single_step():
 @pytest.mark.parametrize("rule", [rule for rule in RULES if rule != "pooled-distinct"])
 def test_extreme_models(rule):
     tree = "1x1" if rule == "coupling" else "2x2"
-    one = otspec.blocks.memoryless(["1"])
-    first, second = (otspec.blocks.memoryless(row) for row in (["1", "0"], ["0", "1"]))
-    same = otspec.blocks.memoryless(["1/3", "2/3"])
+    one = otspec.models.memoryless(["1"])
+    first, second = (otspec.models.memoryless(row) for row in (["1", "0"], ["0", "1"]))
+    same = otspec.models.memoryless(["1/3", "2/3"])
     for draft, target, kept in ((one, one, 2), (first, first, 2), (first, second, 0)):
         assert DraftSelection(draft, target, tree, RULES[rule][0]).expected() == kept
     if rule != "naive":

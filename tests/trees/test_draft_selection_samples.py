@@ -10,15 +10,8 @@ import pytest
 from any_trees import check_frequencies
 from drafted_trees import RULES, answered, as_floats, models_for, trees
 
-from otspec.blocks import (
-    DraftedTree,
-    DraftSelection,
-    TableModel,
-    TokenTree,
-    as_branching,
-    decode,
-    memoryless,
-)
+from otspec.blocks import DraftedTree, DraftSelection, TokenTree, as_branching, decode
+from otspec.models import TableModel, memoryless
 from otspec.rules import (
     PooledSelectionWithoutReplacement,
     RecursiveRejection,

@@ -7,8 +7,8 @@ import pytest
 from drafted_trees import as_floats, certain_trees, models, path_mass
 
 import otspec
-from otspec.blocks import BlockRule, DraftSelection, memoryless, random_pair, simulate
-from otspec.blocks.trees import DynamicTree
+from otspec.blocks import BlockRule, DraftSelection, DynamicTree, simulate
+from otspec.models import memoryless, random_pair
 from otspec.rules import TargetOnly
 
 

@@ -8,9 +8,9 @@ import pytest
 from ending_models import each_ending
 from tree_search import all_trees, kept_of, text
 
-from otspec.blocks import EndingModel
-from otspec.blocks.trees import StepCost, as_shape, best_trees, compare_trees, fastest_tree, sweep
+from otspec.blocks import StepCost, as_shape, best_trees, compare_trees, fastest_tree, sweep
 from otspec.blocks.trees.shapes import LEAF
+from otspec.models import EndingModel
 from otspec.rules import (
     KSequential,
     PooledSelection,

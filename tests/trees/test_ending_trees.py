@@ -8,9 +8,17 @@ from block_models import model_pairs
 from ending_models import certain, kept_up_to_end, law_up_to_end
 
 from otspec.auditing import audit_blocks
-from otspec.blocks import DraftSelection, EndingModel, decoded_law, simulate
+from otspec.blocks import (
+    DraftSelection,
+    GreedyMultiPath,
+    TraversalVerify,
+    UniversalTree,
+    as_shape,
+    decoded_law,
+    simulate,
+)
 from otspec.blocks.base import enumerated_expected
-from otspec.blocks.trees import GreedyMultiPath, TraversalVerify, UniversalTree, as_shape
+from otspec.models import EndingModel
 from otspec.rules import KSequential, PooledSelection, RecursiveRejectionWithoutReplacement
 
 pytestmark = pytest.mark.usefixtures("rules_made_once")

@@ -25,7 +25,6 @@ from otspec.blocks import (
     BlockVerifyPublished,
     DraftSelection,
     DynamicTree,
-    EndingModel,
     FirstHighestPath,
     GreedyMultiPath,
     HandOverRule,
@@ -34,6 +33,7 @@ from otspec.blocks import (
     TokenVerify,
     TraversalVerify,
     TraversalVerifyWithoutReplacement,
+    TreeRule,
     UniversalTree,
     UniversalTreeEarliest,
     UniversalTreeWithoutReplacement,
@@ -44,7 +44,7 @@ from otspec.blocks import (
 )
 from otspec.blocks.base import enumerated_expected
 from otspec.blocks.planned_block import coupled_plan
-from otspec.blocks.trees import TreeRule
+from otspec.models import EndingModel
 from otspec.rules import KSequential, RecursiveRejectionWithoutReplacement, TargetOnly
 
 pytestmark = pytest.mark.usefixtures("rules_made_once")

@@ -12,19 +12,19 @@ from instances import EPS
 
 from otspec.auditing import audit_blocks
 from otspec.blocks import (
+    TREE_VERIFIERS,
     BlockVerifyPublished,
+    DraftedTree,
     DraftSelection,
-    EndingModel,
     FirstHighestPath,
     GreedyMultiPath,
-    TableModel,
-    memoryless,
-    random_pair,
+    TokenTree,
+    as_shape,
 )
 from otspec.blocks.base import enumerated_expected
 from otspec.blocks.greatest_path import GreatestPath
-from otspec.blocks.trees import VERIFIERS, DraftedTree, TokenTree, as_shape
 from otspec.blocks.trees.verifiers import greedy_multi_path
+from otspec.models import EndingModel, TableModel, memoryless, random_pair
 from otspec.rules import NotExactError, PooledSelection
 from validation.models import LanguageModel
 
@@ -252,7 +252,7 @@ def test_the_public_code_is_lossy_where_ratios_tie():
     assert report.texts == {(0,): Fraction(2, 3), (1,): Fraction(1, 3)}
     assert audit_blocks(FirstHighestPath(COIN, COIN, "1x1")).lossless
     assert audit_blocks(FirstHighestPath(COIN, BIASED, "2x1")).lossless  # no ties
-    assert FirstHighestPath not in VERIFIERS.values()
+    assert FirstHighestPath not in TREE_VERIFIERS.values()
 
 
 def test_a_tree_stands_for_its_paths():

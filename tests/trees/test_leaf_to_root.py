@@ -21,6 +21,7 @@ from lifted_trees import (
 )
 from searching import NIGHTLY
 
+from otspec.blocks import TREE_VERIFIERS as ALL_VERIFIERS
 from otspec.blocks import (
     BlockVerifyPublished,
     DraftSelection,
@@ -28,10 +29,9 @@ from otspec.blocks import (
     TraversalVerifyWithoutReplacement,
     UniversalTree,
     decoded_law,
-    memoryless,
 )
-from otspec.blocks.trees import VERIFIERS as ALL_VERIFIERS
 from otspec.blocks.trees.verifiers.leaf_to_root import LeafToRoot
+from otspec.models import memoryless
 from otspec.rules import RULES as ALL_RULES
 from otspec.rules import (
     DrawnDraft,

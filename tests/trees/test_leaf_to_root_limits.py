@@ -11,16 +11,15 @@ from lifted_trees import DRAWS, kept, larger_first, lifted, optimum, over_trees,
 from searching import NIGHTLY, enough
 
 from otspec.blocks import (
+    TREE_VERIFIERS,
     DraftSelection,
-    TableModel,
     TraversalVerify,
     UniversalTree,
     UniversalTreeEarliest,
-    memoryless,
 )
-from otspec.blocks.trees import VERIFIERS
 from otspec.blocks.trees.shapes import as_shape
 from otspec.blocks.trees.verifiers.leaf_to_root import LeafToRoot
+from otspec.models import TableModel, memoryless
 from otspec.rules import (
     DrawnDraft,
     KSequential,
@@ -125,7 +124,7 @@ def test_the_optimum_with_one_corrected_token_is_attained_on_some_trees():
 
 @pytest.mark.parametrize("tree", ["2x1", "[[]][][]", "[[][]][]", "[][[]]", "1x2x1"])
 def test_no_rule_that_corrects_one_token_is_above_the_optimum(tree):
-    kinds = [kind for kind in VERIFIERS.values() if issubclass(kind, LeafToRoot)]
+    kinds = [kind for kind in TREE_VERIFIERS.values() if issubclass(kind, LeafToRoot)]
     assert len(kinds) == 5
     first = 0 if NIGHTLY else 4 * (tree.count("[") % 2)  # by day four of the eight kinds
     for pair in models(244, enough(16, 4), 2, 2, support=2, first=first):

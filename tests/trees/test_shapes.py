@@ -6,8 +6,7 @@ import pickle
 
 import pytest
 
-from otspec.blocks import TokenTree
-from otspec.blocks.trees import as_shape, together
+from otspec.blocks import TokenTree, as_shape, together
 
 
 def test_several_ways_to_write_one_tree():

@@ -12,17 +12,17 @@ from searching import enough
 
 from otspec.blocks import (
     TREE_RULES,
+    TREE_VERIFIERS,
     DraftSelection,
-    LoggedBlock,
     TraversalVerify,
     UniversalTree,
+    as_shape,
     compare_trees,
-    compare_trees_on_blocks,
-    memoryless,
 )
-from otspec.blocks.trees import VERIFIERS, as_shape
 from otspec.datasets import load_smollm2
 from otspec.estimate import Estimate
+from otspec.logged import LoggedBlock, compare_trees_on_blocks
+from otspec.models import memoryless
 from otspec.rules import (
     NotExactError,
     PooledSelectionWithoutReplacement,
@@ -41,7 +41,7 @@ TREES = ["2", "2x2", "2x1", (1, 2), "[[]][]", [[0], [1], [1, 0]], "top2x1"]
 def rows_of(tree):
     """The rules that can verify a tree, in the order of tables."""
     widths = as_shape(tree).widths
-    return [rule for rule in TREE_RULES if rule.only_k is None or widths == {rule.only_k}]
+    return [rule for rule in TREE_RULES.values() if rule.only_k is None or widths == {rule.only_k}]
 
 
 def test_trees_on_models_are_draft_selection_by_every_rule():
@@ -54,7 +54,7 @@ def test_trees_on_models_are_draft_selection_by_every_rule():
                 *((rule.title, DraftSelection(*pair, tree, rule)) for rule in rows_of(tree)),
                 *(
                     (kind.title, kind(*pair, tree))
-                    for kind in VERIFIERS.values()
+                    for kind in TREE_VERIFIERS.values()
                     if kind.serves(as_shape(tree))
                 ),
             ]
@@ -171,7 +171,7 @@ def test_the_bundled_trace():
     blocks = list(load_smollm2().blocks())
     found = compare_trees_on_blocks(blocks, ["2x2", "4x1"])
     # Rules for pairs do not serve 4x1; more than two distinct drafts are simulated.
-    rules = {rule.title: rule for rule in TREE_RULES}
+    rules = {rule.title: rule for rule in TREE_RULES.values()}
     titles = {tree: [rule.title for rule in rows_of(tree)] for tree in ("2x2", "4x1")}
     expected = [
         (tree, title) for tree in titles for title in [*titles[tree], TraversalVerify.title]

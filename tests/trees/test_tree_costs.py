@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from otspec.blocks import memoryless, random_pair
-from otspec.blocks.trees import (
+from otspec.blocks import (
     StepCost,
     as_seconds,
     as_shape,
@@ -16,6 +15,7 @@ from otspec.blocks.trees import (
     measured,
 )
 from otspec.blocks.trees.shapes import LEAF
+from otspec.models import memoryless, random_pair
 from otspec.rules import PooledSelection, RecursiveRejection, SpecHub
 
 COIN = memoryless(["1/2", "1/2"]), memoryless(["1/4", "3/4"])

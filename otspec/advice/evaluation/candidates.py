@@ -7,8 +7,14 @@ from typing import NamedTuple, TypeAlias
 
 from otspec._base.arithmetic import Number
 from otspec.advice.evaluation.lossy_chain import LossyChain
-from otspec.blocks import BlockVerifyPublished, SingleDraftRule, TokenVerify
-from otspec.blocks.trees import BestTrees, StepCost, fastest_tree
+from otspec.blocks import (
+    BestTrees,
+    BlockVerifyPublished,
+    SingleDraftRule,
+    StepCost,
+    TokenVerify,
+    fastest_tree,
+)
 from otspec.blocks.trees.shapes import LEAF, Shape, as_shape
 from otspec.drafts import IID, WithoutReplacement
 from otspec.rules import PairRule
@@ -25,7 +31,7 @@ class Candidate(NamedTuple):
     """A rule and the tree that it verifies."""
 
     rule: str
-    """Its name in :data:`otspec.blocks.trees.RULES` or among :data:`CHAIN_RULES`; or ``"no draft"``."""
+    """Its name in :data:`otspec.blocks.TREE_RULES` or among :data:`CHAIN_RULES`; or ``"no draft"``."""
     title: str
     drafts: str
     """The law of the children of a node, by name; empty without any."""

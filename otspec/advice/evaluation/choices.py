@@ -22,7 +22,7 @@ class Choice:
     drafts : str
         The law of the children of a node, by name; empty without any.
     tree : str
-        As :func:`otspec.blocks.trees.as_shape` reads it; empty without drafts.
+        As :func:`otspec.blocks.as_shape` reads it; empty without drafts.
     nodes, depth, widest : int
         Drafted tokens, levels, and the most children of a node.
     tokens : float or Fraction

@@ -16,7 +16,7 @@ from otspec.advice.evaluation.choices import Choice, Interval, Loss
 from otspec.advice.evaluation.lossy_chain import LossyChain
 from otspec.advice.evaluation.numbers import Asked
 from otspec.advice.evidence import Evidence, Worth
-from otspec.blocks.trees import RULES, StepCost, as_seconds
+from otspec.blocks import TREE_RULES, StepCost, as_seconds
 from otspec.blocks.trees.best.best_shape import as_nodes, as_widths
 from otspec.blocks.trees.best.comparison import as_trees
 from otspec.blocks.trees.shapes import LEAF, Shape
@@ -192,9 +192,9 @@ def _as_trees(trees: Any, widest: int) -> tuple[Shape, ...]:
 
 def _as_rules(rules: Any, widest: int) -> list[type[PairRule]]:
     if rules is None:
-        return [rule for rule in RULES.values() if (rule.only_k or 1) <= widest]
+        return [rule for rule in TREE_RULES.values() if (rule.only_k or 1) <= widest]
     names = as_list(rules, "rules", "a sequence of names")
-    found = [RULES[as_choice(name, f"rules[{i}]", RULES)] for i, name in enumerate(names)]
+    found = [TREE_RULES[as_choice(name, f"rules[{i}]", TREE_RULES)] for i, name in enumerate(names)]
     for rule in found:
         if (rule.only_k or 1) > widest:
             raise ValueError(

@@ -15,7 +15,7 @@ from otspec.advice.evaluation.drafted import DraftedTexts, drafted_texts
 from otspec.advice.evaluation.lossy_chain import LossyChain
 from otspec.advice.evaluation.numbers import Asked, TextNumbers
 from otspec.advice.target_texts import Written, WrittenTexts, written_texts
-from otspec.blocks.trees import RULES
+from otspec.blocks import TREE_RULES
 from otspec.blocks.trees.best.best_shape import as_widths
 from otspec.traces.readers import Source, Warp, Warping
 from otspec.traces.runs import Chunk, Work
@@ -33,7 +33,7 @@ class TextChances(Work):
     Parameters
     ----------
     rules : tuple of str
-        Names in :data:`otspec.blocks.trees.RULES`.
+        Names in :data:`otspec.blocks.TREE_RULES`.
     widest, depth : int
         The most children of a node, and levels.
     warpings : tuple of Warping
@@ -57,7 +57,7 @@ class TextChances(Work):
 
     def asked(self) -> list[Asked]:
         """Return what each rule is asked."""
-        rules: list[CheckedRule] = [RULES[name] for name in self.rules]
+        rules: list[CheckedRule] = [TREE_RULES[name] for name in self.rules]
         if self.total_variation is not None:
             rules.append(LossyChain(self.total_variation))
         return [Asked(rule, tuple(as_widths(rule, self.widest))) for rule in rules]

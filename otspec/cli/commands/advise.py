@@ -23,7 +23,7 @@ from otspec.advice.document import (
 )
 from otspec.advice.evaluation.search import DEEPEST, WIDEST, Search
 from otspec.advice.evaluation.streaming import advice_on, work_on
-from otspec.blocks.trees import RULES, Shape, as_seconds
+from otspec.blocks import TREE_RULES, Shape, as_seconds
 from otspec.cli.commands.trace_runs import (
     FILES,
     PAIRS,
@@ -77,9 +77,9 @@ _ROWS = 10
     help="The most children of a node.",
 )  # fmt: skip
 @click.option(
-    "--rule", "rules", type=Choice(tuple(RULES)), multiple=True, metavar="RULE",
+    "--rule", "rules", type=Choice(tuple(TREE_RULES)), multiple=True, metavar="RULE",
     help="Compare these rules on trees; may be given several times. RULE is "
-    f"{listed(list(RULES), 'or')}.  [default: all]",
+    f"{listed(list(TREE_RULES), 'or')}.  [default: all]",
 )  # fmt: skip
 @click.option(
     "--tree", "trees", multiple=True, metavar="TREE",

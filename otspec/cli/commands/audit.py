@@ -28,7 +28,7 @@ from otspec.cli.shared.importing import imported
 from otspec.cli.shared.options import Reading, json_option, law_option, reading_options
 from otspec.cli.shared.output import print_json
 from otspec.rules import RULES
-from otspec.rules.lossy import RULES as LOSSY_RULES
+from otspec.rules.lossy import LOSSY_RULES
 
 
 @click.command()

@@ -8,8 +8,8 @@ from typing import Annotated, Any, NamedTuple
 
 from otspec._base.arithmetic import Number
 from otspec._base.tables import print_table, say
-from otspec.blocks.trees import (
-    RULES,
+from otspec.blocks import (
+    TREE_RULES,
     BestTree,
     BestTrees,
     DynamicTree,
@@ -129,7 +129,7 @@ def _print(
     as_json: bool,
 ) -> TableMaker:
     found = []
-    rules = [rule for rule in RULES.values() if (rule.only_k or 1) <= search.widest]
+    rules = [rule for rule in TREE_RULES.values() if (rule.only_k or 1) <= search.widest]
     with working(len(rules) + 1, "best trees") as done:
         for rule in rules:
             each = search_for(rule)

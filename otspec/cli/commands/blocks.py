@@ -12,10 +12,10 @@ import click
 
 from otspec._base.extras import needed
 from otspec._base.tables import print_table, say
+from otspec.blocks import Shape, StepCost, TreeComparison, as_seconds, compare_trees
 from otspec.blocks.block_verify_published import BlockVerifyPublished
 from otspec.blocks.comparison import BlockComparison, compare_block_rules
 from otspec.blocks.token_verify import TokenVerify
-from otspec.blocks.trees import Shape, StepCost, TreeComparison, as_seconds, compare_trees
 from otspec.cli.commands.best_trees import Search, best_on_blocks, best_on_models
 from otspec.cli.commands.trees import MEANING, read_trees
 from otspec.cli.shared.arguments import CountList, TokenList, read_numbers

@@ -12,8 +12,7 @@ from typing import Any
 import click
 
 from otspec._base.tables import print_table, say, say_more
-from otspec.blocks import RULES as BLOCK_RULES
-from otspec.blocks.trees import Shape, TokenTree
+from otspec.blocks import BLOCK_RULES, Shape, TokenTree
 from otspec.cli.commands.trees import MEANING, read_tree
 from otspec.cli.shared.arguments import Choice
 from otspec.cli.shared.options import filled, json_option

@@ -8,8 +8,8 @@ from typing import Annotated, Any, NamedTuple
 import click
 
 from otspec._base.tables import print_table, say
-from otspec.blocks.single_draft import RULES as BLOCK_RULES
-from otspec.blocks.trees import Shape
+from otspec.blocks import Shape
+from otspec.blocks.single_draft import BLOCK_RULES
 from otspec.blocks.trees.best.comparison import rules_for
 from otspec.cli.commands.trace_runs import (
     FILES,

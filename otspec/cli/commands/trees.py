@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from otspec._base.coerce import shown
-from otspec.blocks.trees import Shape, TokenTree, as_shape
+from otspec.blocks import Shape, TokenTree, as_shape
 from otspec.blocks.trees.notation import of_paths
 from otspec.files import read_file
 

@@ -13,7 +13,6 @@ from otspec import blocks, rules
 from otspec._base.arguments import as_callable, as_choice, as_instance
 from otspec._base.arithmetic import Array
 from otspec._base.frozen import read_only
-from otspec.blocks import trees
 from otspec.blocks.trees.shapes import as_shape
 from otspec.blocks.trees.verifiers.token_rules import made_rule
 from otspec.conformance.cases.cases import Case
@@ -34,8 +33,8 @@ def as_maker(rule: Any, kind: str) -> Maker:
     rule : str or callable
         For tokens of (draft, target, k), for blocks of two models and the length, for trees of
         two models and the tree. By name one of :data:`otspec.rules.RULES`,
-        :data:`otspec.blocks.RULES`, or :data:`otspec.blocks.trees.VERIFIERS` and
-        :data:`otspec.blocks.trees.RULES`. By name equal siblings of a tree stay apart.
+        :data:`otspec.blocks.BLOCK_RULES`, or :data:`otspec.blocks.TREE_VERIFIERS` and
+        :data:`otspec.blocks.TREE_RULES`. By name equal siblings of a tree stay apart.
     kind : str
 
     Raises
@@ -49,25 +48,25 @@ def as_maker(rule: Any, kind: str) -> Maker:
     if kind == "tokens":
         return rules.RULES[as_choice(rule, "rule", rules.RULES)].of_pair
     if kind == "block":
-        return blocks.RULES[as_choice(rule, "rule", blocks.RULES)]
-    as_choice(rule, "rule", (*trees.VERIFIERS, *trees.RULES))
+        return blocks.BLOCK_RULES[as_choice(rule, "rule", blocks.BLOCK_RULES)]
+    as_choice(rule, "rule", (*blocks.TREE_VERIFIERS, *blocks.TREE_RULES))
     return _tree_maker(rule)
 
 
 def _tree_maker(rule: str) -> Maker:
-    if rule in trees.RULES:
-        by_depth = trees.RULES[rule]
-        return lambda draft, target, tree: trees.DraftSelection(
+    if rule in blocks.TREE_RULES:
+        by_depth = blocks.TREE_RULES[rule]
+        return lambda draft, target, tree: blocks.DraftSelection(
             draft, target, tree, by_depth, merge=False
         )
-    whole: Any = trees.VERIFIERS[rule]
+    whole: Any = blocks.TREE_VERIFIERS[rule]
     apart = {"merge": False} if "merge" in {each.name for each in fields(whole)} else {}
     return lambda draft, target, tree: whole(draft, target, tree, **apart)
 
 
 def law_of_rule(rule: Any, kind: str) -> str | None:
     """Return the law of the drafts of one token, or of siblings, that a rule is for, if it says."""
-    tables: dict[str, Any] = {"tokens": rules.RULES, "tree": trees.RULES}
+    tables: dict[str, Any] = {"tokens": rules.RULES, "tree": blocks.TREE_RULES}
     named = tables.get(kind, {}).get(rule) if isinstance(rule, str) else rule
     law = getattr(named, "law_class", None)
     return law.name if law is not None and law.name in LAWS else None
@@ -141,7 +140,7 @@ def _of_models(
     kept = [node for node, here in enumerate(there) if here]
     number = {node: place for place, node in enumerate((-1, *kept), start=-1)}
     parents = tuple(number[kind.parents[node]] for node in kept)
-    drafts: Any = len(kept) if kind.name == "block" else as_shape(trees.TokenTree(parents))
+    drafts: Any = len(kept) if kind.name == "block" else as_shape(blocks.TokenTree(parents))
     made = maker(model_of(draft), model_of(target), drafts)
     wanted = "a rule of otspec.blocks or otspec.blocks.trees, or like them"
     for outcome in as_instance(made, "what rule makes", blocks.BlockRule, wanted).outcomes():

@@ -9,8 +9,8 @@ from otspec.conformance.faults import residuals as _residuals
 from otspec.conformance.faults.base import FAULTS, Fault
 from otspec.conformance.faults.distribution import joint_law
 from otspec.conformance.faults.machine import Machine
-from otspec.conformance.faults.rules import RULES, RightRule, rules_of
+from otspec.conformance.faults.rules import RIGHT_RULES, RightRule, rules_of
 
 _ = (_declared, _acceptance, _randomness, _residuals, _draws, _answers)
 
-__all__ = ["FAULTS", "RULES", "Fault", "Machine", "RightRule", "joint_law", "rules_of"]
+__all__ = ["FAULTS", "RIGHT_RULES", "Fault", "Machine", "RightRule", "joint_law", "rules_of"]

@@ -233,7 +233,7 @@ _POOLED_DISTINCT = by_kernel(PooledSelectionWithoutReplacement)
 _DISTINCT = "without-replacement"
 _TREE = "tree_verification"
 
-RULES = tuple(
+RIGHT_RULES = tuple(
     RightRule(*facts)
     for facts in (
         ("maximal coupling", "tokens", selection(in_turn), None, "maximal_coupling"),
@@ -289,4 +289,4 @@ RULES = tuple(
 
 def rules_of(kind: Kind) -> list[RightRule]:
     """Return the rules that verify drafts of a kind."""
-    return [rule for rule in RULES if rule.takes(kind)]
+    return [rule for rule in RIGHT_RULES if rule.takes(kind)]

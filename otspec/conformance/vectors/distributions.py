@@ -9,7 +9,7 @@ from itertools import product
 from typing import NamedTuple
 
 from otspec._base.parents import children_of
-from otspec.blocks import RULES as BLOCK_RULES
+from otspec.blocks import BLOCK_RULES
 from otspec.conformance.cases.library import TABLES
 from otspec.models import TableModel
 from otspec.rules import RULES

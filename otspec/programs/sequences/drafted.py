@@ -51,7 +51,7 @@ class DraftedSets(Drafted):
     ----------
     candidates : mapping
         From sets of sequences to their probabilities, such as
-        :meth:`otspec.blocks.trees.DraftSelection.candidates` returns.
+        :meth:`otspec.blocks.DraftSelection.candidates` returns.
     n : int
         The size of the alphabet.
 

@@ -2,7 +2,7 @@
 
 from otspec.rules.lossy.accept_or_replace import AcceptOrReplace
 from otspec.rules.lossy.against_another import AgainstAnother
-from otspec.rules.lossy.base import RULES, LossyRule
+from otspec.rules.lossy.base import LOSSY_RULES, LossyRule
 from otspec.rules.lossy.cactus import Cactus
 from otspec.rules.lossy.cascade_by_position import CascadeByPosition
 from otspec.rules.lossy.cascade_by_token import CascadeByToken
@@ -30,10 +30,10 @@ for _rule in (
     CascadeByToken,
     ThresholdedTargetOnly,
 ):
-    RULES.register(_rule)
+    LOSSY_RULES.register(_rule)
 
 __all__ = [
-    "RULES",
+    "LOSSY_RULES",
     "AcceptOrReplace",
     "AgainstAnother",
     "Cactus",

@@ -42,7 +42,7 @@ class LossyRule(PairRule):
         """The law of the output, shape (n,)."""
 
 
-RULES: Registry[type[LossyRule]] = Registry(
+LOSSY_RULES: Registry[type[LossyRule]] = Registry(
     "lossy rule", "otspec.lossy_rules", subclass_of(LossyRule)
 )
 """The published lossy rules by name, in the order of tables.

@@ -19,7 +19,7 @@ class EarliestPooledSelection(PooledSelection):
     of any of them: output, acceptance and how often the output is drafted are those of
     :class:`PooledSelection`, whose parameters and errors these are. Which draft is the output is
     not: the earlier ones are it more often. That is what a tree wants whose first children have
-    more below them (:class:`otspec.blocks.trees.UniversalTreeEarliest`).
+    more below them (:class:`otspec.blocks.UniversalTreeEarliest`).
 
     Examples
     --------

@@ -204,7 +204,7 @@ def best_tree(
     """Return the tree that keeps most tokens in expectation, of all with so many nodes and levels.
 
     Of equal children the first goes on alone (``merge=False`` of
-    :class:`otspec.blocks.trees.DraftSelection`); where they go on together another tree may be the best.
+    :class:`otspec.blocks.DraftSelection`); where they go on together another tree may be the best.
 
     Parameters
     ----------
@@ -226,7 +226,7 @@ def best_tree(
         be. With models that remember nothing both are one.
     beginnings : mapping
         The law of what stands before the tree, as
-        :meth:`otspec.blocks.trees.DraftSelection.expected_after` takes it.
+        :meth:`otspec.blocks.DraftSelection.expected_after` takes it.
 
     Returns
     -------

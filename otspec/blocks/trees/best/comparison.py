@@ -13,8 +13,8 @@ from otspec.blocks.trees.shapes import Shape, as_shape
 from otspec.blocks.trees.verifiers.base import TreeRule
 from otspec.blocks.trees.verifiers.draft_selection import DraftSelection
 from otspec.blocks.trees.verifiers.leaf_to_root import LeafToRoot
-from otspec.blocks.trees.verifiers.table import VERIFIERS
-from otspec.blocks.trees.verifiers.token_rules import RULES
+from otspec.blocks.trees.verifiers.table import TREE_VERIFIERS
+from otspec.blocks.trees.verifiers.token_rules import TREE_RULES
 from otspec.frames import EstimatedTokens, Rows, Tokens
 from otspec.models.callables import as_models
 from otspec.rules import NotExactError, PairRule
@@ -28,7 +28,7 @@ class TreeComparison:
     ----------
     tree : str
         The children by depth, such as ``"4x2x1"``, or brackets, see
-        :attr:`otspec.blocks.trees.Shape.text`.
+        :attr:`otspec.blocks.Shape.text`.
     rule : str
     expected : float, Fraction or Estimate
         E[τ], the kept tokens; over logged blocks its mean, an estimate if the rule is simulated.
@@ -62,7 +62,7 @@ def compare_trees(
     draft, target : callable
         Language models, see :class:`otspec.blocks.base.BlockRule`.
     trees : sequence
-        Trees such as ``"4x2x1"``, see :func:`otspec.blocks.trees.as_shape`. Rules for pairs of drafts
+        Trees such as ``"4x2x1"``, see :func:`otspec.blocks.as_shape`. Rules for pairs of drafts
         serve those only in which each node has two children or none.
     size, seed : int
         Of the simulation where a rule has no exact sum; its E[τ] is an
@@ -79,7 +79,7 @@ def compare_trees(
         for rule in rules_for(tree):
             by_depth = DraftSelection(*models, tree, rule)
             found.append(TreeComparison(tree.text, rule.title, _expected(by_depth, size, seed)))
-        whole = [kind(*models, tree) for kind in VERIFIERS.values() if kind.serves(tree)]
+        whole = [kind(*models, tree) for kind in TREE_VERIFIERS.values() if kind.serves(tree)]
         kept = _all_expected(whole, size, seed)
         found += [TreeComparison(tree.text, rule.title, each) for rule, each in kept]
     return Rows(found, TreeComparison, "trees of drafts")
@@ -113,6 +113,6 @@ def as_trees(trees: Any) -> list[Shape]:
 
 def rules_for(tree: Shape) -> Iterator[type[PairRule]]:
     """Yield the rules that serve a tree."""
-    for rule in RULES.values():
+    for rule in TREE_RULES.values():
         if rule.only_k is None or tree.widths == {rule.only_k}:
             yield rule

@@ -65,7 +65,7 @@ def fastest_tree(trees: BestTrees, cost: StepCost) -> FastestTree:
     Parameters
     ----------
     trees : BestTrees
-        The best trees by nodes and levels, see :func:`otspec.blocks.trees.best_trees`.
+        The best trees by nodes and levels, see :func:`otspec.blocks.best_trees`.
     cost : StepCost
 
     Returns

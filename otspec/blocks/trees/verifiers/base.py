@@ -41,7 +41,7 @@ class TreeRule(BlockRule):
     draft, target : callable
         Language models, see :class:`otspec.blocks.base.BlockRule`.
     tree : str, sequence of int, TokenTree or Shape
-        Which tree is drafted, see :func:`otspec.blocks.trees.as_shape`: ``"4x2x1"``, or any other.
+        Which tree is drafted, see :func:`otspec.blocks.as_shape`: ``"4x2x1"``, or any other.
 
     Raises
     ------
@@ -56,7 +56,7 @@ class TreeRule(BlockRule):
     marker: ClassVar[str] = "x"
     """Of its line in charts."""
     takes_top: ClassVar[bool] = False
-    """Whether children may be the likeliest tokens, see :class:`otspec.blocks.trees.Shape`."""
+    """Whether children may be the likeliest tokens, see :class:`otspec.blocks.Shape`."""
 
     def __post_init__(self) -> None:
         super().__post_init__()

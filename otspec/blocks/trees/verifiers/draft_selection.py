@@ -35,7 +35,7 @@ class DraftSelection(TreeRule):
     At each depth the rule for one token sees the children of all nodes that agree; its selected
     token goes on with the children that equal it. K sequences drawn independently are the tree
     K x 1 x … x 1. Distinct drafts never agree twice. Children that are the likeliest tokens are
-    verified by :class:`otspec.rules.TargetOnly`, whatever the rule; :func:`otspec.blocks.trees.together`
+    verified by :class:`otspec.rules.TargetOnly`, whatever the rule; :func:`otspec.blocks.together`
     says which nodes go on where those of some are drawn and those of others are not.
 
     Law: what is kept and its continuation is the target's text (not given τ, which depends on it).
@@ -48,7 +48,7 @@ class DraftSelection(TreeRule):
         Language models, see :class:`otspec.blocks.base.BlockRule`.
     tree : str, sequence of int, TokenTree or Shape
         Children of each node by depth, such as ``"4x2x1"``, or a tree of any shape, see
-        :func:`otspec.blocks.trees.as_shape`. Of distinct children no more are drawn than the draft model
+        :func:`otspec.blocks.as_shape`. Of distinct children no more are drawn than the draft model
         has tokens: the first ones.
     rule : callable
         (draft, target, k) → a rule for one token: a class of :mod:`otspec.rules`, which also says

@@ -40,10 +40,10 @@ class FirstHighestPath(GreedyMultiPath):
 
     Law: not the target's. The smallest case: a fair coin for both models, two paths and L = 1. The
     first path is chosen, 0 with probability 1/2, where 1/4 is said: the text is 0 with probability
-    2/3. :func:`otspec.auditing.audit_blocks` reports it; :data:`otspec.blocks.trees.VERIFIERS`, which are
+    2/3. :func:`otspec.auditing.audit_blocks` reports it; :data:`otspec.blocks.TREE_VERIFIERS`, which are
     lossless, are without it. With the larger of equal tokens it would be lossless, too
     (Theory, 26). Source: the public code of GBV. Parameters and errors:
-    :class:`otspec.blocks.trees.GreedyMultiPath`.
+    :class:`otspec.blocks.GreedyMultiPath`.
 
     Examples
     --------

@@ -57,7 +57,7 @@ class LeafToRoot(TreeRule):
     Parameters
     ----------
     draft, target, tree
-        As for :class:`otspec.blocks.trees.TreeRule`.
+        As for :class:`otspec.blocks.TreeRule`.
     merge : bool
         Whether equal i.i.d. children are one node, with the children of all; else only the first
         of them is visited.
@@ -65,11 +65,11 @@ class LeafToRoot(TreeRule):
     Raises
     ------
     ValueError
-        As :class:`otspec.blocks.trees.TreeRule`; later, a number of children that the rule refuses.
+        As :class:`otspec.blocks.TreeRule`; later, a number of children that the rule refuses.
     """
 
     name: ClassVar[str]
-    """What :data:`otspec.blocks.trees.VERIFIERS` calls the rule."""
+    """What :data:`otspec.blocks.TREE_VERIFIERS` calls the rule."""
     lifts: ClassVar[type[PairRule]]
     """The rule for one token that is lifted, if nothing else is said."""
 

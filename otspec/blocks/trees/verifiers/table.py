@@ -15,7 +15,7 @@ from otspec.blocks.trees.verifiers.universal_tree import (
     UniversalTreeWithoutReplacement,
 )
 
-VERIFIERS: Registry[type[TreeRule]] = Registry(
+TREE_VERIFIERS: Registry[type[TreeRule]] = Registry(
     "tree verifier", "otspec.tree_verifiers", subclass_of(TreeRule)
 )
 """Rules that are made from a draft, a target and a tree, by name, in the order of tables."""
@@ -27,4 +27,4 @@ for _rule in (
     UniversalTreeWithoutReplacement,
     GreedyMultiPath,
 ):
-    VERIFIERS.register(_rule)
+    TREE_VERIFIERS.register(_rule)

@@ -64,7 +64,7 @@ def _checked(made: Any, n: int, k: int) -> Rule:
     return checked
 
 
-RULES: Registry[type[PairRule]] = Registry(
+TREE_RULES: Registry[type[PairRule]] = Registry(
     "rule for trees", "otspec.tree_rules", subclass_of(PairRule)
 )
 """The rules for one token with which trees are compared, by name, in the order of tables."""
@@ -78,4 +78,4 @@ for _rule in (
     SpecHub,
     TargetOnly,
 ):
-    RULES.register(_rule)
+    TREE_RULES.register(_rule)

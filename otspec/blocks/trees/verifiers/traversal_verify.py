@@ -43,7 +43,7 @@ class TraversalVerify(LeafToRoot):
     draft, target : callable
         Language models, see :class:`otspec.blocks.base.BlockRule`.
     tree : str, sequence of int, TokenTree or Shape
-        Which tree is drafted, see :func:`otspec.blocks.trees.as_shape`.
+        Which tree is drafted, see :func:`otspec.blocks.as_shape`.
     merge : bool
         Whether equal i.i.d. children are one node, with the children of all; else only the first
         of them can be kept.

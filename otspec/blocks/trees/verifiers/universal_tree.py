@@ -36,7 +36,7 @@ class UniversalTree(LeafToRoot):
     draft, target : callable
         Language models, see :class:`otspec.blocks.base.BlockRule`.
     tree : str, sequence of int, TokenTree or Shape
-        Which tree is drafted, see :func:`otspec.blocks.trees.as_shape`.
+        Which tree is drafted, see :func:`otspec.blocks.as_shape`.
     rule : callable
         (draft, target, k) → a lossless rule for one token, which also says how children are
         drawn: a class of :mod:`otspec.rules` that is made from a draft, a target and k, or any
