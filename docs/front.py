@@ -18,7 +18,7 @@ FOLDER = Path(__file__).parent / "_static"
 KS = (1, 2, 4, 8, 16)
 LAWS = ("iid", "without-replacement", "hub")
 INKS = {"light": "#222222", "dark": "#e6e6e6"}
-"""The colour of text, axes and optima, by the page that the picture is for."""
+"""The color of text, axes and optima, by the page that the picture is for."""
 
 
 def main() -> None:

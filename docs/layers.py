@@ -16,69 +16,51 @@ PICTURE = ROOT / "docs" / "pictures" / "layers.png"
 CONTENT = {
     "cli": "the commands",
     "testing": "for pytest",
+    "advice": "what to use",
     "conformance": "for engines",
     "decoding": "real models",
-    "reports": "for people",
-    "plots": "on your axes",
+    "plots": "charts",
+    "display": "notebook cards",
+    "reports": "pages for people",
     "traces": "logged logits",
-    "datasets": "bundled trace",
-    "auditing": "lossless?",
+    "datasets": "bundled data",
+    "auditing": "is it lossless?",
     "logged": "logged blocks",
-    "trees": "drafted trees",
-    "blocks": "drafted blocks",
-    "lossy": "nearly lossless",
+    "blocks": "blocks and trees",
     "rules": "one a file",
-    "advice": "what to use",
-    "selection": "pools and barriers",
-    "plan": "couplings",
-    "optimum": "with its proof",
-    "cuts": "minimum cuts by law",
-    "programs": "linear programs",
-    "cones": "proofs for all",
-    "solvers": "floats, rational",
+    "optimum": "with certificate",
     "closed_forms": "formulas",
-    "chance": "all randomness",
-    "coupling": "select, accept",
+    "programs": "linear programs",
+    "solvers": "floats, fractions",
+    "cones": "double description",
     "drafts": "draft laws",
     "models": "language models",
+    "coupling": "select, accept",
     "frames": "tables of results",
+    "distributions": "probabilities",
     "ratios": "target/draft",
     "estimate": "intervals",
-    "distributions": "probabilities",
-    "parents": "trees",
-    "arguments": "all others",
-    "files": "readers",
-    "arithmetic": "float, Fraction",
-    "scalars": "one number",
-    "frozen": "read-only",
-    "cards": "what one sees first",
-    "raw": "foreign objects",
-    "digits": "long numbers",
-    "memory": "how much there is",
-    "compiling": "Numba, or not",
-    "extras": "optional packages",
-    "pretrained": "transformers",
-    "tables": "printing",
-    "registry": "named things",
+    "chance": "all randomness",
     "warping": "from logits",
-    "writing": "whole or not",
-    "webpage": "HTML",
+    "files": "readers",
+    "_base": "checks, arithmetic",
     "batch": "array API",
 }
-
-
 FLOORS = {
     "cli": "commands",
-    "reports": "logs, verdicts",
-    "logged": "several tokens",
+    "advice": "decisions",
+    "plots": "pictures",
+    "traces": "logs",
+    "auditing": "verdicts",
+    "blocks": "several tokens",
     "rules": "one token",
-    "plan": "the optimum",
+    "optimum": "optimum",
     "programs": "programs",
-    "closed_forms": "what is drafted",
-    "distributions": "doors",
-    "arithmetic": "ground",
+    "drafts": "drafts, models",
+    "distributions": "distributions",
+    "_base": "base",
 }
-"""What each floor is called, by a package of its highest layer."""
+"""What each floor is called, by its first package."""
 
 
 def layers() -> list[list[str]]:
@@ -110,14 +92,8 @@ def _executed(node: ast.AST) -> Iterator[ast.AST]:
 
 
 def floors() -> dict[str, list[str]]:
-    """Return the packages floor by floor: each floor is a stretch of layers, the highest first."""
-    found: dict[str, list[str]] = {}
-    for row in layers():
-        title = next((FLOORS[name] for name in row if name in FLOORS), None)
-        if title is not None:
-            found[title] = []
-        found[next(reversed(found))] += row
-    return found
+    """Return the packages floor by floor, the highest first."""
+    return {FLOORS[row[0]]: row for row in layers()}
 
 
 def draw(path: Path = PICTURE) -> None:

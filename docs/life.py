@@ -14,34 +14,34 @@ ROOT = Path(__file__).parents[1]
 PICTURE = ROOT / "docs" / "pictures" / "rule_life.png"
 STATIONS = {
     "drafts": (0, 1, "a draft law", "P(x), which k exist"),
-    "rules.pair_rule": (1, 1, "PairRule", "draft, target and k, checked"),
-    "selection.partitions": (0, 0, "a partition", "tokens by target/draft in pools"),
-    "selection.laws": (1, 0, "the law b", "wanted of the selected draft"),
-    "selection.barriers": (2, 0, "barriers", "which drafts compete"),
+    "rules.base.pair_rule": (1, 1, "PairRule", "draft, target and k, checked"),
+    "rules.pooled.partitions": (0, 0, "a partition", "tokens by target/draft in pools"),
+    "optimum.pools.laws": (1, 0, "the law b", "wanted of the selected draft"),
+    "rules.pooled.barriers": (2, 0, "barriers", "which drafts compete"),
     "coupling": (3, 0, "maximal coupling", "of b and the target"),
-    "rules.pooled_rule": (2, 1, "pooled rules", "verify(drafts, chance)"),
+    "rules.pooled.base": (2, 1, "pooled rules", "verify(drafts, chance)"),
     "rules": (3, 1, "RULES", "the table, one registration"),
-    "cli.audit": (4, 0, "otspec audit NAME", "exactly lossless, or not"),
-    "trees.token_rules": (4, 1, "trees", "the rule at every node"),
+    "cli.commands.audit": (4, 0, "otspec audit NAME", "exactly lossless, or not"),
+    "blocks.trees.verifiers.token_rules": (4, 1, "trees", "the rule at every node"),
     "traces.comparison": (3, 2, "compare", "a row per rule, law and k"),
     "traces.runs.comparing": (4, 2, "a run", "rows of all positions, in parts"),
     "traces.summary": (2, 2, "a summary", "means over positions"),
     "traces.statistics": (2, 3, "statistics", "intervals, quantiles"),
-    "plots": (1, 2, "plots", "in the rule's own colour"),
+    "plots": (1, 2, "plots", "in the rule's own color"),
     "reports.page": (1, 3, "a report", "one page of HTML"),
 }
 """Per module its column, its row from below, what it is, and what it does with the rule."""
 ARROWS = (
-    ("drafts", "rules.pair_rule"),
-    ("rules.pair_rule", "rules.pooled_rule"),
-    ("selection.partitions", "rules.pooled_rule"),
-    ("selection.laws", "rules.pooled_rule"),
-    ("selection.laws", "selection.barriers"),
-    ("selection.barriers", "rules.pooled_rule"),
-    ("coupling", "rules.pooled_rule"),
-    ("rules.pooled_rule", "rules"),
-    ("rules", "cli.audit"),
-    ("rules", "trees.token_rules"),
+    ("drafts", "rules.base.pair_rule"),
+    ("rules.base.pair_rule", "rules.pooled.base"),
+    ("rules.pooled.partitions", "rules.pooled.base"),
+    ("optimum.pools.laws", "rules.pooled.base"),
+    ("optimum.pools.laws", "rules.pooled.barriers"),
+    ("rules.pooled.barriers", "rules.pooled.base"),
+    ("coupling", "rules.pooled.base"),
+    ("rules.pooled.base", "rules"),
+    ("rules", "cli.commands.audit"),
+    ("rules", "blocks.trees.verifiers.token_rules"),
     ("rules", "traces.comparison"),
     ("traces.comparison", "traces.runs.comparing"),
     ("traces.comparison", "traces.summary"),
@@ -79,7 +79,7 @@ def _draw(path: Path) -> None:
     axes = figure.add_subplot()
     boxes = {}
     for module, (column, row, what, how) in STATIONS.items():
-        edge = "#D55E00" if module == "rules.pooled_rule" else "#0072B2"
+        edge = "#D55E00" if module == "rules.pooled.base" else "#0072B2"
         boxes[module] = axes.annotate(
             f"$\\bf{{{what.replace(' ', '~')}}}$\n{how}\notspec.{module}",
             (column, row), ha="center", va="center", fontsize=6.6, linespacing=1.5,

@@ -6,10 +6,9 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from otspec import blocks
-from otspec.files import READERS
+from otspec.files import small_formats, trace_formats
 from otspec.rules import RULES
 from otspec.rules.base.rule import Rule
-from otspec.traces.readers import FORMATS
 
 TABLES = Path(__file__).parent / "tables"
 
@@ -62,7 +61,8 @@ def rules_for_several() -> str:
 def small_files() -> str:
     """Return the table of the formats of small files."""
     return table(
-        "file | holds", ([f"`{reader.example}`", reader.holds] for reader in READERS.values())
+        "file | holds",
+        ([f"`{form.example}`", form.holds] for form in small_formats().values()),
     )
 
 
@@ -72,10 +72,10 @@ def traces() -> str:
         "source | arrays",
         (
             [
-                f"`{form.example}`{' (a folder)' if form.folder else ''}",
+                f"`{form.trace_example}`{' (a folder)' if form.folder else ''}",
                 "`draft_logits` and `target_logits`" if form.named else "one each",
             ]
-            for form in FORMATS.values()
+            for form in trace_formats().values()
         ),
     )
 

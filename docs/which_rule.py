@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 import otspec
-from otspec.blocks import BlockVerify, BlockVerifyPublished, TokenVerify
+from otspec.blocks import BlockVerification, BlockVerificationPreprint, TokenVerification
 from otspec.datasets import letters
 from otspec.drafts import LAWS
 from otspec.ratios import Pair
@@ -115,7 +115,7 @@ def one_block() -> str:
     """Return the table of rules for one drafted block: letters, four at a time, after no text."""
     models = letters(exact=False)
     rows = []
-    for rule in (TokenVerify, BlockVerifyPublished, BlockVerify):
+    for rule in (TokenVerification, BlockVerification, BlockVerificationPreprint):
         kept = rule(models.bigram, models.trigram, length=4).expected()
         name = _named("blocks", rule.__name__, rule.batch)
         rows.append((rule.title, name, _number(kept), _times(rule.batch)))

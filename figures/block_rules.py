@@ -13,7 +13,7 @@ from figures.looks import look
 from figures.on_letters import letter_pair
 from figures.ratio_bounds import kept_tokens
 from figures.registry import item
-from otspec.blocks import BLOCK_RULES, BlockVerify, decode
+from otspec.blocks import BLOCK_RULES, BlockVerificationPreprint, decode
 from otspec.models import memoryless
 
 LENGTHS = tuple(range(1, 9))
@@ -44,7 +44,7 @@ def _first_blocks(models: Any, lengths: tuple[int, ...]) -> dict[str, tuple[floa
 
 def _long_run(length: int, quick: bool) -> tuple[float, float]:
     """Return the preprint's tokens per call over long texts, and its standard error."""
-    rule = BlockVerify(memoryless(COIN), memoryless(BIASED), length)
+    rule = BlockVerificationPreprint(memoryless(COIN), memoryless(BIASED), length)
     texts, tokens = (3, 200) if quick else (TEXTS, TEXT)
     found = [
         decode(rule, tokens, np.random.default_rng([SEED, length, text])).efficiency
@@ -95,7 +95,10 @@ class TokensPerCall(Picture):
             _first_blocks(coins, lengths),
             {rule.title: tuple(float(row[rule.title].efficiency) for row in rows)
              for rule in BLOCK_RULES.values()},
-            {rule.title: tuple(row[rule.title].error for row in rows) for rule in BLOCK_RULES.values()},
+            {
+                rule.title: tuple(row[rule.title].error for row in rows)
+                for rule in BLOCK_RULES.values()
+            },
             tuple(mean for mean, _ in long_run),
             tuple(error for _, error in long_run),
         )  # fmt: skip
@@ -110,7 +113,7 @@ class TokensPerCall(Picture):
                 for length, value in zip(self.lengths, values, strict=True)
             ]
         long_run = zip(self.lengths, self.long_run, self.long_run_error, strict=True)
-        rows += [("coins, long run", BlockVerify.title, *row) for row in long_run]
+        rows += [("coins, long run", BlockVerificationPreprint.title, *row) for row in long_run]
         rows += [
             ("trace", rule, length, self.trace[rule][i], self.trace_error[rule][i])
             for rule in self.trace
@@ -124,7 +127,7 @@ class TokensPerCall(Picture):
         rule_lines(letters, self.lengths, self.letters)
         rule_lines(coins, self.lengths, self.coin)
         rule_lines(trace, self.lengths, self.trace, errors=self.trace_error)
-        long_run = look(BlockVerify.title, linestyle="--", markerfacecolor="none")
+        long_run = look(BlockVerificationPreprint.title, linestyle="--", markerfacecolor="none")
         coins.errorbar(self.lengths, self.long_run, yerr=self.long_run_error, elinewidth=0.6,
                        label="the preprint's in the long run", **long_run)  # fmt: skip
         titles = ("letters, first block", "two coins", "language model, standard errors")

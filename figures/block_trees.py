@@ -9,7 +9,7 @@ import numpy as np
 from figures.axes import rule_lines
 from figures.contract import Numbers, Picture, Settings
 from figures.registry import item
-from otspec.blocks import DraftSelection, TokenVerify, configurations, sweep
+from otspec.blocks import DraftSelection, TokenVerification, configurations, sweep
 from otspec.blocks.trees.branching import as_text
 from otspec.models import random_pair
 from otspec.rules import (
@@ -71,7 +71,7 @@ class BlockTrees(Picture):
             }
             found[rule.title] = tuple(float(worth[tree]) for tree in trees)
         hub = DraftSelection(draft, target, "2x2x2", SpecHub).efficiency()
-        single = TokenVerify(draft, target, LENGTH).efficiency()
+        single = TokenVerification(draft, target, LENGTH).efficiency()
         return cls(trees, found, float(hub), float(single))
 
     def numbers(self) -> Numbers:

@@ -23,7 +23,7 @@ STEPS = 60
 
 Point = tuple[Fraction, Fraction, Fraction]
 _SHADES = ("#084594", "#4292C6", "#9ECAE1", "#DEEBF7")
-_CUT_COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00")
+_CUT_COLORS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00")
 _CORNERS = np.array([[0.0, 0.0], [1.0, 0.0], [0.5, 3**0.5 / 2]])
 
 
@@ -126,10 +126,10 @@ class CutSimplex(Picture):
                 )
         left.set_title("targets with optimum 1", pad=10)
         places = np.array([flat(target) for target in self.targets])
-        for colour, cut in zip(_CUT_COLOURS, sorted(set(self.cuts) - {()}), strict=False):
+        for color, cut in zip(_CUT_COLORS, sorted(set(self.cuts) - {()}), strict=False):
             chosen = np.array([found == cut for found in self.cuts])
             label = "{" + ", ".join(map(str, cut)) + "}"
-            right.scatter(*places[chosen].T, s=4, color=colour, marker="h", label=label, lw=0)
+            right.scatter(*places[chosen].T, s=4, color=color, marker="h", label=label, lw=0)
         outline = np.array([flat(corner) for corner in self.corners[CUT_K]])
         right.fill(*outline.T, facecolor="none", edgecolor=ink(), lw=1.0)
         right.set_title(f"k = {CUT_K}: the cut that proves a loss", pad=10)

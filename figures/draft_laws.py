@@ -18,6 +18,7 @@ from otspec.distributions import Distribution
 from otspec.drafts import IID, LAWS, Hub, TopK, TopPlusOne, WithoutReplacement
 from otspec.plots.axes import against_counts
 from otspec.plots.canvas import ink
+from otspec.plots.looks import style_of
 from otspec.rules import (
     DrawnDraft,
     PairRule,
@@ -33,14 +34,14 @@ KS = (1, 2, 4, 8, 16)
 TEMPERATURES = (0.3, 0.6, 1.0)
 """Of the draft, row by row, and of the target, column by column."""
 
-COLOURS: dict[str, str | None] = {
+COLORS: dict[str, str | None] = {
     IID.name: None,
     WithoutReplacement.name: "#6650C8",
     Hub.name: "#E69F00",
     TopPlusOne.name: "#D55E00",
     TopK.name: "#117733",
 }
-"""The laws that are compared, and their lines; that of i.i.d. drafts has the ink's colour."""
+"""The laws that are compared, and their lines; that of i.i.d. drafts has the ink's color."""
 
 BEST: dict[str, type[PairRule]] = {
     rule.law_class.name: rule
@@ -146,15 +147,15 @@ class DraftLaws(Picture):
     def draw(self, axes: list[Any]) -> None:
         """Draw a panel for each two temperatures: the mean of each law, with its interval."""
         for panel, place in zip(axes, self.places, strict=True):
-            for law, own in COLOURS.items():
-                colour = own or ink()
+            for law, own in COLORS.items():
+                color = own or ink()
                 keys = [key for key in self.optima if key[:3] == (*place, law)]
                 ks = [key[3] for key in keys]
                 means, lows, highs = np.transpose([self.mean(key) for key in keys])
-                look = {"color": colour, "linestyle": LAWS[law].line_style, "label": law}
+                look = {"color": color, "linestyle": style_of(law), "label": law}
                 panel.plot(ks, means, marker="o", markersize=3 if len(ks) > 1 else 5, **look)
                 if law in (IID.name, TopK.name):
-                    panel.fill_between(ks, lows, highs, color=colour, alpha=0.12, linewidth=0)
+                    panel.fill_between(ks, lows, highs, color=color, alpha=0.12, linewidth=0)
             against_counts(panel, self.ks, "k")
             panel.set(ylim=(0, 1), title=f"draft T = {place[0]:g}, target T = {place[1]:g}")
             panel.grid(alpha=0.25)
@@ -202,7 +203,7 @@ class DraftLaws(Picture):
             "short",
         )
         rows = []
-        for place, law in product(self.places, COLOURS):
+        for place, law in product(self.places, COLORS):
             keys = {k: (*place, law, k) for k in self.ks if (*place, law, k) in self.optima}
             means = [self.mean(keys[k])[0] if k in keys else "" for k in self.ks]
             short = max(map(self.short, keys.values()))
@@ -219,7 +220,7 @@ class DraftLaws(Picture):
 
     def _winner(self, place: Place, k: int) -> str:
         """Return the best law, or those that are equal, and by how much."""
-        keys = [(*place, law, k) for law in COLOURS if (*place, law, k) in self.optima]
+        keys = [(*place, law, k) for law in COLORS if (*place, law, k) in self.optima]
         means = {key[2]: self.mean(key)[0] for key in keys}
         most = max(means.values())
         first = [law for law, mean in means.items() if attains(mean, most)]
@@ -252,7 +253,7 @@ def found_at(
     """Return the optimum of every law for each k that it has, and what its best rule accepts."""
     found: dict[tuple[str, int], list[tuple[float, float]]] = {}
     for draft, target in pairs:
-        for law in COLOURS:
+        for law in COLORS:
             having = [k for k in ks if LAWS[law].exists(draft, k)]
             if not having:
                 continue

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from figures.contract import Settings
-from otspec.blocks import BLOCK_RULES, BlockComparison, BlockVerify
+from otspec.blocks import BLOCK_RULES, BlockComparison, BlockVerificationPreprint
 from otspec.blocks.trees.branching import as_text
 from otspec.logged import LoggedBlock
 from otspec.logged.comparison import mean_and_error
@@ -89,7 +89,7 @@ def computed_trees(blocks: Iterable[LoggedBlock]) -> KeptByTree:
 def compared(kept: Kept, length: int) -> dict[str, BlockComparison]:
     """Return the means over the blocks, rule by rule."""
     means = {title: mean_and_error(values) for title, values in kept[length].items()}
-    optimum, _ = means[BlockVerify.title]
+    optimum, _ = means[BlockVerificationPreprint.title]
     return {
         title: BlockComparison(title, length, mean, optimum, error)
         for title, (mean, error) in means.items()

@@ -1,4 +1,4 @@
-"""One colour and one marker for each rule, the same in every picture of the book."""
+"""One color and one marker for each rule, the same in every picture of the book."""
 
 from __future__ import annotations
 

@@ -12,6 +12,7 @@ import numpy as np
 
 import otspec
 from figures.contract import Numbers, Picture, Settings
+from figures.looks import look
 from figures.registry import item
 from otspec._base.writing import write_text
 from otspec.distributions import Distribution
@@ -213,8 +214,8 @@ class LossyFrontier(Picture):
                 )
                 below = sweep in BELOW
                 panel.plot(
-                    *np.transpose(points), label=sweep.title, color=sweep.kind.colour,
-                    marker=sweep.kind.marker, markersize=4.5 if below else 5.5,
+                    *np.transpose(points), label=sweep.title, **look(sweep.kind.title),
+                    markersize=4.5 if below else 5.5,
                     linestyle="-" if below else "", linewidth=1.2,
                     markerfacecolor="none" if "draw" in sweep.variant else None,
                     zorder=3 if below else 4,

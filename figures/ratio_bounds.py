@@ -17,7 +17,7 @@ import numpy as np
 
 from figures.on_letters import LetterPair
 from otspec._base.arithmetic import Array, IntArray
-from otspec.blocks import BlockVerify, BlockVerifyPublished, TokenVerify
+from otspec.blocks import BlockVerification, BlockVerificationPreprint, TokenVerification
 from otspec.blocks.single_draft import SingleDraftRule
 
 STEP = 0.02
@@ -25,9 +25,9 @@ STEP = 0.02
 LEAST, MOST = -14.0, 10.0
 """The logarithms of the least and of the greatest ratio of the grid."""
 CAPPED: dict[type[SingleDraftRule], bool | None] = {
-    TokenVerify: None,
-    BlockVerifyPublished: True,
-    BlockVerify: False,
+    TokenVerification: None,
+    BlockVerification: True,
+    BlockVerificationPreprint: False,
 }
 """Whether a rule cuts what is wanted of a text down to what is drafted of it, if it has a ratio."""
 

@@ -60,6 +60,7 @@ _SUBPACKAGES = (
     "auditing",
     "batch",
     "blocks",
+    "chance",
     "closed_forms",
     "cones",
     "conformance",
@@ -70,7 +71,6 @@ _SUBPACKAGES = (
     "frames",
     "learning",
     "logged",
-    "lossy",
     "models",
     "optimum",
     "plots",
@@ -78,7 +78,6 @@ _SUBPACKAGES = (
     "rules",
     "solvers",
     "traces",
-    "trees",
 )
 _PLACES = {
     "otspec.advice": ("advise",),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
@@ -17,7 +16,7 @@ from otspec._base.arithmetic import (
     sums_by,
     zeros,
 )
-from otspec._base.frozen import Frozen
+from otspec._base.frozen import Frozen, cached_property
 from otspec.chance import Chance
 from otspec.distributions import Distribution, normalised
 

@@ -151,9 +151,6 @@ class Estimate(float):
         )
         return _estimate(value, lowest, highest, self.confidence, self.size)
 
-    def _card_text(self) -> str:
-        return f"≈{float(self):.6g} ({self.low:.6g} to {self.high:.6g})"
-
     def __repr__(self) -> str:
         return (
             f"Estimate({float(self):.6g}, low={self.low:.6g}, high={self.high:.6g}, "

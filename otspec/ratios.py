@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from dataclasses import InitVar, dataclass, field
 from fractions import Fraction
-from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 
 from otspec._base.arithmetic import Array, IntArray, is_exact, prefix_sums, suffix_sums
-from otspec._base.frozen import Frozen
+from otspec._base.frozen import Frozen, cached_property
 from otspec.distributions import Distribution, as_pair
 
 _POWER = 1000

@@ -1,8 +1,9 @@
 """Draw random mutants of a room, and run the tests of that room against each.
 
-A room is a folder of ``otspec`` with a folder of tests of the same name. A mutant is its code with
-one operator, comparison, constant or function replaced. ``make mutants`` calls this script. An
-interrupted run goes on where it stopped, and survivors of an earlier run are tried again first.
+A room is a folder of ``otspec`` (see :data:`FOLDERS`) with a folder of tests of its name. A mutant
+is its code with one operator, comparison, constant or function replaced. ``make mutants`` calls
+this script. An interrupted run goes on where it stopped, and survivors of an earlier run are tried
+again first.
 """
 
 from __future__ import annotations
@@ -33,6 +34,8 @@ TREE = FOLDER / "tree"
 """A copy of the project: the mutants are written there."""
 LOOPS = FOLDER / "loops"
 """Where Numba keeps machine code."""
+FOLDERS = {"trees": "blocks/trees", "lossy": "rules/lossy"}
+"""Where a room lies in ``otspec`` if that is no folder of its name."""
 EQUIVALENT = ROOT / "packaging" / "equivalent_mutants.toml"
 WALK = "tests/house/test_frozen.py"
 """Goes through an object of every class: it belongs to the tests of every room."""
@@ -51,7 +54,9 @@ class Room:
 
     def __init__(self, name: str, longest: float, near: bool) -> None:
         self.name, self.longest, self.near = name, longest, near
-        self.folders = [f"tests/{name}", f"otspec/{name}", WALK]
+        self.code = f"otspec/{FOLDERS.get(name, name)}"
+        inside = [room for room, folder in FOLDERS.items() if folder.startswith(f"{name}/")]
+        self.folders = [*(f"tests/{room}" for room in (name, *inside)), self.code, WALK]
         files = sorted(path for each in self.folders for path in TREE.glob(f"{each}/**/*.py"))
         key = hashlib.sha256(b"".join(path.read_bytes() for path in files)).hexdigest()[:12]
         self.lines = FOLDER / f"{name}-{key}.coverage"
@@ -80,7 +85,7 @@ class Room:
         click.echo(f"{self.name}: which tests run which lines")
         done = subprocess.run(
             self.command(
-                *self.folders, f"--cov=otspec/{self.name}", "--cov-context=test", "--cov-report=",
+                *self.folders, f"--cov={self.code}", "--cov-context=test", "--cov-report=",
                 f"--junitxml={self.times}", "-o", "junit_family=xunit1",
             ),
             cwd=TREE, check=False, capture_output=True, text=True, encoding="utf-8",
@@ -183,7 +188,7 @@ def run(room: Room, records: WorkDB, count: int, seed: int) -> tuple[int, int]:
     again = [item for item, result in records.completed_work_items if not result.is_killed]
     if not pending:
         drawn = set(map(of, records.work_items))
-        records.add_work_items(draw(TREE, room.name, count, seed, known | drawn))
+        records.add_work_items(draw(TREE, room.code, count, seed, known | drawn))
         pending = list(records.pending_work_items)
     for item in [*again, *pending]:
         if of(item) not in known:

@@ -15,7 +15,7 @@ from searching import of_all
 
 import otspec
 from otspec import closed_forms
-from otspec.blocks import BlockVerify, BlockVerifyPublished, TokenVerify
+from otspec.blocks import BlockVerification, BlockVerificationPreprint, TokenVerification
 from otspec.models import memoryless
 from otspec.optimum.plan import optimal_plan
 
@@ -231,11 +231,12 @@ def test_blocks_of_bits_keep_what_the_rules_for_blocks_keep(draft, target):
     small, large = memoryless([1 - p, p]), memoryless([1 - q, q])
     for length in (1, 2, 4):
         by_token, by_block = (
-            rule(small, large, length).expected() for rule in (TokenVerify, BlockVerify)
+            rule(small, large, length).expected()
+            for rule in (TokenVerification, BlockVerificationPreprint)
         )
         assert closed_forms.token_verification_tokens(draft, target, length) == by_token
         assert closed_forms.block_verification_tokens(draft, target, length) == by_block
-        published = BlockVerifyPublished(small, large, length).expected()
+        published = BlockVerification(small, large, length).expected()
         assert by_token <= published <= by_block
 
 

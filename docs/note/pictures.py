@@ -12,7 +12,7 @@ from docs.note.trace import DistinctDrafts
 from figures.axes import legend_outside, rule_lines
 from figures.contract import Picture, Settings
 from figures.cut_simplex import CutSimplex, flat
-from figures.draft_laws import COLOURS, DraftLaws
+from figures.draft_laws import COLORS, DraftLaws
 from figures.long_positions import BEST, POOLED, RECORD, RRS, RRSW, column
 from figures.long_trace import recorded
 from figures.pooled_barriers import PooledBarriers
@@ -125,7 +125,7 @@ class Laws(DraftLaws):
             for law, name in NAMES.items():
                 keys = [key for key in self.optima if key[:3] == (*place, law)]
                 means = [self.mean(key)[0] for key in keys]
-                look = {"color": COLOURS[law], "marker": MARKERS[law], "ms": 3.5}
+                look = {"color": COLORS[law], "marker": MARKERS[law], "ms": 3.5}
                 panel.plot([key[3] for key in keys], means, label=name, **look)
             panel.set_title("draft at {:g}, target at {:g}".format(*place))
             panel.set_ylim(0, 1)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from docs.note.results import Results
 from otspec.auditing import audit_blocks
-from otspec.blocks import BlockVerifyPublished, HierarchicalVerify
+from otspec.blocks import BlockVerification, HierarchicalVerification
 from otspec.models import memoryless
 from validation.claim import Counterexample
 from validation.registry import CLAIMS
@@ -49,8 +49,8 @@ def counterexamples(results: Results) -> None:
 def blocks(results: Results) -> None:
     """Add what a rule of public code keeps of blocks of two tokens, and how far off it is."""
     models = [memoryless(masses) for masses in COIN]
-    coded = audit_blocks(HierarchicalVerify(*models, 2))
-    capped = audit_blocks(BlockVerifyPublished(*models, 2))
+    coded = audit_blocks(HierarchicalVerification(*models, 2))
+    capped = audit_blocks(BlockVerification(*models, 2))
     if coded.lossless or not capped.lossless:
         raise AssertionError(
             "the rule of the public code is to be lossy, and that with the cap not"

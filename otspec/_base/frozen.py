@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import cached_property, wraps
-from typing import Any
+import functools
+from collections.abc import Callable, Iterator
+from importlib import import_module
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
-from otspec.cards import Carded
+Value = TypeVar("Value")
 
 
 def read_only(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
@@ -64,23 +65,67 @@ def _may_hold_arrays(values: tuple[Any, ...]) -> bool:
     return any(issubclass(kind, (np.ndarray, tuple, dict)) for kind in set(map(type, values)))
 
 
-class Frozen(Carded):
-    """An object whose arrays are its own, so that nobody else can change what it says.
+def display() -> Any:
+    """Return :mod:`otspec.display`, which says what is shown of each class.
 
-    A dataclass gets read-only copies of the arrays that it is made of, and tuples for lists; one
-    with a ``__post_init__`` of its own passes arrays through :func:`read_only`, or through a
-    check that does, or calls :meth:`__post_init__` here. What a ``cached_property`` remembers is
-    made read-only too.
+    It is found by its name, when something is shown: it stands above all that it shows.
+    """
+    return import_module("otspec.display")
 
-    Copies and pickles are made without what is remembered, since it can be computed again, and
-    hold read-only arrays like the original.
+
+class Shown:
+    """What is shown on one line or as a card when its name is typed.
+
+    ``repr`` and rich show the rows that :mod:`otspec.display` has for the class on one line;
+    IPython's shell and notebooks show the card.
     """
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
-        for member in vars(cls).values():
-            if isinstance(member, cached_property):
-                member.func = _freezing(member.func)
+        # Otherwise a dataclass would write one of its own, which prints all that it holds.
+        if "__repr__" not in vars(cls):
+            for name in ("__repr__", "_repr_pretty_"):  # IPython takes the first that it finds
+                setattr(cls, name, getattr(cls, name))
+
+    def __repr__(self) -> str:
+        line: str = display().line(self)
+        return line
+
+    def __rich_repr__(self) -> Iterator[tuple[str, Any]]:
+        yield from display().parts(self)
+
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+        display().pretty(self, printer, cycle)
+
+    def _repr_html_(self) -> str:
+        html: str = display().card_of(self).html()
+        return html
+
+
+class cached_property(functools.cached_property[Value]):  # noqa: N801  as that of functools
+    """A property whose value is computed once and then remembered, all arrays in it read-only."""
+
+    def __init__(self, func: Callable[[Any], Value]) -> None:
+
+        @functools.wraps(func)
+        def freezing(holder: Any) -> Value:
+            value: Value = frozen(func(holder))
+            return value
+
+        super().__init__(freezing)
+
+
+class Frozen(Shown):
+    """An object whose arrays are its own, so that nobody else can change what it says.
+
+    A dataclass gets read-only copies of the arrays that it is made of, and tuples for lists; one
+    with a ``__post_init__`` of its own passes arrays through :func:`read_only`, or through a
+    check that does, or calls :meth:`__post_init__` here. What the :class:`cached_property` of
+    this module remembers is read-only, too.
+
+    Copies and pickles are made without what is remembered, since it can be computed again, and
+    hold read-only arrays like the original.
+    """
 
     def __post_init__(self) -> None:
         for name, value in vars(self).items():
@@ -95,18 +140,8 @@ class Frozen(Carded):
         return {
             name: value
             for name, value in vars(self).items()
-            if not isinstance(getattr(kind, name, None), cached_property)
+            if not isinstance(getattr(kind, name, None), functools.cached_property)
         }
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         vars(self).update(frozen(state))
-
-
-def _freezing(function: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    """Return the function of a property with a read-only result."""
-
-    @wraps(function)
-    def freezing(self: Any) -> Any:
-        return frozen(function(self))
-
-    return freezing

@@ -6,13 +6,13 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from otspec._base.frozen import Shown
 from otspec.advice.evaluation.candidates import NO_DRAFT
 from otspec.advice.evaluation.choices import Choice, Interval, Loss
-from otspec.blocks import TokenVerify
-from otspec.cards import Carded, Row
+from otspec.blocks import TokenVerification
 from otspec.drafts import IID
 from otspec.frames import Rows, Tabular
-from otspec.rules import RecursiveRejection
+from otspec.rules import RecursiveRejection, compared_rules
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -22,10 +22,12 @@ ENOUGH = 10
 """Fewer texts are too few to choose by: their intervals are wider than choices differ."""
 LOSSY = "a lossy shortcut"
 """A kind of choices that gains, if any."""
+_INDEPENDENT = {rule.title for rule in compared_rules() if rule.independent}
+"""Rules whose output is a function of the target and of noise, and of no draft."""
 
 
 @dataclass(frozen=True)
-class Advice(Tabular, Carded):
+class Advice(Tabular, Shown):
     """What to draft and how to verify it, by the tokens per second.
 
     Parameters
@@ -62,21 +64,6 @@ class Advice(Tabular, Carded):
         """Whether it is exact, or rests on at least ten texts."""
         return not 0 < self.texts < ENOUGH
 
-    def _card_title(self) -> str:
-        return f"What to draft and how to verify it, from {self.source}"
-
-    def _card_rows(self) -> Iterator[Row]:
-        best = self.best
-        yield "rule", best.rule
-        yield "drafts", best.drafts or None
-        yield "tree", best.tree or None
-        yield "speed_up", best.speed_up
-        yield "speed_up_interval", best.speed_up_interval if self.texts > 1 else None
-        yield "tokens", best.tokens
-        yield "held_out", self.held_out if self.texts > 1 else None
-        yield "texts", self.texts or None
-        yield "choices", len(self.choices)
-
     def to_arrow(self) -> pa.Table:
         """Return the table of all choices."""
         return self.choices.to_arrow()
@@ -96,7 +83,8 @@ def simpler_kinds() -> Iterator[tuple[str, Callable[[Choice], bool]]]:
     yield "a branching", lambda one: "[" not in one.tree and bool(one.tree)
     yield "i.i.d. drafts", lambda one: one.drafts == IID.name
     yield "a tree by recursive rejection", lambda one: one.rule == RecursiveRejection.title
+    yield "the same text whatever is drafted", lambda one: one.rule in _INDEPENDENT
     yield "one drafted text", lambda one: one.is_chain and bool(one.tree)
-    yield "token verification", lambda one: one.rule == TokenVerify.title
+    yield "token verification", lambda one: one.rule == TokenVerification.title
     yield "no draft", lambda one: one.rule == NO_DRAFT
     yield LOSSY, lambda one: bool(one.lossy)

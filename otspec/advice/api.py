@@ -31,9 +31,9 @@ def advise(
 ) -> Advice:
     """Say which draft law, rule and tree give most tokens per second, and what others lose.
 
-    Compared are the rules of :data:`otspec.blocks.TREE_RULES` on the trees that keep most of 1, 2, 4, …
-    nodes and on those that are fastest, also among branchings and chains; token verification and
-    published block verification of chains; and no draft. Trees are searched for by the mean
+    Compared are the rules of :data:`otspec.blocks.TREE_RULES` on the trees that keep most of 1, 2,
+    4, … nodes and on those that are fastest, also among branchings and chains; token verification
+    and published block verification of chains; and no draft. Trees are searched for by the mean
     chances of all positions, as Sequoia does it, and then measured text by text without bias.
 
     Parameters

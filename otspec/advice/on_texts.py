@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
 from otspec._base.arithmetic import Array
-from otspec._base.frozen import Frozen
+from otspec._base.frozen import Frozen, cached_property
 from otspec.advice.evaluation.candidates import Candidate, CheckedRule
 from otspec.advice.evaluation.choices import Interval
 from otspec.advice.evaluation.numbers import TextNumbers

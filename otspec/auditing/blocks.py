@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import singledispatch
 from typing import Any, NamedTuple
 
 from otspec._base.arguments import as_flag
 from otspec._base.arithmetic import Number
+from otspec._base.frozen import Shown
 from otspec.auditing.declared import rounding
 from otspec.auditing.exact import asked, checked_tolerance, told
 from otspec.auditing.sandbox import attempt
 from otspec.blocks.base import BlockRule, as_block_rule, enumerated_expected
-from otspec.blocks.block_verify import BlockVerify
+from otspec.blocks.block_verification_preprint import BlockVerificationPreprint
 from otspec.blocks.decoding import decoded_law
 from otspec.blocks.single_draft import SingleDraftRule
 from otspec.blocks.trees.best.dynamic_tree import DynamicTree
-from otspec.cards import Carded, Row, Verbatim
 from otspec.distributions import as_k
 from otspec.models.base import Prefix
 from otspec.models.callables import as_models
@@ -25,7 +25,7 @@ from otspec.programs import DraftedSets, PathProgram
 
 
 @dataclass(frozen=True, eq=False)
-class BlockAudit(Carded):
+class BlockAudit(Shown):
     """What following all ways to decode a text says about a rule for blocks.
 
     Parameters
@@ -74,23 +74,6 @@ class BlockAudit(Carded):
             return None
         return self.optimum - self.expected
 
-    def _card_title(self) -> str:
-        if self.lossless is None:
-            return "The rule could not be audited"
-        within = f"within {self.tolerance:.1g} per text" if self.tolerance else "exactly"
-        return f"Texts are the target's, {within}" if self.lossless else "The rule is NOT lossless"
-
-    def _card_rows(self) -> Iterator[Row]:
-        yield "lossless", self.lossless
-        yield "reason", self.reason
-        yield "witness", self.witness
-        yield "error", None if self.lossless else self.error
-        yield "expected", self.expected
-        yield "optimum", self.optimum
-        yield "gap", self.gap
-        yield "total_variation", self.total_variation
-        yield "texts", Verbatim(f"{len(self.texts):,}")
-
 
 def audit_blocks(
     rule: BlockRule,
@@ -130,9 +113,9 @@ def audit_blocks(
 
     Examples
     --------
-    >>> from otspec.blocks import BlockVerifyPublished, memoryless
+    >>> from otspec.blocks import BlockVerification, memoryless
     >>> draft, target = memoryless(["1/2", "1/2"]), memoryless(["1/4", "3/4"])
-    >>> report = audit_blocks(BlockVerifyPublished(draft, target, 2), 4)
+    >>> report = audit_blocks(BlockVerification(draft, target, 2), 4)
     >>> report.lossless, report.expected, report.optimum, report.gap
     (True, Fraction(11, 8), Fraction(23, 16), Fraction(1, 16))
     """
@@ -247,7 +230,7 @@ def _best_expected(rule: object) -> Number:
 
 @_best_expected.register
 def _of_one_draft(rule: SingleDraftRule) -> Number:
-    return BlockVerify(rule.draft, rule.target, rule.length).expected()
+    return BlockVerificationPreprint(rule.draft, rule.target, rule.length).expected()
 
 
 @_best_expected.register

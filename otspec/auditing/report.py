@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from otspec._base.arithmetic import Array, Number, as_number, is_exact, positive_part, zeros
 from otspec._base.digits import plain
-from otspec._base.frozen import Frozen
+from otspec._base.frozen import Frozen, Shown, cached_property
 from otspec.auditing.declared import DisagreementError, NoDistributionError, rounding
-from otspec.cards import Carded, Masses, Row
 from otspec.chance import Chance
 from otspec.distributions import Distribution, DistributionLike, as_distribution
 from otspec.drafts import DraftLaw, Fixed
@@ -23,7 +21,7 @@ from otspec.rules.lossy.divergences import kullback_leibler
 
 
 @dataclass(frozen=True)
-class Witness(Carded):
+class Witness(Shown):
     """Why a rule is not lossless, is not as it declares, or could not be audited.
 
     Parameters
@@ -148,29 +146,6 @@ class Audit(Frozen):
         if self.output is None:
             return None
         return as_number(np.abs(self.output - self.target).max(), like=self.output)
-
-    def _card_title(self) -> str:
-        within = "exactly" if self.exact else f"within {self.tolerance:.1g} per token"
-        if self.lossless:
-            return f"The rule is lossless, {within}"
-        if self.lossless is None:
-            return "The rule could not be audited"
-        lossy = {None: "", True: ", as it declares", False: ", and not as it declares"}
-        return f"The rule is NOT lossless{lossy[self.as_declared]}"
-
-    def _card_rows(self) -> Iterator[Row]:
-        yield "lossless", self.lossless
-        yield "witness", None if self.witness is None else self.witness.reason
-        yield "as_declared", self.as_declared
-        yield "acceptance", self.acceptance
-        yield "optimum", self.optimum
-        yield "gap", self.gap
-        yield "total_variation", self.total_variation
-        yield "output", self.output
-        yield "target", self.target
-
-    def _card_masses(self) -> Masses:
-        return {"target": self.target, "output": self.output}
 
 
 @dataclass(frozen=True, eq=False)

@@ -18,12 +18,12 @@ from otspec._base.arguments import (
     as_size,
 )
 from otspec._base.arithmetic import Array, IntArray
+from otspec._base.frozen import Shown
 from otspec.auditing.black_box import Drawn, drawn
 from otspec.auditing.declared import DisagreementError, check_declared
 from otspec.auditing.deviation import cumulants, deviations, p_value, resolution
 from otspec.auditing.exact import MOST_ACCURACY, told
 from otspec.auditing.seeding import seeded
-from otspec.cards import Carded
 from otspec.distributions import Distribution, DistributionLike
 from otspec.drafts import DraftLaw
 from otspec.drafts.base import as_law
@@ -31,7 +31,7 @@ from otspec.rules.base.rule import Rule
 
 
 @dataclass(frozen=True)
-class SampleAudit(Carded):
+class SampleAudit(Shown):
     """What samples of a black box say.
 
     If the sampler raised something, nothing was tested: ``consistent`` and each number that follows
@@ -70,13 +70,6 @@ class SampleAudit(Carded):
     impossible: str | None
     reason: str | None = None
     traceback: str | None = field(default=None, compare=False, repr=False)
-
-    def _card_title(self) -> str:
-        if self.consistent is None:
-            return "The sampler could not be tested"
-        if self.consistent:
-            return f"{self.size:,} samples are as those of a lossless rule"
-        return f"The rule is NOT lossless, by {self.size:,} samples"
 
 
 LEAST_FALSE_ALARM = 1 / 5_000

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, NamedTuple
 
 from otspec._base.arguments import as_callable, as_choice, as_instance, as_steps
 from otspec._base.arithmetic import Number
+from otspec._base.frozen import Shown
 from otspec.auditing.declared import (
     DisagreementError,
     check_declared,
@@ -21,13 +22,12 @@ from otspec.auditing.exact import checked_tolerance
 from otspec.auditing.instances import Instance, simpler
 from otspec.auditing.report import Audit, problem_of, unmeasured
 from otspec.auditing.sandbox import attempt
-from otspec.cards import Carded, Row
 from otspec.distributions import as_distribution
 from otspec.drafts import IID, LAWS, named_law
 
 
 @dataclass(frozen=True)
-class SearchReport(Carded):
+class SearchReport(Shown):
     """The outcome of auditing many instances.
 
     It says something only if it is :attr:`conclusive`, since a rule may refuse instances, or fail
@@ -99,27 +99,6 @@ class SearchReport(Carded):
     def lossless(self) -> bool | None:
         """Whether nothing failed; None if it is not conclusive."""
         return self.failure is None if self.conclusive else None
-
-    def _card_title(self) -> str:
-        if self.report is not None and self.report.lossless is None:
-            return "The rule could not be audited"
-        if not self.conclusive:
-            return "Too little was audited to say anything"
-        if self.lossless:
-            return f"The rule is lossless on {self.audited:,} instances"
-        return f"The rule is NOT lossless{', as it declares' if self.as_declared else ''}"
-
-    def _card_rows(self) -> Iterator[Row]:
-        yield "lossless", self.lossless
-        yield "audited", self.audited
-        yield "exact", self.exact
-        yield "refused", self.refused
-        yield "worst_gap", self.worst_gap
-        yield "laws", self.laws
-        yield "refusal", self.refusal
-        yield "failure", self.failure
-        if self.report is not None and self.report.witness is not None:
-            yield "witness", self.report.witness.reason
 
 
 LEAST_AUDITED = Fraction(1, 20)

@@ -9,13 +9,12 @@ from otspec.batch._arguments import (
     check_reach,
     problem_of,
 )
-from otspec.batch._array_api.library import Array, quiet
+from otspec.batch._array_api.library import Array, quietly
 from otspec.batch._array_api.sequences import drafted_block, greatest_path
 from otspec.batch._results import CorrectedBlock, Corrections, VerifiedBlock, VerifiedPath
 from otspec.batch._running import verified_block
 
 
-@quiet
 def token_verification(
     draft: Array,
     target: Array,
@@ -31,8 +30,8 @@ def token_verification(
     Token i is kept if its uniform number is below q_i(x_i)/p_i(x_i) and all before it are. Then
     one token is drawn from (q_{i+1} − p_{i+1})₊, or from the target after a whole block.
 
-    Law: :class:`otspec.blocks.TokenVerify`; :func:`otspec.batch.block_verification` keeps more.
-    Source: Block, alg. 2.
+    Law: :class:`otspec.blocks.TokenVerification`;
+    :func:`otspec.batch.block_verification` keeps more. Source: Block, alg. 2.
 
     Parameters
     ----------
@@ -62,12 +61,12 @@ def token_verification(
     -----
     Cost: two rows of each block are copied, and one pass goes over them.
     """
-    return verified_block(
-        "token_verification", draft, target, drafts, uniforms, mask, checked=checked
-    )
+    with quietly(draft):
+        return verified_block(
+            "token_verification", draft, target, drafts, uniforms, mask, checked=checked
+        )
 
 
-@quiet
 def block_verification(
     draft: Array,
     target: Array,
@@ -86,7 +85,7 @@ def block_verification(
     from the target after a whole block.
 
     Law: the kept tokens, the drawn one, and the target's own continuation are distributed as the
-    target's text; no such rule keeps more in the mean; :class:`otspec.blocks.BlockVerifyPublished`.
+    target's text; no such rule keeps more in the mean; :class:`otspec.blocks.BlockVerification`.
     Source: block verification, published version, alg. 2.
 
     Parameters
@@ -121,12 +120,12 @@ def block_verification(
     is at most 3e-8 in float32 and 3e-16 in float64. Cost: one pass over the block, and what
     :func:`otspec.batch.token_verification` costs.
     """
-    return verified_block(
-        "block_verification", draft, target, drafts, uniforms, mask, checked=checked
-    )
+    with quietly(draft):
+        return verified_block(
+            "block_verification", draft, target, drafts, uniforms, mask, checked=checked
+        )
 
 
-@quiet
 def block_verification_preprint(
     draft: Array,
     target: Array,
@@ -148,9 +147,9 @@ def block_verification_preprint(
     returned ``corrections``, beside plain rows, to the call for the next block.
 
     Law: what is decoded block by block is the target's text; no coupling of blocks of L tokens
-    keeps more of the first block, but later ones pay for it; :class:`otspec.blocks.BlockVerify`.
-    Source: Block, alg. 3. What is not said here is as in
-    :func:`otspec.batch.block_verification`.
+    keeps more of the first block, but later ones pay for it;
+    :class:`otspec.blocks.BlockVerificationPreprint`. Source: Block, alg. 3. What is not said here
+    is as in :func:`otspec.batch.block_verification`.
 
     Parameters
     ----------
@@ -181,16 +180,16 @@ def block_verification_preprint(
     Cost: as :func:`otspec.batch.block_verification`; with corrections L (L − 1)/2 further passes
     over a place.
     """
-    library = check_block_problem(draft, target, drafts, uniforms, mask, checked)
-    if corrections is not None and not checked:
-        check_corrections(corrections, drafts)
-    if reach is not None and not checked:
-        check_reach(reach, drafts)
-    problem = problem_of(library, draft, target, drafts, uniforms, mask, checked)
-    return drafted_block.preprint(problem, corrections, reach)
+    with quietly(draft):
+        library = check_block_problem(draft, target, drafts, uniforms, mask, checked)
+        if corrections is not None and not checked:
+            check_corrections(corrections, drafts)
+        if reach is not None and not checked:
+            check_reach(reach, drafts)
+        problem = problem_of(library, draft, target, drafts, uniforms, mask, checked)
+        return drafted_block.preprint(problem, corrections, reach)
 
 
-@quiet
 def greedy_multi_path(
     draft: Array, target: Array, drafts: Array, uniforms: Array, /, *, checked: bool = False
 ) -> VerifiedPath:
@@ -231,6 +230,7 @@ def greedy_multi_path(
     Cost: a stable sort of the vocabulary at each of L places, whatever K is. Where there is no
     float64, the sum over the ranks is one of float32.
     """
-    library = check_paths_problem(draft, target, drafts, uniforms, checked)
-    problem = problem_of(library, draft, target, drafts, uniforms, None, checked)
-    return greatest_path.verify(problem)
+    with quietly(draft):
+        library = check_paths_problem(draft, target, drafts, uniforms, checked)
+        problem = problem_of(library, draft, target, drafts, uniforms, None, checked)
+        return greatest_path.verify(problem)

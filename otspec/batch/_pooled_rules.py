@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from otspec.batch._array_api.library import Array, quiet
+from otspec.batch._array_api.library import Array, quietly
 from otspec.batch._numbers import as_grades
 from otspec.batch._results import Verified
 from otspec.batch._running import verified
 
 
-@quiet
 def pooled_selection(
     draft: Array,
     target: Array,
@@ -70,13 +69,13 @@ def pooled_selection(
 
     Cost: a sum per grade in one reading, and one pass.
     """
-    number = as_grades(grades)
-    return verified(
-        "pooled_selection", draft, target, drafts, uniforms, mask, number, checked=checked
-    )
+    with quietly(draft):
+        number = as_grades(grades)
+        return verified(
+            "pooled_selection", draft, target, drafts, uniforms, mask, number, checked=checked
+        )
 
 
-@quiet
 def pooled_selection_without_replacement(
     draft: Array,
     target: Array,
@@ -143,6 +142,7 @@ def pooled_selection_without_replacement(
     Cost: a sum per grade in one reading, and two passes; and for each row a quadrature, whose work
     grows with k². In JAX call it compiled.
     """
-    name = "pooled_selection_without_replacement"
-    number = as_grades(grades)
-    return verified(name, draft, target, drafts, uniforms, mask, number, checked=checked)
+    with quietly(draft):
+        name = "pooled_selection_without_replacement"
+        number = as_grades(grades)
+        return verified(name, draft, target, drafts, uniforms, mask, number, checked=checked)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from otspec.batch._array_api.library import Array, quiet
+from otspec.batch._array_api.library import Array, quietly
 from otspec.batch._results import Verified
 from otspec.batch._running import verified
 
 
-@quiet
 def maximal_coupling(
     draft: Array,
     target: Array,
@@ -54,10 +53,10 @@ def maximal_coupling(
     Measured total variation between the law of the token and the target: at most 3e-8 in
     float32 and 3e-16 in float64 (:mod:`otspec.batch`). Cost: one pass.
     """
-    return verified("maximal_coupling", draft, target, drafts, uniforms, mask, checked=checked)
+    with quietly(draft):
+        return verified("maximal_coupling", draft, target, drafts, uniforms, mask, checked=checked)
 
 
-@quiet
 def recursive_rejection(
     draft: Array,
     target: Array,
@@ -100,10 +99,12 @@ def recursive_rejection(
     Measured total variation between the law of the token and the target: at most 1.3e-7 in
     float32 and 9e-16 in float64 (:mod:`otspec.batch`). Cost: k passes.
     """
-    return verified("recursive_rejection", draft, target, drafts, uniforms, mask, checked=checked)
+    with quietly(draft):
+        return verified(
+            "recursive_rejection", draft, target, drafts, uniforms, mask, checked=checked
+        )
 
 
-@quiet
 def recursive_rejection_without_replacement(
     draft: Array,
     target: Array,
@@ -145,11 +146,11 @@ def recursive_rejection_without_replacement(
     Measured total variation between the law of the token and the target: at most 4e-8 in
     float32 and 3e-16 in float64 (:mod:`otspec.batch`), two drafts. Cost: k passes and a sum.
     """
-    name = "recursive_rejection_without_replacement"
-    return verified(name, draft, target, drafts, uniforms, mask, checked=checked)
+    with quietly(draft):
+        name = "recursive_rejection_without_replacement"
+        return verified(name, draft, target, drafts, uniforms, mask, checked=checked)
 
 
-@quiet
 def k_sequential(
     draft: Array,
     target: Array,
@@ -196,10 +197,10 @@ def k_sequential(
 
     Cost: four sums in two readings, and one pass.
     """
-    return verified("k_sequential", draft, target, drafts, uniforms, mask, checked=checked)
+    with quietly(draft):
+        return verified("k_sequential", draft, target, drafts, uniforms, mask, checked=checked)
 
 
-@quiet
 def spechub(
     draft: Array, target: Array, drafts: Array, uniforms: Array, /, *, checked: bool = False
 ) -> Verified:
@@ -238,4 +239,5 @@ def spechub(
 
     Cost: three passes.
     """
-    return verified("spechub", draft, target, drafts, uniforms, None, checked=checked)
+    with quietly(draft):
+        return verified("spechub", draft, target, drafts, uniforms, None, checked=checked)

@@ -10,12 +10,11 @@ from otspec.batch._arguments import (
     counted_ids,
 )
 from otspec.batch._array_api import shared_noise as kernel
-from otspec.batch._array_api.library import Array, Library, quiet
+from otspec.batch._array_api.library import Array, Library, quietly
 from otspec.batch._arrays import INTEGERS, dtype_name, one_library
 from otspec.batch._results import Verified
 
 
-@quiet
 def shared_noise(like: Array, positions: Array, seed: int, /) -> Array:
     """Return the exponential noise of positions of a text: a function of seed, position and token.
 
@@ -49,18 +48,18 @@ def shared_noise(like: Array, positions: Array, seed: int, /) -> Array:
     Numbers have 24 digits of their own however small they are, so that a race over a large
     vocabulary is no coarser than one over a small one.
     """
-    library = one_library(like=like, positions=positions)
-    check_probabilities("like", like)
-    if positions.shape != like.shape[:-1] or dtype_name(positions) not in INTEGERS:
-        raise ValueError(
-            f"positions is {positions.dtype} of shape {positions.shape}: it must be integers of "
-            f"shape {like.shape[:-1]}, a position for each row"
-        )
-    key = as_integer(seed, "seed", 0, 2**64 - 1)
-    return kernel.exponentials(library, key, positions, like.shape[-1])
+    with quietly(like):
+        library = one_library(like=like, positions=positions)
+        check_probabilities("like", like)
+        if positions.shape != like.shape[:-1] or dtype_name(positions) not in INTEGERS:
+            raise ValueError(
+                f"positions is {positions.dtype} of shape {positions.shape}: it must be integers "
+                f"of shape {like.shape[:-1]}, a position for each row"
+            )
+        key = as_integer(seed, "seed", 0, 2**64 - 1)
+        return kernel.exponentials(library, key, positions, like.shape[-1])
 
 
-@quiet
 def sample_from_noise(draft: Array, noise: Array, k: int, /) -> Array:
     """Return the first k tokens of the draft's race, E/p: distinct drafts.
 
@@ -85,12 +84,12 @@ def sample_from_noise(draft: Array, noise: Array, k: int, /) -> Array:
     ValueError
         Shapes, dtypes or devices that do not fit; more drafts than tokens.
     """
-    library = _checked(draft, noise, "draft")
-    count = as_integer(k, "k", 1, draft.shape[-1])
-    return kernel.arrivals(library, draft, noise, count)
+    with quietly(draft):
+        library = _checked(draft, noise, "draft")
+        count = as_integer(k, "k", 1, draft.shape[-1])
+        return kernel.arrivals(library, draft, noise, count)
 
 
-@quiet
 def gumbel_coupling(
     target: Array,
     drafts: Array,
@@ -135,17 +134,18 @@ def gumbel_coupling(
     ValueError
         As :func:`otspec.batch.maximal_coupling`.
     """
-    as_logits = as_flag(logits, "logits")
-    if as_flag(checked, "checked"):
-        library, size = one_library(target=target), None
-    else:
-        library, size = _checked(target, noise, "target"), target.shape[-1]
-        given = {} if mask is None else {"mask": mask}
-        one_library(target=target, drafts=drafts, **given)
-        check_drafts(drafts, target)
-        check_mask(mask, drafts)
-    ids = counted_ids(library, drafts, mask, size)
-    return kernel.verify(library, target, ids, noise, mask, as_logits)
+    with quietly(target):
+        as_logits = as_flag(logits, "logits")
+        if as_flag(checked, "checked"):
+            library, size = one_library(target=target), None
+        else:
+            library, size = _checked(target, noise, "target"), target.shape[-1]
+            given = {} if mask is None else {"mask": mask}
+            one_library(target=target, drafts=drafts, **given)
+            check_drafts(drafts, target)
+            check_mask(mask, drafts)
+        ids = counted_ids(library, drafts, mask, size)
+        return kernel.verify(library, target, ids, noise, mask, as_logits)
 
 
 def _checked(rates: Array, noise: Array, name: str) -> Library:

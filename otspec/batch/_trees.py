@@ -6,7 +6,7 @@ from typing import Any
 
 from otspec._base.arguments import as_choice, as_flag
 from otspec.batch._arguments import problem_of
-from otspec.batch._array_api.library import Array, quiet
+from otspec.batch._array_api.library import Array, quietly
 from otspec.batch._array_api.problem import Problem
 from otspec.batch._array_api.sequences import by_depth, traversal
 from otspec.batch._numbers import as_grades
@@ -20,7 +20,6 @@ from otspec.batch._tree_arguments import (
 )
 
 
-@quiet
 def tree_verification(
     draft: Array,
     target: Array,
@@ -88,22 +87,22 @@ def tree_verification(
     Cost: at each depth two rows are copied, and the rule is called once for the whole batch; one
     row and one sum for the token after a leaf.
     """
-    row = RULES[as_choice(rule, "rule", RULES)]
-    shape = as_tree_shape(tree)
-    if row.k is not None:
-        check_numbers_of_children(shape, rule, row.k)
-    numbers = len(shape.widths) + 1, max(shape.widths) + 1
-    library = check_tree_problem(shape, numbers, mask, checked, draft, target, drafts, uniforms)
-    problem = problem_of(library, draft, target, drafts, uniforms, mask, checked)
-    options = (as_grades(grades),) if row.graded else ()
+    with quietly(draft):
+        row = RULES[as_choice(rule, "rule", RULES)]
+        shape = as_tree_shape(tree)
+        if row.k is not None:
+            check_numbers_of_children(shape, rule, row.k)
+        numbers = len(shape.widths) + 1, max(shape.widths) + 1
+        library = check_tree_problem(shape, numbers, mask, checked, draft, target, drafts, uniforms)
+        problem = problem_of(library, draft, target, drafts, uniforms, mask, checked)
+        options = (as_grades(grades),) if row.graded else ()
 
-    def select(at: Problem) -> Verified:
-        return selected(rule, at, *options)
+        def select(at: Problem) -> Verified:
+            return selected(rule, at, *options)
 
-    return by_depth.verify(problem, shape.parents, shape.widths, select, not row.masked)
+        return by_depth.verify(problem, shape.parents, shape.widths, select, not row.masked)
 
 
-@quiet
 def traversal_verification(
     draft: Array,
     target: Array,
@@ -158,8 +157,9 @@ def traversal_verification(
     Cost: one pass over a row for each node, with ``distinct`` a sum for each that has children;
     two rows are copied, and one pass goes over them.
     """
-    shape = as_tree_shape(tree)
-    numbers = (len(shape) + 1,)
-    library = check_tree_problem(shape, numbers, mask, checked, draft, target, drafts, uniforms)
-    problem = problem_of(library, draft, target, drafts, uniforms, mask, checked)
-    return traversal.verify(problem, shape.parents, as_flag(distinct, "distinct"))
+    with quietly(draft):
+        shape = as_tree_shape(tree)
+        numbers = (len(shape) + 1,)
+        library = check_tree_problem(shape, numbers, mask, checked, draft, target, drafts, uniforms)
+        problem = problem_of(library, draft, target, drafts, uniforms, mask, checked)
+        return traversal.verify(problem, shape.parents, as_flag(distinct, "distinct"))

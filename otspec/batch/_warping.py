@@ -7,13 +7,12 @@ from typing import Any
 
 from otspec._base.coerce import shown
 from otspec.batch._arguments import check_probabilities
-from otspec.batch._array_api.library import Array, Library, quiet
+from otspec.batch._array_api.library import Array, Library, quietly
 from otspec.batch._arrays import one_library
 from otspec.batch._numbers import as_count, as_number
 from otspec.warping import STEPS, as_order, warped
 
 
-@quiet
 def warp(
     logits: Array,
     /,
@@ -60,10 +59,11 @@ def warp(
     ``top_k`` and ``top_p`` sort the vocabulary. Σ of a row is 1 to a few roundings; a rule's
     law is off by as much.
     """
-    library = one_library(logits=logits)
-    check_probabilities("logits", logits)
-    options = _options(library, temperature, top_k, top_p, min_p)
-    return warped(library.xp, library.narrowed(logits), **options, order=as_order(order))
+    with quietly(logits):
+        library = one_library(logits=logits)
+        check_probabilities("logits", logits)
+        options = _options(library, temperature, top_k, top_p, min_p)
+        return warped(library.xp, library.narrowed(logits), **options, order=as_order(order))
 
 
 def _options(

@@ -15,7 +15,7 @@ from otspec.batch._array_api import (
 from otspec.batch._array_api import (
     spechub as hub,
 )
-from otspec.batch._array_api.library import Array, is_torch, quiet
+from otspec.batch._array_api.library import Array, is_torch, quietly
 from otspec.batch._array_api.pooled import clock_selection, graded_pools
 from otspec.batch._arrays import one_library
 from otspec.batch._dispatch import are_learnt
@@ -30,7 +30,6 @@ from otspec.batch._numbers import (
 from otspec.batch._running import optimum
 
 
-@quiet
 def optimal_acceptance(draft: Array, target: Array, k: int, /) -> Array:
     """Return the most that any lossless rule accepts of k i.i.d. drafts.
 
@@ -65,35 +64,35 @@ def optimal_acceptance(draft: Array, target: Array, k: int, /) -> Array:
     What is inside A is taken as 1 less what is outside, so that no number of drafts makes more of
     rounding. A draft without any mass is never accepted.
     """
-    library_of_pair(draft, target)
-    k = as_number_of_drafts(k)
-    if is_torch(draft) and not are_learnt(draft, target):
-        return operation("optimal_acceptance")(draft, target, k)
-    return optimum(draft, target, k)
+    with quietly(draft):
+        library_of_pair(draft, target)
+        k = as_number_of_drafts(k)
+        if is_torch(draft) and not are_learnt(draft, target):
+            return operation("optimal_acceptance")(draft, target, k)
+        return optimum(draft, target, k)
 
 
-@quiet
 def maximal_coupling(draft: Array, target: Array, /) -> Array:
     """Return Σ min(p, q): (..., V), (..., V) -> (...).
 
     Law: :meth:`otspec.rules.MaximalCoupling.acceptance`.
     """
-    return in_turn.overlap(library_of_pair(draft, target), draft, target)
+    with quietly(draft):
+        return in_turn.overlap(library_of_pair(draft, target), draft, target)
 
 
-@quiet
 def recursive_rejection(draft: Array, target: Array, k: int, /) -> Array:
     """Return 1 − Π Σ (q_{i−1} − p)₊: (..., V), (..., V) -> (...).
 
     Law: :meth:`otspec.rules.RecursiveRejection.acceptance`. A residual token is never a draft. A
     pass for each draft: k is at most 10,000.
     """
-    library = library_of_pair(draft, target)
-    k = as_count("k", k, 1, MOST_PASSES, "a pass for each draft")
-    return in_turn.independent_acceptance(library, draft, target, k)
+    with quietly(draft):
+        library = library_of_pair(draft, target)
+        k = as_count("k", k, 1, MOST_PASSES, "a pass for each draft")
+        return in_turn.independent_acceptance(library, draft, target, k)
 
 
-@quiet
 def recursive_rejection_without_replacement(draft: Array, target: Array, drafts: Array, /) -> Array:
     """Return the probability that one of the given distinct drafts is accepted.
 
@@ -110,44 +109,44 @@ def recursive_rejection_without_replacement(draft: Array, target: Array, drafts:
     -------
     array, shape (...)
     """
-    library = one_library(draft=draft, target=target, drafts=drafts)
-    library_of_pair(draft, target)
-    check_drafts(drafts, draft)
-    ids = counted_ids(library, drafts, None, draft.shape[-1])
-    return in_turn.distinct_acceptance(library, draft, target, ids)
+    with quietly(draft):
+        library = one_library(draft=draft, target=target, drafts=drafts)
+        library_of_pair(draft, target)
+        check_drafts(drafts, draft)
+        ids = counted_ids(library, drafts, None, draft.shape[-1])
+        return in_turn.distinct_acceptance(library, draft, target, ids)
 
 
-@quiet
 def k_sequential(draft: Array, target: Array, k: int, /) -> Array:
     """Return 1 − (1 − β)^k, and the residual draws that happen to be one of the drafts.
 
     Law: :meth:`otspec.rules.KSequential.acceptance` at the ρ that
     :func:`otspec.batch.k_sequential` uses. (..., V), (..., V) -> (...).
     """
-    library = library_of_pair(draft, target)
-    return inflated.acceptance(library, draft, target, as_number_of_drafts(k))
+    with quietly(draft):
+        library = library_of_pair(draft, target)
+        return inflated.acceptance(library, draft, target, as_number_of_drafts(k))
 
 
-@quiet
 def spechub(draft: Array, target: Array, /) -> Array:
     """Return q(a) + Σ_{x ≠ a} min(q, p/(1 − p(a))), at most 1: (..., V), (..., V) -> (...).
 
     Law: :meth:`otspec.rules.SpecHub.acceptance`.
     """
-    return hub.acceptance(library_of_pair(draft, target), draft, target)
+    with quietly(draft):
+        return hub.acceptance(library_of_pair(draft, target), draft, target)
 
 
-@quiet
 def pooled_selection(draft: Array, target: Array, k: int, /, *, grades: int = 6) -> Array:
     """Return Σ min(b, q), b the law of the selected draft: (..., V), (..., V) -> (...).
 
     At most :func:`optimal_acceptance`. Residual tokens that happen to be drafts are not counted.
     """
-    library, k = library_of_pair(draft, target), as_number_of_drafts(k)
-    return graded_pools.acceptance(library, draft, target, k, as_grades(grades))
+    with quietly(draft):
+        library, k = library_of_pair(draft, target), as_number_of_drafts(k)
+        return graded_pools.acceptance(library, draft, target, k, as_grades(grades))
 
 
-@quiet
 def pooled_selection_without_replacement(
     draft: Array, target: Array, k: int, /, *, grades: int = 6
 ) -> Array:
@@ -156,6 +155,7 @@ def pooled_selection_without_replacement(
     At most the optimum for distinct drafts. Residual tokens that happen to be drafts are not
     counted. Work grows with k²: k is at most 64.
     """
-    library = library_of_pair(draft, target)
-    k = as_count("k", k, 1, MOST_DISTINCT, "since work grows with its square")
-    return clock_selection.acceptance(library, draft, target, k, as_grades(grades))
+    with quietly(draft):
+        library = library_of_pair(draft, target)
+        k = as_count("k", k, 1, MOST_DISTINCT, "since work grows with its square")
+        return clock_selection.acceptance(library, draft, target, k, as_grades(grades))

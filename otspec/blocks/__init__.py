@@ -2,14 +2,14 @@
 
 # ruff: noqa: I001 -- rules are registered in the order of tables
 
-from otspec.blocks.token_verify import TokenVerify
-from otspec.blocks.block_verify_published import BlockVerifyPublished
-from otspec.blocks.block_verify import BlockVerify
+from otspec.blocks.token_verification import TokenVerification
+from otspec.blocks.block_verification import BlockVerification
+from otspec.blocks.block_verification_preprint import BlockVerificationPreprint
 from otspec.blocks.base import BlockRule, Outcome
 from otspec.blocks.comparison import BlockComparison, compare_block_rules
 from otspec.blocks.decoding import Decoded, decode, decoded_after, decoded_law
 from otspec.blocks.handing_over import HandOverPlan, HandOverRule
-from otspec.blocks.hierarchical_verify import HierarchicalVerify
+from otspec.blocks.hierarchical_verification import HierarchicalVerification
 from otspec.blocks.long_run import LongRun, long_run
 from otspec.blocks.planned_block import PlannedBlock
 from otspec.blocks.simulation import simulate
@@ -47,8 +47,8 @@ __all__ = [
     "BestTrees",
     "BlockComparison",
     "BlockRule",
-    "BlockVerify",
-    "BlockVerifyPublished",
+    "BlockVerification",
+    "BlockVerificationPreprint",
     "Configuration",
     "Decoded",
     "DraftSelection",
@@ -59,7 +59,7 @@ __all__ = [
     "GreedyMultiPath",
     "HandOverPlan",
     "HandOverRule",
-    "HierarchicalVerify",
+    "HierarchicalVerification",
     "LongRun",
     "Outcome",
     "PlannedBlock",
@@ -69,7 +69,7 @@ __all__ = [
     "StepCost",
     "TimedTree",
     "TokenTree",
-    "TokenVerify",
+    "TokenVerification",
     "TraversalVerify",
     "TraversalVerifyWithoutReplacement",
     "TreeComparison",

@@ -151,7 +151,7 @@ def as_block_rule(rule: Any) -> BlockRule:
     ValueError
         Anything else.
     """
-    wanted = "a BlockRule, such as BlockVerify(draft, target, 2)"
+    wanted = "a BlockRule, such as BlockVerificationPreprint(draft, target, 2)"
     checked: BlockRule = as_instance(rule, "rule", BlockRule, wanted)
     return checked
 

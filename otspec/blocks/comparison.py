@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Annotated, Any
 
 from otspec._base.arguments import as_list
-from otspec.blocks.block_verify import BlockVerify
+from otspec.blocks.block_verification_preprint import BlockVerificationPreprint
 from otspec.blocks.single_draft import BLOCK_RULES
 from otspec.distributions import as_k
 from otspec.frames import Rows, Tokens
@@ -77,7 +77,9 @@ def compare_block_rules(draft: Any, target: Any, lengths: Sequence[int]) -> Rows
         return Rows((), BlockComparison)
     expected = {rule: rule(*models, max(counts)).expected_up_to() for rule in BLOCK_RULES.values()}
     found = [
-        BlockComparison(rule.title, length, kept[length - 1], expected[BlockVerify][length - 1])
+        BlockComparison(
+            rule.title, length, kept[length - 1], expected[BlockVerificationPreprint][length - 1]
+        )
         for length in counts
         for rule, kept in expected.items()
     ]

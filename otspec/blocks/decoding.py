@@ -46,7 +46,8 @@ def decode(rule: BlockRule, tokens: int, rng: np.random.Generator) -> Decoded:
     Decoded
         Law: the first ``tokens`` tokens, or those up to the end of the text, are distributed as
         the target's. A rule that corrects more than one token
-        (:class:`otspec.blocks.BlockVerify`) continues with its corrections as the next target.
+        (:class:`otspec.blocks.BlockVerificationPreprint`) continues with its corrections as the
+        next target.
 
     Raises
     ------

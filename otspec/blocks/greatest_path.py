@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from otspec._base.arithmetic import Array, IntArray, zeros
-from otspec._base.frozen import read_only
+from otspec._base.frozen import cached_property, read_only
 from otspec.distributions import Distribution
 from otspec.models.base import Model, Prefix, as_prefix
 

@@ -12,7 +12,7 @@ import numpy as np
 from otspec._base.arguments import as_integer
 from otspec._base.arithmetic import Array, Number, zeros
 from otspec._base.frozen import Frozen
-from otspec.blocks.block_verify_published import BlockVerifyPublished
+from otspec.blocks.block_verification import BlockVerification
 from otspec.blocks.handing_over import HandOverPlan, HandOverRule, Ways
 from otspec.models.base import Model, Prefix
 from otspec.models.conditioned import GivenBeginning, filled_up
@@ -203,7 +203,7 @@ def _published(program: ResidualsProgram, number: int) -> Ways:
     start = program.residuals[number].text
     models = program.draft.after(start), program.models[number]
     ways: defaultdict[tuple[Prefix, int], Any] = defaultdict(int)
-    for outcome in BlockVerifyPublished(*models, program.length).outcomes():
+    for outcome in BlockVerification(*models, program.length).outcomes():
         over = models[1].ended(outcome.accepted)  # then no token follows
         for text, chance in outcome.following.texts(0 if over else 1):
             decoded = outcome.accepted + text

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from typing import ClassVar, TypeAlias
 
 import numpy as np
 
 from otspec._base.arguments import as_callable, as_generator, as_instance
 from otspec._base.arithmetic import Array, Number, positive_part, zeros
-from otspec._base.frozen import frozen, read_only
+from otspec._base.frozen import cached_property, frozen, read_only
 from otspec.blocks.base import BlockRule, Outcome
 from otspec.distributions import Distribution, normalised
 from otspec.drafts.base import draw

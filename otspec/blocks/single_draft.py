@@ -47,10 +47,6 @@ class SingleDraftRule(BlockRule):
 
     name: ClassVar[str]
     """What :data:`BLOCK_RULES` calls the rule."""
-    colour: ClassVar[str] = "#666666"
-    """Of its line in charts, as Matplotlib writes it."""
-    marker: ClassVar[str] = "x"
-    """Of its line in charts."""
     renews: ClassVar[bool] = False
     """Whether the plain target follows one corrected token, and the next block begins anew."""
 
@@ -269,7 +265,7 @@ def as_single_draft_rule(rule: Any) -> type[SingleDraftRule]:
     ValueError
         Anything else.
     """
-    wanted = "a class of rules for one drafted block, such as BlockVerify"
+    wanted = "a class of rules for one drafted block, such as BlockVerificationPreprint"
     as_instance(rule, "rule", type, wanted)
     if not issubclass(rule, SingleDraftRule):
         raise ValueError(f"rule is {rule.__name__}: it must be {wanted}")

@@ -47,7 +47,7 @@ class Commands(MutableMapping[str, click.Command]):
     def __getitem__(self, name: str) -> click.Command:
         found = self._found[name]
         if found is None:
-            module = import_module(f"otspec.cli.{name}")
+            module = import_module(f"otspec.cli.commands.{name}")
             found = self._found[name] = getattr(module, _FUNCTIONS.get(name, name))
         return found
 

@@ -83,8 +83,8 @@ def block_verification_tokens(draft: Any, target: Any, length: int) -> Number:
     Σ_{i=1}^{L} (1 − d_TV(Bin(i, p), Bin(i, q))): texts of i bits of which j are 1 are alike under
     either model. No coupling of the two blocks has a longer common beginning. It is more than token
     verification keeps if and only if p ≠ q, L ≥ 2, and neither is 0 or 1. This is the preprint's
-    rule, :class:`otspec.blocks.BlockVerify`; the published one,
-    :class:`otspec.blocks.BlockVerifyPublished`, corrects one token only, and keeps no more.
+    rule, :class:`otspec.blocks.BlockVerificationPreprint`; the published one,
+    :class:`otspec.blocks.BlockVerification`, corrects one token only, and keeps no more.
     Parameters and errors: :func:`token_verification_tokens`.
 
     Examples

@@ -103,8 +103,8 @@ def check(
     rule : str or callable, optional
         What the verifier is to accept, too, is held to the law of this rule: a name of
         :data:`otspec.rules.RULES`, of :data:`otspec.blocks.BLOCK_RULES`, or of
-        :data:`otspec.blocks.TREE_VERIFIERS` and :data:`otspec.blocks.TREE_RULES` (equal siblings stay apart);
-        or what makes such a rule, from (draft, target, k), (draft, target, length) or
+        :data:`otspec.blocks.TREE_VERIFIERS` and :data:`otspec.blocks.TREE_RULES` (equal siblings
+        stay apart); or what makes such a rule, from (draft, target, k), (draft, target, length) or
         (draft, target, tree). The drafts of one token, and siblings, are drawn as the rule has
         them.
     arrays : str

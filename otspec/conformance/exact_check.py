@@ -46,7 +46,7 @@ class Followed(Randomness):
     """Where a verifier that is followed gets its random numbers from."""
 
     def of(self, name: str, size: int, nodes: int) -> Any:
-        """Return randomness of one of the names :data:`otspec.conformance.cases.calling.RANDOMNESS`."""
+        """Return randomness by a name of :data:`otspec.conformance.cases.calling.RANDOMNESS`."""
         if name == "generator":
             return self.form.generator(0)
         if name == "seed":

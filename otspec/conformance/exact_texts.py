@@ -8,11 +8,11 @@ from typing import Any
 
 from otspec._base.arguments import as_callable
 from otspec._base.arithmetic import Number
+from otspec._base.frozen import Shown
 from otspec.auditing.blocks import TextErrors
 from otspec.auditing.declared import rounding
 from otspec.auditing.exact import checked_tolerance
 from otspec.auditing.sandbox import attempt
-from otspec.cards import Carded
 from otspec.chance import LEAST
 from otspec.conformance.exact import MOST_WAYS, checked_limits, exact_law
 from otspec.distributions import as_k
@@ -21,7 +21,7 @@ from otspec.models.callables import as_models
 
 
 @dataclass(frozen=True, eq=False)
-class TextAudit(Carded):
+class TextAudit(Shown):
     """What following all random choices of an engine says about its texts.
 
     Parameters
@@ -54,14 +54,6 @@ class TextAudit(Carded):
     error: Number | None
     reason: str | None = None
     traceback: str | None = field(default=None, repr=False)
-
-    def _card_title(self) -> str:
-        if self.lossless is None:
-            return "The engine could not be followed"
-        within = f"within {self.tolerance:.1g} per text"
-        return (
-            f"Texts are the target's, {within}" if self.lossless else "The engine is NOT lossless"
-        )
 
 
 def exact_texts(

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from importlib.resources import as_file, files
 from pathlib import Path
 
@@ -15,7 +15,7 @@ import numpy as np
 from otspec._base.arguments import as_flag, as_integer, as_seed, as_tokens
 from otspec._base.arithmetic import Array
 from otspec._base.coerce import shown
-from otspec._base.frozen import Frozen
+from otspec._base.frozen import Frozen, cached_property
 from otspec.chance import Drawn
 from otspec.models import NGramModel, Prefix
 

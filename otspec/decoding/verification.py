@@ -5,13 +5,12 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 
 from otspec._base.arithmetic import Array, Number, as_number
-from otspec._base.frozen import Frozen
+from otspec._base.frozen import Frozen, cached_property
 from otspec.blocks import SingleDraftRule
 from otspec.blocks.trees.verifiers.token_rules import made_rule
 from otspec.blocks.trees.verifiers.visits import (
@@ -184,8 +183,8 @@ class LeafVerifier(TokenVerifier):
     """A rule for one token, lifted to the tree: from the leaves to the root (Theory, 22).
 
     Law: what is kept and its continuation is the target's text. See
-    :class:`otspec.blocks.trees.verifiers.leaf_to_root.LeafToRoot`, which is the same for models of small alphabets.
-    Parameters: :class:`TokenVerifier`.
+    :class:`otspec.blocks.trees.verifiers.leaf_to_root.LeafToRoot`, which is the same for models of
+    small alphabets. Parameters: :class:`TokenVerifier`.
     """
 
     def verify(

@@ -259,10 +259,6 @@ class DraftLaw(Frozen, ABC):
     def _number(self, value: object) -> Number:
         return as_number(value, like=self._probabilities())
 
-    def _card_title(self) -> str:
-        drafts = "1 draft" if self.k == 1 else f"{self.k:,} drafts"
-        return f"{type(self).__name__}: {drafts} over {self.n:,} tokens"
-
 
 def as_law(law: Any, name: str = "law") -> DraftLaw:
     """Check a draft law.

@@ -14,7 +14,7 @@ from otspec._base.arithmetic import Array, IntArray, is_exact, zeros
 from otspec._base.coerce import shown
 from otspec.distributions import Distribution, DistributionLike, as_distribution
 from otspec.drafts.base import DraftLaw
-from otspec.drafts.single import LineStyle, SingleDraftLaw, likeliest, register
+from otspec.drafts.single import SingleDraftLaw, likeliest, register
 
 MOST_TOKENS = 10_000_000
 """The largest vocabulary of :class:`Fixed`, which keeps a number for each token."""
@@ -127,8 +127,6 @@ class TopK(Certain, SingleDraftLaw):
     name: ClassVar[str] = "top"
     words: ClassVar[str] = "top-k"
     distinct: ClassVar[bool] = True
-    line_style: ClassVar[LineStyle] = (0, (5, 1, 1, 1, 1, 1))
-    marker_size: ClassVar[int] = 18
 
     @property
     def fixed(self) -> IntArray:

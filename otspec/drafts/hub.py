@@ -7,13 +7,13 @@ vocabulary size.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
 
 from otspec._base.arithmetic import Array, IntArray
 from otspec._base.coerce import shown
+from otspec._base.frozen import cached_property
 from otspec.chance import Chance
 from otspec.distributions import Distribution
 from otspec.drafts.base import draw
@@ -45,8 +45,6 @@ class Hub(FixedButOne):
 
     name: ClassVar[str] = "hub"
     words: ClassVar[str] = "hub"
-    line_style: ClassVar[str] = ":"
-    marker_size: ClassVar[int] = 12
 
     k: int = 2
 
@@ -127,8 +125,6 @@ class TopPlusOne(FixedButOne):
     name: ClassVar[str] = "top-plus-one"
     words: ClassVar[str] = "top-plus-one"
     distinct: ClassVar[bool] = True
-    line_style: ClassVar[str] = "-."
-    marker_size: ClassVar[int] = 15
 
     @property
     def top(self) -> IntArray:

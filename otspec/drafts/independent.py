@@ -74,8 +74,6 @@ class IID(ByRatio, Product):
     name: ClassVar[str] = "iid"
     words: ClassVar[str] = "i.i.d."
     iid: ClassVar[bool] = True
-    line_style: ClassVar[str] = "-"
-    marker_size: ClassVar[int] = 6
     powers: ClassVar[bool] = True
 
     def _factors(self) -> Iterator[Distribution]:

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import InitVar, dataclass, field
-from typing import ClassVar, TypeAlias
+from typing import ClassVar
 
 import numpy as np
 
 from otspec._base.arguments import as_choice
 from otspec._base.arithmetic import Array, IntArray, Number, is_exact
 from otspec._base.registry import Registry, subclass_of
-from otspec.cards import Masses
 from otspec.distributions import Distribution, as_distribution, as_k
 from otspec.drafts.base import DraftLaw
 
-LineStyle: TypeAlias = str | tuple[int, tuple[int, ...]]
 """A style of Matplotlib: by its sign, or an offset and the lengths of dashes and gaps."""
 
 
@@ -53,10 +51,6 @@ class SingleDraftLaw(DraftLaw):
     """Whether no token is drafted twice."""
     powers: ClassVar[bool] = False
     """Whether exact results are k-th powers, whose digits are k times those of the chances."""
-    line_style: ClassVar[LineStyle]
-    """How charts draw lines of rules for such drafts, as Matplotlib writes it."""
-    marker_size: ClassVar[int]
-    """Of the optimum in charts, in points; the marks of two laws may lie on one another."""
 
     draft: Distribution
     k: int
@@ -109,9 +103,6 @@ class SingleDraftLaw(DraftLaw):
 
     def _probabilities(self) -> Array:
         return self.draft
-
-    def _card_masses(self) -> Masses:
-        return {"draft": self.draft}
 
 
 class ByRatio(SingleDraftLaw):

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
 from otspec._base.arguments import as_flag, as_integer
 from otspec._base.arithmetic import Array, IntArray, sums_by
-from otspec._base.frozen import Frozen
+from otspec._base.frozen import Frozen, cached_property
 from otspec.drafts.base import DraftLaw, as_drafts, as_law
 
 

@@ -44,8 +44,6 @@ class WithoutReplacement(ByRatio):
     name: ClassVar[str] = "without-replacement"
     words: ClassVar[str] = "distinct"
     distinct: ClassVar[bool] = True
-    line_style: ClassVar[str] = "--"
-    marker_size: ClassVar[int] = 9
 
     def table_rows(self) -> int:
         """Return how many tuples the table would have at most."""

@@ -1,9 +1,25 @@
-"""Small files of numbers, read whole: one format a module, all of them in one table."""
+"""Files of numbers, read whole or by rows: one format a module, all of them in one table."""
 
 # ruff: noqa: I001 -- formats are registered in the order of tables
 
-from otspec.files.contract import READERS, Reader, named_errors
-from otspec.files import npy, npz, csv, json, safetensors, torch, parquet, arrow  # noqa: F401  each registers its format
+from otspec.files.base import (
+    FORMATS,
+    Format,
+    StoredArray,
+    named_errors,
+    small_formats,
+    trace_formats,
+)
+from otspec.files import npy, npz, csv, json, safetensors, zarr, torch, parquet, arrow  # noqa: F401  each registers its format
 from otspec.files.reading import pick, read_file
 
-__all__ = ["READERS", "Reader", "named_errors", "pick", "read_file"]
+__all__ = [
+    "FORMATS",
+    "Format",
+    "StoredArray",
+    "named_errors",
+    "pick",
+    "read_file",
+    "small_formats",
+    "trace_formats",
+]

@@ -14,8 +14,8 @@ from typing import Any
 
 from otspec._base.extras import needed
 from otspec._base.memory import refuse_too_large
+from otspec.files.base import FORMATS, Format, Named
 from otspec.files.columns import HOLDS, arrow_errors, chosen_columns, columns_of, gathered
-from otspec.files.contract import READERS, Named, Reader
 
 _MAGIC = b"ARROW1"
 _GOES_ON = 2**32 - 1
@@ -157,5 +157,5 @@ def _vector(file: mmap.mmap, table: int, number: int, form: str) -> Iterator[tup
             yield struct.unpack_from(form, file, start + 4 + i * struct.calcsize(form))
 
 
-READERS.register(Reader(".arrow", read_arrow, HOLDS, keyed=True))
-READERS.register(Reader(".feather", read_arrow, HOLDS, keyed=True))
+FORMATS.register(Format(".arrow", read_arrow, holds=HOLDS, named=True))
+FORMATS.register(Format(".feather", read_arrow, holds=HOLDS, named=True))

@@ -11,7 +11,7 @@ import numpy as np
 
 from otspec._base.extras import let_arrow_do_without_pandas, needed
 from otspec._base.memory import refuse_too_large
-from otspec.files.contract import Named, once, selected
+from otspec.files.base import Named, once, selected
 
 HOLDS = "columns of numbers, or of lists of as many each (extra `runs`)"
 _CELL_BYTES = 128

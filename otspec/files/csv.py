@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 from pathlib import Path
 
-from otspec.files.contract import READERS, Named, Reader, once, selected
+from otspec.files.base import FORMATS, Format, Named, once, selected
 
 
 def read_csv(path: Path, keys: tuple[str, ...]) -> Named:
@@ -36,10 +36,10 @@ def _is_number(cell: str) -> bool:
     return any(character.isdigit() for character in cell) or cell.lower() in {"nan", "inf", "-inf"}
 
 
-READERS.register(
-    Reader(
+FORMATS.register(
+    Format(
         ".csv",
         read_csv,
-        "numbers in one row, in one column, or in columns under a header: `FILE.csv:COLUMN`",
+        holds="numbers in one row, in one column, or in columns under a header: `FILE.csv:COLUMN`",
     )
 )

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from otspec.files.contract import READERS, Named, Reader, once, selected
+from otspec.files.base import FORMATS, Format, Named, once, selected
 
 _DEEPEST = 32
 _TOO_DEEP = f"its lists and objects are nested more than {_DEEPEST} levels deep"
@@ -49,6 +49,6 @@ def _refuse_deep(content: Any) -> None:
         raise ValueError(_TOO_DEEP)
 
 
-READERS.register(
-    Reader(".json", read_json, "a list of numbers, or an object of lists: `FILE.json:KEY`")
+FORMATS.register(
+    Format(".json", read_json, holds="a list of numbers, or an object of lists: `FILE.json:KEY`")
 )

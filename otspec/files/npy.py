@@ -1,38 +1,43 @@
 """An array in NumPy's .npy format, counted before it is read.
 
-The header is parsed here, not by Python's compiler as NumPy does, which warns through filters
-that all threads share. No more is read than the header says.
+NumPy reads the header, once it is seen to hold nothing of which Python's compiler would warn: that
+goes through filters that all threads share. No more is read than the header says.
 """
 
 from __future__ import annotations
 
+import io
 import math
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
 import numpy as np
+from numpy.lib import format as numpy_format
 
 from otspec._base.arithmetic import Array
 from otspec._base.memory import refuse_too_large
-from otspec.files.contract import READERS, Named, Reader
+from otspec.files.base import FORMATS, Box, Format, Located, Named, StoredArray
 
-_MAGIC = b"\x93NUMPY"
-_LONGEST_HEADER = 2**16
 BLOCK = 2**12
 """Bytes that are asked for at a time.
 
 ``zipfile`` unpacks as many packed bytes of bzip2 and LZMA at once, however much they hold: these
 are some 80 MB at most.
 """
-_LENGTH_BYTES = {(1, 0): 2, (2, 0): 4}
-_TYPE = re.compile(r"[<>=|]?(?:[biufcOSUV]\d{0,9}|\?|[mM]8(?:\[\d{0,9}[A-Za-z]{1,7}\])?)")
-_ITEM = re.compile(
-    r"\s*(?P<q>['\"])(?P<key>descr|fortran_order|shape)(?P=q)\s*:\s*(?:"
-    r"(?P<t>['\"])(?P<descr>[^'\"\\]{1,40})(?P=t)|(?P<fortran_order>True|False)"
-    r"|\(\s*(?P<shape>(?:\d{1,19}L?\s*,\s*)*(?:\d{1,19}L?\s*)?)\))\s*(?P<end>,?\s*\}?\s*)"
+_LONGEST_HEADER = 10_000
+_READERS = {
+    (1, 0): (2, numpy_format.read_array_header_1_0),
+    (2, 0): (4, numpy_format.read_array_header_2_0),
+}
+"""By version: bytes that tell the length of the header, and what reads both."""
+_TYPE = r"[<>=|]?(?:[biufcOSUV]\d{0,9}|\?|[mM]8(?:\[\d{0,9}[A-Za-z]{1,7}\])?)"
+_PLAIN = re.compile(
+    rf"(?:(['\"])(?:descr|fortran_order|shape|{_TYPE})\1|True|False|\d{{1,19}}(?!\w)|[\s{{}}(),:])*"
 )
+"""What a header consists of: its names, types of numbers, lengths."""
 
 
 @dataclass(frozen=True)
@@ -85,17 +90,30 @@ class Header:
         """
         buffer: Array = np.empty(self.size, dtype=np.uint8)
         done = 0
-        while done < self.size:
-            block = stream.read(min(BLOCK, self.size - done))
-            if not block:
-                raise ValueError(f"an array ends {self.size - done:,} bytes early")
+        for block in blocks_of(stream, self.size):
             buffer[done : done + len(block)] = np.frombuffer(block, dtype=np.uint8)
             done += len(block)
-        # One byte past the end, so that the checksum of an archive is compared.
-        if stream.read(1):
-            raise ValueError("an array is longer than its header says")
         array: Array = buffer.view(self.dtype)
         return array.reshape(self.shape, order="F" if self.fortran else "C")
+
+
+def blocks_of(stream: IO[bytes], size: int) -> Iterator[bytes]:
+    """Yield the bytes of a stream in blocks, and one byte more would be asked for.
+
+    That lets an archive compare its checksum.
+
+    Raises
+    ------
+    ValueError
+        A stream that ends early or goes on.
+    """
+    while size and (block := stream.read(min(BLOCK, size))):
+        size -= len(block)
+        yield block
+    if size:
+        raise ValueError(f"an array ends {size:,} bytes early: was writing interrupted?")
+    if stream.read(1):
+        raise ValueError("an array is longer than its header says: was writing interrupted?")
 
 
 def read_header(stream: IO[bytes]) -> Header:
@@ -106,54 +124,103 @@ def read_header(stream: IO[bytes]) -> Header:
     ValueError
         No such header; an array of Python objects or of structures.
     """
-    start = stream.read(len(_MAGIC) + 2)
-    if start[:-2] != _MAGIC or len(start) != len(_MAGIC) + 2:
+    start = stream.read(numpy_format.MAGIC_LEN)
+    if start[:-2] != numpy_format.MAGIC_PREFIX:
         raise ValueError("it is no array in .npy format: save it again with np.save")
     version = start[-2], start[-1]
-    if version not in _LENGTH_BYTES:
+    if version not in _READERS:
         raise ValueError(f"its .npy format version is {version}: save it again with np.save")
-    prefix = stream.read(_LENGTH_BYTES[version])
+    width, read = _READERS[version]
+    prefix = stream.read(width)
     length = int.from_bytes(prefix, "little")
     if length > _LONGEST_HEADER:
         raise ValueError(f"its header has {length:,} bytes: save it again with np.save")
-    text = stream.read(length)
-    if len(text) != length or len(prefix) != _LENGTH_BYTES[version]:
+    content = stream.read(length)
+    if len(content) != length or len(prefix) != width:
         raise ValueError("its header is cut short: was writing interrupted?")
-    shape, dtype, fortran = _parsed(text.decode("latin-1"))
-    return Header(shape, dtype.str, fortran, len(start) + len(prefix) + length)
-
-
-def _parsed(text: str) -> tuple[tuple[int, ...], np.dtype[np.generic], bool]:
-    text = text.strip()
-    found: dict[str, str] = {}
-    place = 1
-    while text[:1] == "{" and (item := _ITEM.match(text, place)):
-        key, value = item["key"], item[item["key"]]
-        if value is None or key in found:
-            break
-        found[key], place = value, item.end()
-        if item["end"].rstrip().endswith("}"):
-            break
-    if len(found) != 3 or place != len(text) or not text.endswith("}"):
-        raise ValueError(_unreadable(text))
-    if not _TYPE.fullmatch(found["descr"]):
-        raise ValueError(f"its header says type {found['descr']!r}: save it as floats")
+    # Python 2 wrote long integers with an L behind.
+    text = re.sub(r"(?<=\d)L(?=\s*[,)])", " ", content.decode("latin-1"))
+    if re.search(r"['\"]descr['\"]\s*:\s*\[", text):
+        raise ValueError("it holds structures, not numbers: save each of their fields as an array")
     try:
-        dtype = np.dtype(found["descr"])
-    except TypeError:
-        raise ValueError(f"its header says type {found['descr']!r}, which is none") from None
+        if not _PLAIN.fullmatch(text):
+            raise ValueError("other things are in it")
+        shape, fortran, dtype = read(io.BytesIO(prefix + text.encode("latin-1")))
+    except Exception as error:  # what NumPy's parsers make of damaged text
+        shown = text.strip()[:80]
+        raise ValueError(
+            f"its header cannot be read, {shown!r}: save floats of it again with np.save"
+        ) from error
     if dtype.hasobject:
         raise ValueError("it holds Python objects, which are never unpickled (allow_pickle=False)")
     if dtype.itemsize == 0:
-        raise ValueError(f"its header says type {found['descr']!r}, of no size")
-    lengths = re.findall(r"\d+", found["shape"])
-    return tuple(int(length) for length in lengths), dtype, found["fortran_order"] == "True"
+        raise ValueError(f"its header says type {dtype.str!r}, of no size: save it as floats")
+    return Header(shape, dtype.str, fortran, len(start) + width + length)
 
 
-def _unreadable(text: str) -> str:
-    if re.search(r"['\"]descr['\"]\s*:\s*\[", text):
-        return "it holds structures, not numbers: save each of their fields as an array"
-    return f"its header cannot be read, {text[:80]!r}: save it again with np.save"
+@dataclass(frozen=True)
+class MappedArray(StoredArray):
+    """Numbers that lie one after the other in a file.
+
+    Parameters
+    ----------
+    offset : int
+        Where they start, in bytes.
+    fortran : bool
+        Whether the first axis varies fastest.
+    """
+
+    offset: int
+    fortran: bool
+
+    @classmethod
+    def at(cls, path: Path, key: str, header: Header, offset: int) -> MappedArray:
+        """Return the array whose header was read, and whose numbers start at an offset."""
+        return cls(str(path), key, header.shape, header.dtype, offset, header.fortran)
+
+    def rows(self, start: int, stop: int) -> Array:
+        """Read rows as :meth:`StoredArray.rows` does, all at once unless they lie scattered."""
+        if self.fortran:
+            return super().rows(start, stop)
+        tokens = self.shape[-1]
+        return self._numbers(start * tokens, (stop - start) * tokens).reshape(-1, tokens)
+
+    def whole(self) -> Array:
+        """Read the array.
+
+        Raises
+        ------
+        ValueError
+            As :meth:`StoredArray.rows`.
+        """
+        numbers = self._numbers(0, math.prod(self.shape))
+        return numbers.reshape(self.shape, order="F" if self.fortran else "C")
+
+    def _numbers(self, start: int, count: int) -> Array:
+        """Read numbers as they lie in the file."""
+        width = np.dtype(self.dtype).itemsize
+        try:
+            # Not mapped: if somebody cuts a mapped file short, reading it ends the process.
+            numbers = np.fromfile(self.path, self.dtype, count, offset=self.offset + start * width)
+        except OSError as error:
+            raise ValueError(f"cannot read {self.path}: {error}") from error
+        if numbers.size != count:
+            raise ValueError(
+                f"cannot read {self.path}: it ends before number {start + count:,} of its array: "
+                "was it changed?"
+            )
+        return numbers
+
+    def _read(self, boxes: list[Box]) -> Iterator[Array]:
+        # Mapped anew for every chunk: pages that were read count as memory of the process.
+        try:
+            mapped = np.memmap(
+                self.path, self.dtype, "r", self.offset, self.shape, "F" if self.fortran else "C"
+            )
+        except (OSError, ValueError) as error:
+            raise ValueError(f"cannot read {self.path}: {error}") from error
+        for box in boxes:
+            yield np.array(mapped[box])
 
 
 def read_npy(path: Path, _keys: tuple[str, ...] = ()) -> Named:
@@ -162,13 +229,29 @@ def read_npy(path: Path, _keys: tuple[str, ...] = ()) -> Named:
     Raises
     ------
     ValueError
-        A file of another size than its header says, or no array that is read here.
+        As :func:`locate_npy`; or more than half of the machine's memory.
     """
+    array = _located(path)
+    refuse_too_large(array.size)
+    return {"": array.whole()}
+
+
+def locate_npy(path: Path) -> Located:
+    """Find the one array of a .npy file, which has no name.
+
+    Raises
+    ------
+    ValueError
+        As :func:`read_header`; or a file of another size than the header says.
+    """
+    return {"": _located(path)}
+
+
+def _located(path: Path) -> MappedArray:
     with path.open("rb") as stream:
         header = read_header(stream)
-        header.refuse_other_size(path.stat().st_size - header.length)
-        refuse_too_large(header.size)
-        return {"": header.read(stream)}
+    header.refuse_other_size(path.stat().st_size - header.length)
+    return MappedArray.at(path, "", header, header.length)
 
 
-READERS.register(Reader(".npy", read_npy, "one array, as NumPy saves it"))
+FORMATS.register(Format(".npy", read_npy, locate_npy, "one array, as NumPy saves it"))

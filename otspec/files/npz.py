@@ -1,45 +1,76 @@
 """Arrays in NumPy's .npz archives, counted before they are read.
 
-Sizes come from the member that is really read, not from the directory of the archive.
+Sizes come from the member that is really read, not from the directory of the archive. Of large
+arrays, stored ones are read where they are, and compressed ones unpacked into a file.
 """
 
 from __future__ import annotations
 
+import shutil
 import zipfile
-from collections.abc import Iterable
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 from otspec._base.arithmetic import Array
 from otspec._base.memory import refuse_too_large
-from otspec.files.contract import READERS, Named, Reader, selected
-from otspec.files.npy import Header, read_header
+from otspec.files.base import (
+    FORMATS,
+    Box,
+    Format,
+    Located,
+    Named,
+    StoredArray,
+    located,
+    named_errors,
+    selected,
+)
+from otspec.files.npy import Header, MappedArray, blocks_of, read_header
+
+Members = dict[str, zipfile.ZipInfo]
 
 
 def read_npz(path: Path, keys: tuple[str, ...]) -> Named:
-    """Read the arrays of a .npz file.
+    """Read the arrays of a .npz file, if all of them together fit.
 
     Raises
     ------
     ValueError, zipfile.BadZipFile
-        As :func:`members_of` and :func:`read_members`.
+        Two members of one name; no arrays; more than half of the machine's memory; or damaged
+        contents.
     """
     with zipfile.ZipFile(path) as archive:
-        members = members_of(archive)
-        arrays = [key for key, member in members.items() if member.filename.endswith(".npy")]
-        chosen = selected(members, keys) if keys else tuple(arrays)
-        found = read_members(archive, [members[key] for key in chosen])
-    return dict(zip(chosen, found, strict=True))
+        members = _members_of(archive)
+        names = selected(members if keys else _arrays(members), keys)
+        chosen = {key: members[key] for key in names}
+        headers = {key: _header_of(archive, member) for key, member in chosen.items()}
+        refuse_too_large(sum(header.size for header in headers.values()))
+        found = {}
+        for key, header in headers.items():
+            with archive.open(chosen[key]) as stream:
+                stream.read(header.length)
+                found[key] = header.read(stream)
+    return found
 
 
-def members_of(archive: zipfile.ZipFile) -> dict[str, zipfile.ZipInfo]:
-    """Return the members of a .npz archive by the names of their arrays, ``.npy`` left off.
+def locate_npz(path: Path) -> Located:
+    """Find the arrays of a .npz file.
 
     Raises
     ------
-    ValueError
-        Two members of one name, or with the same name but for ``.npy``.
+    ValueError, zipfile.BadZipFile
+        A malformed archive, or one with two members of one name.
     """
-    members: dict[str, zipfile.ZipInfo] = {}
+    with zipfile.ZipFile(path) as archive:
+        members = _members_of(archive)
+        return located(
+            _arrays(members), lambda key: _locate_member(path, archive, members[key], key)
+        )
+
+
+def _members_of(archive: zipfile.ZipFile) -> Members:
+    """Return the members of a .npz archive by the names of their arrays, ``.npy`` left off."""
+    members: Members = {}
     for member in archive.infolist():
         key = member.filename.removesuffix(".npy")
         if key in members:
@@ -48,14 +79,12 @@ def members_of(archive: zipfile.ZipFile) -> dict[str, zipfile.ZipInfo]:
     return members
 
 
-def member_header(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> Header:
-    """Read the header of an array in a .npz archive, and compare the member's size with it.
+def _arrays(members: Members) -> list[str]:
+    return [key for key, member in members.items() if member.filename.endswith(".npy")]
 
-    Raises
-    ------
-    ValueError
-        As :func:`read_header` and :meth:`Header.refuse_other_size`.
-    """
+
+def _header_of(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> Header:
+    """Read the header of an array in a .npz archive, and compare the member's size with it."""
     if not member.compress_type and member.compress_size != member.file_size:
         raise ValueError(f"{member.filename} is stored with two sizes: save it again with np.savez")
     with archive.open(member) as stream:
@@ -64,22 +93,69 @@ def member_header(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> Header:
     return header
 
 
-def read_members(archive: zipfile.ZipFile, members: Iterable[zipfile.ZipInfo]) -> list[Array]:
-    """Read arrays of a .npz archive, if all of them together fit.
+def _locate_member(
+    path: Path, archive: zipfile.ZipFile, member: zipfile.ZipInfo, key: str
+) -> StoredArray:
+    header = _header_of(archive, member)
+    if member.compress_type != zipfile.ZIP_STORED:
+        return PackedArray(
+            str(path), key, header.shape, header.dtype, header.length, header.fortran
+        )
+    with path.open("rb") as stream:
+        stream.seek(member.header_offset)
+        local = stream.read(30)  # the directory repeats all of it but the length of its last field
+    start = member.header_offset + 30
+    start += int.from_bytes(local[26:28], "little") + int.from_bytes(local[28:30], "little")
+    if start + member.file_size > path.stat().st_size:
+        raise ValueError(f"{key} reaches past the end of the file: was writing interrupted?")
+    return MappedArray.at(path, key, header, start + header.length)
 
-    Raises
-    ------
-    ValueError
-        As :func:`member_header`; more than half of the machine's memory; or damaged contents.
+
+@dataclass(frozen=True)
+class PackedArray(StoredArray):
+    """A compressed array of a .npz file, which has no rows before it is unpacked.
+
+    Parameters
+    ----------
+    header : int
+        Length of the header in bytes.
+    fortran : bool
     """
-    chosen = [(member, member_header(archive, member)) for member in members]
-    refuse_too_large(sum(header.size for _, header in chosen))
-    arrays = []
-    for member, header in chosen:
-        with archive.open(member) as stream:
-            stream.read(header.length)
-            arrays.append(header.read(stream))
-    return arrays
+
+    header: int
+    fortran: bool
+
+    def _read(self, boxes: list[Box]) -> Iterator[Array]:  # noqa: ARG002  there are no rows
+        raise ValueError(f"{self.path}: {self.key} is compressed: unpack the source first")
+
+    def unpacked(self, to: Path) -> MappedArray:
+        """Unpack the array into a file, as large as the header says and no larger.
+
+        Raises
+        ------
+        ValueError
+            Too little room on the disk, or damaged contents.
+        """
+        size = self.header + self.size
+        with named_errors(Path(self.path)):
+            free = shutil.disk_usage(to.parent).free
+            if size > 0.9 * free:
+                raise ValueError(
+                    f"{self.key} unpacks to {size:,} bytes, but {to.parent} has {free:,} free: "
+                    "store it as .npy, or choose another folder with --out"
+                )
+            with (
+                zipfile.ZipFile(self.path) as archive,
+                archive.open(_members_of(archive)[self.key]) as packed,
+                to.open("wb") as stream,
+            ):
+                for block in blocks_of(packed, size):
+                    stream.write(block)
+        return MappedArray(
+            str(to), self.key, self.shape, self.dtype, offset=self.header, fortran=self.fortran
+        )
 
 
-READERS.register(Reader(".npz", read_npz, "arrays by name, as NumPy saves them", keyed=True))
+FORMATS.register(
+    Format(".npz", read_npz, locate_npz, "arrays by name, as NumPy saves them", named=True)
+)

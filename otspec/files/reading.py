@@ -10,7 +10,7 @@ import numpy as np
 
 from otspec._base.arithmetic import Array
 from otspec._base.memory import refuse_too_large
-from otspec.files.contract import READERS, Named, named_errors
+from otspec.files.base import Named, format_of, named_errors, small_formats
 
 
 def read_file(path: str | PathLike[str], keys: tuple[str, ...] = ()) -> Named:
@@ -19,8 +19,8 @@ def read_file(path: str | PathLike[str], keys: tuple[str, ...] = ()) -> Named:
     Parameters
     ----------
     path : path
-        Of a format in :data:`READERS`, by its ending. A .csv holds numbers, in one row, one column,
-        or columns under a header; a .json a list, or an object of lists.
+        Of a format in :func:`small_formats`, by its ending. A .csv holds numbers, in one row, one
+        column, or columns under a header; a .json a list, or an object of lists.
     keys : tuple of str
         Read only these where the format has names; by default all.
 
@@ -37,21 +37,13 @@ def read_file(path: str | PathLike[str], keys: tuple[str, ...] = ()) -> Named:
         objects are never loaded.
     """
     path = Path(path)
-    reader = READERS.get(path.suffix)
-    if reader is None:
-        raise ValueError(f"{path}: unknown file type: use one of {', '.join(READERS)}")
-    with named_errors(path):
-        folder, there = path.is_dir(), path.exists()
-    if folder:
-        raise ValueError(f"{path} is a directory: name a file")
-    if not there:
-        raise ValueError(f"{path}: no such file")
+    form = format_of(path, small_formats(), "use one of")
     with named_errors(path):
         size = path.stat().st_size
         if size == 0:
             raise ValueError("the file is empty")
         refuse_too_large(size)
-        return reader.read(path, keys)
+        return form.read(path, keys)
 
 
 def pick(path: str, name: str, index: tuple[int, ...]) -> Array | list[Any]:

@@ -2,10 +2,34 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
+from otspec._base.arithmetic import Array
 from otspec._base.extras import needed
-from otspec.files.contract import READERS, Named, Reader, selected
+from otspec.files.base import FORMATS, Box, Format, Located, Named, StoredArray, located, selected
+
+_NUMBERS = re.compile(r"F(16|32|64)|[IU](8|16|32|64)|C64")
+"""Types that NumPy has, beside ``BOOL``: a letter of NumPy's, and bits."""
+_SPELLED = {"BF16": "bfloat16 (BF16)"}
+
+
+@dataclass(frozen=True)
+class SafetensorsArray(StoredArray):
+    """A tensor of a .safetensors file."""
+
+    def _read(self, boxes: list[Box]) -> Iterator[Array]:
+        try:
+            with _opened(self.path) as tensors:
+                part = tensors.get_slice(self.key)
+                for box in boxes:
+                    yield part[*box, slice(None)]
+        except (ValueError, OSError) as error:
+            raise ValueError(f"cannot read {self.path}: {error}") from error
 
 
 def read_safetensors(path: Path, keys: tuple[str, ...]) -> Named:
@@ -14,22 +38,60 @@ def read_safetensors(path: Path, keys: tuple[str, ...]) -> Named:
     Raises
     ------
     ValueError
-        A missing package, a malformed file, or a type that NumPy does not have.
+        As :func:`locate_safetensors`; or a type that NumPy does not have.
     """
+    with _opened(path) as tensors:
+        names = selected(tensors.keys(), keys)
+        for key in names:
+            _locate(path, key, tensors)
+        return {key: tensors.get_tensor(key) for key in names}
+
+
+def locate_safetensors(path: Path) -> Located:
+    """Find the tensors of a .safetensors file.
+
+    Raises
+    ------
+    ValueError
+        A missing package, or a malformed file.
+    """
+    with _opened(path) as tensors:
+        return located(tensors.keys(), lambda key: _locate(path, key, tensors))
+
+
+@contextmanager
+def _opened(path: str | Path) -> Iterator[Any]:
+    """Give the tensors of a file; what the package raises becomes a ``ValueError``."""
     package = needed("safetensors", "reading .safetensors", "traces")
     try:
         with package.safe_open(path, framework="numpy") as tensors:
-            names = selected(tensors.keys(), keys)
-            arrays = {key: tensors.get_tensor(key) for key in names}
-        for key, array in arrays.items():
-            if array.dtype.kind == "V":  # a type that another package taught NumPy
-                raise TypeError(f"{key} has type {array.dtype}")
-        return arrays
-    except (package.SafetensorError, TypeError, AttributeError) as error:
-        # The last two: a dtype such as bfloat16, which NumPy does not have.
-        raise ValueError(f"{error} (a type such as bfloat16 must be stored as float32)") from error
+            yield tensors
+    except package.SafetensorError as error:
+        raise ValueError(f"{error}: save it again with safetensors") from error
 
 
-READERS.register(
-    Reader(".safetensors", read_safetensors, "tensors by name (extra `traces`)", keyed=True)
+def _locate(path: Path, key: str, tensors: Any) -> SafetensorsArray:
+    """Find a tensor by the header; refuse a type that NumPy does not have."""
+    part = tensors.get_slice(key)
+    name = part.get_dtype()
+    if name == "BOOL":
+        dtype = "|b1"
+    elif _NUMBERS.fullmatch(name):
+        dtype = f"<{name[0].lower()}{int(name[1:]) // 8}"
+    else:
+        raise ValueError(
+            f"{key} has type {_SPELLED.get(name, name)} which NumPy lacks: it must be stored as "
+            "float32 or float16"
+        )
+    return SafetensorsArray(str(path), key, tuple(part.get_shape()), dtype)
+
+
+FORMATS.register(
+    Format(
+        ".safetensors",
+        read_safetensors,
+        locate_safetensors,
+        "tensors by name (extra `traces`)",
+        named=True,
+    )
 )

@@ -1,10 +1,15 @@
-"""Tensors as PyTorch saves them, alone or in a dict: nothing else is ever unpickled."""
+"""Tensors as PyTorch saves them, alone or in a dict: nothing else is ever unpickled.
+
+Of large ones only the rows that are asked for are read, since the file is mapped.
+"""
 
 from __future__ import annotations
 
 import io
 import pickle
 import zipfile
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -13,10 +18,20 @@ import numpy as np
 from otspec._base.arithmetic import Array
 from otspec._base.extras import needed
 from otspec._base.memory import refuse_too_large
-from otspec.files.contract import READERS, Named, Reader, once, selected
+from otspec.files.base import (
+    FORMATS,
+    Box,
+    Format,
+    Located,
+    Named,
+    StoredArray,
+    located,
+    named_errors,
+    once,
+    selected,
+)
 from otspec.files.pickled import OTHER_THINGS, refuse_hostile
 
-ENDINGS = (".pt", ".pth")
 _ZIP = b"PK\x03\x04"
 _OLD = b"\x80\x02\x8a\nl\xfc\x9cF\xf9 j\xa8P\x19."
 """What a file begins with that is no archive: a number, pickled."""
@@ -45,6 +60,42 @@ def read_torch(path: Path, keys: tuple[str, ...]) -> Named:
         if damaged is not None:
             raise ValueError(f"the checksum of {damaged} is another: was writing interrupted?")
     return {key: numbers_of(key, tensor) for key, tensor in chosen.items()}
+
+
+@dataclass(frozen=True)
+class TorchArray(StoredArray):
+    """A tensor of a file that ``torch.save`` wrote."""
+
+    def _read(self, boxes: list[Box]) -> Iterator[Array]:
+        # Opened anew for every chunk: pages that were read count as memory of the process.
+        with named_errors(Path(self.path)):
+            tensor = tensors_of(Path(self.path)).get(self.key)
+            if tensor is None or tuple(tensor.shape) != self.shape:
+                raise ValueError(f"{self.key} of shape {self.shape} is not there any more")
+            for box in boxes:
+                yield numbers_of(self.key, tensor[box])
+
+
+def locate_torch(path: Path) -> Located:
+    """Find the tensors of a file of PyTorch's.
+
+    Raises
+    ------
+    ValueError
+        As :func:`tensors_of`.
+    """
+    tensors = tensors_of(path)
+    return located(
+        tensors,
+        lambda key: TorchArray(
+            str(path), key, tuple(tensors[key].shape), _dtype_of(key, tensors[key])
+        ),
+    )
+
+
+def _dtype_of(key: str, tensor: Any) -> str:
+    """Return the type that rows have, which that of no numbers tells."""
+    return numbers_of(key, tensor.flatten()[:0]).dtype.str
 
 
 def tensors_of(path: Path) -> dict[str, Any]:
@@ -150,7 +201,13 @@ def _refuse_other_archives(path: Path) -> None:
                 raise ValueError("its members are compressed: save it again with torch.save")
 
 
-for _ending in ENDINGS:
-    READERS.register(
-        Reader(_ending, read_torch, "tensors by name, or one alone (extra `backends`)", keyed=True)
+for _ending in (".pt", ".pth"):
+    FORMATS.register(
+        Format(
+            _ending,
+            read_torch,
+            locate_torch,
+            "tensors by name, or one alone (extra `backends`)",
+            named=True,
+        )
     )

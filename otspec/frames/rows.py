@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from fractions import Fraction
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, SupportsIndex, TypeVar, overload
 
 from otspec._base.arguments import as_instance, as_steps
 from otspec._base.coerce import shown
 from otspec._base.extras import needed
-from otspec.cards import decimal, said
-from otspec.cards.lines import aligned
+from otspec._base.frozen import display
 from otspec.frames.columns import Column, columns_of, has_fields
 from otspec.frames.tabular import Tabular
 from otspec.version import __version__
@@ -20,7 +18,6 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 Kind = TypeVar("Kind")
-_MOST_SHOWN = 20
 _WANTED = "rows of one class, a dataclass or a named tuple"
 
 
@@ -74,34 +71,11 @@ class Rows(list[Kind], Tabular):
         return Rows(found, self.kind, self.source) if isinstance(index, slice) else found
 
     def _repr_html_(self) -> str:
-        from otspec.cards import markup
-
-        names, words, cells = self._shown()
-        return markup.columns(self._caption(), names, cells, words=words)
+        html: str = display().rows_html(self)
+        return html
 
     def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
-        if cycle or len(printer.stack) > 1 or not self:
-            printer.text(repr(self))
-        else:
-            names, words, cells = self._shown()
-            printer.text("\n".join([self._caption(), *aligned(names, cells, words=words)]))
-
-    def _caption(self) -> str:
-        shown_of = f"{_MOST_SHOWN} of {len(self):,}" if len(self) > _MOST_SHOWN else str(len(self))
-        kind = "" if self.kind is None else f" of {self.kind.__name__}"
-        rows = "row" if len(self) == 1 else "rows"
-        return f"{shown_of} {rows}{kind}{f': {self.source}' if self.source else ''}"
-
-    def _shown(self) -> tuple[list[str], int, list[list[str]]]:
-        """Return the columns, how many of the first are words, and the cells of the first rows."""
-        names = [] if self.kind is None else _attributes(self.kind)
-        rows = list(self)[:_MOST_SHOWN]
-        wordy = [
-            bool(rows) and all(isinstance(_value(row, name), str) for row in rows) for name in names
-        ]
-        words = next((at for at, only in enumerate(wordy) if not only), len(names))
-        cells = [[_cell(_value(row, name)) for name in names] for row in rows]
-        return [name.replace("_", " ") for name in names], words, cells
+        display().rows_pretty(self, printer, cycle)
 
     def to_arrow(self) -> pa.Table:
         """Return the table of Arrow: a row for each, the same columns also if there is none.
@@ -127,28 +101,6 @@ class Rows(list[Kind], Tabular):
         arrays = [column.cells(self) for column in columns]
         schema = pa.schema([_field(column) for column in columns], _metadata(kind, self.source))
         return pa.table(dict(zip(schema.names, arrays, strict=True)), schema)
-
-
-def _attributes(kind: type) -> list[str]:
-    """Return what columns are of; the fields where no column can hold one of them."""
-    try:
-        return list(dict.fromkeys(column.attribute for column in columns_of(kind)))
-    except ValueError:
-        return list(getattr(kind, "__match_args__", ()))
-
-
-def _value(row: Any, name: str) -> Any:
-    """Return an attribute of a row, of a tree its text; None for a row that lacks it."""
-    value = getattr(row, name, None)
-    text = getattr(value, "text", None)
-    return text if isinstance(text, str) else value
-
-
-def _cell(value: Any) -> str:
-    """Return what a table for people has for a value."""
-    whole = said(value)
-    long = isinstance(value, Fraction) and "…" in whole  # whose digits say nothing
-    return "" if value is None else f"≈{decimal(float(value))}" if long else whole
 
 
 def _field(column: Column) -> pa.Field:

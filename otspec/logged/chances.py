@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 
 from otspec._base.arithmetic import Array, IntArray
-from otspec._base.frozen import Frozen
+from otspec._base.frozen import Frozen, cached_property
 from otspec.blocks.trees.best.acceptance_rates import Chances, accepted_by_draft, asked_widths
 from otspec.blocks.trees.shapes import Shape
 from otspec.blocks.trees.verifiers.token_rules import TokenRule

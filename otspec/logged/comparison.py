@@ -9,7 +9,7 @@ import numpy as np
 
 from otspec._base.arguments import as_instance, as_list
 from otspec._base.arithmetic import Array, Number
-from otspec.blocks.block_verify import BlockVerify
+from otspec.blocks.block_verification_preprint import BlockVerificationPreprint
 from otspec.blocks.comparison import BlockComparison, as_lengths
 from otspec.blocks.single_draft import BLOCK_RULES
 from otspec.blocks.trees.best.comparison import TreeComparison, as_trees, rules_for
@@ -42,7 +42,7 @@ def compare_on_blocks(
             rule: mean_and_error([block.expected(rule, length) for block in logged])
             for rule in BLOCK_RULES.values()
         }
-        optimum, _ = kept[BlockVerify]
+        optimum, _ = kept[BlockVerificationPreprint]
         for rule, (expected, error) in kept.items():
             found.append(BlockComparison(rule.title, length, expected, optimum, error))
     return Rows(found, BlockComparison, f"{len(logged)} logged blocks")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
@@ -13,7 +12,7 @@ import numpy as np
 
 from otspec._base.arguments import as_instance, as_seed, as_size, as_steps
 from otspec._base.arithmetic import Array, IntArray
-from otspec._base.frozen import Frozen
+from otspec._base.frozen import Frozen, cached_property
 from otspec.blocks.trees.shapes import Shape
 from otspec.logged.block import LoggedBlock
 from otspec.logged.chances import logged_chances

@@ -13,7 +13,6 @@ import numpy as np
 from otspec._base.arguments import as_instance, as_integer, as_tokens
 from otspec._base.arithmetic import Number, as_number, is_exact
 from otspec._base.frozen import Frozen
-from otspec.cards import Row
 from otspec.distributions import Distribution, DistributionLike, as_distribution
 
 Prefix: TypeAlias = tuple[int, ...]
@@ -55,10 +54,6 @@ class Model(Frozen, ABC):
         """Return the model of what follows a prefix."""
         prefix = as_prefix(prefix, self.n)
         return Continued(self, prefix) if prefix else self
-
-    def _card_rows(self) -> Iterator[Row]:
-        yield "n", self.n
-        yield "exact", self.exact
 
     def ended(self, prefix: Prefix) -> bool:  # noqa: ARG002 # most models never end
         """Return whether a text is over: see :class:`otspec.models.EndingModel`.

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from typing import Any
 
 from otspec._base.arguments import as_callable, as_tokens
 from otspec._base.arithmetic import is_exact
+from otspec._base.frozen import cached_property
 from otspec.distributions import Distribution, as_distribution, check_alike
 from otspec.models.base import LanguageModel, Model, Prefix, as_prefix
 

@@ -37,12 +37,12 @@ class EndingModel(Model):
 
     Examples
     --------
-    >>> from otspec.blocks import BlockVerifyPublished, memoryless
+    >>> from otspec.blocks import BlockVerification, memoryless
     >>> draft, target = memoryless(["1/2", "1/2"]), memoryless(["1/4", "3/4"])
-    >>> print(BlockVerifyPublished(draft, target, 2).expected())
+    >>> print(BlockVerification(draft, target, 2).expected())
     11/8
     >>> ending = EndingModel(target, [1])
-    >>> print(BlockVerifyPublished(draft, ending, 2).expected())
+    >>> print(BlockVerification(draft, ending, 2).expected())
     1
     >>> [(text, str(mass)) for text, mass in ending.texts(2)]
     [((0, 0), '1/16'), ((0, 1), '3/16'), ((1,), '3/4')]

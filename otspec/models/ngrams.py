@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 from fractions import Fraction
-from functools import cached_property
 
 import numpy as np
 
 from otspec._base.arguments import as_flag, as_integer, as_tokens
 from otspec._base.arithmetic import Array, counted_power
 from otspec._base.coerce import shown
-from otspec._base.frozen import read_only
+from otspec._base.frozen import cached_property, read_only
 from otspec.distributions import Distribution, as_k
 from otspec.models.base import Model, Prefix, as_prefix
 

@@ -5,10 +5,12 @@ from otspec.optimum.budgets import Budget, TotalVariation
 from otspec.optimum.certificate import Optimum
 from otspec.optimum.cuts.minimum import cut_bound
 from otspec.optimum.divergences import KullbackLeibler, Renyi, ReverseKullbackLeibler
+from otspec.optimum.frontier_program import FrontierProgram
 from otspec.optimum.lossy import LossyOptimum
 
 __all__ = [
     "Budget",
+    "FrontierProgram",
     "KullbackLeibler",
     "LossyOptimum",
     "Optimum",

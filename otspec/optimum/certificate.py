@@ -5,24 +5,21 @@ For every draft law P and target q,
     α(P, q) = min over token sets A of  q(A) + 1 − P(all drafts inside A),
 
 so a minimising A proves that no rule accepts more: anyone can evaluate the right-hand side. That
-some rule accepts as much is proved by a law of the selected draft (:mod:`otspec.optimum.cuts.selections`).
+some rule accepts as much is proved by a law of the selected draft
+(:mod:`otspec.optimum.cuts.selections`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
 from otspec._base.arithmetic import Number, as_number
 from otspec._base.digits import plain
-from otspec._base.frozen import Frozen
-from otspec.cards import Masses, Row, token_set
+from otspec._base.frozen import Frozen, cached_property
 from otspec.distributions import Distribution, check_alike
 from otspec.drafts import DraftLaw
-from otspec.drafts.small import is_small
 from otspec.optimum.cuts.minimum import cut_bound
 from otspec.optimum.cuts.selections import best_selection, shortfall
 
@@ -96,23 +93,6 @@ class Optimum(Frozen):
             )
         if self.selection is not None and self.output is not None:
             self._check_selection(self.selection, self.output)
-
-    def _card_title(self) -> str:
-        return "The most that any lossless rule accepts"
-
-    def _card_rows(self) -> Iterator[Row]:
-        yield "acceptance", self.acceptance
-        yield "cut", token_set(self.cut, self.law.n)
-        yield "law", self.law
-        yield "target", self.target
-
-    def _card_more(self) -> Iterator[Row]:
-        if is_small(self.law):
-            yield "selection", self.selection
-
-    def _card_masses(self) -> Masses:
-        selection = self.selection if is_small(self.law) else None
-        return {"target": self.target, "selection": selection}
 
     @property
     def _bound_accuracy(self) -> float:

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
 
 from otspec._base.arithmetic import Number
 from otspec._base.digits import plain
-from otspec.cards import Masses, Row
+from otspec._base.frozen import cached_property
 from otspec.distributions import Distribution
-from otspec.drafts.small import is_small
 from otspec.optimum.budgets import Budget
 from otspec.optimum.certificate import Optimum, check_proper
 from otspec.optimum.cuts.levels import level_selection
@@ -117,22 +114,6 @@ class LossyOptimum(Optimum):
                     f"the output is off by {plain(self.distance)}, above the budget of "
                     f"{plain(self.budget.amount)}: one of the two was changed"
                 )
-
-    def _card_title(self) -> str:
-        return f"The most that any rule accepts within a {self.budget.words} of the target"
-
-    def _card_rows(self) -> Iterator[Row]:
-        yield from super()._card_rows()
-        yield "budget", self.budget
-
-    def _card_more(self) -> Iterator[Row]:
-        yield "lossless", self.lossless
-        if is_small(self.law):
-            yield "output", self.output
-            yield "distance", self.distance
-
-    def _card_masses(self) -> Masses:
-        return {**super()._card_masses(), "output": self.output if is_small(self.law) else None}
 
     @property
     def _bound_accuracy(self) -> float:

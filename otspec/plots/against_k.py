@@ -35,7 +35,7 @@ def acceptance(
 ) -> Axes:
     """Draw acceptance against k, one line per rule and draft law, with a legend.
 
-    The optimum has the colour of the ink. Between that of the best draft law and the best of the
+    The optimum has the color of the ink. Between that of the best draft law and the best of the
     rules that do not attain the optimum of their drafts is shaded what they leave. Each draft law
     has its line style; what can coincide with another line has an open marker, and what does
     coincide with the optimum is broad behind it.

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 def blocks(rows: Iterable[BlockComparison], ax: Axes | None = None) -> Axes:
     """Draw the tokens per call of the target against the drafted tokens, one line per rule.
 
-    The optimum has the colour of the ink, in open circles. Bars are standard errors, where rows are
+    The optimum has the color of the ink, in open circles. Bars are standard errors, where rows are
     means over logged blocks.
 
     Parameters

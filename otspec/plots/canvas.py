@@ -65,7 +65,7 @@ def in_style(*styles: str | dict[str, Any]) -> Iterator[None]:
 
 
 def ink() -> str:
-    """Return the colour of text in the style at hand: the optimum and outlines have it.
+    """Return the color of text in the style at hand: the optimum and outlines have it.
 
     Raises
     ------

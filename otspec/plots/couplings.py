@@ -29,7 +29,7 @@ _SIDE, _DISTANCE = 0.16, 0.025
 def plan(coupling: Plan, ax: Axes | None = None) -> Axes:
     """Draw a plan: the probability of each tuple of drafts with each output, and both marginals.
 
-    A row is a tuple of drafts, a column an output; the stronger the colour, the likelier both are
+    A row is a tuple of drafts, a column an output; the stronger the color, the likelier both are
     together, and what is impossible is blank. Blue: the output is one of the drafts; vermilion,
     hatched: it replaces them. At the right is the law of the drafts, above it the target. The
     legend has the acceptance, which is what is blue.
@@ -129,7 +129,7 @@ def _legend(panel: Axes, acceptance: float, most: float) -> None:
             f"a draft is the output: {decimals(acceptance)}",
             f"drafts are replaced: {decimals(1 - acceptance)}",
         ],
-        title=f"strongest colour: {decimals(most)}",
+        title=f"strongest color: {decimals(most)}",
         loc="lower left",
         bbox_to_anchor=(0.0, 1 + _DISTANCE + _SIDE),
         alignment="left",

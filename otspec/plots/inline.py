@@ -59,7 +59,7 @@ def explain(artist: Artist, texts: Sequence[str]) -> None:
 def svg(drawn: Axes | Figure, description: str) -> str:
     """Return a picture as an element of a page, which needs nothing else.
 
-    Text is text, the ground is transparent, and what is black has the colour of the text around
+    Text is text, the ground is transparent, and what is black has the color of the text around
     the picture, on a dark page as on a bright one. What :func:`explain` says of marks is shown
     when they are pointed at. The same picture is the same element, without a date; two that differ
     share no identifier, so that one page may have both.

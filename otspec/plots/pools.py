@@ -119,13 +119,13 @@ def barriers(rule: PooledRule, ax: Axes | None = None, *, uniform: Any = None) -
             chosen = [j for j in alive.tolist() if lifetimes[j] > at]
             _draw_groups(panel, knots[chosen], float(at))
         few = len(alive) <= _MOST_MARKS
-        for marker, places, tops, colour, name in (
+        for marker, places, tops, color, name in (
             ("^", alive[always], np.full(always.sum(), 1.08), ink(), "always a barrier"),
             ("o", alive[~always], lifetimes[alive[~always]].astype(float), _LAW, "for a time"),
         ):
-            panel.vlines(knots[places], 0, tops, color=colour, lw=2.0 if few else 0.8)
+            panel.vlines(knots[places], 0, tops, color=color, lw=2.0 if few else 0.8)
             (marks,) = panel.plot(
-                knots[places], tops, marker, color=colour, ms=5 if few else 2, label=name
+                knots[places], tops, marker, color=color, ms=5 if few else 2, label=name
             )
             if few and len(places):
                 explain(marks, [_lived(knots[j], lifetimes[j]) for j in places])
@@ -148,8 +148,8 @@ def _curves(rule: PooledRule) -> tuple[Array, Array, Array, Array]:
 
 def _draw_groups(panel: Axes, ends: Array, uniform: float) -> None:
     for index, (start, end) in enumerate(pairwise(ends.tolist())):
-        colour = _GROUPS[index % 2]
-        panel.axvspan(start, end, color=colour, alpha=0.2, lw=0, zorder=0)
+        color = _GROUPS[index % 2]
+        panel.axvspan(start, end, color=color, alpha=0.2, lw=0, zorder=0)
         if end - start > _NARROW:
             panel.annotate(str(index + 1), ((start + end) / 2, 1.02), ha="center")
     (line,) = panel.plot(

@@ -105,12 +105,12 @@ def gap_quantiles(rows: Iterable[Statistic], ax: Axes | None = None) -> Axes:
     lines = sorted(found, key=lambda row: (row.drafts, row.rule, row.k))
     with panel_on(ax, (WIDE[0], 0.8 + 0.22 * len(lines))) as panel:
         for place, row in enumerate(lines):
-            colour = look_of(row.rule, row.drafts)["color"]
+            color = look_of(row.rule, row.drafts)["color"]
             at = row.gap_quantiles
             words = [_words(row)]
             for low, high, width, alpha in ((0.05, 0.95, 1.2, 1.0), (0.25, 0.75, 5.0, 0.6)):
                 (line,) = panel.plot(
-                    [at[low], at[high]], [place, place], color=colour, lw=width, alpha=alpha
+                    [at[low], at[high]], [place, place], color=color, lw=width, alpha=alpha
                 )
                 explain(line, words)
             (mark,) = panel.plot([at[0.5]], [place], color=ink(), marker="|", markersize=10)

@@ -29,7 +29,7 @@ def temperatures(rows: Iterable[Statistic], ax: Axes | None = None) -> Axes:
     """Draw acceptance against the temperature of the target, with a legend below.
 
     If the draft always has the target's temperature, there is a line for the optimum, and one for
-    each rule. Otherwise there are two for each temperature of the draft, in a colour and with a
+    each rule. Otherwise there are two for each temperature of the draft, in a color and with a
     mark of its own: the optimum, and, broken and open, the best of the rules that do not attain it.
 
     Parameters
@@ -95,9 +95,9 @@ def _by_draft(rows: Sequence[Statistic]) -> Iterable[tuple[str, Line, dict[str, 
     drafts = sorted({row.draft_temperature for row in rows})
     beside = best_below(rows)
     for place, heat in enumerate(drafts):
-        colour = colormaps["plasma"](0.85 * place / max(1, len(drafts) - 1))
+        color = colormaps["plasma"](0.85 * place / max(1, len(drafts) - 1))
         own = [row for row in rows if row.draft_temperature == heat]
-        look = {"color": colour, "marker": _MARKS[place % len(_MARKS)], "markersize": 5}
+        look = {"color": color, "marker": _MARKS[place % len(_MARKS)], "markersize": 5}
         yield f"optimum, draft T = {heat:g}", _line(own, OPTIMUM), look
         if beside is not None:
             yield f"{beside}, draft T = {heat:g}", _line(own, beside), look | _BROKEN

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
@@ -13,7 +12,7 @@ import numpy as np
 from otspec._base.arguments import as_flag
 from otspec._base.arithmetic import Array, IntArray
 from otspec._base.digits import counted
-from otspec._base.frozen import Frozen
+from otspec._base.frozen import Frozen, cached_property
 from otspec._base.memory import memory
 from otspec._base.registry import Registry, subclass_of
 from otspec.distributions import Distribution

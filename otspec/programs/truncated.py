@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
@@ -18,6 +17,7 @@ from otspec._base.arithmetic import (
     positive_part,
     zeros,
 )
+from otspec._base.frozen import cached_property
 from otspec.coupling import accepted_weights
 from otspec.drafts.independent import Product
 from otspec.programs.builder import ProgramBuilder, arrow

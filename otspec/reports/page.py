@@ -23,7 +23,7 @@ from otspec.reports.origin import UNKNOWN, Origin, origin_section
 from otspec.reports.summary_file import restrictions_of
 from otspec.traces.comparison import OPTIMUM
 from otspec.traces.statistics import Statistic
-from otspec.traces.summary import attains
+from otspec.traces.summary import attains, price_of_independence
 from otspec.traces.temperatures import by_heat
 
 _OF_HEAT = "Mean acceptance against temperature"
@@ -80,8 +80,10 @@ def write_report(
 
 def _body(summary: dict[str, Any], rows: Sequence[Statistic], origin: Origin) -> Iterable[str]:
     parts = by_heat(rows)
-    standing = standing_of(next(iter(parts.values())))
-    yield f'<p class="lead">{escaped(" ".join(three_sentences(standing)))}</p>'
+    first = next(iter(parts.values()))
+    standing = standing_of(first)
+    price = price_of_independence([row for row in first if row.k == standing.optimum.k])
+    yield f'<p class="lead">{escaped(" ".join([*three_sentences(standing), *price]))}</p>'
     yield from key_figures(_figures(standing))
     yield f"<p>{escaped(_about(summary))}</p>"
     yield "<h2>What is uncertain</h2>"

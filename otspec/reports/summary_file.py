@@ -8,7 +8,7 @@ from typing import Any
 
 from otspec.estimate import CONFIDENCE
 from otspec.traces.readers import Warp, Warping
-from otspec.traces.readers.contract import SIDES
+from otspec.traces.readers.logged_numbers import SIDES
 from otspec.traces.runs import Run, Settings
 from otspec.traces.statistics import Statistic
 from otspec.warping import STEPS, name_of_order

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import ClassVar
 
 from otspec._base.arithmetic import Array, zeros
+from otspec._base.frozen import cached_property
 from otspec.chance import Chance
 from otspec.coupling import Coupling
 from otspec.distributions import Distribution
@@ -31,8 +31,6 @@ class MaximalCoupling(PairRule):
     name: ClassVar[str] = "maximal-coupling"
     title: ClassVar[str] = "maximal coupling"
     batch: ClassVar[str | None] = "maximal_coupling"
-    colour: ClassVar[str] = "#999999"
-    marker: ClassVar[str] = "v"
     couples_one: ClassVar[bool] = True
     only_k: ClassVar[int | None] = 1
 

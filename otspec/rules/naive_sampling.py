@@ -35,8 +35,7 @@ class NaiveSampling(PairRule):
     title: ClassVar[str] = "naive sampling"
     nested: ClassVar[bool] = True
     best_for_one: ClassVar[bool] = False
-    colour: ClassVar[str] = "#56B4E9"
-    marker: ClassVar[str] = "o"
+    independent: ClassVar[bool] = True
 
     def accepted_law(self) -> Array:
         """Return q(y) (1 − (1 − p(y))^k), shape (n,)."""

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
 
 from otspec._base.arithmetic import Array, Number, as_number, zeros
+from otspec._base.frozen import cached_property
 from otspec.chance import Chance
 from otspec.coupling import residual_of
 from otspec.distributions import Distribution
@@ -34,8 +34,6 @@ class SpecHub(PairRule):
     name: ClassVar[str] = "spechub"
     title: ClassVar[str] = "SpecHub"
     batch: ClassVar[str | None] = "spechub"
-    colour: ClassVar[str] = "#E69F00"
-    marker: ClassVar[str] = "P"
     law_class: ClassVar[type[SingleDraftLaw]] = Hub
     only_k: ClassVar[int | None] = 2
 

@@ -33,8 +33,6 @@ class TargetOnly(NaiveSampling):
     title: ClassVar[str] = "target-only verification"
     nested: ClassVar[bool] = True
     law_class: ClassVar[type[SingleDraftLaw]] = TopK
-    colour: ClassVar[str] = "#117733"
-    marker: ClassVar[str] = "*"
 
     def accepted_law(self) -> Array:
         """Return the target on the drafts and 0 off them, shape (n,)."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
@@ -12,6 +11,7 @@ import numpy as np
 from otspec._base.arguments import as_callable, as_instance, as_tokens, plain_integer
 from otspec._base.arithmetic import Array, IntArray, Number, as_number, over_one_denominator, zeros
 from otspec._base.coerce import shown
+from otspec._base.frozen import cached_property
 from otspec.chance import Chance
 from otspec.closed_forms import iid_acceptance
 from otspec.distributions import Distribution, as_k

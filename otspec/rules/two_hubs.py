@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
 
 from otspec._base.arithmetic import Array, Number, as_number, positive_part, zeros
-from otspec._base.frozen import Frozen
+from otspec._base.frozen import Frozen, cached_property
 from otspec.chance import Chance
 from otspec.coupling import residual_of
 from otspec.distributions import Distribution
@@ -57,8 +56,6 @@ class SpecTwoHubs(PairRule):
 
     name: ClassVar[str] = "spechub-two-hubs"
     title: ClassVar[str] = "SpecHub (two hubs)"
-    colour: ClassVar[str] = "#AA7700"
-    marker: ClassVar[str] = "p"
     law_class: ClassVar[type[SingleDraftLaw]] = TwoHubs
     only_k: ClassVar[int | None] = 2
     compared: ClassVar[bool] = False

@@ -20,7 +20,7 @@ from otspec.logged.metrics import block_counts, counts_of
 from otspec.logged.replay import as_rule_tree, levels_along, replayed
 from otspec.rules.base.rule import NotExactError
 from otspec.traces.readers import Source, Warp, Warping
-from otspec.traces.readers.contract import SIDES
+from otspec.traces.readers.logged_numbers import SIDES
 from otspec.traces.readers.texts import LoggedText
 from otspec.traces.runs import Chunk, Work
 
@@ -44,7 +44,8 @@ class CountedCalls(Work):
     Parameters
     ----------
     asked : tuple of (str, str)
-        Names of rules, of :data:`otspec.blocks.TREE_RULES` or :data:`otspec.blocks.BLOCK_RULES`, with trees.
+        Names of rules, of :data:`otspec.blocks.TREE_RULES` or :data:`otspec.blocks.BLOCK_RULES`,
+        with trees.
     warpings : tuple of Warping
         How both models are looked at.
     end : tuple of int

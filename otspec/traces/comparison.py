@@ -14,10 +14,13 @@ from otspec.frames import EstimatedProbability, Probability, Rows
 from otspec.optimum.acceptance import optima_of
 from otspec.ratios import Pair
 from otspec.rules import PairRule, compared_rules
+from otspec.rules.base.table import named_rules
 from otspec.rules.importance.importance_sampling import FREE, as_free
 
 OPTIMUM = "optimum"
 """What tables call the best that any rule can do."""
+MOST_SLOW = 1_000
+"""Up to so many tokens all rules are quick."""
 
 
 @dataclass(frozen=True)
@@ -61,6 +64,7 @@ def compare(
     ks: Iterable[int],
     laws: Sequence[str] = tuple(LAWS),
     *,
+    only: Sequence[str] = (),
     rules: Sequence[type[PairRule]] = (),
     normalize: bool = False,
     free: int = FREE,
@@ -74,6 +78,9 @@ def compare(
     laws : sequence of str
         Which draft laws, by name. A law that does not exist for some k (a hub has two drafts;
         distinct drafts need as many tokens) is left out there.
+    only : sequence of str
+        Which rules of :data:`otspec.rules.RULES`, by name. By default all; beyond 1,000 tokens all
+        that are :attr:`~otspec.rules.PairRule.quick` there, which those from shared noise are not.
     rules : sequence of type
         Rules that are compared beside those of :data:`otspec.rules.RULES`, such as your own.
     normalize : bool
@@ -90,8 +97,8 @@ def compare(
     Raises
     ------
     ValueError
-        Unusable distributions, a k that is no positive integer, an unknown law, or ``free`` below
-        0.
+        Unusable distributions, a k that is no positive integer, an unknown law or rule, a rule for
+        drafts that ``laws`` has not, or ``free`` below 0.
     """
     pair = Pair(draft, target, normalize=normalize)
     given = as_list(ks, "ks", "a list of numbers of drafts")
@@ -100,7 +107,10 @@ def compare(
     for law in laws:
         if not isinstance(law, str) or law not in LAWS:
             raise ValueError(f"laws holds {shown(law)}: the laws are {', '.join(LAWS)}")
-    compared = (*compared_rules(), *as_list(rules, "rules", "a list of subclasses of PairRule"))
+    chosen = named_rules(only, laws)
+    if not only and len(pair.draft) <= MOST_SLOW:
+        chosen = compared_rules()
+    compared = (*chosen, *as_list(rules, "rules", "a list of subclasses of PairRule"))
     for rule in compared:
         if not (isinstance(rule, type) and issubclass(rule, PairRule)):
             raise ValueError(f"rules holds {shown(rule)}: pass subclasses of PairRule")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Annotated, TypeVar
@@ -14,7 +14,10 @@ from otspec._base.arithmetic import Number
 from otspec._base.tables import listed
 from otspec.distributions import SUM_TOLERANCE
 from otspec.frames import Rows
+from otspec.rules import compared_rules
 from otspec.traces.comparison import Comparison, Row
+
+Compared = TypeVar("Compared", bound=Row)
 
 
 @dataclass(frozen=True)
@@ -82,12 +85,30 @@ def attains(acceptance: Number, optimum: Number) -> bool:
     return bool(gap <= (0 if isinstance(gap, Fraction) else SUM_TOLERANCE))
 
 
+def price_of_independence(rows: Sequence[Compared]) -> Iterator[str]:
+    """Yield how far rules are below the optimum whose output depends on no draft.
+
+    It is said where a rule from shared noise was compared.
+
+    Parameters
+    ----------
+    rows : sequence of Comparison or of Summary
+        Of one k.
+    """
+    known = {rule.title: rule for rule in compared_rules() if rule.independent}
+    found = [row for row in rows if row.rule in known]
+    if all(known[row.rule].quick for row in found):
+        return
+    clauses = [f"{row.rule} {100 * float(row.gap):z.1f} ({row.drafts})" for row in found]
+    yield (
+        "The price of an output that no draft changes, in points below the optimum: "
+        f"{listed(clauses, 'and')}."
+    )
+
+
 def attained_by(rules: Sequence[str]) -> str:
     """Return the clause that says which rules attain the optimum; there is at least one."""
     return f"{listed(rules, 'and')} attain{'s' if len(rules) == 1 else ''} it"
-
-
-Compared = TypeVar("Compared", bound=Row)
 
 
 def attainment(

@@ -15,10 +15,9 @@ from otspec._base.coerce import as_array
 from otspec._base.frozen import Frozen
 from otspec._base.tables import listed
 from otspec.distributions import Distribution
-from otspec.files import READERS, read_file
+from otspec.files import read_file, small_formats
 from otspec.models.warped import as_temperature
-from otspec.traces.readers.contract import DRAFTED, SIDES
-from otspec.traces.readers.logged_numbers import Warp, Warping, check_logged
+from otspec.traces.readers.logged_numbers import DRAFTED, SIDES, Warp, Warping, check_logged
 
 if TYPE_CHECKING:
     from otspec.logged import LoggedBlock
@@ -247,7 +246,7 @@ def load_trace(path: str | PathLike[str]) -> Trace:
         As :func:`otspec.files.read_file`; a missing array; logits of unusable shape or
         type. The message names the file.
     """
-    endings = [ending for ending, reader in READERS.items() if reader.keyed]
+    endings = [ending for ending, reader in small_formats().items() if reader.named]
     if as_path(path).suffix not in endings:
         raise ValueError(f"{path}: a trace is a {listed(endings, 'or')} file")
     arrays = read_file(path)

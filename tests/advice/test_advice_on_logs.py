@@ -16,7 +16,8 @@ from otspec.advice.evaluation.numbers import Asked
 from otspec.advice.evaluation.search import Search, advice_from
 from otspec.advice.evaluation.tally import FoldedTally
 from otspec.advice.on_texts import TextEvidence
-from otspec.blocks import TREE_RULES, BlockVerifyPublished, DraftSelection, TokenVerify, as_shape
+from otspec.blocks import TREE_RULES, BlockVerification, DraftSelection, TokenVerification, as_shape
+from otspec.display import card_of, fields_of
 from otspec.logged import LoggedBlock, best_trees_on_blocks, replay
 from otspec.models import random_pair
 from otspec.rules import RecursiveRejection, SpecHub
@@ -24,7 +25,7 @@ from otspec.traces import Trace
 from otspec.traces.readers import Warp, Warping
 
 FEW = ["recursive-rejection", "spechub"]
-CHAINS = {rule.title: rule for rule in (TokenVerify, BlockVerifyPublished)}
+CHAINS = {rule.title: rule for rule in (TokenVerification, BlockVerification)}
 BY_TITLE = CHAINS | {rule.title: rule for rule in TREE_RULES.values()}
 DEPTH = 3
 
@@ -180,7 +181,7 @@ def test_two_files_are_as_one_of_all_their_texts(tmp_path):
         assert choice.tokens == pytest.approx(other.tokens, rel=1e-12)
         assert choice.tokens_interval == pytest.approx(other.tokens_interval, rel=1e-12)
     assert apart.held_out == pytest.approx(whole.held_out, rel=1e-12)
-    assert apart._card_title() == ("What to draft and how to verify it, from 2 sources (T = 1)")
+    assert card_of(apart).title == ("What to draft and how to verify it, from 2 sources (T = 1)")
 
 
 def test_a_file_that_cannot_be_followed_is_refused(tmp_path):
@@ -209,7 +210,7 @@ def test_blocks_of_one_text_are_one_unit(tmp_path):
 @pytest.mark.parametrize("count", [1, 2])
 def test_a_card_has_intervals_if_there_is_more_than_one_text(count):
     advice = advise(blocks(count, 3), **COSTS, nodes=3, widest=2, rules=FEW)
-    rows = dict(advice._card_rows())
+    rows = dict(fields_of(advice).rows(advice))
     several = count > 1
     assert rows["texts"] == count
     assert rows["speed_up_interval"] == (advice.best.speed_up_interval if several else None)

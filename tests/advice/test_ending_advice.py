@@ -12,9 +12,9 @@ from tree_search import kept_of
 from otspec.advice import advise
 from otspec.blocks import (
     TREE_RULES,
-    BlockVerifyPublished,
+    BlockVerification,
     DraftSelection,
-    TokenVerify,
+    TokenVerification,
     as_shape,
     best_trees,
 )
@@ -24,7 +24,7 @@ from otspec.models import EndingModel
 NAMES = ["recursive-rejection", "pooled-selection", "target-only"]
 OPTIONS = {"draft_cost": 1, "target_cost": 10, "widest": 2, "rules": NAMES}
 BY_TITLE = {TREE_RULES[name].title: TREE_RULES[name] for name in NAMES}
-CHAINS = {rule.title: rule for rule in (TokenVerify, BlockVerifyPublished)}
+CHAINS = {rule.title: rule for rule in (TokenVerification, BlockVerification)}
 
 
 def repeated(draft, target, end, length, sampled):
@@ -54,7 +54,7 @@ def test_choices_of_models_keep_what_every_tree_keeps_up_to_the_end(draft, targe
     advice = advise((draft, ending), nodes=4, depth=3, trees=["2x1"], **OPTIONS)
     kept = {title: kept_of(draft, target, rule, end) for title, rule in BY_TITLE.items()}
     # Of a chain recursive rejection keeps what token verification does.
-    kept[TokenVerify.title] = kept_of(draft, target, TREE_RULES["recursive-rejection"], end)
+    kept[TokenVerification.title] = kept_of(draft, target, TREE_RULES["recursive-rejection"], end)
     seen = set()
     for choice in advice.choices:
         if choice.rule in kept:
@@ -62,7 +62,7 @@ def test_choices_of_models_keep_what_every_tree_keeps_up_to_the_end(draft, targe
             tree = nested(as_shape(choice.tree))
             assert choice.tokens == 1 + kept[choice.rule](tree, ()), choice
         elif choice.rule in CHAINS:
-            block = BlockVerifyPublished(draft, ending, choice.depth)
+            block = BlockVerification(draft, ending, choice.depth)
             kept_there = (outcome.mass * len(outcome.accepted) for outcome in block.outcomes())
             assert choice.tokens == 1 + sum(kept_there, start=Fraction(0))
         else:
@@ -85,7 +85,7 @@ def test_choices_by_drafted_blocks_keep_what_is_kept_up_to_the_end(name):
         for rule in ("recursive-rejection", "pooled-selection"):
             best = best_trees(draft, ending, TREE_RULES[rule], 3, length, widest=2).best.expected
             found = [one.tokens for one in advice.choices if one.rule == TREE_RULES[rule].title]
-            chains = [one.tokens for one in advice.choices if one.rule == TokenVerify.title]
+            chains = [one.tokens for one in advice.choices if one.rule == TokenVerification.title]
             assert max(found + chains) == pytest.approx(float(1 + best), abs=1e-12)
 
 

@@ -11,7 +11,14 @@ from searching import NIGHTLY
 import otspec
 from otspec.advice import advise
 from otspec.advice.evaluation.choices import UNKNOWN, Choice
-from otspec.blocks import BLOCK_RULES, TREE_RULES, DraftSelection, StepCost, TokenVerify, as_shape
+from otspec.blocks import (
+    BLOCK_RULES,
+    TREE_RULES,
+    DraftSelection,
+    StepCost,
+    TokenVerification,
+    as_shape,
+)
 from otspec.blocks.trees.shapes import LEAF
 from otspec.datasets import letters
 from otspec.models import markov, memoryless
@@ -60,7 +67,7 @@ def test_every_rule_and_tree_keeps_what_is_said(pair, depth):
         pair, draft_cost=cost.draft, target_cost=cost.target, nodes=5, depth=depth, widest=2
     )
     check(advice, *pair, cost)
-    assert {choice.rule for choice in advice.choices} >= {*BY_TITLE, TokenVerify.title}
+    assert {choice.rule for choice in advice.choices} >= {*BY_TITLE, TokenVerification.title}
     assert all(isinstance(choice.tokens, Fraction | int) for choice in advice.choices)
     assert advice.texts == 0
     assert advice.held_out == pytest.approx(advice.best.speed_up, rel=1e-15)
@@ -148,7 +155,8 @@ def test_trees_of_your_own_are_compared_with_every_rule_that_serves_them():
     assert rules["2x1x1"] == rules["[[]][[][]]"] == every - {"SpecHub"}
     assert rules["2x2"] == every
     assert rules["1x1x1"] == {*CHAINS} - {"block verification (preprint)"} | {
-        "target-only verification"
+        "target-only verification",
+        "shared noise",
     }
     check(advice, *COIN, StepCost(1, 10))
 

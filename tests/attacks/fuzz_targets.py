@@ -24,10 +24,10 @@ from small_files import WHOLE
 
 from otspec.blocks import as_branching, as_shape
 from otspec.cli.shared.arguments import CountList, NumberList, read_distribution
-from otspec.files import READERS, read_file
+from otspec.files import read_file, small_formats, trace_formats
 from otspec.models import load_model
 from otspec.traces import load_trace
-from otspec.traces.readers import FORMATS, Warping, find_source
+from otspec.traces.readers import Warping, find_source
 
 SECONDS = 5.0
 LONG_RUNS = "OTSPEC_FUZZ"
@@ -217,7 +217,7 @@ BYTES = {".npy": NPY, ".npz": NPZ, ".csv": CSV, ".json": JSON, ".safetensors": S
 BYTES |= {
     ending: mutated(st.just(WHOLE[ending]) | hostile_pickles.BYTES) for ending in (".pt", ".pth")
 }
-assert set(BYTES) == set(READERS), "every reader has its bytes"
+assert set(BYTES) == set(small_formats()), "every reader has its bytes"
 
 
 # Text of the command line
@@ -271,7 +271,7 @@ def file_targets(held):
     def source(suffix):
         def call(content):
             path = held.written(suffix, content)
-            name = str(path) if FORMATS[suffix].named else f"{path}+{path}"
+            name = str(path) if trace_formats()[suffix].named else f"{path}+{path}"
             read_all_rows(find_source(name), held.folder)
 
         return call
@@ -288,9 +288,9 @@ def file_targets(held):
         for exact in (False, True):
             name = f"read_distribution {suffix}{where}{' exact' * exact}"
             found[name] = (BYTES[suffix], distribution(where, exact, suffix))
-    for suffix in (name for name, form in FORMATS.items() if not form.folder):
+    for suffix in (name for name, form in trace_formats().items() if not form.folder):
         found[f"find_source {suffix}"] = (BYTES[suffix], source(suffix))
-    for suffix in (name for name, reader in READERS.items() if reader.keyed):
+    for suffix in (name for name, reader in small_formats().items() if reader.named):
         found[f"load_trace {suffix}"] = (BYTES[suffix], reading(load_trace, suffix))
     found["load_model .json"] = (JSON, reading(load_model, ".json"))
     numbered = st.sampled_from(range(len(held.parts)))

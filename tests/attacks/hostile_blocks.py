@@ -26,7 +26,7 @@ from otspec import models as models_room
 
 
 def single():
-    return blocks.TokenVerify(*small(), 2)
+    return blocks.TokenVerification(*small(), 2)
 
 
 def multi_path():
@@ -34,7 +34,7 @@ def multi_path():
 
 
 def block_rows():
-    for cls in (*blocks.BLOCK_RULES.values(), blocks.HierarchicalVerify):
+    for cls in (*blocks.BLOCK_RULES.values(), blocks.HierarchicalVerification):
         name = f"blocks.{cls.__name__}"
 
         def make(cls=cls):
@@ -52,7 +52,7 @@ def block_rows():
                 {"outcome": ("object", lambda make=make: make().sample(rng())), "rng": RNG},
             ),
         )
-    rule = ("object", lambda: blocks.BlockVerify(*small(), 1))
+    rule = ("object", lambda: blocks.BlockVerificationPreprint(*small(), 1))
     token_rule = ("callable", lambda: rules.RecursiveRejection)
     tree = {"tree": ("branching", (2, 1)), "rule": token_rule, "merge": ("flag", True)}
     trees = ("trees", ("2x1",))
@@ -161,7 +161,7 @@ def block_rows():
             },
         ),
     )
-    block_rule = ("callable", lambda: blocks.BlockVerify)
+    block_rule = ("callable", lambda: blocks.BlockVerificationPreprint)
     for name in ("kept", "expected", "by_level"):
         yield (
             f"LoggedBlock.{name}",

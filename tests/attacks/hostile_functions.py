@@ -77,8 +77,9 @@ FUNCTIONS = {
             "renyi": ("pair of numbers?", (2, 0.1)),
         },
     ),
-    "lossy.FrontierProgram": Row(
-        lossy.FrontierProgram, {**LAW, "sets": ("flag", True), "total_variation": ("real", 0.05)}
+    "optimum.FrontierProgram": Row(
+        otspec.optimum.FrontierProgram,
+        {**LAW, "sets": ("flag", True), "total_variation": ("real", 0.05)},
     ),
     "lossy.rule_attaining": Row(
         lossy.rule_attaining, {"best": ("object", lambda: otspec.optimal_acceptance(iid(), TARGET))}
@@ -203,14 +204,15 @@ FUNCTIONS = {
     "audit_blocks": Row(
         otspec.audit_blocks,
         {
-            "rule": ("object", lambda: blocks.BlockVerify(*small(), 1)),
+            "rule": ("object", lambda: blocks.BlockVerificationPreprint(*small(), 1)),
             "tokens": ("count?", 1),
             "optimum": ("flag", False),
             "tolerance": ("signed?", 0.0),
         },
     ),
     "auditing.best_expected": Row(
-        auditing.best_expected, {"rule": ("object", lambda: blocks.BlockVerify(*small(), 1))}
+        auditing.best_expected,
+        {"rule": ("object", lambda: blocks.BlockVerificationPreprint(*small(), 1))},
     ),
     "auditing.random_instances": Row(
         auditing.random_instances,

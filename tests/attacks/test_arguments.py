@@ -19,8 +19,8 @@ from otspec.rules.base.powers import at_least_once, geometric
 
 MODULES = (
     "otspec", "otspec.rules", "otspec.drafts", "otspec.programs", "otspec.solvers", "otspec.cones",
-    "otspec.auditing", "otspec.models", "otspec.blocks", "otspec.blocks.trees", "otspec.logged",
-    "otspec.traces", "otspec.datasets", "otspec.closed_forms", "otspec.rules.lossy", "otspec.rules.lossy",
+    "otspec.auditing", "otspec.models", "otspec.blocks", "otspec.logged",
+    "otspec.traces", "otspec.datasets", "otspec.closed_forms", "otspec.rules.lossy",
     "otspec.frames", "otspec.advice", "otspec.plots",
     "otspec.conformance.adapters",
 )  # fmt: skip
@@ -229,7 +229,7 @@ def test_generators_are_those_of_numpy(given):
     for call in (
         lambda: otspec.IID(DRAFT, 2).sample(2, given),
         lambda: rules.KSequential(DRAFT, TARGET, 2).sample((0, 1), given),
-        lambda: blocks.BlockVerify(*[models.memoryless(DRAFT)] * 2, 1).sample(given),
+        lambda: blocks.BlockVerificationPreprint(*[models.memoryless(DRAFT)] * 2, 1).sample(given),
     ):
         with pytest.raises(ValueError, match=r"^rng is .*default_rng"):
             call()

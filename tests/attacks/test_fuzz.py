@@ -14,8 +14,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from otspec.files import READERS
-from otspec.traces.readers import FORMATS
+from otspec.files import small_formats, trace_formats
 
 LONG = bool(os.environ.get(fuzz_targets.LONG_RUNS))
 SHORT_EXAMPLES = 12
@@ -47,8 +46,8 @@ FILE_TARGETS = (
         for place in (".npy:0", ".json", ".csv", ".npz:draft_logits:0")
         for exact in ("", " exact")
     ),
-    *(f"find_source {suffix}" for suffix in FORMATS),
-    *(f"load_trace {suffix}" for suffix, reader in READERS.items() if reader.keyed),
+    *(f"find_source {suffix}" for suffix in trace_formats()),
+    *(f"load_trace {suffix}" for suffix, reader in small_formats().items() if reader.named),
     "load_model .json",
 )
 

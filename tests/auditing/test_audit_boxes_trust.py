@@ -11,7 +11,7 @@ from instances import fractions
 
 import otspec
 from otspec.auditing import audit_blocks
-from otspec.blocks import BlockVerify
+from otspec.blocks import BlockVerificationPreprint
 from otspec.blocks.base import BlockRule, Outcome
 from otspec.models import memoryless
 from otspec.rules import KSequential, RecursiveRejection
@@ -147,13 +147,13 @@ def outcomes_of(masses):
 
 
 def test_the_texts_that_are_wanted_can_be_given():
-    assert audit_blocks(BlockVerify(HALVES, HALVES, 2)).lossless
-    report = audit_blocks(BlockVerify(HALVES, HALVES, 2), target=BIASED)
+    assert audit_blocks(BlockVerificationPreprint(HALVES, HALVES, 2)).lossless
+    report = audit_blocks(BlockVerificationPreprint(HALVES, HALVES, 2), target=BIASED)
     assert (report.lossless, report.reason) == (False, None)
     assert report.error == Fraction(1, 8) - Fraction(27, 64)
-    assert audit_blocks(BlockVerify(HALVES, BIASED, 2), target=BIASED).lossless
+    assert audit_blocks(BlockVerificationPreprint(HALVES, BIASED, 2), target=BIASED).lossless
     with pytest.raises(ValueError, match=r"target\(\(\)\)"):
-        audit_blocks(BlockVerify(HALVES, HALVES, 2), target=memoryless([0.5, 0.5]))
+        audit_blocks(BlockVerificationPreprint(HALVES, HALVES, 2), target=memoryless([0.5, 0.5]))
 
 
 @pytest.mark.parametrize("failure", FAILURES)

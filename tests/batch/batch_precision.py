@@ -13,7 +13,7 @@ from barrier_lives import lifetimes_of
 
 from otspec.batch._array_api.inversion import off_drafts, without
 from otspec.batch._array_api.k_sequential import safe_rho
-from otspec.batch._array_api.library import BLOCK, library_of, quiet
+from otspec.batch._array_api.library import BLOCK, library_of
 from otspec.batch._array_api.pooled.clock_pools import ring_pools
 from otspec.batch._array_api.pooled.graded_pools import graded_pools
 from otspec.batch._array_api.recursive_rejection import Lacking
@@ -52,7 +52,7 @@ def recursive_rejection(draft, target, k):
     return law + reached * drawn_law(library, draft, target, rest, lacking)
 
 
-@quiet
+@np.errstate(all="ignore")
 def k_sequential(draft, target, k):
     library = library_of(draft)
     p, q = draft.astype(float), target.astype(float)
@@ -73,7 +73,7 @@ def k_sequential(draft, target, k):
     return kept * sum(missed**i for i in range(k)) + missed**k * drawn
 
 
-@quiet
+@np.errstate(all="ignore")
 def pooled_selection(draft, target, k):
     library = library_of(draft)
     p, q = draft.astype(float), target.astype(float)
@@ -90,7 +90,7 @@ def pooled_selection(draft, target, k):
     return selected_law(draft, target, pools, chord)
 
 
-@quiet
+@np.errstate(all="ignore")
 def pooled_selection_without_replacement(draft, target, k):
     """The law if λ is right; the curve comes from the exact rule's code, by the true parts."""
     library = library_of(draft)
@@ -114,7 +114,7 @@ def pooled_selection_without_replacement(draft, target, k):
     return selected_law(draft, target, pools.law, chord, lift)
 
 
-@quiet
+@np.errstate(all="ignore")
 def selected_law(draft, target, pools, chord, lift=1.0):
     """The law of the token for graded pools, given the chords of the curve between two knots."""
     library = library_of(draft)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from otspec.batch._array_api.k_sequential import safe_rho
-from otspec.batch._array_api.library import library_of, quiet
+from otspec.batch._array_api.library import library_of
 from otspec.rules import Graded, PooledSelection, PooledSelectionWithoutReplacement, SpecHub
 
 
@@ -44,7 +44,7 @@ def recursive_rejection_without_replacement(draft, target, drafts, uniforms):
     return in_turn(draft, target, drafts, uniforms, distinct=True)
 
 
-@quiet
+@np.errstate(all="ignore")
 def k_sequential(draft, target, drafts, uniforms):
     k = len(drafts)
     rho = float(safe_rho(library_of(draft), draft, target, np.full(1, float(k))))

@@ -15,28 +15,28 @@ from batch_precision import chances, drawn_law
 from extreme_rows import fractions
 from ring_reference import mass_of
 
-from otspec.batch._array_api.library import library_of, quiet
+from otspec.batch._array_api.library import library_of
 from otspec.batch._array_api.pooled.clock_pools import HEAVY, ring_pools
 from otspec.batch._array_api.pooled.clock_selection import Rings, RungDrafts
 from otspec.batch._array_api.problem import Problem
 from otspec.batch._array_api.sums import block_sums
 
 
-@quiet
+@np.errstate(all="ignore")
 def pools_of(draft, target, k, grades=6, number=HEAVY):
     """The pools of one row, which are those of all tuples of drafts."""
     count = np.array([[float(k)]])
     return ring_pools(library_of(draft), draft[None], target[None], count, k, grades, number)
 
 
-@quiet
+@np.errstate(all="ignore")
 def rung_drafts(draft, target, drafts, pools):
     """What the rule knows of the drafts, one row."""
     pair, some = (draft[None], target[None]), np.ones((1, len(drafts)))
     return RungDrafts.of(Problem(library_of(draft), *pair, np.array([drafts]), some, None), pools)
 
 
-@quiet
+@np.errstate(all="ignore")
 def all_rings(drafts):
     """All rings, (N, k) each, and their probabilities (N,)."""
     k, ids = drafts.drafted.shape[-1], np.arange(drafts.drafted.shape[-1])
@@ -72,7 +72,7 @@ def repeated(drafts, rows):
     return replace(drafts, pools=pools, **many)
 
 
-@quiet
+@np.errstate(all="ignore")
 def shares(drafts, lifetimes):
     """How likely each draft is selected, given how long barriers of the pools live: (k,)."""
     rings, masses = all_rings(drafts)
@@ -92,7 +92,7 @@ def claimed(drafts, target, tokens):
     return drafts.law[0], wanted
 
 
-@quiet
+@np.errstate(all="ignore")
 def token_law(draft, target, k, number=HEAVY):
     """The law of the token, from all drafts: (n,)."""
     library, n = library_of(draft), len(draft)

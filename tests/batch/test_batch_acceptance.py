@@ -6,7 +6,7 @@ import pytest
 import otspec
 from otspec import batch
 from otspec.batch._array_api.k_sequential import safe_rho
-from otspec.batch._array_api.library import library_of, quiet
+from otspec.batch._array_api.library import library_of
 from otspec.traces import warp
 
 ROUNDING = 1e-13
@@ -55,7 +55,9 @@ def test_rules_of_few_drafts():
 def test_k_sequential_at_a_rho_that_is_safe_and_close(k):
     draft, target = rows(20, 300)
     found = batch.acceptance.k_sequential(draft, target, k)
-    rho = quiet(safe_rho)(library_of(draft), draft, target, np.full((20, 1), float(k)))
+    rho = np.errstate(all="ignore")(safe_rho)(
+        library_of(draft), draft, target, np.full((20, 1), float(k))
+    )
     for row in range(20):
         smallest = otspec.rules.KSequential(draft[row], target[row], k)
         assert rho[row] >= smallest.rho - 16 * np.finfo(float).eps

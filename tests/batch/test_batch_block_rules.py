@@ -11,7 +11,7 @@ from test_batch_block import LENGTH, blocks
 
 from otspec import batch
 from otspec.batch import Corrections
-from otspec.blocks import BlockVerify
+from otspec.blocks import BlockVerificationPreprint
 
 ROUNDING = 1e-12
 PREPRINT = batch.block_verification_preprint
@@ -102,7 +102,7 @@ def a_way_on(models, text, block, options, wanted, rng):
 def test_corrections_are_the_target_of_the_next_blocks_exactly(n, length, count):
     rng, nested = np.random.default_rng(1), 0
     for case in model_pairs(7, n, length, count):
-        rule, text, options = BlockVerify(*case.exact, length), (), {}
+        rule, text, options = BlockVerificationPreprint(*case.exact, length), (), {}
         for _ in range(3):
             block = drafted(rule, rng)
             wanted = exact_law(rule, block)

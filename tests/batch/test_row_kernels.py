@@ -11,7 +11,7 @@ from ring_laws import check_heavy, rows_with_ties
 from otspec import batch
 from otspec._base import compiling
 from otspec.batch._array_api import k_sequential as inflated
-from otspec.batch._array_api.library import library_of, quiet
+from otspec.batch._array_api.library import library_of
 from otspec.batch._array_api.pooled import clock_pools
 
 pytestmark = pytest.mark.skipif(not compiling.HAS_NUMBA, reason="Numba is not installed")
@@ -103,7 +103,7 @@ def test_heavy_tokens_are_those_of_a_sort(n, dtype):
 
 
 @EVERY_DTYPE
-@quiet
+@np.errstate(all="ignore")
 def test_pools_of_distinct_drafts_are_those_of_the_arrays(dtype, monkeypatch):
     from otspec.batch._numba.pooled import pooled_selection_without_replacement as rule
     from otspec.batch._numba.pooled.graded_pools import ABOVE, GRADE, INSIDE, SLOPE, WANTED

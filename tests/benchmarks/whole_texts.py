@@ -7,7 +7,7 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from otspec.blocks import BlockVerify
+from otspec.blocks import BlockVerificationPreprint
 from otspec.logged import LoggedBlock
 from otspec.traces.readers import Warping, find_source
 from otspec.traces.runs import Work, open_run
@@ -37,7 +37,7 @@ class Kept(Work):
                 )
                 found["text"].append(text.text)
                 found["start"].append(start)
-                found["kept"].append(float(block.expected(BlockVerify, LENGTH)))
+                found["kept"].append(float(block.expected(BlockVerificationPreprint, LENGTH)))
         return pa.table(found)
 
 

@@ -15,11 +15,11 @@ from otspec.auditing import audit_blocks
 from otspec.blocks import (
     BLOCK_RULES,
     BlockRule,
-    BlockVerify,
-    BlockVerifyPublished,
+    BlockVerification,
+    BlockVerificationPreprint,
     Decoded,
     Outcome,
-    TokenVerify,
+    TokenVerification,
     decode,
     decoded_after,
     decoded_law,
@@ -50,7 +50,7 @@ def test_whole_texts_have_the_targets_law_exactly(n, length, rule_class):
 
 def test_corrections_end_with_their_blocks_however_long_the_text_is():
     models = memoryless([0.9, 0.1]), memoryless([0.1, 0.9])
-    decoded = decode(BlockVerify(*models, 8), 500, np.random.default_rng(0))
+    decoded = decode(BlockVerificationPreprint(*models, 8), 500, np.random.default_rng(0))
     assert len(decoded.tokens) >= 500
 
 
@@ -66,7 +66,7 @@ def test_longer_texts_over_three_tokens_have_the_targets_law(rule_class):
 def test_the_preprints_rule_is_the_best_coupling_of_blocks(n, length):
     for case in model_pairs(708, n, length, 12):
         draft, target = case.exact
-        rule = BlockVerify(draft, target, length)
+        rule = BlockVerificationPreprint(draft, target, length)
         coupling = {}
         for block, mass in draft.texts(length):
             for tau, chance in enumerate(rule.kept(block)):
@@ -102,11 +102,13 @@ def test_several_blocks_decode_as_many_tokens_as_the_algorithm(n, length, blocks
 
 
 def test_after_two_blocks_the_preprints_rule_may_be_behind_the_token_rule():
-    block, token = (rule(*CHAINED.exact, 2) for rule in (BlockVerify, TokenVerify))
+    block, token = (
+        rule(*CHAINED.exact, 2) for rule in (BlockVerificationPreprint, TokenVerification)
+    )
     assert block.expected() >= token.expected()
     assert decoded_after(block, 2) == Fraction(57, 16)
     assert decoded_after(token, 2) == Fraction(121, 32)
-    rough = BlockVerify(*CHAINED.float, 2)
+    rough = BlockVerificationPreprint(*CHAINED.float, 2)
     assert decoded_after(rough, 2) == 57 / 16
     for blocks in (0, -1, 1.5, True):
         with pytest.raises(ValueError, match="blocks"):
@@ -115,7 +117,7 @@ def test_after_two_blocks_the_preprints_rule_may_be_behind_the_token_rule():
 
 def test_the_next_block_of_the_preprints_rule_has_what_is_left_of_the_residuals_as_target():
     """Target after X^0: residuals at (), then at (0) or (1), then the target's own rows."""
-    rule = BlockVerify(*CHAINED.exact, 2)
+    rule = BlockVerificationPreprint(*CHAINED.exact, 2)
     following = rule.following(())
     # At (): (1, 0) − (1/2, 1/2); at (0): 2·(1/2, 1/2) − (1, 0), all on token 1.
     assert following(()).tolist() == [1, 0]
@@ -126,7 +128,7 @@ def test_the_next_block_of_the_preprints_rule_has_what_is_left_of_the_residuals_
     assert rest.after((1,))(()).tolist() == rule.target((0, 1)).tolist()
     assert following.after(()).mass((0, 1)) == 1
     next_rule = rule.restarted(rule.draft.after((0,)), rest)
-    assert type(next_rule) is BlockVerify
+    assert type(next_rule) is BlockVerificationPreprint
     assert next_rule.length == 2
     assert next_rule.expected() == Fraction(0)
 
@@ -157,7 +159,7 @@ def test_decoded_texts_have_the_targets_frequencies(rule_class):
 
 
 def test_decoding_repeats_with_the_seed_and_refuses_no_tokens():
-    rule = BlockVerify(*CHAINED.exact, 2)
+    rule = BlockVerificationPreprint(*CHAINED.exact, 2)
     texts = [decode(rule, 20, np.random.default_rng(seed)) for seed in (1, 1, 2, 3, 4)]
     assert texts[0] == texts[1]
     assert len(set(texts)) > 1
@@ -177,41 +179,41 @@ def test_audits_find_all_rules_lossless_and_their_gaps(rule_class):
             assert (report.error, report.total_variation, report.tolerance) == (0, 0, 0)
             assert report.texts == dict(rule.target.texts(tokens or 3))
             assert report.expected == rule.expected()
-            assert report.optimum == BlockVerify(*case.exact, 2).expected()
+            assert report.optimum == BlockVerificationPreprint(*case.exact, 2).expected()
             assert report.gap == report.optimum - report.expected
             assert report.gap >= 0
-            if rule_class is BlockVerify:
+            if rule_class is BlockVerificationPreprint:
                 assert report.gap == 0
 
 
 def test_the_gap_of_the_published_rule_is_known():
     draft, target = memoryless(HALVES), memoryless(["1/4", "3/4"])
-    report = audit_blocks(BlockVerifyPublished(draft, target, 2), 5)
+    report = audit_blocks(BlockVerification(draft, target, 2), 5)
     assert (report.expected, report.optimum) == (Fraction(11, 8), Fraction(23, 16))
     assert report.gap == Fraction(1, 16)
-    without = audit_blocks(BlockVerifyPublished(draft, target, 2), optimum=False)
+    without = audit_blocks(BlockVerification(draft, target, 2), optimum=False)
     assert without.optimum is None
     assert without.gap is None
 
 
-class Uncorrected(TokenVerify):
+class Uncorrected(TokenVerification):
     """Draws the next token from the target, whatever was rejected."""
 
     def _corrected(self, head):
         return self.target.after(head)
 
 
-class Unlimited(BlockVerifyPublished):
+class Unlimited(BlockVerification):
     """Takes M_b/M_s for p_i, as the preprint does, but corrects one token only."""
 
     def _weight(self, head):
         return self.target.mass(head) / self.draft.mass(head)
 
     def _kept(self, block):
-        return BlockVerify(self.draft, self.target, self.length)._kept(block)
+        return BlockVerificationPreprint(self.draft, self.target, self.length)._kept(block)
 
 
-class Forgetful(BlockVerify):
+class Forgetful(BlockVerificationPreprint):
     """Follows the target after one corrected token, not the residuals."""
 
     def following(self, head):

@@ -8,7 +8,7 @@ from typing import ClassVar
 import pytest
 
 from otspec import blocks
-from otspec.blocks import TokenVerify, compare_block_rules, trees
+from otspec.blocks import TokenVerification, compare_block_rules, trees
 from otspec.logged import LoggedBlock, compare_on_blocks
 from otspec.models import memoryless
 from otspec.rules import PlannedRule, RecursiveRejection
@@ -17,7 +17,7 @@ COIN, BIASED = memoryless(["1/2", "1/2"]), memoryless(["1/4", "3/4"])
 
 
 @dataclass(frozen=True, eq=False)
-class Another(TokenVerify):
+class Another(TokenVerification):
     """A rule of another package."""
 
     name: ClassVar[str] = "another"
@@ -77,7 +77,12 @@ def test_a_rule_of_another_package_is_compared_like_ours():
         (blocks.BLOCK_RULES, "mine", RecursiveRejection, "is no subclass of SingleDraftRule"),
         (blocks.BLOCK_RULES, "mine", "token", "'token' is no subclass of SingleDraftRule"),
         (blocks.BLOCK_RULES, "mine", Another, "is named 'another', not 'mine'"),
-        (blocks.TREE_RULES, "mine", TokenVerify, "TokenVerify.* is no subclass of PairRule"),
+        (
+            blocks.TREE_RULES,
+            "mine",
+            TokenVerification,
+            "TokenVerification.* is no subclass of PairRule",
+        ),
         (blocks.TREE_RULES, "planned", PlannedRule, "PlannedRule.* is no subclass of PairRule"),
         (blocks.TREE_RULES, "mine", AnotherRejection, "is named 'another', not 'mine'"),
     ],

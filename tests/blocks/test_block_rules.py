@@ -17,9 +17,9 @@ from searching import enough
 from otspec.auditing import audit_blocks
 from otspec.blocks import (
     BLOCK_RULES,
-    BlockVerify,
-    BlockVerifyPublished,
-    TokenVerify,
+    BlockVerification,
+    BlockVerificationPreprint,
+    TokenVerification,
     compare_block_rules,
     expected,
 )
@@ -39,9 +39,9 @@ RATIONAL = {(2, 1): 24, (2, 2): 32, (2, 3): 20, (3, 1): 24, (3, 2): 8}
 """How many block programs the rational solver solves."""
 
 FORMULAS = {
-    TokenVerify: common_chances,
-    BlockVerifyPublished: capped_mass,
-    BlockVerify: common_mass,
+    TokenVerification: common_chances,
+    BlockVerification: capped_mass,
+    BlockVerificationPreprint: common_mass,
 }
 
 
@@ -74,7 +74,7 @@ def test_the_preprints_rule_attains_the_best_transport_of_blocks_exactly(n, leng
     for case in model_pairs(700, n, length, SIZES[n, length]):
         target, draft = case.literal
         best = best_transport(draft.blocks(length), target.blocks(length), common_prefix)
-        assert BlockVerify(*case.exact, length).expected() == best
+        assert BlockVerificationPreprint(*case.exact, length).expected() == best
 
 
 @pytest.mark.parametrize(("n", "length"), RATIONAL)
@@ -82,7 +82,7 @@ def test_the_preprints_rule_attains_the_block_program_exactly(n, length):
     for case in model_pairs(700, n, length, RATIONAL[n, length]):
         solution = solve(BlockProgram(*case.exact, length).build())
         assert solution.solver == "rational"
-        assert BlockVerify(*case.exact, length).expected() == solution.value
+        assert BlockVerificationPreprint(*case.exact, length).expected() == solution.value
 
 
 def test_there_are_at_least_a_hundred_models_and_programs():
@@ -269,7 +269,7 @@ def test_the_memory_of_a_long_block_is_that_of_its_states():
     models = random_pair(4, 0.2, np.random.default_rng(0))
     tracemalloc.start()
     try:
-        BlockVerify(*models, 8).expected()
+        BlockVerificationPreprint(*models, 8).expected()
         _, peak = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
@@ -281,11 +281,13 @@ def test_too_many_states_are_refused_by_number(monkeypatch):
     draft, target = random_pair(3, "1/3", np.random.default_rng(1))
     message = r"length is 8: after 4 tokens there are [\d,]+ states, too many .*simulate\(\)"
     with pytest.raises(ValueError, match=message):
-        BlockVerify(draft, target, 8).expected()
-    assert TokenVerify(draft, target, 8).expected() < 8  # three states at each depth
+        BlockVerificationPreprint(draft, target, 8).expected()
+    assert TokenVerification(draft, target, 8).expected() < 8  # three states at each depth
 
 
 def test_states_of_equal_context_and_ratio_are_one(monkeypatch):
     monkeypatch.setattr(expected, "STATE_LIMIT", 77)
     draft, target = memoryless(["1/2", "1/2"]), memoryless(["1/4", "3/4"])
-    assert BlockVerify(draft, target, 12).expected() > 0  # counts of a token, not 2^12 texts
+    assert (
+        BlockVerificationPreprint(draft, target, 12).expected() > 0
+    )  # counts of a token, not 2^12 texts

@@ -11,9 +11,9 @@ from searching import of_all
 from otspec.auditing import audit_blocks
 from otspec.blocks import (
     BLOCK_RULES,
-    BlockVerify,
+    BlockVerificationPreprint,
     DraftSelection,
-    HierarchicalVerify,
+    HierarchicalVerification,
     compare_block_rules,
     decode,
     decoded_after,
@@ -73,14 +73,14 @@ def test_audits_follow_texts_to_their_end(rule_class):
         assert report.texts == law_up_to_end(target, end, 4)
         assert report.gap >= 0
     coin, ending = memoryless(["1/2", "1/2"]), EndingModel(memoryless(["1/4", "3/4"]), [0])
-    assert not audit_blocks(HierarchicalVerify(coin, ending, 2)).lossless
+    assert not audit_blocks(HierarchicalVerification(coin, ending, 2)).lossless
 
 
 def test_the_preprints_rule_attains_the_block_program_up_to_the_end():
     for draft, target, end in ending_pairs(803, 2, 2, 24):
         ending = EndingModel(target, end)
         best = solve(BlockProgram(draft, ending, 2).build(), "highs").value
-        assert abs(BlockVerify(draft, ending, 2).expected() - best) <= 1e-9
+        assert abs(BlockVerificationPreprint(draft, ending, 2).expected() - best) <= 1e-9
 
 
 def test_the_optimum_of_a_comparison_counts_up_to_the_end():
@@ -94,14 +94,14 @@ def test_decoding_stops_at_the_end():
     ending = EndingModel(TableModel({(): ["1/4", "1/2", "1/4"], (1,): ["1/2", "0", "1/2"]}), [2])
     rng, counts, size = np.random.default_rng(0), {}, 1_500
     for _ in range(size):
-        found = decode(BlockVerify(draft, ending, 2), 3, rng)
+        found = decode(BlockVerificationPreprint(draft, ending, 2), 3, rng)
         text = found.tokens[:3]
         assert 2 not in found.tokens[:-1]
         assert len(text) == 3 or text[-1] == 2
         assert 1 <= found.calls <= 3
         counts[text] = counts.get(text, 0) + 1
     assert within(counts, dict(ending.texts(3)), size)
-    over = BlockVerify(draft.after((2,)), ending.after((2,)), 2)
+    over = BlockVerificationPreprint(draft.after((2,)), ending.after((2,)), 2)
     with pytest.raises(ValueError, match="of a text that is over"):
         decode(over, 3, rng)
     assert decoded_law(over, 3) == {(): 1}
@@ -156,7 +156,7 @@ def test_models_know_where_their_texts_end():
         EndingModel(table, [3])
     with pytest.raises(ValueError, match="end"):
         EndingModel(table, 2)
-    rule = BlockVerify(table, model, 3)
+    rule = BlockVerificationPreprint(table, model, 3)
     with pytest.raises(ValueError, match="block has 2 tokens, but the length is 3"):
         rule.kept((0, 0))
     assert rule.kept((0, 1)).sum() == 1

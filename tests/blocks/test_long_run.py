@@ -16,8 +16,8 @@ from instances import pair
 from searching import enough
 
 from otspec.blocks import (
-    BlockVerify,
-    BlockVerifyPublished,
+    BlockVerification,
+    BlockVerificationPreprint,
     decode,
     decoded_after,
     decoded_law,
@@ -79,7 +79,7 @@ def published_long_run(draft, target, length):
     n = target.n
     moves, tokens = [], []
     for last in range(n):
-        rule = BlockVerifyPublished(draft.after((last,)), target.after((last,)), length)
+        rule = BlockVerification(draft.after((last,)), target.after((last,)), length)
         moves.append([Fraction(0)] * n)
         for outcome in rule.outcomes():
             for token, chance in enumerate(outcome.following(())):
@@ -89,10 +89,12 @@ def published_long_run(draft, target, length):
 
 
 def test_the_coin_gains_by_handing_over_residuals(coin):
-    assert coin.one_token == Fraction(19, 8) == BlockVerifyPublished(*COIN, 2).efficiency()
+    assert coin.one_token == Fraction(19, 8) == BlockVerification(*COIN, 2).efficiency()
     assert coin.rate == Fraction(47, 19)
     assert coin.rate <= coin.bound == coin.rate + coin.gap
-    assert coin.rate > BlockVerify(*COIN, 2).efficiency()  # the best coupling of one block
+    assert (
+        coin.rate > BlockVerificationPreprint(*COIN, 2).efficiency()
+    )  # the best coupling of one block
 
 
 @pytest.mark.parametrize("found", ["coin", "chains"])
@@ -295,7 +297,7 @@ def test_texts_that_end_follow_one_another(length):
         assert found.rate == tokens / calls
         published, preprint = (
             Fraction(*calls_of_texts(rule(draft, ending, length)))
-            for rule in (BlockVerifyPublished, BlockVerify)
+            for rule in (BlockVerification, BlockVerificationPreprint)
         )
         assert published == found.one_token <= found.rate <= found.bound <= length + 1
         assert preprint <= found.bound
@@ -309,7 +311,7 @@ def test_the_long_run_counts_every_token_of_every_text_once(draft, target, end):
     found = long_run(draft, ending, 2, reach=1, past=1)
     assert 1 <= found.one_token <= found.rate <= found.bound <= 3
     # A drafted end token that is kept ends the call: no further token comes out of it.
-    published = BlockVerifyPublished(draft, ending, 2)
+    published = BlockVerification(draft, ending, 2)
     tokens = sum(
         outcome.mass * (len(outcome.accepted) + (not set(outcome.accepted) & end))
         for outcome in published.outcomes()

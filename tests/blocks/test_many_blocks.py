@@ -12,7 +12,7 @@ from block_models import Pair, model_pairs
 from instances import fractions
 from searching import of_all
 
-from otspec.blocks import BlockVerifyPublished, TokenVerify, decoded_after
+from otspec.blocks import BlockVerification, TokenVerification, decoded_after
 from otspec.models import CallableModel
 
 SIZES = [(2, 2, 2, 200), (2, 1, 3, 48), (2, 3, 2, 32), (3, 2, 2, 32), (2, 2, 3, 8)]
@@ -27,7 +27,7 @@ def test_published_verification_decodes_at_least_as_much_in_several_blocks(
     for case in model_pairs(1_901, n, length, count):
         token, published = (
             decoded_after(rule(*case.exact, length), blocks)
-            for rule in (TokenVerify, BlockVerifyPublished)
+            for rule in (TokenVerification, BlockVerification)
         )
         assert published >= token
         orders[published > token] += 1
@@ -51,7 +51,7 @@ def kept_given_text(rule, length, text):
 def test_how_much_is_kept_given_the_text_that_comes_out(n, length):
     for case in model_pairs(1_902, n, length, 9):
         token, published = (
-            rule(*case.exact, length) for rule in (TokenVerify, BlockVerifyPublished)
+            rule(*case.exact, length) for rule in (TokenVerification, BlockVerification)
         )
         for text, _ in token.target.texts(length + 1):
             ratios = [
@@ -80,7 +80,7 @@ def test_the_published_rule_may_end_earlier_from_a_later_beginning():
         (1,): fractions("1/2", "1/2"),
     }
     case = Pair(rows, wanted, 2)
-    rule = BlockVerifyPublished(*case.exact, 2)
+    rule = BlockVerification(*case.exact, 2)
     later = rule.restarted(rule.draft.after((0,)), rule.target.after((0,)))
     whole, rest = kept_given_text(rule, 2, (0, 1, 0)), kept_given_text(later, 2, (1, 0, 0))
     assert whole == [1, 1, 1]
@@ -101,8 +101,8 @@ def test_after_two_blocks_a_rule_that_keeps_less_at_first_may_be_ahead():
     draft, target = (
         CallableModel(lambda prefix, side=side: ever_farther(prefix)[side]) for side in (0, 1)
     )
-    published = BlockVerifyPublished(draft, target, 5)
-    first, five = BlockVerifyPublished(draft, target, 4), (0,) * 5
+    published = BlockVerification(draft, target, 5)
+    first, five = BlockVerification(draft, target, 4), (0,) * 5
     assert [outcome.accepted for outcome in first.outcomes()] == [five[:4]]
     second = published.restarted(draft.after(five), target.after(five))
     assert first.efficiency() + second.efficiency() == Fraction(17, 2)

@@ -10,11 +10,11 @@ from drafted_trees import as_floats, models
 
 from otspec.auditing.blocks import audit_blocks, best_expected
 from otspec.blocks import (
-    BlockVerify,
-    BlockVerifyPublished,
+    BlockVerification,
+    BlockVerificationPreprint,
     DraftSelection,
     PlannedBlock,
-    TokenVerify,
+    TokenVerification,
     decoded_law,
 )
 from otspec.blocks.planned_block import best_plan, coupled_plan
@@ -33,11 +33,11 @@ def planned(source, corrects="block", planner=best_plan):
 def test_for_one_draft_the_plans_are_the_two_block_verifications(n, length):
     for draft, target in models(900, 5, n, length):
         for source in (
-            TokenVerify(draft, target, length),
+            TokenVerification(draft, target, length),
             DraftSelection(draft, target, (1,) * length, PooledSelection),
         ):
-            preprint = BlockVerify(draft, target, length).expected()
-            published = BlockVerifyPublished(draft, target, length).expected()
+            preprint = BlockVerificationPreprint(draft, target, length).expected()
+            published = BlockVerification(draft, target, length).expected()
             assert planned(source).expected() == preprint
             assert planned(source, "one").expected() == published
 

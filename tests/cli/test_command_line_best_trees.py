@@ -7,7 +7,14 @@ from fractions import Fraction
 import pytest
 from command_line import complaint, run
 
-from otspec.blocks import TREE_RULES, DynamicTree, StepCost, TokenVerify, best_trees, fastest_tree
+from otspec.blocks import (
+    TREE_RULES,
+    DynamicTree,
+    StepCost,
+    TokenVerification,
+    best_trees,
+    fastest_tree,
+)
 from otspec.datasets import load_smollm2
 from otspec.logged import best_trees_on_blocks, dynamic_tree_on_blocks
 from otspec.models import EndingModel, memoryless
@@ -113,5 +120,5 @@ def test_logged_blocks_that_are_over_have_any_number_of_levels(capsys):
     # The first token of each block is the last: what is kept of it is kept of one draft.
     over = [replace(block, end=[int(token) for token in end.split(",")]) for block in blocks]
     assert best["expected"] == pytest.approx(
-        sum(float(block.expected(TokenVerify, 3)) for block in over) / len(over)
+        sum(float(block.expected(TokenVerification, 3)) for block in over) / len(over)
     )

@@ -9,7 +9,13 @@ import pytest
 from searching import NIGHTLY
 
 from otspec import batch
-from otspec.blocks import BlockVerify, DraftedTree, GreedyMultiPath, TokenTree, as_shape
+from otspec.blocks import (
+    BlockVerificationPreprint,
+    DraftedTree,
+    GreedyMultiPath,
+    TokenTree,
+    as_shape,
+)
 from otspec.conformance import adapters, check
 from otspec.conformance.cases.arrays import DTYPES, Form
 from otspec.conformance.cases.calling import Verifier
@@ -267,7 +273,9 @@ def test_the_program_of_the_preprint_passes():
                 if depth < length:
                     seen[0].see(text + block[:depth], draft[row, depth])
                 seen[1].see(text + block[:depth], target[row, depth])
-            outcome = BlockVerify(seen[0].after(text), wanted, length).verify(block, rng)
+            outcome = BlockVerificationPreprint(seen[0].after(text), wanted, length).verify(
+                block, rng
+            )
             token = int(rng.choice(n, p=outcome.following(())))
             kept = (*map(int, outcome.accepted), token)
             rest = outcome.following.after((token,))

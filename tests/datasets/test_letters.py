@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from otspec._base.arguments import as_tokens
-from otspec.blocks import DraftSelection, TokenVerify, simulate
+from otspec.blocks import DraftSelection, TokenVerification, simulate
 from otspec.datasets import letters, logged_letters
 from otspec.datasets.english_letters import logged_file
 from otspec.models import WarpedModel
@@ -135,7 +135,7 @@ def test_token_verification_runs_over_contexts(pair):
                 longer[after] = longer.get(after, 0) + mass * least
         reached = longer
         kept.append(sum(reached.values()))
-    assert TokenVerify(pair.draft, pair.target, 2).expected_up_to() == [kept[0], sum(kept)]
+    assert TokenVerification(pair.draft, pair.target, 2).expected_up_to() == [kept[0], sum(kept)]
 
 
 def test_a_colder_draft_is_exact_too(pair):

@@ -57,10 +57,10 @@ def test_a_tree_gives_what_each_of_its_texts_gives(models):
 
 @pytest.mark.parametrize(
     ("rule", "tree"),
-    [(blocks.TokenVerify, "1x1x1"), (rules.RecursiveRejectionWithoutReplacement, "2x2")],
+    [(blocks.TokenVerification, "1x1x1"), (rules.RecursiveRejectionWithoutReplacement, "2x2")],
 )
 def test_what_is_kept_is_what_logged_blocks_predict(models, logged, rule, tree):
-    if rule is blocks.TokenVerify:
+    if rule is blocks.TokenVerification:
         predicted = [block.expected(rule, LENGTH) for block in logged]
     else:
         predicted = [float(block.expected_of_tree(tree, rule)) for block in logged]

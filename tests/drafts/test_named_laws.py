@@ -18,6 +18,7 @@ from otspec.auditing import audit_over, random_instances
 from otspec.distributions import as_distribution
 from otspec.drafts import LAWS, TooFewTokensError, named_law
 from otspec.drafts.single import FixedButOne, register
+from otspec.plots.looks import LAW_LOOKS, look_of, style_of
 from otspec.plots.pictures import acceptance_figure
 from otspec.rules import PlannedRule
 from otspec.traces import compare
@@ -35,8 +36,9 @@ TABLES = {
 def test_the_registry_is_in_the_order_of_tables():
     assert list(LAWS) == list(TABLES)
     assert all(name == law.name for name, law in LAWS.items())
-    for fact in ("words", "line_style", "marker_size"):
-        assert len({getattr(law, fact) for law in LAWS.values()}) == len(LAWS)
+    assert len({law.words for law in LAWS.values()}) == len(LAWS)
+    assert len({style_of(name) for name in LAWS}) == len(LAWS)
+    assert len({look_of("optimum", name)["markersize"] for name in LAWS}) == len(LAWS)
 
 
 def test_the_table_of_the_documentation_has_the_names():
@@ -95,8 +97,6 @@ def repeated():
     class Repeated(FixedButOne):
         name = "repeated"
         words = "repeated"
-        line_style = (0, (1, 3))
-        marker_size = 18
 
         @classmethod
         def check_k(cls, draft, k):  # noqa: ARG003
@@ -114,7 +114,9 @@ def repeated():
         def _table(self):
             return np.repeat(np.arange(self.n)[:, None], self.k, axis=1), self.draft
 
+    LAW_LOOKS["repeated"] = (0, (1, 3)), 18
     yield Repeated
+    LAW_LOOKS.pop("repeated")
     LAWS._entries.pop("repeated", None)
 
 

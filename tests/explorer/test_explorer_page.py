@@ -10,6 +10,7 @@ from explorer_checks import POOLED, TWO_HUBS, check, check_lines, floats, link
 from explorer_page import DOCS
 
 from otspec.drafts import LAWS
+from otspec.plots.looks import LOOKS
 from otspec.rules import compared_rules
 
 PRESETS = script("explorer_presets").presets()
@@ -34,7 +35,8 @@ def test_sources_of_examples_are_places_of_the_site(place):
 def test_rules_look_as_in_every_picture(desk):
     desk.open()
     assert desk.tab.evaluate("otspec.explorer.looks.LOOKS") == {
-        rule.name: {"colour": rule.colour, "marker": rule.marker} for rule in compared_rules()
+        rule.name: {"color": LOOKS[rule.title].color, "marker": LOOKS[rule.title].marker}
+        for rule in compared_rules()
     }
 
 

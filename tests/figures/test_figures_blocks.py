@@ -13,11 +13,11 @@ import otspec
 from figures import block_trees
 from otspec.blocks import (
     BLOCK_RULES,
-    BlockVerify,
-    BlockVerifyPublished,
+    BlockVerification,
+    BlockVerificationPreprint,
     DraftSelection,
     PlannedBlock,
-    TokenVerify,
+    TokenVerification,
     TraversalVerify,
     UniversalTree,
     as_shape,
@@ -86,7 +86,7 @@ def test_the_picture_shows_every_rule(trees):
 
 def test_tokens_per_call_of_one_draft_are_as_printed():
     names = {rule.title.split()[0]: rule for rule in BLOCK_RULES.values()}
-    names |= {"published": BLOCK_RULES.values()[1], "preprint": BlockVerify}
+    names |= {"published": BLOCK_RULES.values()[1], "preprint": BlockVerificationPreprint}
     rows = table("$L$ | rule | first block")
     assert len(rows) == 9
     for length, name, *printed, long_run in rows:
@@ -106,7 +106,7 @@ def test_the_long_run_of_the_preprint_is_as_printed():
     coin, biased = memoryless([0.5, 0.5]), memoryless([0.25, 0.75])
     rows = [row for row in table("$L$ | rule | first block") if row[1] == "preprint"]
     for length, *_, long_run in rows[: enough(len(rows), least=2)]:
-        rule = BlockVerify(coin, biased, int(length))
+        rule = BlockVerificationPreprint(coin, biased, int(length))
         found = [decode(rule, 3_000, np.random.default_rng(seed)).efficiency for seed in (0, 1)]
         slack = 5 * errors[length] * (20 / 2) ** 0.5
         assert abs(np.mean(found) - float(long_run)) <= slack + 0.005
@@ -140,7 +140,9 @@ def test_trees_from_the_leaves_are_as_printed():
 
 def test_the_long_trace_is_as_printed(long_trace_path):
     blocks = list(load_trace(long_trace_path).blocks())
-    titles = [rule.title for rule in (TokenVerify, BlockVerifyPublished, BlockVerify)]
+    titles = [
+        rule.title for rule in (TokenVerification, BlockVerification, BlockVerificationPreprint)
+    ]
     for index, (_, *printed) in enumerate(table("drafts | token")):
         rows = compare_on_blocks(blocks, [2**index])
         assert_printed(printed, {row.rule: row for row in rows}, titles)

@@ -45,8 +45,8 @@ def optimum(place, law, k):
 
 def test_the_page_has_a_row_for_every_law_and_temperature():
     places = [(p, q) for p in draft_laws.TEMPERATURES for q in draft_laws.TEMPERATURES]
-    assert list(optima()) == [(*place, law) for place in places for law in draft_laws.COLOURS]
-    assert set(draft_laws.COLOURS) == set(draft_laws.BEST) == set(LAWS)
+    assert list(optima()) == [(*place, law) for place in places for law in draft_laws.COLORS]
+    assert set(draft_laws.COLORS) == set(draft_laws.BEST) == set(LAWS)
     assert {law: rule.law_class.name for law, rule in draft_laws.BEST.items()} == {
         law: law for law in LAWS
     }
@@ -132,7 +132,7 @@ def test_every_law_is_drawn_and_has_its_numbers(quick):
     quick.draw(axes)
     for panel, place in zip(axes, sorted({key[:2] for key in quick.optima}), strict=True):
         lines = {line.get_label(): line for line in panel.get_lines()}
-        assert list(lines) == list(draft_laws.COLOURS)
+        assert list(lines) == list(draft_laws.COLORS)
         for law, line in lines.items():
             means = [
                 np.mean(values) for key, values in quick.optima.items() if key[:3] == (*place, law)

@@ -13,7 +13,7 @@ from searching import enough
 import otspec
 from figures import acceptance_gap, block_rules, cut_simplex
 from figures.contract import Settings
-from otspec.blocks import BLOCK_RULES, BlockVerify
+from otspec.blocks import BLOCK_RULES, BlockVerificationPreprint
 from otspec.rules import NaiveSampling, PooledSelection
 
 EPS = np.finfo(float).eps
@@ -143,12 +143,14 @@ def test_the_preprint_loses_in_the_long_run_what_it_gains_first(monkeypatch):
     data = block_rules.TokensPerCall.compute(Settings())
     i = data.lengths.index(8)
     published = data.coin[BLOCK_RULES.values()[1].title][i]
-    assert data.coin[BlockVerify.title][i] > published
+    assert data.coin[BlockVerificationPreprint.title][i] > published
     assert data.long_run[i] + 5 * data.long_run_error[i] < published
     axes = list(Figure().subplots(1, 3))
     data.draw(axes)
     drawn = {line.get_label(): line for line in axes[0].lines}
-    assert list(drawn[BlockVerify.title].get_ydata()) == list(data.letters[BlockVerify.title])
+    assert list(drawn[BlockVerificationPreprint.title].get_ydata()) == list(
+        data.letters[BlockVerificationPreprint.title]
+    )
     said = (
         caption("block_rules").partition("eight tokens bring ")[2].split(" in the first block")[0]
     )

@@ -12,7 +12,7 @@ from figures import spectr_fig5, spectr_fig6, spectr_tab1
 from figures.contract import Settings
 from figures.long_trace import kept_by_block
 from figures.on_letters import LetterTrees, letter_pair
-from otspec.blocks import TokenVerify
+from otspec.blocks import TokenVerification
 from otspec.closed_forms import bernoulli_acceptance, uniform_acceptance
 from otspec.datasets import letters
 from otspec.rules import KSequential, PooledSelection, RecursiveRejection
@@ -148,12 +148,12 @@ def test_one_sequence_is_token_verification(table):
     pair = letters(exact=False)
     places = {text: float(chance) for text, chance in pair.target.contexts().items()}
     for (draft, _), found in table.letters.items():
-        kept = TokenVerify(getattr(pair, draft), pair.target, 8).expected_up_to(places)
+        kept = TokenVerification(getattr(pair, draft), pair.target, 8).expected_up_to(places)
         for length in (4, 8):
             assert found[1, length] == pytest.approx(1 + kept[length - 1], abs=1e-12)
     kept, _ = kept_by_block(QUICK)
     for found in table.trace.values():
-        alone = [1 + each for each in kept[4][TokenVerify.title]]
+        alone = [1 + each for each in kept[4][TokenVerification.title]]
         assert found[1, 4] == pytest.approx(alone, abs=2e-8)  # eight digits are recorded
 
 

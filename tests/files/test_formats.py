@@ -15,9 +15,10 @@ import trace_files
 from small_files import NEEDS, NUMBERS, WHOLE
 
 from otspec._base.arithmetic import as_numbers
-from otspec.files import READERS, Reader, pick, read_file
-from otspec.traces.readers import FORMATS, TraceFormat, find_source, locate_arrays
+from otspec.files import FORMATS, Format, pick, read_file, small_formats, trace_formats
+from otspec.traces.readers import find_source, locate_arrays
 
+SMALL, TRACES = small_formats(), trace_formats()
 DOCS = Path(__file__).parents[2] / "docs"
 SAVERS = {"npz": ".npz", "packed npz": ".npz", "npy": ".npy", "safetensors": ".safetensors",
           "zarr": ".zarr", "torch": ".pt"}  # fmt: skip
@@ -42,27 +43,27 @@ def with_package(ending):
 
 
 def test_no_format_is_forgotten():
-    assert list(WHOLE) == list(READERS)
+    assert list(WHOLE) == list(SMALL)
     assert set(SAVERS) == set(trace_files.SAVERS)
-    assert {*SAVERS.values(), ".pth"} == set(FORMATS)
-    assert FORMATS[".pth"].locate is FORMATS[".pt"].locate
-    assert READERS[".pth"].read is READERS[".pt"].read
+    assert {*SAVERS.values(), ".pth"} == set(TRACES)
+    assert TRACES[".pth"].locate is TRACES[".pt"].locate
+    assert SMALL[".pth"].read is SMALL[".pt"].read
 
 
-@pytest.mark.parametrize("ending", list(READERS))
+@pytest.mark.parametrize("ending", list(SMALL))
 def test_a_small_file_gives_its_numbers(tmp_path, ending):
     with_package(ending)
     path = tmp_path / f"file{ending}"
     found = held(path, WHOLE[ending])
     (name,) = found
     assert as_numbers(pick(str(path), name, ()), name).tolist() == NUMBERS
-    if READERS[ending].keyed:
-        assert READERS[ending].example == f"FILE{ending}:KEY"
+    if SMALL[ending].named:
+        assert SMALL[ending].example == f"FILE{ending}:KEY"
         with pytest.raises(ValueError, match="there is no 'y' in it"):
             read_file(path, ("y",))
 
 
-@pytest.mark.parametrize("ending", sorted({*READERS} - {".pth"}))
+@pytest.mark.parametrize("ending", sorted({*SMALL} - {".pth"}))
 def test_a_small_file_that_is_cut_or_damaged_gives_numbers_or_one_line(tmp_path, ending):
     with_package(ending)
     path, whole = tmp_path / f"file{ending}", WHOLE[ending]
@@ -76,7 +77,7 @@ def test_a_small_file_that_is_cut_or_damaged_gives_numbers_or_one_line(tmp_path,
         held(path, bytes(content))
 
 
-@pytest.mark.parametrize("ending", list(READERS))
+@pytest.mark.parametrize("ending", list(SMALL))
 def test_a_small_file_that_is_none_is_refused(tmp_path, ending):
     path = tmp_path / f"file{ending}"
     with pytest.raises(ValueError, match="no such file"):
@@ -88,7 +89,7 @@ def test_a_small_file_that_is_none_is_refused(tmp_path, ending):
         read_file(path)
 
 
-@pytest.mark.parametrize("ending", list(FORMATS))
+@pytest.mark.parametrize("ending", list(TRACES))
 def test_a_trace_that_is_none_is_refused(tmp_path, ending):
     path, form = tmp_path / f"trace{ending}", FORMATS[ending]
     with pytest.raises(ValueError, match="no such file"):
@@ -112,37 +113,37 @@ def test_a_format_says_whether_it_is_a_folder_and_has_names(tmp_path, saver):
     assert set(locate_arrays(first)) == (set(pair) if form.named else {""})
 
 
-@pytest.mark.parametrize(("table", "kind"), [(READERS, Reader), (FORMATS, TraceFormat)])
-def test_what_is_no_format_cannot_be_added(table, kind):
-    with pytest.raises(ValueError, match=f"is no {kind.__name__}"):
-        table.add(".x", len)
+def test_what_is_no_format_cannot_be_added():
+    with pytest.raises(ValueError, match="is no Format"):
+        FORMATS.add(".x", len)
     with pytest.raises(ValueError, match=r"named '\.y'"):
-        table.add(".x", kind(".y", len))
+        FORMATS.add(".x", Format(".y", len))
 
 
 def test_the_pages_name_every_format():
-    for page, table in (("files", READERS), ("traces", FORMATS)):
+    for page, examples in (
+        ("files", [form.example for form in SMALL.values()]),
+        ("traces", [form.trace_example for form in TRACES.values()]),
+    ):
         text = (DOCS / "tables" / f"registry_{page}.md").read_text(encoding="utf-8")
-        assert [text.count(f"`{form.example}`") for form in table.values()] == [1] * len(table)
+        assert [text.count(f"`{example}`") for example in examples] == [1] * len(examples)
 
 
 THEIRS = """
-from otspec.files import Reader
-from otspec.traces.readers import TraceFormat
-from otspec.traces.readers.npy import locate_npy
+from otspec.files import Format
+from otspec.files.npy import locate_npy
 
 
 def read_lines(path, keys):
     return {"": path.read_text(encoding="utf-8").split()}
 
 
-LINES = Reader(".lines", read_lines)
-RAW = TraceFormat(".raw", locate_npy, named=False)
+LINES = Format(".lines", read_lines)
+RAW = Format(".raw", locate=locate_npy)
 """
 ENTRY_POINTS = """
-[otspec.readers]
+[otspec.formats]
 .lines = their_formats:LINES
-[otspec.trace_formats]
 .raw = their_formats:RAW
 """
 
@@ -157,7 +158,7 @@ for words in json.loads(sys.argv[1]):
 
 @pytest.fixture
 def with_theirs(tmp_path):
-    """Run Python with a package beside otspec that adds a format to each table."""
+    """Run Python with a package beside otspec that adds two formats."""
     (tmp_path / "their_formats.py").write_text(THEIRS, encoding="utf-8")
     about = tmp_path / "their_formats-1.0.dist-info"
     about.mkdir()

@@ -205,7 +205,7 @@ def test_copies_and_pickles_make_the_same_table(copied):
 
 def test_rows_of_several_classes_are_refused_in_one_line():
     mixed = [*traces.compare(*FLOAT, [2]), STATISTIC]
-    with pytest.raises(ValueError, match=r"items\[15\] is Statistic.* must be a Comparison"):
+    with pytest.raises(ValueError, match=r"items\[17\] is Statistic.* must be a Comparison"):
         Rows(mixed).to_arrow()
     with pytest.raises(ValueError, match="there are no rows: pass kind"):
         Rows().to_arrow()

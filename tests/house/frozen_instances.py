@@ -13,7 +13,7 @@ import otspec
 from otspec import auditing, blocks, models, programs, rules, solvers, traces
 from otspec._base.arithmetic import as_numbers
 from otspec.blocks import TREE_VERIFIERS
-from otspec.blocks.block_verify import ChainedResiduals
+from otspec.blocks.block_verification_preprint import ChainedResiduals
 from otspec.blocks.greatest_path import GreatestPath
 from otspec.blocks.trees.verifiers.first_highest_path import ClippedRanks
 from otspec.blocks.trees.verifiers.nodes import Node, Nodes
@@ -34,7 +34,6 @@ from otspec.optimum.pools.knots import Knots
 from otspec.optimum.pools.laws import SelectionLaw, clipped_law
 from otspec.optimum.pools.pools import Pools, by_bins, by_thresholds, by_token
 from otspec.ratios import Pair
-from otspec.rules import lossy
 from otspec.rules.importance.acceptance import VerifiedSelection
 from otspec.rules.importance.stages import Stage, StagedSelection
 from otspec.rules.lossy import LOSSY_RULES
@@ -149,7 +148,7 @@ EXACT = {  # from exact arrays or from float ones
         (0,),
         otspec.optimum.TotalVariation(Fraction(1, 20)),
     ),
-    "frontier program": lambda give: lossy.FrontierProgram(
+    "frontier program": lambda give: otspec.optimum.FrontierProgram(
         otspec.IID(give(DRAFT), 2), give(TARGET), total_variation=1
     ),
     "vessels": lambda give: Vessels(as_numbers(give(DRAFT), "x"), as_numbers(give(TARGET), "x")),
@@ -269,7 +268,7 @@ EXACT = {  # from exact arrays or from float ones
     "residuals": lambda give: ChainedResiduals(model(give), model(give, TARGET), 2),
     **{
         kind.title: lambda give, kind=kind: kind(model(give), model(give, TARGET), 2)
-        for kind in (*blocks.BLOCK_RULES.values(), blocks.HierarchicalVerify)
+        for kind in (*blocks.BLOCK_RULES.values(), blocks.HierarchicalVerification)
     },
     "tree": lambda give: blocks.DraftSelection(
         model(give), model(give, TARGET), give.sequence([2, 1]), rules.RecursiveRejection

@@ -14,7 +14,7 @@ from scipy import sparse
 
 import otspec
 from otspec.batch import Verified, VerifiedBlock
-from otspec.blocks import BlockVerify
+from otspec.blocks import BlockVerificationPreprint
 from otspec.rules.base.rule import CountedLaw
 
 OPEN = (CountedLaw, Verified, VerifiedBlock)
@@ -79,7 +79,7 @@ def arguments(thing):
         "length": 2,
         "k": 2,
         "node": 0,
-        "rule": BlockVerify,
+        "rule": BlockVerificationPreprint,
         "order": np.arange(n if isinstance(n, int) else 3),
     }
     law = getattr(thing, "law", None)

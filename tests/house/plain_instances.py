@@ -40,12 +40,17 @@ from otspec.decoding.verification import (
 )
 from otspec.distributions import as_distribution
 from otspec.estimate import Estimate
-from otspec.files import READERS
-from otspec.files.npy import Header
+from otspec.files import FORMATS
+from otspec.files.npy import Header, MappedArray
+from otspec.files.npz import PackedArray
 from otspec.files.parquet import Column
+from otspec.files.safetensors import SafetensorsArray
+from otspec.files.torch import TorchArray
+from otspec.files.zarr import ZarrArray
 from otspec.frames import columns_of
 from otspec.logged import Ratio, Thresholded
 from otspec.models.joint_contexts import JointContexts
+from otspec.plots.looks import UNKNOWN
 from otspec.programs.formulation import Size
 from otspec.programs.sequences.chained_residuals import End
 from otspec.reports.findings import Standing
@@ -58,12 +63,7 @@ from otspec.traces.collect.sampling import Part
 from otspec.traces.collect.texts import Script
 from otspec.traces.comparison import Row
 from otspec.traces.draft_laws import LawMeans
-from otspec.traces.readers import FORMATS, Source, Warp, Warping
-from otspec.traces.readers.mapped import MappedArray
-from otspec.traces.readers.npz import PackedArray
-from otspec.traces.readers.safetensors import SafetensorsArray
-from otspec.traces.readers.torch import TorchArray
-from otspec.traces.readers.zarr import ZarrArray
+from otspec.traces.readers import Source, Warp, Warping
 from otspec.traces.runs import Failure, Run
 from otspec.traces.runs.chunking import Chunk
 from otspec.traces.runs.comparing import Settings
@@ -183,7 +183,7 @@ PLAIN = {
     "request": lambda _: Request(Halves(), (0,), (-1,), 1),
     "leaf verifier": lambda _: LeafVerifier(rules.KSequential),
     "child": lambda _: Child(0, (1, 2), 0.5),
-    "chain verifier": lambda _: ChainVerifier(blocks.TokenVerify, 2, READ, READ, (), READ),
+    "chain verifier": lambda _: ChainVerifier(blocks.TokenVerification, 2, READ, READ, (), READ),
     "arrivals": lambda _: over_drafts(rules.RecursiveRejection(DRAFT, TARGET, 2), merge=True),
     "rejections": lambda _: next(rejections(HALF, HALF, 1.0, 2)),
     "verdict": lambda _: Verdict((0,), 1, TreeVerifier(rules.KSequential)),
@@ -237,8 +237,8 @@ PLAIN = {
     "source": source,
     "chunk": chunk,
     "failure": lambda give: Failure(chunk(give), "file: it is gone"),
-    "reader": lambda _: READERS[".npy"],
-    "trace format": lambda _: FORMATS[".npz"],
+    "look": lambda _: UNKNOWN,
+    "file format": lambda _: FORMATS[".npz"],
     "column": lambda _: columns_of(Row)[-1],
     "row": lambda _: Row("rule", "iid", 2, 0.5, 0.75),
     "header": lambda _: Header((2, 3), "<f2", False, 128),

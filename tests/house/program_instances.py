@@ -77,6 +77,6 @@ PROGRAMS = {
     "planned block": lambda give: blocks.PlannedBlock(
         model(give),
         model(give, TARGET),
-        blocks.TokenVerify(model(give), model(give, TARGET), 1),
+        blocks.TokenVerification(model(give), model(give, TARGET), 1),
     ),
 }

@@ -16,8 +16,9 @@ from rich.pretty import pretty_repr
 
 import otspec
 from otspec import auditing, conformance, rules
-from otspec.cards import Carded, said, token_set
-from otspec.cards.values import decimal
+from otspec._base.frozen import Shown
+from otspec.display import decimal, said, token_set
+from otspec.display.fields import TABLE
 from otspec.estimate import Estimate
 from otspec.frames import Rows
 from otspec.rules import PairRule
@@ -137,7 +138,7 @@ def test_other_audits_say_what_they_found():
     search = otspec.audit_over(rules.KSequential, auditing.random_instances(3))
     assert in_shell(search).startswith("The rule is lossless on 3 instances")
     models = [otspec.models.memoryless(law) for law in (DRAFT, TARGET)]
-    blocks = otspec.audit_blocks(otspec.blocks.BlockVerify(*models, 2))
+    blocks = otspec.audit_blocks(otspec.blocks.BlockVerificationPreprint(*models, 2))
     assert in_shell(blocks).startswith("Texts are the target's, exactly")
     assert repr(blocks).startswith("BlockAudit(lossless=True, expected=")
     assert repr(models[0]) == "TableModel(n=3, exact=True)"
@@ -224,7 +225,7 @@ def instances():
 def test_every_result_has_a_short_line_and_a_card():
     seen = set()
     for name, thing in instances():
-        if not isinstance(thing, Carded) or type(thing) in seen:
+        if not isinstance(thing, Shown) or type(thing) in seen:
             continue
         seen.add(type(thing))
         line = repr(thing)
@@ -241,3 +242,22 @@ def test_every_result_has_a_short_line_and_a_card():
 def test_an_object_that_is_not_made_yet_has_a_repr(kind):
     # Tracebacks and debuggers show self in the middle of __init__.
     assert repr(object.__new__(kind)) == f"{kind.__name__}()"
+
+
+def test_the_table_names_one_class_each():
+    """Names alone say which class a row is of, so that no other may have the same."""
+    named = [
+        kind.__qualname__ for kind in subclasses(Shown) if kind.__module__.startswith("otspec.")
+    ]
+    assert {name: named.count(name) for name in TABLE} == dict.fromkeys(TABLE, 1)
+
+
+def subclasses(kind):
+    """Return all classes that inherit from one, each once."""
+    list(instances())  # all modules are loaded then
+    below, found = [kind], set()
+    while below:
+        new = set(below.pop().__subclasses__()) - found
+        found |= new
+        below += new
+    return found

@@ -9,7 +9,7 @@ import pickle
 import pkgutil
 from enum import Enum
 from fractions import Fraction
-from functools import cache, cached_property, partial
+from functools import cache, partial
 from typing import NamedTuple
 
 import numpy as np
@@ -21,15 +21,16 @@ from searching import NIGHTLY
 
 import otspec
 from otspec._base.arithmetic import as_numbers
-from otspec._base.frozen import Frozen, frozen, read_only
+from otspec._base.frozen import Frozen, cached_property, frozen, read_only
 from otspec.chance import Chance
 from otspec.conformance.faults import Machine
 from otspec.distributions import as_distribution
 
 NOT_WALKED = {
     "Frozen": "the base class itself",
-    "Carded": "its own base class",
-    **dict.fromkeys(("Card", "Verbatim"), "texts, which show a result"),
+    "Shown": "its own base class",
+    **dict.fromkeys(("Card", "Verbatim", "Fields"), "what is shown of a result"),
+    "cached_property": "a descriptor",
     "ProgramBuilder": "a builder, which is there to be changed",
     "Rows": "a part of a program, and a list of results, which is there to be added to",
     "Registry": "a table, which is there to be added to",

@@ -90,7 +90,7 @@ def test_mutants_are_drawn_once_and_not_those_that_are_known(mutants, tmp_path, 
     known = (name, "least", "return -min(values)", "return -max(values)")
 
     def drawn(count, before=()):
-        items = mutants.draw(tmp_path, "room", count, seed, {known, *before})
+        items = mutants.draw(tmp_path, "otspec/room", count, seed, {known, *before})
         each = [item.mutations[0] for item in items]
         return [mutants.identity(tmp_path, one, *mutants.changed(one)[1:]) for one in each]
 

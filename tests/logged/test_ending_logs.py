@@ -12,9 +12,9 @@ from tree_search import all_trees, kept_of, text
 
 from otspec.blocks import (
     BLOCK_RULES,
-    BlockVerifyPublished,
+    BlockVerification,
     DraftSelection,
-    TokenVerify,
+    TokenVerification,
     TraversalVerify,
     as_shape,
     best_trees,
@@ -155,7 +155,7 @@ def test_replays_of_whole_texts_have_the_calls_of_decoding(tree):
     assert all(each.ended for each, _ in pairs)
     rules = [RecursiveRejection, PooledSelection]
     if tree == "1x1":
-        rules += [TokenVerify, BlockVerifyPublished]
+        rules += [TokenVerification, BlockVerification]
     for rule in rules:
         verifier = (
             DraftSelection(draft, ending, tree, rule, merge=False)

@@ -10,7 +10,7 @@ from block_models import SIZES, model_pairs
 from instances import EPS
 from searching import NIGHTLY
 
-from otspec.blocks import BLOCK_RULES, BlockVerify, TokenVerify
+from otspec.blocks import BLOCK_RULES, BlockVerificationPreprint, TokenVerification
 from otspec.datasets import load_smollm2
 from otspec.logged import LoggedBlock, compare_on_blocks
 from otspec.models import EndingModel
@@ -82,14 +82,20 @@ def test_blocks_that_end_have_the_exact_mean_up_to_their_end(n, length):
         tree = [
             mass * each.expected_of_tree((1,) * length, RecursiveRejection) for mass, each in blocks
         ]
-        assert sum(tree) == TokenVerify(draft, ending, length).expected()
+        assert sum(tree) == TokenVerification(draft, ending, length).expected()
 
 
 def test_a_block_that_ends_is_one_of_any_greater_length():
     ended = LoggedBlock(DRAFT, TARGET, [1, 0], end=[1])
     assert (ended.tokens, ended.ended, LOGGED.ended) == ((1,), True, False)
-    assert ended.kept(TokenVerify, 5).tolist() == ended.kept(TokenVerify, 1).tolist() == [0, 1]
-    assert ended.expected(BlockVerify, 5) == ended.expected(BlockVerify, 1)
+    assert (
+        ended.kept(TokenVerification, 5).tolist()
+        == ended.kept(TokenVerification, 1).tolist()
+        == [0, 1]
+    )
+    assert ended.expected(BlockVerificationPreprint, 5) == ended.expected(
+        BlockVerificationPreprint, 1
+    )
     assert compare_on_blocks([ended], [4])[0].expected == 0.5
     with pytest.raises(ValueError, match="end holds 3"):
         LoggedBlock(DRAFT, TARGET, [1], end=[3])
@@ -98,16 +104,18 @@ def test_a_block_that_ends_is_one_of_any_greater_length():
 def test_a_logged_block_by_hand():
     assert LOGGED.tokens == (0, 1)
     # 0.5 = min(1, 0.25 / 0.5) for token 0, then 0.25 / 0.5 for token 1.
-    assert LOGGED.kept(TokenVerify, 2).tolist() == [0.5, 0.25, 0.25]
-    assert LOGGED.kept(TokenVerify, 1).tolist() == [0.5, 0.5]
+    assert LOGGED.kept(TokenVerification, 2).tolist() == [0.5, 0.25, 0.25]
+    assert LOGGED.kept(TokenVerification, 1).tolist() == [0.5, 0.5]
     # 0.25 + 0.25 of the first tokens, and 0.5 of min(0.25, 0.5) + 0.25 + 0.25 of the second.
-    assert LOGGED.expected(TokenVerify, 1) == 0.5
-    assert LOGGED.expected(TokenVerify, 2) == 0.5 + 0.5 * 0.75
+    assert LOGGED.expected(TokenVerification, 1) == 0.5
+    assert LOGGED.expected(TokenVerification, 2) == 0.5 + 0.5 * 0.75
     # Ratios: 1/2, then 1, 1/4 and 1/2 for the second tokens.
-    assert LOGGED.expected(BlockVerify, 2) == 0.5 + 0.25 * 1 + 0.5 * 0.25 + 0.25 * 0.5
+    assert LOGGED.expected(BlockVerificationPreprint, 2) == 0.5 + 0.25 * 1 + 0.5 * 0.25 + 0.25 * 0.5
     never = LoggedBlock(DRAFT, TARGET, [2, 1])
-    assert never.expected(BlockVerify, 2) == never.expected(TokenVerify, 2) == 0.5
-    assert never.kept(TokenVerify, 2).tolist() == [1, 0, 0]
+    assert (
+        never.expected(BlockVerificationPreprint, 2) == never.expected(TokenVerification, 2) == 0.5
+    )
+    assert never.kept(TokenVerification, 2).tolist() == [1, 0, 0]
 
 
 @pytest.mark.parametrize(
@@ -122,10 +130,13 @@ def test_a_logged_block_by_hand():
         (lambda: LoggedBlock([["1/2", "1/2"]], [[0.5, 0.5]], [0]), r"draft is exact but target"),
         (lambda: LoggedBlock([[0.5, 0.5], [1.0]], [[0.5, 0.5], [1.0]], [0, 0]), r"tokens"),
         (lambda: LoggedBlock([[1.0], ["1"]], [[1.0], ["1"]], [0, 0]), r"float"),
-        (lambda: LOGGED.kept(TokenVerify, 3), r"length is 3, but the block has 2 tokens"),
-        (lambda: LOGGED.expected(BlockVerify, 3), r"length is 3, but the block has 2 tokens"),
-        (lambda: LOGGED.expected(BlockVerify, 0), r"length must be at least 1"),
-        (lambda: LOGGED.kept(BlockVerify, 1.5), r"length must be an integer"),
+        (lambda: LOGGED.kept(TokenVerification, 3), r"length is 3, but the block has 2 tokens"),
+        (
+            lambda: LOGGED.expected(BlockVerificationPreprint, 3),
+            r"length is 3, but the block has 2 tokens",
+        ),
+        (lambda: LOGGED.expected(BlockVerificationPreprint, 0), r"length must be at least 1"),
+        (lambda: LOGGED.kept(BlockVerificationPreprint, 1.5), r"length must be an integer"),
         (lambda: compare_on_blocks([], [1]), r"blocks is empty"),
         (lambda: compare_on_blocks([LOGGED], [3]), r"length is 3"),
     ],
@@ -141,8 +152,8 @@ def test_a_token_that_is_never_drafted_is_refused(token):
         return LoggedBlock([[1.0, 0.0]], [[0.5, 0.5]], [token])
 
     for ask in (
-        lambda: block().kept(TokenVerify, 1),
-        lambda: block().expected(BlockVerify, 1),
+        lambda: block().kept(TokenVerification, 1),
+        lambda: block().expected(BlockVerificationPreprint, 1),
         lambda: compare_on_blocks([block()], [1]),
     ):
         says = rf"tokens\[0\] is {token}, (which the draft model never|but token ids run)"
@@ -168,7 +179,7 @@ def test_comparisons_are_means_with_their_standard_errors():
         assert row.rule == rule_class.title
         assert row.expected == sum(values) / 2
         assert row.error == pytest.approx(abs(values[0] - values[1]) / 2, abs=4 * EPS)
-        best = [block.expected(BlockVerify, row.length) for block in (LOGGED, other)]
+        best = [block.expected(BlockVerificationPreprint, row.length) for block in (LOGGED, other)]
         assert row.optimum == sum(best) / 2
         assert row.gap == row.optimum - row.expected
         assert row.efficiency == row.expected + 1
@@ -251,7 +262,7 @@ def test_blocks_are_read_at_other_temperatures_with_the_rows_that_they_were_draw
             powers = np.array(getattr(as_drawn, side)) ** (1 / temperature)
             wanted = powers / powers.sum(axis=1, keepdims=True)
             assert np.allclose(getattr(block, side), wanted, rtol=1e-12)
-    assert next(trace.blocks(Warping(0.5, draft=Warp()))).kept(TokenVerify, 2).size == 3
+    assert next(trace.blocks(Warping(0.5, draft=Warp()))).kept(TokenVerification, 2).size == 3
     beside = Trace(draft, target, drafted=trace)
     assert [block.tokens for block in beside.blocks(Warping(0.7))] == [
         block.tokens for block in trace.blocks()

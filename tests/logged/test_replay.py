@@ -10,7 +10,13 @@ import pytest
 from block_models import model_pairs
 from drafted_trees import models
 
-from otspec.blocks import BlockVerify, BlockVerifyPublished, DraftSelection, TokenVerify, as_shape
+from otspec.blocks import (
+    BlockVerification,
+    BlockVerificationPreprint,
+    DraftSelection,
+    TokenVerification,
+    as_shape,
+)
 from otspec.logged import LoggedBlock, replay
 from otspec.logged.given_text import levels_of_block
 from otspec.logged.replay import levels_along
@@ -38,7 +44,7 @@ CASES = [
     (TargetOnly, "2x1"),
     (RecursiveRejection, "1x1x1"),
 ]
-BLOCKS = [(TokenVerify, "1x1"), (TokenVerify, "1x1x1"), (BlockVerifyPublished, "1x1x1")]
+BLOCKS = [(TokenVerification, "1x1"), (TokenVerification, "1x1x1"), (BlockVerification, "1x1x1")]
 
 
 def of_tree(rule, tree):
@@ -124,10 +130,10 @@ def test_calls_of_blocks_along_a_text_are_those_of_decoding(rule, tree):
 
 
 @pytest.mark.parametrize(
-    ("rule", "tree"), [(RecursiveRejection, "2x1"), (BlockVerifyPublished, "1x1x1")]
+    ("rule", "tree"), [(RecursiveRejection, "2x1"), (BlockVerification, "1x1x1")]
 )
 def test_texts_that_end_are_complete_with_the_end(rule, tree):
-    make = of_block if rule is BlockVerifyPublished else of_tree
+    make = of_block if rule is BlockVerification else of_tree
     for draft, target in models(413, 4, 2, 3):
         ending = EndingModel(target, [1])
         found = decoded(make(rule, tree), draft, ending, 3)
@@ -163,16 +169,16 @@ def test_a_text_that_was_cut_off_counts_calls_with_a_whole_tree_behind_them():
 
 def test_a_draft_that_is_the_target_is_kept():
     fair = memoryless(["1/2", "1/2"])
-    found = replay(logged(fair, fair, (0, 1, 0, 1, 1)), TokenVerify, "1x1")
+    found = replay(logged(fair, fair, (0, 1, 0, 1, 1)), TokenVerification, "1x1")
     assert found.starts.tolist() == [1, 0, 0, 1, 0]
     assert found.lengths.tolist() == [0, 0, 2]
-    never = replay(logged(memoryless(["1", "0"]), fair, (1, 1, 1)), TokenVerify, "1x1")
+    never = replay(logged(memoryless(["1", "0"]), fair, (1, 1, 1)), TokenVerification, "1x1")
     assert (never.calls, never.lengths.tolist()) == (3, [3, 0, 0])
 
 
 def test_ratios_beyond_the_floats_are_kept_until_a_token_is_never_drafted():
     draft, target = np.array([1.0, 1.0, 0.0, 1.0]), np.array([1e-200, 1e-200, 1.0, 0.5])
-    for rule in (TokenVerify, BlockVerifyPublished):
+    for rule in (TokenVerification, BlockVerification):
         levels = levels_of_block(rule, 4, draft, target)
         assert levels[:, 0].tolist() == [1, 1, 0, 0]
         assert levels[:, 3].tolist() == [1, 0, 0, 0]
@@ -198,19 +204,21 @@ def test_walks_follow_the_law():
 def test_what_cannot_be_followed_along_a_text_is_refused():
     draft, target = memoryless(["1/2", "1/2"]), memoryless(["1/4", "3/4"])
     text = logged(draft, target, (1, 0))
-    with pytest.raises(ValueError, match="rule is BlockVerify, which leaves more behind"):
-        replay(text, BlockVerify, "1x1")
+    with pytest.raises(
+        ValueError, match="rule is BlockVerificationPreprint, which leaves more behind"
+    ):
+        replay(text, BlockVerificationPreprint, "1x1")
     with pytest.raises(ValueError, match="tree is 2x1: a rule for one block verifies a chain"):
-        replay(text, TokenVerify, "2x1")
+        replay(text, TokenVerification, "2x1")
     with pytest.raises(ValueError, match="tree is top2: drafts that are certain"):
         replay(text, TargetOnly, "top2")
     drafted = LoggedBlock(text.draft, text.target, (1, 0))
     with pytest.raises(ValueError, match=r"sampling\[0\] is not the target there"):
-        replay(drafted, TokenVerify, "1")
+        replay(drafted, TokenVerification, "1")
     with pytest.raises(ValueError, match="rule is Lenience, whose texts are not the target's"):
         replay(text, Lenience.of_pair, "1")
     with pytest.raises(ValueError, match="text is 'x'"):
-        replay("x", TokenVerify, "1")
+        replay("x", TokenVerification, "1")
 
 
 def test_rows_that_are_read_one_by_one_refuse_a_token_that_the_target_never_draws():

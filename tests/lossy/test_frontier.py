@@ -10,7 +10,7 @@ import pytest
 from instances import LAWS, extreme_pairs, floats, fractions, law_case, law_cases
 
 import otspec
-from otspec.rules.lossy import FrontierProgram
+from otspec.optimum import FrontierProgram
 from otspec.solvers import solve
 
 DRAFT, TARGET = fractions("1/2", "1/4", "1/4", 0), fractions("1/20", "1/20", "4/5", "1/10")

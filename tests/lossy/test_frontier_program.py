@@ -11,8 +11,8 @@ from instances import law_cases
 from searching import enough
 
 import otspec
+from otspec.optimum import FrontierProgram
 from otspec.optimum.plan import Plan
-from otspec.rules.lossy import FrontierProgram
 from otspec.solvers import solve
 
 NAMES = ("IID", "WithoutReplacement", "Joint", "Independent", "TopK", "Hub")

@@ -17,6 +17,7 @@ from searching import of_all
 
 import otspec
 from otspec._base.registry import Registry, subclass_of
+from otspec.plots.looks import LOOKS
 from otspec.rules.lossy import LOSSY_RULES, LossyRule
 from otspec.rules.lossy.divergences import entropy, jensen_shannon, kullback_leibler
 
@@ -28,7 +29,7 @@ def test_every_rule_has_a_kernel_of_its_own():
         if isinstance(kind, type) and issubclass(kind, LossyRule) and hasattr(kind, "name")
     }  # fmt: skip
     assert exported == set(LOSSY_RULES.values())
-    looks = [(rule.colour, rule.marker) for rule in LOSSY_RULES.values()]
+    looks = [LOOKS[rule.title] for rule in LOSSY_RULES.values()]
     assert len(set(looks)) == len(looks)
 
 

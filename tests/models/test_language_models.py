@@ -11,7 +11,7 @@ import pytest
 from block_models import literal
 from instances import EPS, fractions, weights
 
-from otspec.blocks import BLOCK_RULES, BlockVerify
+from otspec.blocks import BLOCK_RULES, BlockVerificationPreprint
 from otspec.models import CallableModel, TableModel, load_model, markov, memoryless, random_pair
 from otspec.models.base import Continued
 from otspec.models.callables import as_models
@@ -114,7 +114,7 @@ def test_callables_are_checked_asked_once_and_continued():
     assert rest.context((0,)) == (0, 1, 1, 0)
     assert draft.after(()) is draft
     assert sorted(asked) == sorted(set(asked))
-    assert BlockVerify(own, own, 3).expected() == 3
+    assert BlockVerificationPreprint(own, own, 3).expected() == 3
 
 
 @pytest.mark.parametrize(

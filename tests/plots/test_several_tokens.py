@@ -11,7 +11,8 @@ from otspec import blocks, models, plots
 from otspec.estimate import Estimate
 from otspec.frames import Rows
 from otspec.plots import look_of, look_of_several
-from otspec.rules import PairRule, PooledSelection, RecursiveRejection, compared_rules
+from otspec.plots.looks import UNKNOWN
+from otspec.rules import PooledSelection, RecursiveRejection, compared_rules
 from otspec.traces.comparison import Row
 
 MODELS = models.memoryless(["1/2", "1/2"]), models.memoryless(["1/4", "3/4"])
@@ -133,6 +134,6 @@ def test_rules_for_several_tokens_can_be_told_apart():
 
 def test_rules_that_no_table_knows_are_grey():
     for look in (look_of, look_of_several):
-        assert look("a rule of mine")["color"] == PairRule.colour
+        assert look("a rule of mine")["color"] == UNKNOWN.color
     rows = [Row("a rule of mine", "drafts of mine", k, 0.5, 0.75) for k in (1, 2)]
     assert "a rule of mine" in lines_of(plots.acceptance(rows, Figure().add_subplot()))

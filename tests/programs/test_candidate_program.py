@@ -23,7 +23,13 @@ from programs_table import VALUE_ERROR
 
 import otspec
 from otspec.auditing.blocks import audit_blocks, best_expected
-from otspec.blocks import BlockVerify, DraftSelection, TokenVerify, as_branching, decoded_law
+from otspec.blocks import (
+    BlockVerificationPreprint,
+    DraftSelection,
+    TokenVerification,
+    as_branching,
+    decoded_law,
+)
 from otspec.models import memoryless
 from otspec.programs import BlockProgram, CandidateProgram, formulation
 from otspec.programs.candidates import longest_beginning
@@ -86,7 +92,7 @@ def test_float_candidates_sum_to_one():
 def test_one_candidate_is_the_program_of_blocks(n, length):
     for draft, target in models(183, 8, n, length):
         selection = DraftSelection(draft, target, (1,) * length, RecursiveRejection)
-        best = BlockVerify(draft, target, length).expected()  # theorem 1's sum
+        best = BlockVerificationPreprint(draft, target, length).expected()  # theorem 1's sum
         assert optimum(selection) == best
         if (n, length) != (2, 3):
             assert solve(BlockProgram(draft, target, length).build()).value == best
@@ -238,8 +244,8 @@ def test_a_lossy_rule_in_floats_is_found_too():
 
 def test_what_is_the_best_for_other_rules():
     for draft, target in models(187, 4, 2, 2):
-        one = TokenVerify(draft, target, 2)
-        assert best_expected(one) == BlockVerify(draft, target, 2).expected()
+        one = TokenVerification(draft, target, 2)
+        assert best_expected(one) == BlockVerificationPreprint(draft, target, 2).expected()
         for rule in IID_RULES:
             assert DraftSelection(draft, target, "1x1", RULES[rule][0]).expected() <= best_expected(
                 one

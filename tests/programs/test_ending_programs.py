@@ -6,7 +6,7 @@ import pytest
 from ending_models import ENDINGS, each_ending, most_kept
 from programs_table import needs_cdd
 
-from otspec.blocks import BlockVerify, DraftSelection
+from otspec.blocks import BlockVerificationPreprint, DraftSelection
 from otspec.models import EndingModel, TableModel, memoryless
 from otspec.programs import BlockProgram, CandidateProgram, DraftedSets, PathProgram
 from otspec.rules import KSequential
@@ -18,7 +18,7 @@ pytestmark = needs_cdd
 @each_ending()
 def test_programs_and_their_plans_keep_the_same_up_to_the_end(draft, target, end):
     ending = EndingModel(target, end)
-    most = most_kept(BlockVerify(draft, ending, 2).candidates(), target, end)
+    most = most_kept(BlockVerificationPreprint(draft, ending, 2).candidates(), target, end)
     whole = {frozenset([text]): mass for text, mass in draft.texts(2, lambda _: False)}
     paths = PathProgram(DraftedSets(whole, target.n), ending).solve()
     assert paths.expected == paths.bound.value == most

@@ -132,10 +132,10 @@ def test_a_browser_shows_the_report(report, browser, tmp_path):
     assert shown.counts["svg"] == Elements(report.read_text(encoding="utf-8")).counts["svg"]
     assert shown.counts["tr"] == Elements(report.read_text(encoding="utf-8")).counts["tr"]
     browse(browser, tmp_path / "profile", f"--screenshot={picture}", address)
-    colours = np.unique(imread(picture).reshape(-1, 4), axis=0)
-    # Text, lines of many colours and the shaded gap, not an error page.
-    assert len(colours) > 200
-    assert (np.abs(colours[:, :3] - [0, 0x72 / 255, 0xB2 / 255]).max(axis=1) < 0.02).any()
+    colors = np.unique(imread(picture).reshape(-1, 4), axis=0)
+    # Text, lines of many colors and the shaded gap, not an error page.
+    assert len(colors) > 200
+    assert (np.abs(colors[:, :3] - [0, 0x72 / 255, 0xB2 / 255]).max(axis=1) < 0.02).any()
 
 
 FRAMES = """<!doctype html><meta charset="utf-8"><body><script>

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from instances import fractions
 
+from otspec.display import card_of, fields_of
 from otspec.ratios import Pair
 from otspec.rules import (
     RULES,
@@ -109,20 +110,20 @@ def test_a_rule_that_is_made_of_something_else_says_so():
 def test_a_card_says_what_is_accepted_and_what_could_be():
     """Of (0, 0) the output is 0, of all other drafts 1: that is the target, and always a draft."""
     rule = RecursiveRejection(*COIN, 2)
-    assert rule._card_title() == "Recursive rejection, a rule for 2 drafts of 2 tokens"
+    assert fields_of(rule).title(rule) == "Recursive rejection, a rule for 2 drafts of 2 tokens"
     accepted = Fraction(3, 4) + Fraction(1, 4) * Fraction(1, 2)
-    assert dict(rule._card_more()) == {
+    assert dict(fields_of(rule).more(rule)) == {
         "acceptance": accepted, "optimum": 1, "gap": 1 - accepted
     }  # fmt: skip
-    masses = rule._card_masses()
+    masses = fields_of(rule).masses(rule)
     assert [list(masses[name]) for name in ("draft", "target")] == [list(law) for law in COIN]
     # 0 is kept if it is drafted first, with (1/4)/(1/2); the residual is 1.
     assert list(masses["accepted"]) == [Fraction(1, 4), accepted - Fraction(1, 4)]
-    assert "1 draft of 2 tokens" in MaximalCoupling(*COIN)._card_title()
+    assert "1 draft of 2 tokens" in card_of(MaximalCoupling(*COIN)).title
     large = RecursiveRejection(np.full(3_000, 1 / 3_000), np.full(3_000, 1 / 3_000), 2)
-    assert large._card_title() == "Recursive rejection, a rule for 2 drafts of 3,000 tokens"
-    assert dict(large._card_more()) == {}
-    assert large._card_masses()["accepted"] is None
+    assert card_of(large).title == "Recursive rejection, a rule for 2 drafts of 3,000 tokens"
+    assert dict(fields_of(large).more(large)) == {}
+    assert fields_of(large).masses(large)["accepted"] is None
 
 
 @pytest.mark.parametrize(

@@ -9,9 +9,10 @@ import numpy as np
 import oracles
 import pytest
 from instances import weights
+from scipy.optimize import linprog
 
 from otspec.rules.importance.shared_pairs import quick_pairs, shared_pairs
-from otspec.rules.importance.shared_pass import push_all
+from otspec.rules.importance.shared_pass import push_all, settle_all
 
 CRUMB = 5e-324
 """The smallest float."""
@@ -95,5 +96,73 @@ def test_pushes_one_by_one_share_the_same():
         expected = shared_pairs(floats, wanted.astype(float))
         assert quick_pairs(floats, wanted.astype(float)).tolist() == expected.tolist()
         got = np.triu(floats)
-        push_all(got, got.sum(axis=1) - wanted.astype(float))
+        surplus = got.sum(axis=1) - wanted.astype(float)
+        push_all(got, surplus)
+        settle_all(got, surplus)
         assert got.tolist() == expected.tolist()
+
+
+def first_flow(masses, wanted):
+    """The lexicographically first maximum flow by a linear program for each pair, in integers.
+
+    All corners of these polytopes are integers, so that a solution is known once it is rounded.
+    """
+    pairs = list(combinations(range(len(wanted)), 2))
+    # Columns: what the earlier token gets of each pair, then what each token keeps.
+    size, most = len(wanted), [int(masses[pair]) for pair in pairs]
+    keeps = np.hstack([np.zeros((size, len(pairs))), np.eye(size)])
+    given = np.zeros(size)
+    for column, (i, j) in enumerate(pairs):
+        keeps[i, column], keeps[j, column] = -1, 1
+        given[j] += most[column]
+    ranges = [(0, each) for each in [*most, *map(int, wanted)]]
+    goals = [np.repeat([0.0, 1.0], [len(pairs), size]), *np.eye(len(pairs), len(pairs) + size)]
+    found = []
+    for column, goal in enumerate(goals, start=-1):
+        rows = np.array(goals[:1] if column >= 0 else []).reshape(-1, len(goal))
+        solved = linprog(
+            -goal, A_ub=keeps, b_ub=given, A_eq=rows, b_eq=found[:1] if column >= 0 else [],
+            bounds=ranges,
+        )  # fmt: skip
+        found.append(round(-solved.fun))
+        if column >= 0:
+            ranges[column] = found[-1], found[-1]
+    got = np.zeros((size, size), int)
+    for pair, share in zip(pairs, found[1:], strict=True):
+        got[pair], got[pair[::-1]] = share, masses[pair] - share
+    return got.tolist()
+
+
+def test_of_maximum_flows_the_lexicographically_first_is_taken():
+    rng, others = np.random.default_rng(703), 0
+    for _ in range(60):
+        size = int(rng.integers(2, 6))
+        masses = np.triu(rng.integers(0, 4, (size, size)), 1)
+        masses += masses.T
+        wanted = rng.integers(0, 7, size)
+        exact = [np.array([*map(Fraction, row.ravel())]).reshape(row.shape)
+                 for row in (masses.astype(object), wanted.astype(object))]  # fmt: skip
+        expected = first_flow(masses, wanted)
+        assert shared_pairs(*exact).tolist() == expected
+        assert quick_pairs(masses.astype(float), wanted.astype(float)).tolist() == expected
+        got = np.triu(masses.astype(float))
+        push_all(got, got.sum(axis=1) - wanted)
+        others += got.tolist() != expected
+    assert others > 10  # another maximum flow was found first
+
+
+def test_roundings_change_no_share_by_more_than_all_of_them():
+    """Tied numbers of which floats have no exact copies: thirds, fifths and zeros."""
+    rng = np.random.default_rng(704)
+    for index in range(200):
+        size, unit = int(rng.integers(2, 9)), Fraction(1, (3, 5, 7)[index % 3])
+        masses = np.triu(rng.integers(0, 3, (size, size)), 1).astype(object) * unit
+        masses = masses + masses.T
+        wanted = rng.integers(0, 4, size).astype(object) * unit
+        expected = shared_pairs(masses, wanted).astype(float)
+        # The data are rounded once, and each of at most s² moves over s pairs twice.
+        total = float(masses.sum() + wanted.sum())
+        allowed = total * 2.0**-53 * (2 + 2 * size**3)
+        for share in (shared_pairs, quick_pairs):
+            close = share(masses.astype(float), wanted.astype(float))
+            assert np.abs(close - expected).max() <= allowed

@@ -92,7 +92,7 @@ def test_of_an_engine():
 def exact_programs():
     """Solve linear programs in fractions: those of plans, of blocks and of the long run."""
     import otspec
-    from otspec.blocks import BlockVerify, long_run
+    from otspec.blocks import BlockVerificationPreprint, long_run
     from otspec.models import memoryless
 
     law, target = otspec.IID(["1/2", "3/10", "1/5"], k=2), ["1/10", "3/5", "3/10"]
@@ -101,7 +101,7 @@ def exact_programs():
         program: otspec.optimal_plan(law, target, program).acceptance
         for program in otspec.programs.PROGRAMS
     }
-    found["blocks"] = otspec.audit_blocks(BlockVerify(coin, biased, 2)).optimum
+    found["blocks"] = otspec.audit_blocks(BlockVerificationPreprint(coin, biased, 2)).optimum
     found["long run"] = long_run(coin, coin, 2).bound
     texts = {name: str(value) for name, value in found.items()}
     print(json.dumps([["exact"], 0, json.dumps(texts), ""]))  # noqa: T201

@@ -7,7 +7,7 @@ import numpy as np
 import otspec
 from otspec import batch
 from otspec.batch._array_api.k_sequential import safe_rho
-from otspec.batch._array_api.library import library_of, quiet
+from otspec.batch._array_api.library import library_of
 from otspec.batch._table import RULES
 
 REFERENCES = {rule.batch: rule for rule in otspec.rules.RULES.values() if rule.batch}
@@ -35,12 +35,12 @@ def reference(name, draft, target, k):
     return rule(draft, target) if RULES[name].k else rule(draft, target, k)
 
 
-@quiet
 def reference_at_rho(name, draft, target, k):
     """The same; K-Seq at the ρ that the batch function takes."""
-    rule = reference(name, draft, target, k)
-    if name != "k_sequential":
-        return rule
-    draft, target = np.asarray(draft), np.asarray(target)
-    rho = safe_rho(library_of(draft), draft, target, np.full(1, float(k)))
-    return otspec.rules.KSequential(draft, target, k, rho=max(float(rho), rule.rho))
+    with np.errstate(all="ignore"):
+        rule = reference(name, draft, target, k)
+        if name != "k_sequential":
+            return rule
+        draft, target = np.asarray(draft), np.asarray(target)
+        rho = safe_rho(library_of(draft), draft, target, np.full(1, float(k)))
+        return otspec.rules.KSequential(draft, target, k, rho=max(float(rho), rule.rho))

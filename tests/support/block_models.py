@@ -12,7 +12,7 @@ from instances import KINDS, Exact, floats, pair
 from scipy.stats import binom
 from searching import NIGHTLY, enough
 
-from otspec.blocks import BlockVerify, BlockVerifyPublished, TokenVerify
+from otspec.blocks import BlockVerification, BlockVerificationPreprint, TokenVerification
 from otspec.models import TableModel
 from validation import block_algorithms as printed
 from validation.models import LanguageModel
@@ -27,9 +27,9 @@ STRUCTURES = ("table", "markov", "memoryless")
 SIZES = {(2, 1): 16, (2, 2): 24, (2, 3): 24, (2, 4): 24, (3, 1): 16, (3, 2): 24, (3, 3): 24}
 """How many pairs of models for each alphabet and length."""
 ALGORITHMS = {
-    TokenVerify: printed.token_verify,
-    BlockVerifyPublished: printed.block_verify_one_token,
-    BlockVerify: printed.block_verify,
+    TokenVerification: printed.token_verify,
+    BlockVerification: printed.block_verify_one_token,
+    BlockVerificationPreprint: printed.block_verify,
 }
 """The rules and their algorithms, followed step by step."""
 

@@ -7,7 +7,7 @@ import json
 import numpy as np
 import pytest
 
-from otspec.blocks import BlockVerifyPublished, TokenVerify, as_shape
+from otspec.blocks import BlockVerification, TokenVerification, as_shape
 from otspec.cli.main import main
 from otspec.logged import LoggedBlock, lengths_on_blocks, lengths_on_texts
 from otspec.rules.base import tuples
@@ -131,7 +131,7 @@ def test_the_command_prints_what_was_counted(tmp_path, capsys):
         ("block-published", "1x1", 6),
     ]
     texts = list(Trace(DRAFT, TARGET, target_tokens=TOKENS).texts())
-    wanted = lengths_on_texts(texts, BlockVerifyPublished, "1x1")
+    wanted = lengths_on_texts(texts, BlockVerification, "1x1")
     assert rows[1]["mean_acceptance_length"]["value"] == pytest.approx(
         wanted.acceptance_length.value, rel=1e-12
     )
@@ -147,7 +147,7 @@ def test_the_command_prints_what_was_counted(tmp_path, capsys):
     assert "block verification (preprint)" not in out  # no text is decoded block by block anew
     status, out, _ = run(capsys, path, "--rule", "token", "--tree", "1x1", "--export", "vllm")
     assert json.loads(out)["synthetic_acceptance_rates"] == pytest.approx(
-        lengths_on_texts(texts, TokenVerify, "1x1").rates, abs=1e-6
+        lengths_on_texts(texts, TokenVerification, "1x1").rates, abs=1e-6
     )
 
 

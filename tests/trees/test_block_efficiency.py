@@ -17,10 +17,10 @@ from searching import enough, of_all
 
 from otspec.blocks import (
     BLOCK_RULES,
-    BlockVerifyPublished,
+    BlockVerification,
     Configuration,
     DraftSelection,
-    TokenVerify,
+    TokenVerification,
     compare_block_rules,
     configurations,
     simulate,
@@ -111,14 +111,14 @@ def test_a_simulation_covers_the_exact_efficiency(rule):
 
 def test_a_simulation_of_equal_models_is_certain():
     model = memoryless([0.5, 0.5])
-    estimate = simulate(TokenVerify(model, model, 3), 50)
+    estimate = simulate(TokenVerification(model, model, 3), 50)
     assert (estimate, estimate.high) == (4, 4)
 
 
 @pytest.mark.parametrize("size", [1, 0, -1, 2.5, True])
 def test_an_interval_needs_two_blocks(size):
     with pytest.raises(ValueError, match="size"):
-        simulate(TokenVerify(memoryless(HALVES), memoryless(HALVES), 1), size)
+        simulate(TokenVerification(memoryless(HALVES), memoryless(HALVES), 1), size)
 
 
 @pytest.mark.parametrize(
@@ -155,7 +155,7 @@ def test_all_rules_side_by_side():
     for draft, target in models(198, 8, 3, 2):
         token, published, preprint = compare_block_rules(draft, target, [2])
         assert token.expected <= published.expected <= preprint.expected == preprint.optimum
-        assert published.expected == BlockVerifyPublished(draft, target, 2).expected()
+        assert published.expected == BlockVerification(draft, target, 2).expected()
     assert compare_block_rules(memoryless(HALVES), memoryless(HALVES), []) == []
     with pytest.raises(ValueError, match="draft is list"):
         compare_block_rules(HALVES, QUARTERS, [1])

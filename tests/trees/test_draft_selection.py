@@ -27,7 +27,7 @@ from instances import pairs, weights
 from searching import NIGHTLY
 
 import otspec
-from otspec.blocks import DraftSelection, TokenVerify, as_branching, decoded_law
+from otspec.blocks import DraftSelection, TokenVerification, as_branching, decoded_law
 from otspec.blocks.base import enumerated_expected
 from otspec.blocks.trees.verifiers import nodes
 from otspec.models import TableModel
@@ -188,7 +188,7 @@ COUPLING = [r for r in RULES if takes(r, "1x1") and r not in ("naive", "target-o
 @pytest.mark.parametrize("length", [1, 3])
 def test_one_draft_is_token_verification(rule, length):
     for draft, target in models(155, 8, 2, length):
-        one = TokenVerify(draft, target, length)
+        one = TokenVerification(draft, target, length)
         selection = DraftSelection(draft, target, (1,) * length, RULES[rule][0])
         assert selection.expected() == one.expected()
         assert answered(selection) == answered(one)

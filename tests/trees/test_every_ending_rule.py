@@ -21,16 +21,16 @@ from ending_models import (
 from otspec.auditing import audit_blocks
 from otspec.blocks import (
     BlockRule,
-    BlockVerify,
-    BlockVerifyPublished,
+    BlockVerification,
+    BlockVerificationPreprint,
     DraftSelection,
     DynamicTree,
     FirstHighestPath,
     GreedyMultiPath,
     HandOverRule,
-    HierarchicalVerify,
+    HierarchicalVerification,
     PlannedBlock,
-    TokenVerify,
+    TokenVerification,
     TraversalVerify,
     TraversalVerifyWithoutReplacement,
     TreeRule,
@@ -68,10 +68,10 @@ def tree(kind, shape="2x1"):
 
 PAIRS = selection("2x1", KSequential)
 RULES = {
-    TokenVerify: [block(TokenVerify)],
-    BlockVerifyPublished: [block(BlockVerifyPublished)],
-    BlockVerify: [block(BlockVerify)],
-    HierarchicalVerify: [block(HierarchicalVerify)],
+    TokenVerification: [block(TokenVerification)],
+    BlockVerification: [block(BlockVerification)],
+    BlockVerificationPreprint: [block(BlockVerificationPreprint)],
+    HierarchicalVerification: [block(HierarchicalVerification)],
     DraftSelection: [
         PAIRS,
         selection("[[]][]", RecursiveRejectionWithoutReplacement),
@@ -92,13 +92,13 @@ RULES = {
     PlannedBlock: [
         planned(PAIRS),
         planned(PAIRS, "one"),
-        planned(block(BlockVerify)),
-        planned(block(BlockVerify), "one"),
+        planned(block(BlockVerificationPreprint)),
+        planned(block(BlockVerificationPreprint), "one"),
     ],
     HandOverRule: [lambda draft, target: long_run(draft, target, 2, past=1).policy],
 }
 """Each class with some of its rules for a draft and a target."""
-LOSSY = {HierarchicalVerify, FirstHighestPath}
+LOSSY = {HierarchicalVerification, FirstHighestPath}
 CASES = [(kind, make) for kind, makes in RULES.items() for make in makes]
 
 
@@ -170,7 +170,7 @@ def most_of_one_draft(draft, target, end, length):
 @each_ending()
 def test_planned_blocks_keep_the_most_there_is_up_to_the_end(draft, target, end):
     ending = EndingModel(target, end)
-    for drafts in (PAIRS(draft, ending), BlockVerify(draft, ending, 2)):
+    for drafts in (PAIRS(draft, ending), BlockVerificationPreprint(draft, ending, 2)):
         most = most_kept(drafts.candidates(), target, end)
         whole, one = (
             PlannedBlock(draft, ending, drafts, corrects) for corrects in ("block", "one")
@@ -240,7 +240,7 @@ def test_a_text_that_is_over_has_nothing_to_keep(kind, make, name):
     assert rule.efficiency() == 1 == float(simulate(rule, 4))
 
 
-@each_rule(*LOSSY, BlockVerify, PlannedBlock, HandOverRule)
+@each_rule(*LOSSY, BlockVerificationPreprint, PlannedBlock, HandOverRule)
 def test_whole_texts_need_the_calls_that_are_counted(kind, make):
     """Tokens of a text by whatever way it is decoded are those of the target."""
     draft, target, end = ENDINGS["at most three tokens"]

@@ -13,7 +13,7 @@ from instances import EPS
 from otspec.auditing import audit_blocks
 from otspec.blocks import (
     TREE_VERIFIERS,
-    BlockVerifyPublished,
+    BlockVerification,
     DraftedTree,
     DraftSelection,
     FirstHighestPath,
@@ -85,7 +85,7 @@ def test_paths_are_chosen_by_the_closed_form_and_e_tau_is_enumerated(n, length, 
         assert expected == capped_mass(target, model_of(law, n), length)
         assert expected == enumerated_expected(rule)
         if paths == 1:
-            single = BlockVerifyPublished(*case.exact, length)
+            single = BlockVerification(*case.exact, length)
             assert expected == single.expected()
             for block, _ in single.draft.texts(length):
                 assert (rule.chosen.mass(block), rule._verified.kept(block).tolist()) == (

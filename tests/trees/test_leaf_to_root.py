@@ -23,7 +23,7 @@ from searching import NIGHTLY
 
 from otspec.blocks import TREE_VERIFIERS as ALL_VERIFIERS
 from otspec.blocks import (
-    BlockVerifyPublished,
+    BlockVerification,
     DraftSelection,
     TraversalVerify,
     TraversalVerifyWithoutReplacement,
@@ -156,7 +156,7 @@ def test_a_chain_is_verified_as_published_whatever_the_rule(n, length):
         (PooledSelectionWithoutReplacement, True),
     ]
     for each in model_pairs(237, n, length, 16 if NIGHTLY else 12):
-        published = BlockVerifyPublished(*each.exact, length)
+        published = BlockVerification(*each.exact, length)
         chain = (1,) * length
         found = [UniversalTree(*each.exact, chain, made, merge=m) for made, m in rules]
         found += [kind(*each.exact, chain) for kind in VERIFIERS.values()]
@@ -192,7 +192,7 @@ def test_a_chain_keeps_what_the_program_keeps_for_every_rule(made):
             rule = UniversalTree(*pair, (1,) * length, made)
             check(rule, "top" if made is TargetOnly else "iid", pair, lifted(made, pair, True))
             assert rule.as_block is None or getattr(made, "couples_one", False)
-            less += rule.expected() < BlockVerifyPublished(*pair, length).expected()
+            less += rule.expected() < BlockVerification(*pair, length).expected()
     assert bool(less) == (made in KEEP_LESS)
 
 

@@ -12,7 +12,7 @@ from otspec.auditing import audit_blocks
 from otspec.blocks import (
     FirstHighestPath,
     GreedyMultiPath,
-    HierarchicalVerify,
+    HierarchicalVerification,
     TraversalVerify,
     TraversalVerifyWithoutReplacement,
     UniversalTree,
@@ -124,7 +124,7 @@ def test_leaves_are_verified_like_the_rules_of_the_package(children, kind, rule)
 
 def test_one_draft_is_verified_like_the_public_code_of_the_package():
     for pair in some_of(models(), 20, 20):
-        rule = HierarchicalVerify(pair["draft"], pair["target"], pair["length"])
+        rule = HierarchicalVerification(pair["draft"], pair["target"], pair["length"])
         for block in pair["draft"].blocks(pair["length"]):
             found = [Fraction(0)] * (pair["length"] + 1)
             for branch in hsd.AS_CODED(pair["target"], pair["draft"], block):

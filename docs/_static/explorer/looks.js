@@ -1,4 +1,4 @@
-// How rules look: the colours and markers that they have in every picture of otspec.
+// How rules look: the colors and markers that they have in every picture of otspec.
 "use strict";
 
 (function () {
@@ -6,24 +6,24 @@
   const { marker, make, titled } = explorer.svg;
 
   const LOOKS = {
-    "k-sequential": { colour: "#0072B2", marker: "s" },
-    "recursive-rejection": { colour: "#D55E00", marker: "^" },
-    "importance-sampling": { colour: "#AA4499", marker: "X" },
-    "maximal-coupling": { colour: "#999999", marker: "v" },
-    "naive-sampling": { colour: "#56B4E9", marker: "o" },
-    "recursive-rejection-without-replacement": { colour: "#009E73", marker: "D" },
-    spechub: { colour: "#E69F00", marker: "P" },
-    "pooled-selection": { colour: "#CC79A7", marker: "h" },
-    "pooled-selection-without-replacement": { colour: "#6650C8", marker: "p" },
-    "drawn-draft": { colour: "#B0306A", marker: "d" },
-    "target-only": { colour: "#117733", marker: "*" },
+    "k-sequential": { color: "#0072B2", marker: "s" },
+    "recursive-rejection": { color: "#D55E00", marker: "^" },
+    "importance-sampling": { color: "#AA4499", marker: "X" },
+    "maximal-coupling": { color: "#999999", marker: "v" },
+    "naive-sampling": { color: "#56B4E9", marker: "o" },
+    "recursive-rejection-without-replacement": { color: "#009E73", marker: "D" },
+    spechub: { color: "#E69F00", marker: "P" },
+    "pooled-selection": { color: "#CC79A7", marker: "h" },
+    "pooled-selection-without-replacement": { color: "#6650C8", marker: "p" },
+    "drawn-draft": { color: "#B0306A", marker: "d" },
+    "target-only": { color: "#117733", marker: "*" },
   };
   const ON_DARK = { "#6650C8": "#9d90ff", "#B0306A": "#dd7aa9", "#117733": "#58c27a", "#0072B2": "#7b93ff" };
 
   function look(rule) {
-    const { colour, marker: kind } = LOOKS[rule] ?? { colour: "#999999", marker: "o" };
-    // Style sheets choose between the two, by the page's colours.
-    return { style: `--light:${colour};--dark:${ON_DARK[colour] ?? colour}`, marker: kind };
+    const { color, marker: kind } = LOOKS[rule] ?? { color: "#999999", marker: "o" };
+    // Style sheets choose between the two, by the page's colors.
+    return { style: `--light:${color};--dark:${ON_DARK[color] ?? color}`, marker: kind };
   }
 
   /** Draw a rule's marker, explained on hover. */

@@ -10,8 +10,8 @@
   function bar(name, acceptance, optimum) {
     const track = make("span", { class: "ot-track", "aria-hidden": "true" });
     const { style } = name === "optimum" ? { style: "" } : explorer.looks.look(name);
-    const colour = name === "optimum" ? "ot-track-optimum" : "ot-track-rule";
-    track.append(make("span", { class: colour, style: `${style};width:${100 * acceptance}%` }));
+    const color = name === "optimum" ? "ot-track-optimum" : "ot-track-rule";
+    track.append(make("span", { class: color, style: `${style};width:${100 * acceptance}%` }));
     if (optimum !== null) {
       track.append(make("span", { class: "ot-track-gap", style: `left:${100 * acceptance}%;width:${100 * Math.max(0, optimum - acceptance)}%` }));
     }

@@ -9,10 +9,10 @@ from otspec._base.arithmetic import Number
 from otspec.advice.evaluation.lossy_chain import LossyChain
 from otspec.blocks import (
     BestTrees,
-    BlockVerifyPublished,
+    BlockVerification,
     SingleDraftRule,
     StepCost,
-    TokenVerify,
+    TokenVerification,
     fastest_tree,
 )
 from otspec.blocks.trees.shapes import LEAF, Shape, as_shape
@@ -22,7 +22,7 @@ from otspec.rules import PairRule
 CheckedRule: TypeAlias = type[PairRule] | LossyChain
 """A rule of trees, or what a lossy one accepts of chains at best."""
 NO_DRAFT = "no draft"
-CHAIN_RULES: tuple[type[SingleDraftRule], ...] = (TokenVerify, BlockVerifyPublished)
+CHAIN_RULES: tuple[type[SingleDraftRule], ...] = (TokenVerification, BlockVerification)
 """Rules for single drafts after which the next block is as good as the first: they correct one
 token only."""
 
@@ -31,7 +31,7 @@ class Candidate(NamedTuple):
     """A rule and the tree that it verifies."""
 
     rule: str
-    """Its name in :data:`otspec.blocks.TREE_RULES` or among :data:`CHAIN_RULES`; or ``"no draft"``."""
+    """Its name in :data:`otspec.blocks.TREE_RULES` or in :data:`CHAIN_RULES`, or ``"no draft"``."""
     title: str
     drafts: str
     """The law of the children of a node, by name; empty without any."""

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import cached_property, reduce
+from functools import reduce
 from operator import add
 
 import numpy as np
 
 from otspec._base.arithmetic import Array, IntArray
-from otspec._base.frozen import Frozen
+from otspec._base.frozen import Frozen, cached_property
 from otspec.advice.evaluation.choices import UNKNOWN, Interval
 from otspec.estimate import radius_of
 from otspec.logged.tally import Tally

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
-from functools import cache, wraps
+from functools import cache
 from itertools import groupby
 from math import prod
 from types import ModuleType
@@ -26,25 +27,13 @@ BLOCK = 256
 """Tokens whose weights are added up in one number, for draws."""
 
 
-def quiet(function: Callable[Parameters, Result]) -> Callable[Parameters, Result]:
-    """Decorate what computes: whatever :func:`numpy.seterr` says, no value is complained of.
+def quietly(values: Any) -> AbstractContextManager[Any]:
+    """Return a context in which no value is complained of, whatever :func:`numpy.seterr` says.
 
     A product beyond a dtype's range is meant; and the other libraries are quiet. PyTorch's compiler
-    does not look through NumPy's state, so that it is left alone where the first argument is a
-    tensor.
+    does not look through NumPy's state, so that it is left alone where a tensor is given.
     """
-
-    @wraps(function)
-    def called(*arguments: Parameters.args, **options: Parameters.kwargs) -> Result:
-        if arguments and is_torch(arguments[0]):
-            return function(*arguments, **options)
-        with np.errstate(all="ignore"):
-            return function(*arguments, **options)
-
-    # Code of its own: what PyTorch compiles, and how often anew, it counts for each code object.
-    plain: Any = called
-    plain.__code__ = plain.__code__.replace(co_name=function.__name__)
-    return called
+    return nullcontext() if is_torch(values) else np.errstate(all="ignore")
 
 
 def is_torch(values: Any) -> bool:
@@ -265,8 +254,8 @@ def geometric(library: Library, chance: Array, count: Array | float) -> Array:
     return _tries(chance, count, library.xp)
 
 
-@quiet
 def _tries(chance: Array, count: Array | float, xp: Any) -> Array:
-    less = -chance
-    total = xp.where(chance > 0, xp.expm1(count * xp.log1p(less)) / less, count)
-    return xp.clip(total, min=1.0)
+    with quietly(chance):
+        less = -chance
+        total = xp.where(chance > 0, xp.expm1(count * xp.log1p(less)) / less, count)
+        return xp.clip(total, min=1.0)

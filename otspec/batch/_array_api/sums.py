@@ -178,8 +178,8 @@ class Common(Told):
     scale : array, shape (..., 1), optional
         Narrow.
     lift : float
-        1, or :attr:`~otspec.batch._array_api.library.Library.lift` where a scale alone may be out of
-        range.
+        1, or :attr:`~otspec.batch._array_api.library.Library.lift` where a scale alone may be out
+        of range.
     """
 
     library: Library

@@ -1,4 +1,4 @@
-"""Arithmetic of a few numbers per row, as :mod:`otspec.batch._array_api.library` has it of arrays."""
+"""Arithmetic of a few numbers per row; :mod:`otspec.batch._array_api.library` has it of arrays."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """The optimum for i.i.d. drafts row by row: the least of its tangents (Theory, 1, 2 and 32).
 
-A row is looked at until nothing is left open, as :mod:`otspec.batch._array_api.optimum` looks at all
-rows at once.
+A row is looked at until nothing is left open, as :mod:`otspec.batch._array_api.optimum` looks at
+all rows at once.
 """
 
 from __future__ import annotations

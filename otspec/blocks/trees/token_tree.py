@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -12,7 +11,7 @@ import numpy.typing as npt
 
 from otspec._base.arguments import as_integer
 from otspec._base.arithmetic import IntArray
-from otspec._base.frozen import Frozen
+from otspec._base.frozen import Frozen, cached_property
 from otspec._base.memory import memory
 from otspec._base.parents import as_parents, children_of, depths_of
 from otspec.blocks.trees.branching import as_branching, check_nodes

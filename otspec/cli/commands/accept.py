@@ -14,14 +14,14 @@ from otspec.cli.shared.output import percent, print_json, shown, shown_set
 from otspec.cli.shared.progress import working
 from otspec.distributions import Distribution
 from otspec.drafts import named_law
-from otspec.files import READERS
+from otspec.files import small_formats
 from otspec.optimum import LossyOptimum, Optimum, optimal_acceptance
 
 
 @pair_command("2", of_models=accept_models)
 @budget_options
 @json_option
-@filled(files=", ".join(reader.example for reader in READERS.values()))
+@filled(files=", ".join(reader.example for reader in small_formats().values()))
 def accept(
     pair: tuple[Distribution, Distribution],
     ks: tuple[int, ...],

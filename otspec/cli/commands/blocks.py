@@ -13,9 +13,9 @@ import click
 from otspec._base.extras import needed
 from otspec._base.tables import print_table, say
 from otspec.blocks import Shape, StepCost, TreeComparison, as_seconds, compare_trees
-from otspec.blocks.block_verify_published import BlockVerifyPublished
+from otspec.blocks.block_verification import BlockVerification
 from otspec.blocks.comparison import BlockComparison, compare_block_rules
-from otspec.blocks.token_verify import TokenVerify
+from otspec.blocks.token_verification import TokenVerification
 from otspec.cli.commands.best_trees import Search, best_on_blocks, best_on_models
 from otspec.cli.commands.trees import MEANING, read_trees
 from otspec.cli.shared.arguments import CountList, TokenList, read_numbers
@@ -297,7 +297,7 @@ def _document(row: BlockComparison | TreeComparison) -> dict[str, Any]:
 def _meaning(rows: Sequence[BlockComparison]) -> str:
     most = max(row.length for row in rows)
     longest = {row.rule: row for row in rows if row.length == most}
-    token, published = longest[TokenVerify.title], longest[BlockVerifyPublished.title]
+    token, published = longest[TokenVerification.title], longest[BlockVerification.title]
     return (
         f"Of {token.length} drafted token{'s' if token.length > 1 else ''} at most "
         f"{float(token.optimum):.4f} can be kept; token by token {float(token.expected):.4f} are, "

@@ -11,7 +11,13 @@ from otspec._base.arithmetic import is_exact
 from otspec._base.tables import listed, print_table, say
 from otspec.cli.commands.different_models import compare_models
 from otspec.cli.shared.limits import check_digits
-from otspec.cli.shared.options import free_option, json_option, pair_command, table_option
+from otspec.cli.shared.options import (
+    free_option,
+    json_option,
+    pair_command,
+    rules_option,
+    table_option,
+)
 from otspec.cli.shared.output import percent, print_json, shown
 from otspec.cli.shared.output_paths import (
     check_picture,
@@ -25,9 +31,10 @@ from otspec.distributions import Distribution
 from otspec.drafts import LAWS, Independent
 from otspec.estimate import Estimate
 from otspec.frames import Rows
+from otspec.rules import compared_rules
 from otspec.traces.comparison import OPTIMUM, Comparison
 from otspec.traces.comparison import compare as compare_rules
-from otspec.traces.summary import attainment, attains
+from otspec.traces.summary import attainment, attains, price_of_independence
 
 
 def _of_models(law: Independent, target: Distribution, as_json: bool) -> int:
@@ -38,6 +45,7 @@ def _of_models(law: Independent, target: Distribution, as_json: bool) -> int:
 @pair_command(
     "1,2,4,8", None, "Compare only rules for these drafts.  [default: all]", of_models=_of_models
 )
+@rules_option("all")
 @free_option
 @json_option
 @table_option
@@ -48,6 +56,7 @@ def compare(
     pair: tuple[Distribution, Distribution],
     ks: tuple[int, ...],
     drafts: str | None,
+    only: tuple[str, ...],
     free: int,
     as_json: bool,
     table: Path | None,
@@ -71,12 +80,13 @@ def compare(
     if missing:
         raise ValueError(f"there are no {drafts} drafts with k = {missing[0]} for this draft")
     check_digits(laws, pair, ks, rules=True)
+    names = only or [rule.name for rule in compared_rules() if rule.law_class.name in laws]
     rows = Rows[Comparison]((), Comparison, "one draft and one target")
     # In floats all of them share what takes the time; fractions take long one by one.
     steps = [(k,) for k in ks] if is_exact(pair[0]) else [ks]
     with working(len(steps), "numbers of drafts") as done:
         for step in steps:
-            rows += compare_rules(*pair, step, laws, free=free)
+            rows += compare_rules(*pair, step, laws, only=names, free=free)
             done()
     _print(rows, as_json)
     complete = table_written(table, rows.to_arrow, silent=as_json)
@@ -108,7 +118,7 @@ def _print(rows: list[Comparison], as_json: bool) -> None:
         text=3,
     )  # fmt: skip
     say()
-    say(_meaning(rows))
+    say(_meaning(rows), *price_of_independence([row for row in rows if row.k == rows[-1].k]))
 
 
 def _shown_gap(row: Comparison) -> str:

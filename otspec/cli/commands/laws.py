@@ -18,7 +18,7 @@ from otspec.cli.commands.trace_runs import (
     source_options,
     sources_of,
 )
-from otspec.cli.shared.options import counts_option, filled, json_option
+from otspec.cli.shared.options import SLOW, counts_option, filled, json_option, rules_option
 from otspec.cli.shared.output import percent, print_json
 from otspec.cli.shared.output_paths import table_written
 from otspec.cli.shared.run_paths import RunPlace, run_options
@@ -31,6 +31,7 @@ from otspec.reports.summary_file import (
     restrictions_of,
     warpings_document,
 )
+from otspec.traces.comparison import MOST_SLOW
 from otspec.traces.draft_laws import LawMeans, law_means
 from otspec.traces.readers import Warping
 from otspec.traces.runs import Settings
@@ -48,6 +49,7 @@ _COLUMNS = (
 @click.argument("files", nargs=-1)
 @counts_option("1,2,4,8,16")
 @laws_option(*LAWS)
+@rules_option(f"all; beyond {MOST_SLOW:,} tokens all but {SLOW}")
 @warping_options
 @source_options
 @run_options("positions/ and laws.json", pictures=False)
@@ -57,6 +59,7 @@ def laws(
     files: tuple[str, ...],
     ks: tuple[int, ...],
     laws: tuple[str, ...],
+    only: tuple[str, ...],
     warpings: tuple[Warping, ...],
     kind: str | None,
     workers: int | None,
@@ -74,7 +77,7 @@ def laws(
     """
     place.check()
     named = tuple(dict.fromkeys((IID.name, *laws)))  # with which the others are compared
-    settings = Settings(ks, named, warpings)
+    settings = Settings(ks, named, warpings, only=only)
     with (
         ending_in_order(),
         sources_of(files, kind) as sources,

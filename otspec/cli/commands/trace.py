@@ -20,7 +20,14 @@ from otspec.cli.commands.trace_runs import (
     source_options,
     sources_of,
 )
-from otspec.cli.shared.options import counts_option, filled, free_option, json_option
+from otspec.cli.shared.options import (
+    SLOW,
+    counts_option,
+    filled,
+    free_option,
+    json_option,
+    rules_option,
+)
 from otspec.cli.shared.output import print_json
 from otspec.cli.shared.output_paths import command_line, table_written, written
 from otspec.cli.shared.run_paths import RunPlace, run_options
@@ -30,6 +37,7 @@ from otspec.drafts import IID, Hub, WithoutReplacement
 from otspec.frames import Rows
 from otspec.reports.chart_files import write_charts
 from otspec.reports.summary_file import summary_of
+from otspec.traces.comparison import MOST_SLOW
 from otspec.traces.readers import Source, Warping
 from otspec.traces.runs import Settings
 from otspec.traces.statistics import Statistic, statistics_of, texts_of
@@ -39,6 +47,7 @@ from otspec.traces.statistics import Statistic, statistics_of, texts_of
 @click.argument("files", nargs=-1)
 @counts_option("1,2,4,8,16")
 @laws_option(IID.name, WithoutReplacement.name, Hub.name)
+@rules_option(f"all; beyond {MOST_SLOW:,} tokens all but {SLOW}")
 @free_option
 @warping_options
 @source_options
@@ -49,6 +58,7 @@ def trace(
     files: tuple[str, ...],
     ks: tuple[int, ...],
     laws: tuple[str, ...],
+    only: tuple[str, ...],
     free: int,
     warpings: tuple[Warping, ...],
     kind: str | None,
@@ -71,7 +81,7 @@ def trace(
     Example: otspec trace -k 1,2,4 --temperature 0.6 --out results
     """
     place.check()
-    settings = Settings(ks, tuple(dict.fromkeys(laws)), warpings, free)
+    settings = Settings(ks, tuple(dict.fromkeys(laws)), warpings, free, only)
     with (
         ending_in_order(),
         sources_of(files, kind) as sources,

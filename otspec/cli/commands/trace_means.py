@@ -11,7 +11,7 @@ from otspec.reports.findings import standing_of
 from otspec.reports.summary_file import restrictions_of
 from otspec.traces.comparison import OPTIMUM
 from otspec.traces.statistics import Statistic
-from otspec.traces.summary import attainment
+from otspec.traces.summary import attainment, price_of_independence
 from otspec.traces.temperatures import by_heat
 
 
@@ -73,6 +73,7 @@ def _meaning(rows: Sequence[Statistic], ks: Sequence[int], units: str) -> list[s
             f"The best of the other draft laws, {second.drafts}, has the optimum "
             f"{percent(second.acceptance)}."
         )
+    sentences += price_of_independence([row for row in rows if row.k == k])
     return [*sentences, _certainty(best, units)]
 
 

@@ -16,11 +16,12 @@ from otspec.cli.shared.progress import progress_of
 from otspec.cli.shared.signals import Terminated
 from otspec.datasets.smollm2 import bundled_file
 from otspec.drafts import LAWS
-from otspec.traces.readers import FORMATS, KINDS, Source, find_source
+from otspec.files import trace_formats
+from otspec.traces.readers import KINDS, Source, find_source
 from otspec.traces.runs import Failure, Run
 
-FILES = listed([name for name, form in FORMATS.items() if form.named], "or")
-PAIRS = listed([name for name, form in FORMATS.items() if not form.named], "or")
+FILES = listed([name for name, form in trace_formats().items() if form.named], "or")
+PAIRS = listed([name for name, form in trace_formats().items() if not form.named], "or")
 """Formats of sources of one file, and of two."""
 _MOST = 20
 """Failures that are named."""

@@ -13,10 +13,10 @@ from otspec._base.arithmetic import Array, as_fractions, as_numbers, in_arithmet
 from otspec._base.digits import plain
 from otspec._base.registry import meant
 from otspec.distributions import Distribution, as_distribution
-from otspec.files import READERS, pick
+from otspec.files import pick, small_formats
 
 _LOCATION = re.compile(
-    rf"(?P<path>.*?(?:{'|'.join(map(re.escape, READERS))}))"
+    rf"(?P<path>.*?(?:{'|'.join(map(re.escape, small_formats()))}))"
     r"(?::(?P<key>[^:]*?))??(?::(?P<index>\d+(?:,\d+)*))?"
 )
 
@@ -165,7 +165,7 @@ def _split(text: str, name: str) -> list[str]:
     if not any(character.isdigit() for character in cells[0]) and len(cells) == 1:
         raise ValueError(
             f"{name}: {text!r} is neither numbers such as 0.5,0.3,0.2 or 1/2,3/10,1/5 nor a file "
-            f"ending in {', '.join(READERS)}"
+            f"ending in {', '.join(small_formats())}"
         )
     return cells
 

@@ -13,7 +13,7 @@ from otspec.cli.shared.arguments import Choice
 from otspec.cli.shared.options import Command
 from otspec.traces.accept_lengths import of_target
 from otspec.traces.readers import Source, Warp, Warping
-from otspec.traces.readers.contract import SIDES
+from otspec.traces.readers.logged_numbers import SIDES
 
 
 class Drawn(NamedTuple):

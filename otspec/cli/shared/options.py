@@ -11,10 +11,12 @@ from typing import Any, NamedTuple, TypeVar
 
 import click
 
+from otspec._base.tables import listed
 from otspec.cli.shared.arguments import Choice, CountList, NumberList, read_distribution
 from otspec.distributions import Distribution, check_alike
 from otspec.drafts import IID, LAWS, Independent
 from otspec.models.warped import as_temperature
+from otspec.rules import compared_rules
 from otspec.rules.importance.importance_sampling import FREE
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -59,6 +61,19 @@ free_option = click.option(
     "--free", type=click.IntRange(0), metavar="S", default=FREE, show_default=True,
     help="Tokens in the linear programs of importance sampling.",
 )  # fmt: skip
+
+
+def rules_option(default: str) -> Callable[[Command], Command]:
+    """Return the option --rule for several rules; says which are compared by default."""
+    return click.option(
+        "--rule", "only", type=Choice(tuple(rule.name for rule in compared_rules())),
+        multiple=True, metavar="NAME",
+        help=f"Compare these rules; may be given several times.  [default: {default}]",
+    )  # fmt: skip
+
+
+SLOW = listed([rule.name for rule in compared_rules() if not rule.quick], "and")
+"""The rules that comparisons of many positions have only if they are named."""
 
 detect_option = click.option(
     "--detect", type=float, metavar="DISTANCE", default=0.005, show_default=True,

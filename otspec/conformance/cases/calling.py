@@ -5,14 +5,13 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
 
 from otspec._base.arguments import as_callable
 from otspec._base.arithmetic import Array, IntArray
-from otspec._base.frozen import Frozen
+from otspec._base.frozen import Frozen, cached_property
 from otspec.conformance.cases.answers import named
 from otspec.conformance.cases.arrays import Form, plain
 from otspec.conformance.cases.cases import Case

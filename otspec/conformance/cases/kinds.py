@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
 
 from otspec._base.arithmetic import Array, IntArray
-from otspec._base.frozen import Frozen
+from otspec._base.frozen import Frozen, cached_property
 from otspec._base.parents import depths_of
 from otspec.conformance.cases.answers import Answer, ImpossibleError, integers, named, symbols_of
 from otspec.conformance.cases.cases import Case

@@ -7,7 +7,7 @@ from functools import lru_cache
 import numpy as np
 
 from otspec._base.arithmetic import Array, IntArray
-from otspec.blocks import BlockVerify
+from otspec.blocks import BlockVerificationPreprint
 from otspec.conformance.cases.cases import Case
 from otspec.conformance.cases.kinds import Kind
 from otspec.conformance.cases.ruled import model_of
@@ -56,7 +56,9 @@ def _most_of(kind: Kind, shape: tuple[int, ...], draft: bytes, target: bytes) ->
     pairs = zip(draft_rows, target_rows, strict=True)
     if kind.name == "block":
         length = len(kind.parents)
-        each = [BlockVerify(model_of(p), model_of(q), length).expected() for p, q in pairs]
+        each = [
+            BlockVerificationPreprint(model_of(p), model_of(q), length).expected() for p, q in pairs
+        ]
     else:
         each = [_of_tokens(kind, p[0], q[0]) for p, q in pairs]
     return float(np.mean([float(most) for most in each]))

@@ -13,7 +13,7 @@ from otspec.conformance.cases.kinds import Kind
 
 
 def no_answers(kind: Kind, case: Case) -> Array:
-    """Return chances of 0 of the cells of :func:`~otspec.conformance.evidence.statistics.fine_counts`.
+    """Return chances of 0 of the cells of :func:`.statistics.fine_counts`.
 
     Returns
     -------

@@ -33,8 +33,8 @@ def joint_law(machine: type[Machine], rule: RightRule, kind: Kind, case: Case) -
     Returns
     -------
     ndarray
-        As :func:`otspec.conformance.evidence.statistics.fine_counts` counts: the target says what follows
-        the verifier's token.
+        As :func:`otspec.conformance.evidence.statistics.fine_counts` counts: the target says what
+        follows the verifier's token.
 
     Raises
     ------

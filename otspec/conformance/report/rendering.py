@@ -9,7 +9,7 @@ from typing import Any
 
 from otspec._base.tables import printable
 from otspec._base.webpage import escaped, page, table
-from otspec.cards.lines import aligned
+from otspec.display.values import aligned
 
 MOST_CELLS = 12
 """Cells of a law that a report shows, those that are off the most first."""

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from otspec._base.arguments import as_choice, as_flag, as_path
 from otspec._base.arithmetic import Array, IntArray
-from otspec._base.frozen import Frozen
+from otspec._base.frozen import Frozen, Shown
 from otspec._base.writing import write_text
-from otspec.cards import Carded, Row
 from otspec.conformance.evidence.evidence import Requirement
 from otspec.conformance.report.document import document_of
 from otspec.conformance.report.rendering import as_html, as_markdown, as_text
@@ -126,7 +125,7 @@ class Tried(Frozen):
 
 
 @dataclass(frozen=True)
-class Report(Carded):
+class Report(Shown):
     """What a conformance check says of a verifier.
 
     Parameters
@@ -196,29 +195,6 @@ class Report(Carded):
 
     def __str__(self) -> str:
         return self.text()
-
-    def _card_title(self) -> str:
-        many = "1 case" if len(self.findings) == 1 else f"{len(self.findings)} cases"
-        words = {
-            "passed": "nothing is wrong",
-            "failed": f"wrong on {many}",
-            "undecided": f"raises on {many}" if self.raises else "not looked at closely enough",
-        }
-        return f"{self.verifier}: {words[self.outcome]}"
-
-    def _card_rows(self) -> Iterator[Row]:
-        yield "outcome", self.outcome
-        yield "kind", self.kind
-        yield "mode", self.mode
-        yield "cases", len(self.cases)
-        yield "findings", len(self.findings)
-        if self.findings:
-            yield "first", f"{self.findings[0].case}: {self.findings[0].reason}"
-        yield "detectable", self.detectable
-        yield "false_alarm", self.false_alarm
-
-    def _card_more(self) -> Iterator[Row]:
-        yield from (("note", note) for note in self.notes)
 
     def document(self) -> dict[str, Any]:
         """Return the report as a document that JSON can hold; ``version`` is that of its form."""

@@ -32,8 +32,8 @@ def inside_rises(rates: Distribution, k: int) -> Array:
 
     Their sums are the probabilities to be inside a prefix; here all terms are positive, so that
     each difference keeps its digits. k ≤ 2 is a closed form. Above, floats are a quadrature
-    (:mod:`otspec.drafts.race.inside`), and fractions a sum over sets of drafts, of which there are k!
-    times fewer than tuples.
+    (:mod:`otspec.drafts.race.inside`), and fractions a sum over sets of drafts, of which there are
+    k! times fewer than tuples.
 
     Parameters
     ----------

@@ -1,9 +1,9 @@
 """P(all distinct drafts are inside a prefix) for a few prefixes of a full vocabulary (Theory, 2).
 
-The race of :mod:`otspec.drafts.race.inside`, seen at a few knots only. With c the mass after a prefix, and
-N(t) how many of its tokens have arrived by time t, all k drafts are inside if k of these arrive
-before the first other token does, with probability ∫ c e^{−ct} Pr(N(t) ≥ k) dt. For a Poisson
-process of rate 1 in the place of N that is (1/(c + 1))^k, and it is no later anywhere; so
+The race of :mod:`otspec.drafts.race.inside`, seen at a few knots only. With c the mass after a
+prefix, and N(t) how many of its tokens have arrived by time t, all k drafts are inside if k of
+these arrive before the first other token does, with probability ∫ c e^{−ct} Pr(N(t) ≥ k) dt. For a
+Poisson process of rate 1 in the place of N that is (1/(c + 1))^k, and it is no later anywhere; so
 
     P = (1/(c + 1))^k − ∫ c e^{−ct} [Pr(N(t) < k) − Pr(Poisson(t) < k)] dt,
 

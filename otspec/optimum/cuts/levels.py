@@ -39,7 +39,8 @@ def level_selection(law: DraftLaw, target: Distribution) -> Array | None:
     Returns
     -------
     ndarray, shape (n,) or None
-        Σ min(b, q) is the optimum. None as for :func:`otspec.optimum.cuts.selections.best_selection`.
+        Σ min(b, q) is the optimum. None as for
+        :func:`otspec.optimum.cuts.selections.best_selection`.
 
     Raises
     ------

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
@@ -17,7 +16,7 @@ from otspec._base.arithmetic import (
     prefix_sums,
     suffix_sums,
 )
-from otspec._base.frozen import Frozen
+from otspec._base.frozen import Frozen, cached_property
 
 _UNIT = 2**60
 """The smallest float times this has an inverse."""

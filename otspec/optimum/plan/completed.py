@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
 from otspec._base.arithmetic import Array, Number, as_number, is_exact, positive_part, sums_by
 from otspec._base.digits import plain
-from otspec._base.frozen import Frozen
-from otspec.cards import Masses, Row
+from otspec._base.frozen import Frozen, cached_property
 from otspec.coupling import Coupling, accepted_weights
 from otspec.distributions import Distribution, normalised
 from otspec.drafts import DraftLaw
@@ -148,17 +146,6 @@ class Plan(Frozen):
         rounding = float(np.finfo(float).eps) * len(self.accepted)
         return 0.0 if is_exact(self.accepted) else 10 * SOLVER_TOLERANCE + rounding
 
-    def _card_title(self) -> str:
-        return f"A coupling of {self.law.k} drafts and the output"
-
-    def _card_rows(self) -> Iterator[Row]:
-        yield "acceptance", self.acceptance if _is_short(self.accepted) else None
-        if self.solution is not None:
-            yield "program", self.solution.program.title
-        yield "pairs", len(self.accepted)
-        yield "law", self.law
-        yield "target", self.target
-
     def check(self) -> None:
         """Check that the plan couples the law and the target.
 
@@ -225,21 +212,6 @@ class Decomposition(Frozen):
         target = self.target.astype(self.weights.dtype)
         return Coupling(self.law_of_selection, target).acceptance
 
-    def _card_title(self) -> str:
-        return "Selecting a draft, and accepting it"
-
-    def _card_rows(self) -> Iterator[Row]:
-        if _is_short(self.weights):
-            yield "acceptance", self.acceptance
-            yield "law_of_selection", self.law_of_selection
-        yield "target", self.target
-        yield "law", self.support.law
-
-    def _card_masses(self) -> Masses:
-        if not _is_short(self.weights):
-            return {}
-        return {"target": self.target, "selection": self.law_of_selection}
-
     def plan(self) -> Plan:
         """Return the coupling: accept the selected y with probability min(1, q(y)/b(y)).
 
@@ -255,8 +227,3 @@ class Decomposition(Frozen):
         allowed = TotalVariation(as_number(budget.amount, like=target))
         outputs = Outputs(self.law_of_selection, target)
         return Decomposition(self.support, outputs.at(allowed.moved(outputs)), self.weights)
-
-
-def _is_short(masses: Array) -> bool:
-    """Whether sums over the pairs take no time, so that cards have them."""
-    return len(masses) <= (500 if is_exact(masses) else 100_000)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import lru_cache
 
 import numpy as np
 
 from otspec import ratios
 from otspec._base.arithmetic import Array, IntArray, is_exact, sums_by, zeros
-from otspec._base.frozen import Frozen
+from otspec._base.frozen import Frozen, cached_property
 from otspec.distributions import Distribution
 
 OCTAVES = 8

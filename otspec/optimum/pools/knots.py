@@ -8,13 +8,12 @@ logarithm of u, from the mass above where that is less, and a chord's width over
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, TypeAlias
 
 import numpy as np
 
 from otspec._base.arithmetic import Array, IntArray, is_exact, prefix_sums, zeros
-from otspec._base.frozen import Frozen
+from otspec._base.frozen import Frozen, cached_property
 
 Which: TypeAlias = IntArray | slice
 """Which knots: their numbers, or a stretch of them."""

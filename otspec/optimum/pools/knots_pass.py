@@ -1,7 +1,7 @@
 """Sums of masses in two parts in one pass, compiled where Numba is installed.
 
-The parts are those of :func:`otspec.optimum.pools.knots.in_parts`. Importing this module imports Numba
-if it is there, so that it is imported where it is used.
+The parts are those of :func:`otspec.optimum.pools.knots.in_parts`. Importing this module imports
+Numba if it is there, so that it is imported where it is used.
 """
 
 from __future__ import annotations

@@ -10,12 +10,11 @@ it is at least q below s and at most q above it, token by token.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
 from otspec._base.arithmetic import Array, Number, is_exact, positive_part, prefix_sums, suffix_sums
-from otspec._base.frozen import Frozen
+from otspec._base.frozen import Frozen, cached_property
 from otspec.optimum.pools.pools import Pools
 
 

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
 
 from otspec import ratios
 from otspec._base.arithmetic import Array, IntArray, Number, as_number, is_exact, sums_by, zeros
-from otspec._base.frozen import Frozen, read_only
+from otspec._base.frozen import Frozen, cached_property, read_only
 from otspec.chance import Chance
 from otspec.distributions import Distribution
 from otspec.drafts.race.increments import inside_rises

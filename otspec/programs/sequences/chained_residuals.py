@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from otspec._base.arguments import as_instance, as_list, as_tokens
 from otspec._base.arithmetic import Array, as_numbers, counted_power, zeros
-from otspec._base.frozen import Frozen
+from otspec._base.frozen import Frozen, cached_property
 from otspec.distributions import as_distribution, check_alike
 from otspec.models.base import Prefix
 from otspec.models.conditioned import GivenBeginning, law_of_beginning

@@ -5,14 +5,13 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, TypeAlias
 
 import numpy as np
 
 from otspec._base.arguments import as_instance, as_tokens
 from otspec._base.arithmetic import IntArray, Number, as_number, sums_by, zeros
-from otspec._base.frozen import Frozen
+from otspec._base.frozen import Frozen, cached_property
 from otspec.distributions import Distribution, as_distribution, as_k
 from otspec.models.base import LanguageModel, Model, Prefix
 from otspec.programs.levels import Levels, Marks, place_of
@@ -96,7 +95,7 @@ class DraftedSets(Drafted):
         )
 
     @cached_property
-    def depth(self) -> int:  # type: ignore[override]
+    def depth(self) -> int:
         """The length of the longest text."""
         return max(len(text) for texts in self.sets for text in texts)
 

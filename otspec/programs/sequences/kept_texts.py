@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
 from otspec._base.arguments import as_callable, as_instance
 from otspec._base.arithmetic import Array, IntArray, positive_part, zeros
-from otspec._base.frozen import Frozen
+from otspec._base.frozen import Frozen, cached_property
 from otspec.distributions import check_alike
 from otspec.models.base import LanguageModel
 from otspec.programs.builder import ProgramBuilder

@@ -5,14 +5,13 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
 
 from otspec._base.arguments import as_integer
 from otspec._base.arithmetic import Array, IntArray, zeros
-from otspec._base.frozen import Frozen
+from otspec._base.frozen import Frozen, cached_property
 from otspec.distributions import as_k
 from otspec.models.base import Model, Prefix
 from otspec.models.callables import as_models

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
 
 from otspec._base.arithmetic import counted_power
+from otspec._base.frozen import cached_property
 from otspec.models.base import Prefix
 from otspec.programs.builder import ProgramBuilder
 from otspec.programs.formulation import Size, check_size

@@ -6,13 +6,13 @@ from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
 
 from otspec._base.arguments import as_instance, as_integer
 from otspec._base.arithmetic import Number, counted_power, zeros
+from otspec._base.frozen import cached_property
 from otspec.models.base import Prefix
 from otspec.models.joint_contexts import JointContexts
 from otspec.programs.builder import ProgramBuilder

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -19,7 +18,7 @@ from otspec._base.arithmetic import (
     zeros,
 )
 from otspec._base.digits import plain
-from otspec._base.frozen import Frozen
+from otspec._base.frozen import Frozen, cached_property
 from otspec.models.base import Prefix
 from otspec.programs.levels import Levels, differences, place_of, summed_below, text_masses
 from otspec.programs.prices import PriceBound

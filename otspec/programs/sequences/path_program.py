@@ -26,8 +26,8 @@ class PathProgram(KeptTexts):
 
     Variables b(D, x) ≥ 0 for the sequences x of a drafted set D, with Σ_x b(D, x) ≤ P(D), and
     A(s) ≤ Σ b(D, x) over the x that begin with s. The other rows are those of
-    :class:`otspec.programs.sequences.kept_texts.KeptTexts`. Source: Canonical, thms. 1 and 4, for texts
-    instead of tokens.
+    :class:`otspec.programs.sequences.kept_texts.KeptTexts`. Source: Canonical, thms. 1 and 4, for
+    texts instead of tokens.
     """
 
     drafted: DraftedSets

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
 from otspec._base.arguments import as_instance, as_real
 from otspec._base.arithmetic import IntArray
-from otspec._base.frozen import Frozen
+from otspec._base.frozen import Frozen, cached_property
 from otspec.programs.formulation import Size, check_size
 from otspec.programs.levels import Levels, text_masses
 from otspec.programs.prices import PriceBound

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import ClassVar
 
 from otspec._base.arithmetic import Array, zeros
+from otspec._base.frozen import cached_property
 from otspec.chance import Chance
 from otspec.coupling import Coupling
 from otspec.distributions import Distribution
@@ -33,8 +33,6 @@ class DrawnDraft(PairRule):
     name: ClassVar[str] = "drawn-draft"
     title: ClassVar[str] = "coupling of the drawn draft"
     law_class: ClassVar[type[SingleDraftLaw]] = TopPlusOne
-    colour: ClassVar[str] = "#B0306A"
-    marker: ClassVar[str] = "d"
     couples_one: ClassVar[bool] = True
 
     @cached_property

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import InitVar, dataclass, field
-from functools import cached_property
 from typing import Any, ClassVar, Self
 
 from otspec._base.arithmetic import Number
 from otspec._base.coerce import shown
+from otspec._base.frozen import cached_property
 from otspec.distributions import Distribution, DistributionLike, as_k, as_pair
 from otspec.drafts import IID, DraftLaw, SingleDraftLaw
 from otspec.ratios import Pair
@@ -44,19 +44,21 @@ class PairRule(Rule):
     """The law of the drafts that the rule verifies."""
     compared: ClassVar[bool] = True
     """Whether tables of all rules, such as those of ``otspec compare``, have it."""
+    quick: ClassVar[bool] = True
+    """Whether comparisons of many positions, such as ``otspec trace``, have it without being asked.
+
+    Others take longer than all the rest at full vocabulary: ``--rule`` names them.
+    """
+    independent: ClassVar[bool] = False
+    """Whether the output is a function of the target and of random numbers that do not depend on
+    the drafts.
+
+    What it accepts less than the optimum is the price of that.
+    """
     options: ClassVar[tuple[str, ...]] = ()
     """Keywords of :meth:`acceptances_of` that comparisons pass on: ``free`` and ``optima``."""
-    colour: ClassVar[str] = "#666666"
-    """Of its line in charts, as Matplotlib writes it.
-
-    The package's are Okabe and Ito's, which colour-blind readers can tell apart.
-    """
-    marker: ClassVar[str] = "x"
-    """Of its line in charts."""
     best_for_one: ClassVar[bool] = True
     """Whether a single draft is coupled maximally with the target, as most rules do."""
-    broad: ClassVar[bool] = False
-    """Whether charts draw its line broad, behind that of the optimum, which it attains."""
 
     draft: Distribution
     target: Distribution

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
@@ -10,6 +10,7 @@ import numpy as np
 
 from otspec._base.arguments import as_generator, as_seed, as_size
 from otspec._base.arithmetic import Array, IntArray, Number, as_number
+from otspec._base.frozen import Frozen
 from otspec.chance import Chance, Drawn
 from otspec.distributions import Distribution, DistributionLike
 from otspec.drafts import DraftLaw
@@ -25,12 +26,11 @@ from otspec.rules.base.tuples import (
     joint_kernel_of,
     output_by_draft,
 )
-from otspec.rules.card import RuleCard
 
 __all__ = ["CountedLaw", "NotExactError", "Rule"]
 
 
-class Rule(RuleCard):
+class Rule(Frozen, ABC):
     """A rule turns k drafts into one token; all in otspec.rules make it distributed as the target.
 
     A subclass gives :attr:`law`, :attr:`target`, :attr:`k` and :meth:`verify`, the rule as a

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TypeAlias
 
 import numpy as np
 
 from otspec._base.arguments import as_seed, as_size
 from otspec._base.arithmetic import Array, IntArray, Number, as_number, is_exact, positive_part
-from otspec._base.frozen import Frozen
+from otspec._base.frozen import Frozen, cached_property
 from otspec.coupling import Coupling, chances_of, residual_of
 from otspec.distributions import Distribution
 from otspec.drafts.base import inverted

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
 from otspec._base.arithmetic import Array, IntArray, zeros
-from otspec._base.frozen import Frozen
+from otspec._base.frozen import Frozen, cached_property
 from otspec.distributions import Distribution
 from otspec.programs.truncated import places_in
 from otspec.rules.importance.steps import Staged, chosen, kept_of, steps, sums_before, under

@@ -195,7 +195,7 @@ def _step(
         share = solved(program, solver)
     inside = slice(free)
     wanted = target[order[inside]]
-    shares = share_out(first[inside], second[inside], wanted, certain[inside], share)
+    shares = share_out(order[inside], first[inside], second[inside], wanted, certain[inside], share)
     law = zeros(len(target), like=target)
     law[order] = certain
     law /= law.sum()
@@ -219,7 +219,7 @@ def _passed(
         certain, second, wanted = masses[:, :free]
         first = certain.copy()
         numba_pass.fast_surely(order, masses, free, rank, law)
-        shares = share_out(first, second, wanted, certain, quick_pairs)
+        shares = share_out(order[:free], first, second, wanted, certain, quick_pairs)
         law[order[:free]] = certain
         total = law.sum()
         law /= total

@@ -2,6 +2,7 @@
 
 from otspec.rules.lossy.accept_or_replace import AcceptOrReplace
 from otspec.rules.lossy.against_another import AgainstAnother
+from otspec.rules.lossy.attaining import rule_attaining
 from otspec.rules.lossy.base import LOSSY_RULES, LossyRule
 from otspec.rules.lossy.cactus import Cactus
 from otspec.rules.lossy.cascade_by_position import CascadeByPosition
@@ -50,4 +51,5 @@ __all__ = [
     "RollbackPolicy",
     "ThresholdedTargetOnly",
     "TypicalAcceptance",
+    "rule_attaining",
 ]

@@ -5,10 +5,10 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import ClassVar
 
 from otspec._base.arithmetic import Array, as_number, zeros
+from otspec._base.frozen import cached_property
 from otspec.chance import Chance
 from otspec.distributions import Distribution
 from otspec.drafts.single import likeliest

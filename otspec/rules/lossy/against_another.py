@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass
-from functools import cached_property
 
 from otspec._base.arithmetic import Array
+from otspec._base.frozen import cached_property
 from otspec.coupling import Coupling
 from otspec.distributions import Distribution
 from otspec.rules.lossy.accept_or_replace import AcceptOrReplace

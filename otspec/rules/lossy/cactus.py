@@ -6,12 +6,12 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
 
 from otspec._base.arithmetic import Array, Number, is_exact, positive_part, prefix_sums, zeros
+from otspec._base.frozen import cached_property
 from otspec.chance import Chance
 from otspec.distributions import Distribution, complement, normalised
 from otspec.ratios import order, target_to_draft
@@ -47,8 +47,6 @@ class Cactus(LossyRule):
     title: ClassVar[str] = "Cactus"
     source: ClassVar[str] = "Hao and Mou"
     only_k: ClassVar[int | None] = 1
-    colour: ClassVar[str] = "#009E73"
-    marker: ClassVar[str] = "d"
 
     k: int = 1
     delta: Number = field(default=Fraction(1, 4), kw_only=True, metadata=between(0, LARGEST))

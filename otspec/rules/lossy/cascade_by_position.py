@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import cached_property
 from typing import ClassVar
 
 from otspec._base.arithmetic import Number
+from otspec._base.frozen import cached_property
 from otspec.distributions import Distribution
 from otspec.rules.lossy.against_another import AgainstAnother
 from otspec.rules.lossy.base import LARGEST, between
@@ -38,8 +38,6 @@ class CascadeByPosition(AgainstAnother):
     name: ClassVar[str] = "cascade-by-position"
     title: ClassVar[str] = "cascade by position"
     source: ClassVar[str] = "Narasimhan et al., eq. 10"
-    colour: ClassVar[str] = "#6650C8"
-    marker: ClassVar[str] = "p"
 
     alpha: Number = field(
         default=Fraction(1, 20), kw_only=True, metadata=between(-LARGEST, LARGEST)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import cached_property
 from typing import ClassVar
 
 from otspec._base.arithmetic import Number, zeros
+from otspec._base.frozen import cached_property
 from otspec.distributions import Distribution
 from otspec.rules.lossy.against_another import AgainstAnother
 from otspec.rules.lossy.base import between
@@ -38,8 +38,6 @@ class CascadeByToken(AgainstAnother):
     name: ClassVar[str] = "cascade-by-token"
     title: ClassVar[str] = "cascade by token"
     source: ClassVar[str] = "Narasimhan et al., TokenV3"
-    colour: ClassVar[str] = "#AA4499"
-    marker: ClassVar[str] = "h"
 
     alpha: Number = field(default=Fraction(3, 10), kw_only=True, metadata=between(0, 1))
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import cached_property
 from typing import ClassVar
 
 from otspec._base.arithmetic import Number, as_number
+from otspec._base.frozen import cached_property
 from otspec.rules.lossy.base import LARGEST, between
 from otspec.rules.lossy.divergences import entropy
 from otspec.rules.lossy.lenience import LenientRule
@@ -40,8 +40,6 @@ class EntropyLenience(LenientRule):
     name: ClassVar[str] = "entropy-lenience"
     title: ClassVar[str] = "lenience by entropy"
     source: ClassVar[str] = "vLLM Ascend"
-    colour: ClassVar[str] = "#0072B2"
-    marker: ClassVar[str] = "<"
 
     alpha: Number = field(default=Fraction(2, 5), kw_only=True, metadata=between(0, LARGEST))
     most: Number = field(

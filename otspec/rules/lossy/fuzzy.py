@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import ClassVar
 
 from otspec._base.arguments import as_real
+from otspec._base.frozen import cached_property
 from otspec.distributions import Distribution
 from otspec.rules.lossy.against_another import AgainstAnother
 from otspec.rules.lossy.divergences import jensen_shannon
@@ -38,8 +38,6 @@ class FuzzyVerification(AgainstAnother):
     name: ClassVar[str] = "fuzzy"
     title: ClassVar[str] = "fuzzy verification"
     source: ClassVar[str] = "Holsman et al."
-    colour: ClassVar[str] = "#CC79A7"
-    marker: ClassVar[str] = "X"
 
     threshold: float = field(default=0.3, kw_only=True)
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import cached_property
 from typing import ClassVar
 
 from otspec._base.arithmetic import Number
+from otspec._base.frozen import cached_property
 from otspec.distributions import Distribution
 from otspec.rules.lossy.against_another import AgainstAnother
 from otspec.rules.lossy.base import between
@@ -37,8 +37,6 @@ class InterpolatedVerification(AgainstAnother):
     name: ClassVar[str] = "interpolated"
     title: ClassVar[str] = "interpolated target"
     source: ClassVar[str] = "transformers; Hao and Mou"
-    colour: ClassVar[str] = "#117733"
-    marker: ClassVar[str] = "^"
 
     weight: Number = field(default=Fraction(1, 2), kw_only=True, metadata=between(0, 1))
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from abc import abstractmethod
 from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import cached_property
 from typing import ClassVar
 
 from otspec._base.arithmetic import Array, Number
+from otspec._base.frozen import cached_property
 from otspec.coupling import Coupling
 from otspec.distributions import Distribution
 from otspec.rules.lossy.accept_or_replace import AcceptOrReplace
@@ -65,8 +65,6 @@ class Lenience(LenientRule):
     name: ClassVar[str] = "lenience"
     title: ClassVar[str] = "lenience"
     source: ClassVar[str] = "Leviathan et al., app. A.5"
-    colour: ClassVar[str] = "#0072B2"
-    marker: ClassVar[str] = "o"
 
     lenience: Number = field(
         default=Fraction(1, 2), kw_only=True, metadata=between(0, 1, open_below=True)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import cached_property
 from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from otspec._base.arguments import as_real
 from otspec._base.arithmetic import Array, Number, is_exact, positive_part, prefix_sums
+from otspec._base.frozen import cached_property
 from otspec.coupling import Coupling
 from otspec.distributions import Distribution, DistributionLike, as_pair, normalised
 from otspec.ratios import order, target_to_draft
@@ -48,8 +48,6 @@ class MentoredDecoding(AcceptOrReplace):
     name: ClassVar[str] = "mentored-decoding"
     title: ClassVar[str] = "mentored decoding"
     source: ClassVar[str] = "Tran-Thien (2023)"
-    colour: ClassVar[str] = "#56B4E9"
-    marker: ClassVar[str] = "s"
 
     alpha: Number = field(
         default=Fraction(1, 2), kw_only=True, metadata=between(0, 1, open_below=True)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import cached_property
 from typing import ClassVar
 
 from otspec._base.arguments import as_integer
 from otspec._base.arithmetic import Array, Number, zeros
+from otspec._base.frozen import cached_property
 from otspec.distributions import LARGEST_K, Distribution
 from otspec.drafts.single import likeliest
 from otspec.rules.lossy.accept_or_replace import AcceptOrReplace, replaced_by
@@ -43,8 +43,6 @@ class RelaxedTop(AcceptOrReplace):
     name: ClassVar[str] = "relaxed-top"
     title: ClassVar[str] = "relaxed acceptance (top)"
     source: ClassVar[str] = "TensorRT-LLM"
-    colour: ClassVar[str] = "#E69F00"
-    marker: ClassVar[str] = "P"
 
     count: int = field(default=10, kw_only=True)
     delta: Number = field(default=Fraction(3, 5), kw_only=True, metadata=between(0, 1))

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import ClassVar
 
 from otspec._base.arguments import as_choice, as_real
 from otspec._base.arithmetic import Array, Number, as_number
+from otspec._base.frozen import cached_property
 from otspec.distributions import Distribution
 from otspec.rules.lossy.accept_or_replace import (
     REPLACEMENTS,
@@ -45,8 +45,6 @@ class RollbackPolicy(AcceptOrReplace):
     name: ClassVar[str] = "rollback"
     title: ClassVar[str] = "rollback"
     source: ClassVar[str] = "Big Little Decoder"
-    colour: ClassVar[str] = "#B0306A"
-    marker: ClassVar[str] = "v"
 
     rollback: float = field(default=2.0, kw_only=True)
     otherwise: str = field(default="target", kw_only=True)

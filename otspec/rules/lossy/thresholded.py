@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import cached_property
 from typing import ClassVar
 
 from otspec._base.arithmetic import Array, Number, as_number
+from otspec._base.frozen import cached_property
 from otspec.chance import Chance
 from otspec.distributions import Distribution, normalised
 from otspec.drafts import SingleDraftLaw, TopK
@@ -46,8 +46,6 @@ class ThresholdedTargetOnly(LossyRule):
     title: ClassVar[str] = "target-only with thresholds"
     source: ClassVar[str] = "SGLang"
     law_class: ClassVar[type[SingleDraftLaw]] = TopK
-    colour: ClassVar[str] = "#999999"
-    marker: ClassVar[str] = "*"
 
     single: Number = field(default=Fraction(1, 2), kw_only=True, metadata=between(0, 1))
     accumulated: Number = field(

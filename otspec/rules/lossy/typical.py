@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import cached_property
 from typing import ClassVar
 
 from otspec._base.arguments import as_choice
 from otspec._base.arithmetic import Array, Number, as_number
+from otspec._base.frozen import cached_property
 from otspec.distributions import Distribution
 from otspec.rules.lossy.accept_or_replace import (
     REPLACEMENTS,
@@ -49,8 +49,6 @@ class TypicalAcceptance(AcceptOrReplace):
     name: ClassVar[str] = "typical-acceptance"
     title: ClassVar[str] = "typical acceptance"
     source: ClassVar[str] = "Medusa, sec. 3.3"
-    colour: ClassVar[str] = "#D55E00"
-    marker: ClassVar[str] = "D"
 
     epsilon: Number = field(default=Fraction(9, 100), kw_only=True, metadata=between(0, 1))
     delta: Number = field(default=Fraction(3, 10), kw_only=True, metadata=between(0, 1))

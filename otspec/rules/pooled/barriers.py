@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -23,7 +22,7 @@ from otspec._base.arithmetic import (
     positive_part,
     zeros,
 )
-from otspec._base.frozen import Frozen
+from otspec._base.frozen import Frozen, cached_property
 from otspec.chance import Chance, Drawn
 from otspec.distributions import Distribution
 from otspec.optimum.pools.knots import chain_sums

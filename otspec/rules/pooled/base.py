@@ -5,13 +5,13 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import ClassVar, Self
 
 import numpy as np
 
 from otspec._base.arguments import as_real
 from otspec._base.arithmetic import Array, IntArray, Number, as_number, refuse_long_power
+from otspec._base.frozen import cached_property
 from otspec.coupling import Coupling
 from otspec.distributions import Distribution, DistributionLike, as_k
 from otspec.drafts.single import ByRatio
@@ -35,7 +35,6 @@ class PooledRule(PairRule):
     maximally with the target.
     """
 
-    broad: ClassVar[bool] = True
     options: ClassVar[tuple[str, ...]] = ("optima",)
     law_class: ClassVar[type[ByRatio]]
     couples_one: ClassVar[bool] = True

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property, singledispatch
+from functools import singledispatch
 from itertools import product
 from typing import Any, ClassVar
 
@@ -23,6 +23,7 @@ from otspec._base.arithmetic import (
     sums_by,
     zeros,
 )
+from otspec._base.frozen import cached_property
 from otspec.chance import Chance
 from otspec.distributions import Distribution
 from otspec.drafts import WithoutReplacement

@@ -80,8 +80,6 @@ class PooledSelection(PooledRule):
     name: ClassVar[str] = "pooled-selection"
     title: ClassVar[str] = "pooled selection"
     batch: ClassVar[str | None] = "pooled_selection"
-    colour: ClassVar[str] = "#CC79A7"
-    marker: ClassVar[str] = "h"
 
     law_class: ClassVar[type[ByRatio]] = IID
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
 
 from otspec._base.arguments import as_seed, as_size
 from otspec._base.arithmetic import Array, Number, as_number, is_exact, zeros
+from otspec._base.frozen import cached_property
 from otspec.chance import Chance
 from otspec.distributions import Distribution, DistributionLike
 from otspec.drafts import WithoutReplacement
@@ -71,8 +71,6 @@ class PooledSelectionWithoutReplacement(PooledRule):
     title: ClassVar[str] = "pooled selection (distinct)"
     batch: ClassVar[str | None] = "pooled_selection_without_replacement"
     law_class: ClassVar[type[ByRatio]] = WithoutReplacement
-    colour: ClassVar[str] = "#6650C8"
-    marker: ClassVar[str] = "p"
 
     def __init__(
         self,

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from heapq import heapify, heappop, heappush
 
 import numpy as np
@@ -25,7 +24,7 @@ from otspec._base.arithmetic import (
     suffix_sums,
     zeros,
 )
-from otspec._base.frozen import Frozen
+from otspec._base.frozen import Frozen, cached_property
 from otspec.distributions import Distribution
 
 

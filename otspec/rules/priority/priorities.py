@@ -9,13 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
 from otspec import ratios
 from otspec._base.arithmetic import Array, IntArray, Number, as_number
-from otspec._base.frozen import Frozen
+from otspec._base.frozen import Frozen, cached_property
 from otspec.chance import Chance
 from otspec.distributions import Distribution
 from otspec.drafts import DraftLaw
@@ -93,8 +92,8 @@ def mix_priorities(law: DraftLaw, target: Distribution, gap: Number, most: int) 
 
     Notes
     -----
-    Each round adds orders (:meth:`otspec.rules.priority.order_search.OrderSearch.explore`), and then a
-    linear program weighs all of them anew.
+    Each round adds orders (:meth:`otspec.rules.priority.order_search.OrderSearch.explore`), and
+    then a linear program weighs all of them anew.
     """
     search = OrderSearch(law, target[None])
     search.add(ratios.ascending(-target))

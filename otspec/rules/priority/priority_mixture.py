@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, ClassVar
 
 from otspec._base.arguments import as_integer, as_real
 from otspec._base.arithmetic import Array, Number
+from otspec._base.frozen import cached_property
 from otspec.chance import Chance
 from otspec.coupling import Coupling
 from otspec.distributions import Distribution

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from itertools import pairwise
 from typing import ClassVar, Self
 
 from otspec._base.arguments import as_permutation
 from otspec._base.arithmetic import Array, IntArray, Number, as_number, positive_part, zeros
 from otspec._base.coerce import shown
+from otspec._base.frozen import cached_property
 from otspec.chance import Chance
 from otspec.coupling import residual_of
 from otspec.distributions import Distribution

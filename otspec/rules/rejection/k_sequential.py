@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
@@ -18,6 +17,7 @@ from otspec._base.arithmetic import (
     refuse_long_power,
     zeros,
 )
+from otspec._base.frozen import cached_property
 from otspec.chance import Chance
 from otspec.distributions import Distribution, DistributionLike, normalised
 from otspec.ratios import Pair
@@ -68,8 +68,6 @@ class KSequential(PairRule):
     name: ClassVar[str] = "k-sequential"
     title: ClassVar[str] = "k-sequential"
     batch: ClassVar[str | None] = "k_sequential"
-    colour: ClassVar[str] = "#0072B2"
-    marker: ClassVar[str] = "s"
     couples_one: ClassVar[bool] = True
 
     rho: Number

@@ -44,8 +44,6 @@ class RecursiveRejection(PairRule):
     title: ClassVar[str] = "recursive rejection"
     batch: ClassVar[str | None] = "recursive_rejection"
     nested: ClassVar[bool] = True
-    colour: ClassVar[str] = "#D55E00"
-    marker: ClassVar[str] = "^"
     couples_one: ClassVar[bool] = True
 
     def acceptance(self) -> Number:

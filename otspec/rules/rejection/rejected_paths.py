@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 
 from otspec._base.arithmetic import Array, IntArray, prefix_sums
-from otspec._base.frozen import Frozen
+from otspec._base.frozen import Frozen, cached_property
 from otspec.distributions import Distribution
 from otspec.estimate import Estimate
 from otspec.ratios import Ordered, Pair, target_to_draft

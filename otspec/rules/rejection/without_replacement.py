@@ -58,8 +58,6 @@ class RecursiveRejectionWithoutReplacement(PairRule):
     batch: ClassVar[str | None] = "recursive_rejection_without_replacement"
     nested: ClassVar[bool] = True
     formula: ClassVar[bool] = False
-    colour: ClassVar[str] = "#009E73"
-    marker: ClassVar[str] = "D"
     law_class: ClassVar[type[SingleDraftLaw]] = WithoutReplacement
     couples_one: ClassVar[bool] = True
 

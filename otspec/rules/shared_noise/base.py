@@ -7,7 +7,6 @@ from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
@@ -15,6 +14,7 @@ import numpy as np
 from otspec._base.arguments import as_generator, as_seed, as_size
 from otspec._base.arithmetic import Array, IntArray, as_number, zeros
 from otspec._base.coerce import as_array
+from otspec._base.frozen import cached_property
 from otspec.chance import Chance
 from otspec.coupling import match, matches
 from otspec.distributions import Distribution
@@ -39,9 +39,9 @@ class SharedNoise(PairRule):
     verify. :meth:`verify` is the conditional law of that output given the drafts.
     """
 
-    compared: ClassVar[bool] = False
-
+    quick: ClassVar[bool] = False
     best_for_one: ClassVar[bool] = False
+    independent: ClassVar[bool] = True
 
     @property
     @abstractmethod

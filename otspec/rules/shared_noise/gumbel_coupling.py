@@ -6,12 +6,12 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
 
 from otspec._base.arithmetic import Array, IntArray, Number, is_exact, over_one_denominator
+from otspec._base.frozen import cached_property
 from otspec.drafts import SingleDraftLaw, WithoutReplacement
 from otspec.ratios import Pair
 from otspec.rules.base.rule import NotExactError
@@ -44,8 +44,6 @@ class GumbelCoupling(SharedNoise):
     name: ClassVar[str] = "gumbel-coupling"
     title: ClassVar[str] = "shared noise"
     nested: ClassVar[bool] = True
-    colour: ClassVar[str] = "#8C510A"
-    marker: ClassVar[str] = "P"
     law_class: ClassVar[type[SingleDraftLaw]] = WithoutReplacement
 
     @classmethod

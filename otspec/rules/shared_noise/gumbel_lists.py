@@ -6,12 +6,12 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
 
 from otspec._base.arithmetic import Array, IntArray, Number, is_exact
+from otspec._base.frozen import cached_property
 from otspec.ratios import Pair
 from otspec.rules.base.rule import NotExactError
 from otspec.rules.shared_noise.base import MOST_TERMS, SharedNoise, earliest, in_arithmetic_of
@@ -47,8 +47,6 @@ class GumbelLists(SharedNoise):
 
     name: ClassVar[str] = "gumbel-lists"
     title: ClassVar[str] = "shared noise (lists)"
-    colour: ClassVar[str] = "#8C510A"
-    marker: ClassVar[str] = "X"
 
     @classmethod
     def acceptances_of(cls, pair: Pair, ks: Sequence[int]) -> list[Number]:

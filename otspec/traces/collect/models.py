@@ -190,7 +190,8 @@ def load_gguf(name: str, skipped: Iterable[int], *, device: str | None = None) -
     Parameters
     ----------
     name : str
-        The file, or an installed package that holds it, see :func:`otspec.models.pretrained.find_gguf`.
+        The file, or an installed package that holds it, see
+        :func:`otspec.models.pretrained.find_gguf`.
     skipped : iterable of int
         Which layers the draft leaves out.
     device : str, optional

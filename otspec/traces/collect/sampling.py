@@ -10,7 +10,7 @@ import numpy as np
 from otspec._base.arithmetic import Array
 from otspec.traces.collect.models import Models
 from otspec.traces.collect.texts import LoggedText, Script, log_text
-from otspec.traces.readers.contract import DRAFTED
+from otspec.traces.readers.logged_numbers import DRAFTED
 
 
 @dataclass(frozen=True)

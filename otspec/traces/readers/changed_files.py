@@ -50,9 +50,3 @@ def stamp_of(paths: Iterable[Path], *, inodes: bool) -> dict[str, Any]:
             latest = max(latest, status.st_mtime_ns)
         digest.update(json.dumps(told).encode())
     return {"files": count, "bytes": size, "latest": latest, "digest": digest.hexdigest()}
-
-
-def files_below(folder: Path) -> list[Path]:
-    """Return all files below a folder, in order; none if there is no folder."""
-    found = [Path(root, name) for root, _, names in os.walk(folder) for name in names]
-    return sorted(found)

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import numpy as np
 
-from otspec.files import named_errors
+from otspec.files import StoredArray, named_errors, trace_formats
+from otspec.files.base import format_of
 from otspec.traces.printable import legible
-from otspec.traces.readers.contract import DRAFTED, FORMATS, SIDES, StoredArray
-from otspec.traces.readers.logged_numbers import KINDS
+from otspec.traces.readers.logged_numbers import DRAFTED, KINDS, SIDES
 from otspec.traces.readers.source import Source
 
 _MOST = 8
@@ -24,8 +24,8 @@ def find_source(text: str, kind: str | None = None, *, tokens: bool = False) -> 
     Parameters
     ----------
     text : str
-        A path of one of :data:`FORMATS` with two arrays such as ``draft_logits`` and
-        ``target_logits``, as ``trace.npz``; the same with the names of two other arrays,
+        A path of one of :func:`otspec.files.trace_formats` with two arrays such as ``draft_logits``
+        and ``target_logits``, as ``trace.npz``; the same with the names of two other arrays,
         ``trace.npz:DRAFT+TARGET``, and of a third with the tokens; or two paths of a format without
         names, ``DRAFT.npy+TARGET.npy``, and a third of the tokens.
     kind : str, optional
@@ -47,7 +47,7 @@ def find_source(text: str, kind: str | None = None, *, tokens: bool = False) -> 
     ValueError
         As :func:`locate_arrays` and :class:`Source`; or missing arrays.
     """
-    for ending in (name for name, form in FORMATS.items() if not form.named):
+    for ending in (name for name, form in trace_formats().items() if not form.named):
         if f"{ending}+" in text or text.endswith(ending):
             return _of_files(text, ending, kind or KINDS[0], tokens)
     path, keys = _split(text)
@@ -81,7 +81,7 @@ def find_source(text: str, kind: str | None = None, *, tokens: bool = False) -> 
 
 def _split(text: str) -> tuple[str, tuple[str, ...]]:
     """Return a path, and the names of arrays after it: none, or those of ``PATH:DRAFT+TARGET``."""
-    for ending in (name for name, form in FORMATS.items() if form.named):
+    for ending in (name for name, form in trace_formats().items() if form.named):
         start, colon, names = text.partition(f"{ending}:")
         if colon:
             return start + ending, tuple(names.split("+"))
@@ -216,12 +216,13 @@ def locate_arrays(path: Path) -> dict[str, StoredArray]:
     Parameters
     ----------
     path : path
-        Of a format in :data:`otspec.traces.readers.FORMATS`, by its ending.
+        Of a format in :func:`otspec.files.trace_formats`, by its ending.
 
     Returns
     -------
     dict of str to StoredArray
-        The name is empty in a format without names.
+        The name is empty in a format without names. What cannot be read as an array is left out,
+        unless its name is one of a trace.
 
     Raises
     ------
@@ -229,15 +230,13 @@ def locate_arrays(path: Path) -> dict[str, StoredArray]:
         No such file, an unknown ending, a malformed file; or arrays of objects, which are never
         unpickled. The message names the file.
     """
-    form = FORMATS.get(path.suffix)
-    if form is None:
-        raise ValueError(f"{path}: unknown file type: a trace is {', '.join(FORMATS)}")
-    with named_errors(path):
-        folder, there = path.is_dir(), path.exists()
-    if not there:
-        raise ValueError(f"{path}: no such file")
-    if folder != form.folder:
-        raise ValueError(f"{path} is a {'directory' if folder else 'file'}: name another")
+    form = format_of(path, trace_formats(), "a trace is")
     path = path.resolve()
     with named_errors(path):
-        return form.locate(path)
+        arrays = {}
+        for key, array in form.locate(path).items():
+            if isinstance(array, StoredArray):
+                arrays[key] = array
+            elif key.removeprefix(DRAFTED).startswith(SIDES):
+                raise array
+        return arrays

@@ -17,6 +17,12 @@ from otspec.models.warped import as_floats, checked_warp
 from otspec.traces.warping import warp
 from otspec.warping import STEPS, name_of_order
 
+SIDES = ("draft", "target")
+"""The two models; names of their arrays begin with these and an underscore."""
+
+DRAFTED = "block_"
+"""What the names of arrays begin with that hold blocks beside a sample of positions."""
+
 KINDS = ("logits", "log_probabilities", "probabilities")
 """What the numbers of a source may be; arrays are called ``draft_`` or ``target_`` and the kind."""
 

@@ -14,9 +14,9 @@ import numpy as np
 from otspec._base.arithmetic import Array
 from otspec._base.memory import refuse_too_large
 from otspec.distributions import Distribution
+from otspec.files import StoredArray
 from otspec.traces.readers.changed_files import ChangedInputError, stamp_of
-from otspec.traces.readers.contract import SIDES, StoredArray
-from otspec.traces.readers.logged_numbers import Warp, Warping, check_logged, check_tokens
+from otspec.traces.readers.logged_numbers import SIDES, Warp, Warping, check_logged, check_tokens
 from otspec.traces.readers.texts import BlockReader, LoggedText, TextRows
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from otspec._base.arithmetic import Array
 from otspec.distributions import Distribution
-from otspec.traces.readers.contract import StoredArray
+from otspec.files import StoredArray
 
 if TYPE_CHECKING:
     from otspec.logged import LoggedBlock

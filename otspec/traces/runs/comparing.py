@@ -1,4 +1,4 @@
-"""The work of ``otspec trace``: all rules compared at each position."""
+"""The work of ``otspec trace``: rules compared at each position."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from otspec._base.extras import needed
+from otspec.rules.base.table import named_rules
 from otspec.rules.importance.importance_sampling import FREE
 from otspec.traces.comparison import compare
 from otspec.traces.readers import Warping
@@ -22,7 +23,7 @@ _WORDS = ("source", "drafts", "rule")
 
 @dataclass(frozen=True)
 class Settings(Work):
-    """All rules compared at every position.
+    """Rules compared at every position.
 
     All sources of a run are compared with the same settings.
 
@@ -34,15 +35,26 @@ class Settings(Work):
     warpings : tuple of Warping
     free : int
         As for :func:`otspec.traces.compare`.
+    only : tuple of str
+        Which rules, by name; by default as :func:`otspec.traces.compare` has them.
+
+    Raises
+    ------
+    ValueError
+        A rule that there is not, or one for drafts of none of the laws.
     """
 
     ks: tuple[int, ...]
     laws: tuple[str, ...]
     warpings: tuple[Warping, ...]
     free: int = FREE
+    only: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        named_rules(self.only, self.laws)
 
     def table_of(self, chunk: Chunk) -> pa.Table:
-        """Compare all rules at the positions of a chunk.
+        """Compare the rules at the positions of a chunk.
 
         Returns
         -------
@@ -89,7 +101,9 @@ class Settings(Work):
         pairs = chunk.source.pairs(chunk.start, chunk.stop, self.warpings)
         for position, warping, draft, target in pairs:
             try:
-                compared = compare(draft, target, self.ks, self.laws, free=self.free)
+                compared = compare(
+                    draft, target, self.ks, self.laws, only=self.only, free=self.free
+                )
             except ValueError as error:
                 raise ValueError(f"position {position}: {error}") from error
             for row in compared:

@@ -11,10 +11,10 @@ import pytest
 import trace_files as files
 from command_line import complaint, run
 
+from otspec.files.base import boxes_of
+from otspec.files.npz import PackedArray
 from otspec.traces import warp
 from otspec.traces.readers import Warping, find_source
-from otspec.traces.readers.boxes import boxes_of
-from otspec.traces.readers.npz import PackedArray
 
 
 @pytest.mark.parametrize("shape", [(7,), (3, 4), (2, 3, 5), (1, 1, 4), (4, 1, 2)])
@@ -166,7 +166,7 @@ def test_missing_zarr_chunks_are_not_made_up(tmp_path, capsys):
 def test_packed_arrays_need_room(tmp_path, monkeypatch, capsys):
     path = files.save_packed_npz(tmp_path, files.random_pair())
     usage = type("Usage", (), {"free": 300})
-    monkeypatch.setattr("otspec.traces.readers.npz.shutil.disk_usage", lambda _: usage)
+    monkeypatch.setattr("otspec.files.npz.shutil.disk_usage", lambda _: usage)
     assert "draft_logits unpacks to 368 bytes" in complaint(capsys, "trace", path)
 
 

@@ -1,7 +1,7 @@
 """Which knots between the pools of a row are barriers at a uniform number (Pooled, prop. 4).
 
-They are the corners of a lower convex hull, as in :mod:`otspec.batch._array_api.pooled.barriers`; here only
-those around one pool are looked for.
+They are the corners of a lower convex hull, as in :mod:`otspec.batch._array_api.pooled.barriers`;
+here only those around one pool are looked for.
 """
 
 from __future__ import annotations

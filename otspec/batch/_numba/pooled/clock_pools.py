@@ -1,7 +1,7 @@
 """Graded pools of distinct drafts, row by row: grades and knots (Beyond, prop. 6 and 7).
 
-``G`` is an integral over the time of a race, as in :mod:`otspec.batch._array_api.pooled.clock_masses`, whose
-nodes it is a sum over.
+``G`` is an integral over the time of a race, as in
+:mod:`otspec.batch._array_api.pooled.clock_masses`, whose nodes it is a sum over.
 """
 
 from __future__ import annotations

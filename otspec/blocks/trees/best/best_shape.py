@@ -4,20 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Annotated, Any
 
 import numpy as np
 
 from otspec._base.arguments import as_callable, as_choice, as_integer
 from otspec._base.arithmetic import Number, as_number
-from otspec._base.frozen import Frozen
+from otspec._base.frozen import Frozen, Shown, cached_property
 from otspec.blocks.trees.best.acceptance_rates import Chances, chances_of_models
 from otspec.blocks.trees.best.allotment import Allotment
 from otspec.blocks.trees.best.children import KEEP, best_at_every_place
 from otspec.blocks.trees.shapes import LEAF, Shape
 from otspec.blocks.trees.verifiers.token_rules import TokenRule
-from otspec.cards import Carded
 from otspec.distributions import as_k
 from otspec.frames import Tokens
 from otspec.models.base import BEGINNING, MOST_DEPTH, Prefix, as_beginnings
@@ -28,7 +26,7 @@ MOST_NODES = 4_096
 
 
 @dataclass(frozen=True)
-class BestTree(Carded):
+class BestTree(Shown):
     """A tree of drafts and what it is worth.
 
     Parameters

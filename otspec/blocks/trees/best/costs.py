@@ -14,7 +14,7 @@ from otspec._base.arguments import as_callable, as_integer, as_list, as_real
 from otspec._base.coerce import shown
 from otspec._base.frozen import Frozen
 from otspec.blocks.trees.shapes import Shape
-from otspec.files import READERS
+from otspec.files import small_formats
 from otspec.files.reading import read_file
 
 MOST_TOKENS = 10**9
@@ -126,7 +126,7 @@ def _in_order(seconds: list[Any]) -> Seconds:
 
 
 def _written(text: str) -> Seconds:
-    if any(text.endswith(ending) for ending in READERS):
+    if any(text.endswith(ending) for ending in small_formats()):
         return _from_file(text)
     cells = [cell.strip() for cell in text.split(",")]
     try:

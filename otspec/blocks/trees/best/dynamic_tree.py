@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
 
 from otspec._base.arguments import as_callable, as_choice, as_generator, as_integer
 from otspec._base.arithmetic import Array, Number, as_number, as_numbers
+from otspec._base.frozen import cached_property
 from otspec.blocks.base import BlockRule, Outcome
 from otspec.blocks.trees.best.growth import Grown, grown
 from otspec.blocks.trees.token_tree import TokenTree

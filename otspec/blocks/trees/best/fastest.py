@@ -7,14 +7,14 @@ from dataclasses import dataclass, field
 
 from otspec._base.arguments import as_instance
 from otspec._base.arithmetic import Number
+from otspec._base.frozen import Shown
 from otspec.blocks.trees.best.best_shape import BestTree, BestTrees
 from otspec.blocks.trees.best.costs import StepCost
 from otspec.blocks.trees.shapes import LEAF, Shape
-from otspec.cards import Carded
 
 
 @dataclass(frozen=True)
-class TimedTree(Carded):
+class TimedTree(Shown):
     """A tree of drafts, what is kept of it, and how long a step takes.
 
     Parameters

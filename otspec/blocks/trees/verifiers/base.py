@@ -51,10 +51,6 @@ class TreeRule(BlockRule):
 
     tree: Shape
 
-    colour: ClassVar[str] = "#666666"
-    """Of its line in charts, as Matplotlib writes it; that of the rule for one token it lifts."""
-    marker: ClassVar[str] = "x"
-    """Of its line in charts."""
     takes_top: ClassVar[bool] = False
     """Whether children may be the likeliest tokens, see :class:`otspec.blocks.Shape`."""
 

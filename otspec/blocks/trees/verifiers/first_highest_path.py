@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import product
 from typing import Any, ClassVar
 
 import numpy as np
 
 from otspec._base.arithmetic import Array, Number
+from otspec._base.frozen import cached_property
 from otspec.blocks.base import Outcome, enumerated_expected
 from otspec.blocks.greatest_path import GreatestPath
 from otspec.blocks.trees.verifiers.greedy_multi_path import GreedyMultiPath
@@ -40,8 +40,8 @@ class FirstHighestPath(GreedyMultiPath):
 
     Law: not the target's. The smallest case: a fair coin for both models, two paths and L = 1. The
     first path is chosen, 0 with probability 1/2, where 1/4 is said: the text is 0 with probability
-    2/3. :func:`otspec.auditing.audit_blocks` reports it; :data:`otspec.blocks.TREE_VERIFIERS`, which are
-    lossless, are without it. With the larger of equal tokens it would be lossless, too
+    2/3. :func:`otspec.auditing.audit_blocks` reports it; :data:`otspec.blocks.TREE_VERIFIERS`,
+    which are lossless, are without it. With the larger of equal tokens it would be lossless, too
     (Theory, 26). Source: the public code of GBV. Parameters and errors:
     :class:`otspec.blocks.GreedyMultiPath`.
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -13,8 +12,9 @@ from otspec._base.arguments import as_integer, as_list, as_tokens
 from otspec._base.arithmetic import Number, counted_power
 from otspec._base.coerce import shown
 from otspec._base.digits import counted
+from otspec._base.frozen import cached_property
 from otspec.blocks.base import Outcome
-from otspec.blocks.block_verify_published import BlockVerifyPublished
+from otspec.blocks.block_verification import BlockVerification
 from otspec.blocks.greatest_path import GreatestPath
 from otspec.blocks.trees.shapes import Shape
 from otspec.blocks.trees.verifiers.base import DraftedTree, TreeRule, as_drafted
@@ -68,8 +68,6 @@ class GreedyMultiPath(TreeRule):
 
     name: ClassVar[str] = "greedy-multi-path"
     title: ClassVar[str] = "greedy multi-path"
-    colour: ClassVar[str] = "#AA4499"
-    marker: ClassVar[str] = "X"
     batch: ClassVar[str | None] = "greedy_multi_path"
 
     def __init__(
@@ -117,8 +115,8 @@ class GreedyMultiPath(TreeRule):
         return GreatestPath(self.draft, self.target, self.paths)
 
     @cached_property
-    def _verified(self) -> BlockVerifyPublished:
-        return BlockVerifyPublished(self.chosen, self.target, self.length)
+    def _verified(self) -> BlockVerification:
+        return BlockVerification(self.chosen, self.target, self.length)
 
     def outcomes(self) -> Iterator[Outcome]:
         """Yield each beginning of a block with the probability that it is what is kept.

@@ -5,15 +5,15 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 
 from otspec._base.arguments import as_flag, as_generator
 from otspec._base.arithmetic import Number, zeros
+from otspec._base.frozen import cached_property
 from otspec.blocks.base import Outcome
-from otspec.blocks.block_verify_published import BlockVerifyPublished
+from otspec.blocks.block_verification import BlockVerification
 from otspec.blocks.expected import STATE_LIMIT
 from otspec.blocks.trees.shapes import Shape
 from otspec.blocks.trees.verifiers.base import DraftedTree, TreeRule, as_drafted
@@ -89,7 +89,7 @@ class LeafToRoot(TreeRule):
         return self.rule_at(prefix, self._one, k).law
 
     @property
-    def as_block(self) -> BlockVerifyPublished | None:
+    def as_block(self) -> BlockVerification | None:
         """Block verification with the same E[τ]: on a chain, by a rule that couples one draft.
 
         A class says so (:attr:`otspec.rules.Rule.couples_one`); of any other function it is not
@@ -100,7 +100,7 @@ class LeafToRoot(TreeRule):
         )
         if not (self.tree.chain and couples):
             return None
-        return BlockVerifyPublished(self.draft, self.target, self.depth)
+        return BlockVerification(self.draft, self.target, self.depth)
 
     def rule_at(self, prefix: Prefix, weight: Number, k: int) -> Rule:
         """Return the rule for k children of a node of a weight, over one token more, †."""

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, TypeAlias
 
 import numpy as np
 
 from otspec._base.arithmetic import Array, IntArray, Number, is_exact, over_one_denominator, zeros
 from otspec._base.digits import counted
-from otspec._base.frozen import Frozen
+from otspec._base.frozen import Frozen, cached_property
 from otspec.blocks.trees.verifiers.token_rules import TokenRule, made_rule
 from otspec.models.base import Model, Prefix
 from otspec.rules.base.rule import NotExactError, Rule

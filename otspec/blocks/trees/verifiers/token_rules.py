@@ -12,6 +12,7 @@ from otspec._base.registry import Registry, subclass_of
 from otspec.distributions import Distribution
 from otspec.drafts import TooFewTokensError
 from otspec.rules import (
+    GumbelCoupling,
     ImportanceSampling,
     KSequential,
     MaximalCoupling,
@@ -76,6 +77,7 @@ for _rule in (
     RecursiveRejectionWithoutReplacement,
     PooledSelectionWithoutReplacement,
     SpecHub,
+    GumbelCoupling,
     TargetOnly,
 ):
     TREE_RULES.register(_rule)

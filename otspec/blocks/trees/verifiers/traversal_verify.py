@@ -63,8 +63,6 @@ class TraversalVerify(LeafToRoot):
 
     name: ClassVar[str] = "traversal"
     title: ClassVar[str] = "traversal verification"
-    colour: ClassVar[str] = RecursiveRejection.colour
-    marker: ClassVar[str] = RecursiveRejection.marker
     batch: ClassVar[str | None] = "traversal_verification"
     lifts: ClassVar[type[PairRule]] = RecursiveRejection
 
@@ -158,8 +156,6 @@ class TraversalVerifyWithoutReplacement(LeafToRoot):
 
     name: ClassVar[str] = "traversal-without-replacement"
     title: ClassVar[str] = "traversal verification (distinct)"
-    colour: ClassVar[str] = RecursiveRejectionWithoutReplacement.colour
-    marker: ClassVar[str] = RecursiveRejectionWithoutReplacement.marker
     batch: ClassVar[str | None] = "traversal_verification"
     lifts: ClassVar[type[PairRule]] = RecursiveRejectionWithoutReplacement
 

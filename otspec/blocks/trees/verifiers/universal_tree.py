@@ -59,8 +59,6 @@ class UniversalTree(LeafToRoot):
 
     name: ClassVar[str] = "universal"
     title: ClassVar[str] = "universal tree"
-    colour: ClassVar[str] = PooledSelection.colour
-    marker: ClassVar[str] = PooledSelection.marker
     lifts: ClassVar[type[PairRule]] = PooledSelection
 
     rule: TokenRule = PooledSelection
@@ -93,8 +91,6 @@ class UniversalTreeEarliest(UniversalTree):
 
     name: ClassVar[str] = "universal-earliest"
     title: ClassVar[str] = "universal tree (earliest)"
-    colour: ClassVar[str] = "#6699CC"
-    marker: ClassVar[str] = "<"
     lifts: ClassVar[type[PairRule]] = EarliestPooledSelection
 
     rule: TokenRule = EarliestPooledSelection
@@ -116,8 +112,6 @@ class UniversalTreeWithoutReplacement(UniversalTree):
 
     name: ClassVar[str] = "universal-without-replacement"
     title: ClassVar[str] = "universal tree (distinct)"
-    colour: ClassVar[str] = PooledSelectionWithoutReplacement.colour
-    marker: ClassVar[str] = PooledSelectionWithoutReplacement.marker
     lifts: ClassVar[type[PairRule]] = PooledSelectionWithoutReplacement
 
     rule: TokenRule = PooledSelectionWithoutReplacement

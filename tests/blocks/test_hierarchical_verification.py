@@ -10,7 +10,12 @@ from block_models import model_pairs
 from searching import of_all
 
 from otspec.auditing import audit_blocks
-from otspec.blocks import BLOCK_RULES, BlockVerifyPublished, HierarchicalVerify, compare_block_rules
+from otspec.blocks import (
+    BLOCK_RULES,
+    BlockVerification,
+    HierarchicalVerification,
+    compare_block_rules,
+)
 from otspec.logged import LoggedBlock
 from otspec.models import memoryless
 from validation.hsd import AS_CODED, WITH_CAP
@@ -35,8 +40,8 @@ def test_with_the_cap_it_is_published_block_verification_exactly(n, length):
     lossy = 0
     for case in model_pairs(900, n, length, COUNTS[n, length]):
         target, draft = case.literal
-        public = HierarchicalVerify(*case.exact, length)
-        published = BlockVerifyPublished(*case.exact, length)
+        public = HierarchicalVerification(*case.exact, length)
+        published = BlockVerification(*case.exact, length)
         same = True
         for block in draft.blocks(length):
             follows(public, block, AS_CODED(target, draft, block))
@@ -55,27 +60,29 @@ def test_there_are_five_hundred_pairs_of_models():
 
 
 def test_the_smallest_case_is_the_coin():
-    report = audit_blocks(HierarchicalVerify(COIN, BIASED, 2))
+    report = audit_blocks(HierarchicalVerification(COIN, BIASED, 2))
     assert (report.lossless, report.witness) == (False, (1, 1, 1))
     assert report.expected == report.optimum == Fraction(23, 16)
     assert report.total_variation == Fraction(1, 16)
     assert report.error == Fraction(-1, 16)
-    assert audit_blocks(HierarchicalVerify(COIN, BIASED, 1)).lossless
+    assert audit_blocks(HierarchicalVerification(COIN, BIASED, 1)).lossless
 
 
 def test_it_is_in_no_table_of_lossless_rules():
-    assert HierarchicalVerify not in BLOCK_RULES.values()
+    assert HierarchicalVerification not in BLOCK_RULES.values()
     titles = {row.rule for row in compare_block_rules(COIN, BIASED, [2])}
-    assert HierarchicalVerify.title not in titles
+    assert HierarchicalVerification.title not in titles
 
 
 def test_it_is_asked_like_any_rule_but_for_a_formula():
-    rule = HierarchicalVerify(COIN, BIASED, 3)
+    rule = HierarchicalVerification(COIN, BIASED, 3)
     up_to = rule.expected_up_to()
-    assert up_to == [HierarchicalVerify(COIN, BIASED, length).expected() for length in (1, 2, 3)]
+    assert up_to == [
+        HierarchicalVerification(COIN, BIASED, length).expected() for length in (1, 2, 3)
+    ]
     assert rule.expected_after({(0,): "1/2", (1,): "1/2"}) == up_to[-1]
     assert len(rule.sample(np.random.default_rng(0)).accepted) <= 3
     logged = LoggedBlock([COIN(())] * 2, [BIASED(())] * 2, [1, 0])
-    assert logged.kept(HierarchicalVerify, 2).tolist() == [0, Fraction(1, 4), Fraction(3, 4)]
+    assert logged.kept(HierarchicalVerification, 2).tolist() == [0, Fraction(1, 4), Fraction(3, 4)]
     with pytest.raises(ValueError, match="has no formula of E\\[τ\\] for each token"):
-        logged.expected(HierarchicalVerify, 2)
+        logged.expected(HierarchicalVerification, 2)

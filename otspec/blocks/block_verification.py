@@ -17,7 +17,7 @@ from otspec.models.corrected import OneCorrectedToken
 
 @register
 @dataclass(frozen=True, eq=False)
-class BlockVerifyPublished(SingleDraftRule):
+class BlockVerification(SingleDraftRule):
     """Keep the longest beginning that a uniform number of its own allows; correct one token.
 
     With p_0 = 1 and p_i = min(1, p_{i−1} M_b/M_s), length i < L is allowed with probability
@@ -34,8 +34,6 @@ class BlockVerifyPublished(SingleDraftRule):
     batch: ClassVar[str | None] = "block_verification"
     title: ClassVar[str] = "block verification (published)"
     renews: ClassVar[bool] = True
-    colour: ClassVar[str] = "#009E73"
-    marker: ClassVar[str] = "v"
 
     @staticmethod
     def step(wanted: Any, drafted: Any, draft: Array, target: Array) -> tuple[Array, Array]:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
 
 from otspec._base.arithmetic import Array, is_exact, positive_part
-from otspec._base.frozen import read_only
+from otspec._base.frozen import cached_property, read_only
 from otspec.blocks.single_draft import SingleDraftRule, last_kept, register
 from otspec.coupling import acceptance_chance
 from otspec.distributions import Distribution, normalised
@@ -21,7 +20,7 @@ LARGEST = 1e300
 
 @register
 @dataclass(frozen=True, eq=False)
-class BlockVerify(SingleDraftRule):
+class BlockVerificationPreprint(SingleDraftRule):
     """Keep the whole block with probability min(1, M_b(X^L)/M_s(X^L)), else what is left over.
 
     If not the whole, length i = L − 1, then L − 2, … is kept with probability
@@ -38,8 +37,6 @@ class BlockVerify(SingleDraftRule):
     name: ClassVar[str] = "block-preprint"
     batch: ClassVar[str | None] = "block_verification_preprint"
     title: ClassVar[str] = "block verification (preprint)"
-    colour: ClassVar[str] = "#D55E00"
-    marker: ClassVar[str] = "o"
 
     @staticmethod
     def step(wanted: Any, drafted: Any, draft: Array, target: Array) -> tuple[Array, Array]:

@@ -1,4 +1,4 @@
-"""Colours of plots: on bright and dark pages, and as the colour-blind see them."""
+"""Colors of plots: on bright and dark pages, and as the color-blind see them."""
 
 from itertools import product
 
@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from matplotlib import colors, rcParams, style
 
+from otspec.plots.looks import LOOKS
 from otspec.rules import compared_rules
 
 # Machado, Oliveira and Fernandes (2009), severity 1.0: linear RGB as seen.
@@ -21,8 +22,8 @@ SEEN = {
 }  # fmt: skip
 
 
-def linear(colour):
-    rgb = np.array(colors.to_rgb(colour))
+def linear(color):
+    rgb = np.array(colors.to_rgb(color))
     return np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4)
 
 
@@ -36,16 +37,18 @@ def test_ink_is_legible_on_bright_and_dark_pages_and_no_rule_is_lost_on_either()
         ink = rcParams["text.color"]
     for ground in ("#FFFFFF", "#131416"):
         assert contrast(ink, ground) > 4.2  # sqrt(1.05 / 0.057) = 4.29 is the most for both
-        assert all(contrast(rule.colour, ground) > 2.2 for rule in compared_rules())
+        assert all(contrast(LOOKS[rule.title].color, ground) > 2.2 for rule in compared_rules())
 
 
 @pytest.mark.parametrize("sight", SEEN)
-def test_rules_are_told_apart_by_the_colour_blind_and_in_print(sight):
+def test_rules_are_told_apart_by_the_color_blind_and_in_print(sight):
     rules = compared_rules()
-    assert (
-        len({rule.marker for rule in rules}) == len({rule.colour for rule in rules}) == len(rules)
-    )
-    seen = {rule.title: np.clip(SEEN[sight] @ linear(rule.colour), 0, 1) for rule in rules}
+    looks = [LOOKS[rule.title] for rule in rules]
+    assert len({look.marker for look in looks}) == len(rules)
+    assert len({look.color for look in looks}) == len(rules)
+    seen = {
+        rule.title: np.clip(SEEN[sight] @ linear(LOOKS[rule.title].color), 0, 1) for rule in rules
+    }
     for one, two in product(seen, repeat=2):
         if one < two:
             assert np.abs(seen[one] - seen[two]).max() > 0.02, (one, two)

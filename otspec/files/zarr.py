@@ -1,9 +1,10 @@
-"""Traces in Zarr groups, folders of chunks, each of which has to be there in full."""
+"""Arrays in Zarr groups, folders of chunks, each of which has to be there in full."""
 
 from __future__ import annotations
 
 import itertools
 import math
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -14,10 +15,8 @@ import numpy as np
 
 from otspec._base.arithmetic import Array
 from otspec._base.extras import needed
-from otspec.traces.readers.boxes import Box, boxes_of
-from otspec.traces.readers.changed_files import files_below
-from otspec.traces.readers.contract import FORMATS, StoredArray, TraceFormat, located
-from otspec.traces.readers.packed_chunks import refuse_larger_chunks
+from otspec.files.base import FORMATS, Box, Format, Located, StoredArray, boxes_of, located
+from otspec.files.packed_chunks import refuse_larger_chunks
 
 _ZARR_METADATA = ("zarr.json", ".zgroup", ".zarray", ".zmetadata")
 _LARGEST_CHUNK = 2**30
@@ -33,7 +32,8 @@ class ZarrArray(StoredArray):
         if not folder.is_dir():
             return super().all_files()
         of_group = [file for file in sorted(folder.iterdir()) if file.is_file()]
-        return of_group + files_below(folder / self.key)
+        below = os.walk(folder / self.key)
+        return of_group + sorted(Path(root, name) for root, _, names in below for name in names)
 
     def files(self, start: int, stop: int) -> Iterator[Path]:
         """Yield the files of the metadata, and of the chunks that hold a range of positions."""
@@ -97,7 +97,7 @@ def _refuse_short_blosc(path: Path) -> None:
         raise ValueError(f"chunk {path.name} is cut short: was writing interrupted?")
 
 
-def locate_zarr(path: Path) -> dict[str, StoredArray]:
+def locate_zarr(path: Path) -> Located:
     """Find the arrays of a Zarr group.
 
     Raises
@@ -122,4 +122,4 @@ def locate_zarr(path: Path) -> dict[str, StoredArray]:
     return located(arrays, locate)
 
 
-FORMATS.register(TraceFormat(".zarr", locate_zarr, folder=True))
+FORMATS.register(Format(".zarr", locate=locate_zarr, named=True, folder=True))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 from itertools import islice
 from typing import Any
@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from otspec._base.coerce import shown
 from otspec._base.digits import shortened
+from otspec.estimate import Estimate
 
 MOST_LISTED = 8
 """Up to how many entries a vector or a set is shown whole."""
@@ -55,8 +56,9 @@ def said(value: Any) -> str:
         return f"{len(value):,} entries" if len(value) != 1 else "1 entry"
     if type(value) is float:
         return decimal(value)
-    of_its_own = getattr(type(value), "_card_text", None)
-    return of_its_own(value) if of_its_own else shown(value, _LONGEST)
+    if isinstance(value, Estimate):
+        return f"≈{float(value):.6g} ({value.low:.6g} to {value.high:.6g})"
+    return shown(value, _LONGEST)
 
 
 def inline(value: Any) -> str:
@@ -140,3 +142,23 @@ def _listed(values: Any, each: Callable[[Any], str]) -> str:
         alone = "," if type(values) is tuple and len(values) == 1 else ""
         return ", ".join(map(each, values)) + alone
     return f"{', '.join(map(each, values[:_FIRST]))}, … {len(values):,} in all"
+
+
+def aligned(names: Sequence[str], rows: Sequence[Sequence[str]], *, words: int) -> Iterator[str]:
+    r"""Yield a line of names and one for each row; the first ``words`` columns to the left.
+
+    Examples
+    --------
+    >>> print(*aligned(["rule", "gap"], [["optimum", "0"], ["naive", "0.25"]], words=1), sep="\n")
+    rule      gap
+    optimum     0
+    naive    0.25
+    """
+    lines = [names, *rows]
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    for line in lines:
+        cells = (
+            text.ljust(width) if index < words else text.rjust(width)
+            for index, (text, width) in enumerate(zip(line, widths, strict=True))
+        )
+        yield "  ".join(cells).rstrip()

@@ -1,4 +1,4 @@
-"""Small tables for notebooks, which take the colours of the page that they are on.
+"""Small tables for notebooks, which take the colors of the page that they are on.
 
 There is no script and no style sheet, so that a saved notebook shows the same.
 """
@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from otspec._base.webpage import escaped
-from otspec.cards.values import entry
+from otspec.display.values import entry
 
 _TABLE = "border-collapse: collapse; margin: 0 0 .5em; font-variant-numeric: tabular-nums;"
 _CAPTION = "caption-side: top; text-align: left; font-weight: 600; padding: .2em 0;"

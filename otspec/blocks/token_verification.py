@@ -17,7 +17,7 @@ from otspec.models.corrected import OneCorrectedToken
 
 @register
 @dataclass(frozen=True, eq=False)
-class TokenVerify(SingleDraftRule):
+class TokenVerification(SingleDraftRule):
     """Accept token i with probability min(1, M_b/M_s) until one is rejected, and correct that one.
 
     Law: what is kept and its continuation is the target's text. E[τ] = Σ_{ℓ ≤ L} Σ_{x^ℓ} Π_{i ≤ ℓ}
@@ -29,8 +29,6 @@ class TokenVerify(SingleDraftRule):
     batch: ClassVar[str | None] = "token_verification"
     title: ClassVar[str] = "token verification"
     renews: ClassVar[bool] = True
-    colour: ClassVar[str] = "#0072B2"
-    marker: ClassVar[str] = "s"
 
     @staticmethod
     def step(

@@ -8,32 +8,32 @@ from typing import Any, ClassVar, NoReturn
 
 from otspec._base.arithmetic import Array, Number
 from otspec.blocks.base import enumerated_expected
-from otspec.blocks.block_verify import longer_ratio
-from otspec.blocks.block_verify_published import BlockVerifyPublished
+from otspec.blocks.block_verification import BlockVerification
+from otspec.blocks.block_verification_preprint import longer_ratio
 from otspec.models.base import BEGINNING, Prefix, as_beginnings
 
 
 @dataclass(frozen=True, eq=False)
-class HierarchicalVerify(BlockVerifyPublished):
+class HierarchicalVerification(BlockVerification):
     """Published block verification, but for the whole block the ratio is not capped on the way.
 
     The whole block is kept with probability min(1, M_b(X^L)/M_s(X^L)), all else is as in
-    :class:`otspec.blocks.BlockVerifyPublished`, whose p_L is no more than that. With p_L in its
+    :class:`otspec.blocks.BlockVerification`, whose p_L is no more than that. With p_L in its
     place, the one correction that makes the rule lossless, it is that rule.
 
     Law: not the target's, from L = 2 on. The smallest case: a fair coin for a draft, a target of
     (1/4, 3/4) and L = 2. Of 23/16 tokens kept (published block verification: 11/8) the text 10 has
     the probability 1/4 and 11 has 1/2, where the target has 3/16 and 9/16: a total variation of
-    1/16. :func:`otspec.auditing.audit_blocks` reports it; :data:`otspec.blocks.BLOCK_RULES`, which are
-    lossless, are without it. Source: the single-draft path of the public code of
-    arXiv 2601.05724. Parameters and errors: :class:`otspec.blocks.single_draft.SingleDraftRule`.
+    1/16. :func:`otspec.auditing.audit_blocks` reports it; :data:`otspec.blocks.BLOCK_RULES`, which
+    are lossless, are without it. Source: the single-draft path of the public code of arXiv
+    2601.05724. Parameters and errors: :class:`otspec.blocks.single_draft.SingleDraftRule`.
 
     Examples
     --------
     >>> from otspec.auditing import audit_blocks
     >>> from otspec.blocks import memoryless
     >>> draft, target = memoryless(["1/2", "1/2"]), memoryless(["1/4", "3/4"])
-    >>> report = audit_blocks(HierarchicalVerify(draft, target, 2))
+    >>> report = audit_blocks(HierarchicalVerification(draft, target, 2))
     >>> report.lossless, report.expected, report.total_variation
     (False, Fraction(23, 16), Fraction(1, 16))
     """
@@ -41,8 +41,6 @@ class HierarchicalVerify(BlockVerifyPublished):
     name: ClassVar[str] = "hierarchical"
     batch: ClassVar[str | None] = None
     title: ClassVar[str] = "hierarchical speculative decoding (public code, lossy)"
-    colour: ClassVar[str] = "#CC79A7"
-    marker: ClassVar[str] = "d"
 
     @staticmethod
     def step(wanted: Any, drafted: Any, draft: Array, target: Array) -> NoReturn:  # noqa: ARG004
@@ -54,7 +52,7 @@ class HierarchicalVerify(BlockVerifyPublished):
             Always; with what to ask instead.
         """
         raise ValueError(
-            "HierarchicalVerify has no formula of E[τ] for each token: use expected(), which "
+            "HierarchicalVerification has no formula of E[τ] for each token: use expected(), which "
             "enumerates blocks, or the law kept() of a block"
         )
 

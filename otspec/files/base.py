@@ -1,0 +1,320 @@
+"""What a format of files says of itself, the table of formats, and one line for every error."""
+
+from __future__ import annotations
+
+import csv
+import math
+import zipfile
+import zlib
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from otspec._base.arithmetic import Array
+from otspec._base.registry import Registry, instance_of, meant
+
+Named = dict[str, Any]
+"""What a file holds, by name; a format without names uses the empty one."""
+
+Box = tuple[slice, ...]
+"""A range along each of the leading axes of an array."""
+
+UNREADABLE = (
+    ValueError,
+    OSError,
+    EOFError,
+    KeyError,
+    MemoryError,
+    OverflowError,
+    RuntimeError,
+    csv.Error,
+    zipfile.BadZipFile,
+    zlib.error,
+)
+"""What the readers raise on a malformed file; ``RuntimeError``: a password, or deep nesting."""
+
+
+@dataclass(frozen=True)
+class StoredArray(ABC):
+    """An array in a file, by its place there; small enough to send to other processes.
+
+    Parameters
+    ----------
+    path : str
+        The file or folder, absolute, so that workers find it from any folder.
+    key : str
+        The array's name in it; empty in a file of one array.
+    shape : tuple of int
+        (..., n); of tokens (..., L).
+    dtype : str
+        As NumPy writes it, such as ``"<f2"``.
+    """
+
+    path: str
+    key: str
+    shape: tuple[int, ...]
+    dtype: str
+
+    @property
+    def size(self) -> int:
+        """Bytes of the numbers."""
+        return math.prod(self.shape) * np.dtype(self.dtype).itemsize
+
+    def rows(self, start: int, stop: int) -> Array:
+        """Read the rows of a range of positions, the leading axes taken as one.
+
+        Returns
+        -------
+        ndarray, shape (stop − start, n)
+            Of the stored dtype, in memory.
+
+        Raises
+        ------
+        ValueError
+            What is stored there cannot be read any more, or was not unpacked; the message names
+            the file.
+        """
+        boxes = list(boxes_of(self.shape[:-1], start, stop))
+        parts = [np.reshape(part, (-1, self.shape[-1])) for part in self._read(boxes)]
+        return np.concatenate(parts)
+
+    def files(self, start: int, stop: int) -> Iterator[Path]:  # noqa: ARG002  all are in one
+        """Yield the files in which the rows of a range of positions are.
+
+        Raises
+        ------
+        ValueError
+            What says where they are cannot be read any more.
+        """
+        yield Path(self.path)
+
+    def all_files(self) -> list[Path]:
+        """Return all files that say what the array is, in an order that is always the same."""
+        return [Path(self.path)]
+
+    def unpacked(self, to: Path) -> StoredArray:  # noqa: ARG002  it has rows as it is
+        """Return an array that has rows: this one, or a compressed one unpacked into a file.
+
+        Raises
+        ------
+        ValueError
+            Too little room for the file, or damaged contents.
+        """
+        return self
+
+    @abstractmethod
+    def _read(self, boxes: list[Box]) -> Iterator[Array]:
+        """Yield the part of the array in each box of leading axes."""
+
+
+def boxes_of(shape: tuple[int, ...], start: int, stop: int) -> Iterator[Box]:
+    """Split a range of flattened positions into the fewest boxes of the axes.
+
+    Parameters
+    ----------
+    shape : tuple of int
+        No axis is empty; without axes there is one position.
+    start, stop : int
+
+    Yields
+    ------
+    tuple of slice
+        In order; the positions in a box are in order too.
+
+    Examples
+    --------
+    >>> list(boxes_of((2, 3), 1, 6))
+    [(slice(0, 1, None), slice(1, 3, None)), (slice(1, 2, None), slice(0, 3, None))]
+    """
+    if len(shape) < 2:
+        yield tuple(slice(start, stop) for _ in shape)
+        return
+    inner = math.prod(shape[1:])
+    (first, skipped), (last, left) = divmod(start, inner), divmod(stop, inner)
+    if first == last:
+        yield from _within(shape, first, skipped, left)
+        return
+    if skipped:
+        yield from _within(shape, first, skipped, inner)
+        first += 1
+    if first < last:
+        yield (slice(first, last), *(slice(0, length) for length in shape[1:]))
+    if left:
+        yield from _within(shape, last, 0, left)
+
+
+def _within(shape: tuple[int, ...], index: int, start: int, stop: int) -> Iterator[Box]:
+    for box in boxes_of(shape[1:], start, stop):
+        yield (slice(index, index + 1), *box)
+
+
+Located = dict[str, StoredArray | Exception]
+"""The arrays of a file by name; what cannot be read as an array is the reason for that."""
+
+
+def _not_at_all(path: Path, *_: Any) -> Any:
+    """Stand for a reading that a format has not, so that no table lists it for that."""
+    raise ValueError(f"{path}: this format cannot be read this way: use another")
+
+
+@dataclass(frozen=True)
+class Format:
+    """A format of files, or folders: arrays are read whole, or found by headers and read by rows.
+
+    Parameters
+    ----------
+    name : str
+        The ending of its files, such as ``".npy"``.
+    read : callable, optional
+        Reads a small file whole. It takes the path and a tuple of names, and returns the arrays of
+        those names, or all of them if there is none.
+    locate : callable, optional
+        Finds arrays that may be larger than the memory. It takes the path, and returns a
+        :class:`StoredArray` for each name, found by the headers; an exception for what cannot be
+        read as an array.
+    holds : str
+        What is in such a file, for the documentation.
+    named : bool
+        Whether each of its arrays has a name. Then ``FILE.npz:DRAFT+TARGET`` names two of them. If
+        not there is one in each file, named ``""``, and a trace is a pair of files,
+        ``DRAFT.npy+TARGET.npy``.
+    folder : bool
+        Whether it is a folder.
+
+    Notes
+    -----
+    Both functions raise ``ValueError`` for what is malformed.
+    """
+
+    name: str
+    read: Callable[[Path, tuple[str, ...]], Named] = _not_at_all
+    locate: Callable[[Path], Located] = _not_at_all
+    holds: str = ""
+    named: bool = False
+    folder: bool = False
+
+    @property
+    def example(self) -> str:
+        """How one of its arrays is named on the command line."""
+        return f"FILE{self.name}{':KEY' if self.named else ''}"
+
+    @property
+    def trace_example(self) -> str:
+        """How a trace of two arrays is named on the command line."""
+        return f"trace{self.name}" if self.named else f"draft{self.name}+target{self.name}"
+
+
+FORMATS: Registry[Format] = Registry("file format", "otspec.formats", instance_of(Format))
+"""The formats by the ending of their names, in the order of tables."""
+
+
+def small_formats() -> dict[str, Format]:
+    """Return the formats of small files, which are read whole, by their endings."""
+    return {name: form for name, form in FORMATS.items() if form.read is not _not_at_all}
+
+
+def trace_formats() -> dict[str, Format]:
+    """Return the formats of traces, which are read by rows, by their endings."""
+    return {name: form for name, form in FORMATS.items() if form.locate is not _not_at_all}
+
+
+def format_of(path: Path, formats: dict[str, Format], what: str) -> Format:
+    """Return the format of a file or folder that is there, by its ending.
+
+    Parameters
+    ----------
+    path : Path
+    formats : dict of str to Format
+    what : str
+        What a message says before the endings, such as ``"use one of"``.
+
+    Raises
+    ------
+    ValueError
+        An unknown ending, no such file, or a folder where a file is expected.
+    """
+    form = formats.get(path.suffix)
+    if form is None:
+        raise ValueError(f"{path}: unknown file type: {what} {', '.join(formats)}")
+    with named_errors(path):
+        folder, there = path.is_dir(), path.exists()
+    if not there:
+        raise ValueError(f"{path}: no such file")
+    if folder != form.folder:
+        raise ValueError(
+            f"{path} is a {'directory' if folder else 'file'}: name a "
+            f"{'file' if folder else 'directory'}"
+        )
+    return form
+
+
+@contextmanager
+def named_errors(path: Path) -> Iterator[None]:
+    """Turn whatever a reader raises on a malformed file into one line that names the file.
+
+    Raises
+    ------
+    ValueError
+    """
+    try:
+        yield
+    except UNREADABLE as error:
+        text = str(error.args[0]) if isinstance(error, KeyError) else str(error)
+        reason = " ".join(text.split()) or type(error).__name__
+        raise ValueError(f"cannot read {path}: {reason[:200]}") from error
+
+
+def located(keys: Iterable[str], locate: Callable[[str], StoredArray]) -> Located:
+    """Return the arrays of a file by name, each found by its header.
+
+    Parameters
+    ----------
+    keys : iterable of str
+    locate : callable
+        Takes a name, and finds the array; raises what :data:`UNREADABLE` lists if it is none.
+    """
+    found: Located = {}
+    for key in keys:
+        try:
+            found[key] = locate(key)
+        except UNREADABLE as error:
+            # Without the frames that were left, which hold streams and what they unpacked.
+            error.__cause__ = error.__context__ = None
+            found[key] = error.with_traceback(None)
+    return found
+
+
+def selected(names: Iterable[str], keys: tuple[str, ...]) -> tuple[str, ...]:
+    """Return which names to read: those asked for, or all of them.
+
+    Raises
+    ------
+    ValueError
+        One is not there.
+    """
+    there = tuple(names)
+    for key in keys:
+        if key not in there:
+            held = ", ".join(there) or "nothing"
+            raise ValueError(f"there is no {key!r} in it: it holds {held}{meant(key, there)}")
+    return keys or there
+
+
+def once(items: Iterable[tuple[str, Any]]) -> Named:
+    """Return named values, none of them named twice.
+
+    Raises
+    ------
+    ValueError
+    """
+    found: Named = {}
+    for key, value in items:
+        if key in found:
+            raise ValueError(f"{key!r} is named twice in it: give each its own name")
+        found[key] = value
+    return found
