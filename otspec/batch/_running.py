@@ -5,7 +5,7 @@ from __future__ import annotations
 from otspec._base.arguments import as_flag
 from otspec.batch._arguments import check_block_problem, check_problem, problem_of
 from otspec.batch._array_api.library import Array, library_of
-from otspec.batch._array_api.optimum import acceptance, best_scale
+from otspec.batch._array_api.optimum import acceptance, best_cut
 from otspec.batch._array_api.problem import Problem
 from otspec.batch._array_api.sequences import drafted_block
 from otspec.batch._dispatch import machine, pairs_of, rows_of
@@ -85,9 +85,10 @@ def optimum(draft: Array, target: Array, k: int) -> Array:
     return rows.run(machine("optimum").acceptance, k, kinds=("float64",))[0]
 
 
-def optimal_scale(draft: Array, target: Array, k: int) -> Array:
-    """Return the c at which the tokens with q < c·p prove that optimum: {q < c·p}, (...)."""
+def optimal_cut(draft: Array, target: Array, k: int) -> tuple[Array, Array, Array]:
+    """Return the c of which A, the tokens with q ≤ c·p, proves that optimum: c, p off A, q(A)."""
     rows = pairs_of(draft, target)
     if rows is None:
-        return best_scale(library_of(draft), draft, target, k)
-    return rows.run(machine("optimum").best_scale, k, kinds=("float64",))[0]
+        return best_cut(library_of(draft), draft, target, k)
+    scale, outside, cost = rows.run(machine("optimum").best_cut, k, kinds=("float64",) * 3)
+    return scale, outside, cost

@@ -61,9 +61,9 @@ class DistinctOptimum(Objective):
             self.k, size, FINE_ERROR
         )
 
-    def rows_at_once(self, rows: int, size: int) -> int:
+    def rows_at_once(self, rows: int, size: int, share: int) -> int:
         """Return how many of some rows to work on at once: several, since a race has many steps."""
-        return max(super().rows_at_once(rows, size), AT_ONCE // self.numbers(size))
+        return max(super().rows_at_once(rows, size, share), AT_ONCE // self.numbers(size))
 
     def _solve(self, library: Library, draft: Array, target: Array) -> tuple[Array, State]:
         xp = library.xp

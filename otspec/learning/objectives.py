@@ -14,14 +14,15 @@ from typing import ClassVar, TypeAlias
 from otspec.batch._array_api import k_sequential
 from otspec.batch._array_api.control import repeated
 from otspec.batch._array_api.library import Array, Library, is_torch
-from otspec.batch._array_api.sums import Weight, overlaps, totals
-from otspec.batch._running import optimal_scale
+from otspec.batch._array_api.sums import Weight, overlaps, split, totals
+from otspec.batch._running import optimal_cut
 
 State: TypeAlias = tuple[Array, ...]
 """What is kept of each row, (..., m) each."""
-SMALL, AT_ONCE = 1 << 19, 1 << 22
-"""So many numbers are worked on at once in any case, and so many at most if there are 16 times as
-many."""
+SMALL, AT_ONCE = 1 << 18, 1 << 22
+"""So many numbers are worked on at once in any case, and so many at most."""
+FORWARD, BACKWARD = 4, 64
+"""And at most one of so many parts of the rows: in the backward pass there is the gradient, too."""
 TANGENTS = 64
 """How many tangents a soft optimum is made of."""
 PIECES = 3
@@ -36,10 +37,10 @@ class Objective(ABC):
     copies: ClassVar[int] = 4
     """About how many copies of a row in float32 are made on the way."""
 
-    def rows_at_once(self, rows: int, size: int) -> int:
+    def rows_at_once(self, rows: int, size: int, share: int) -> int:
         """Return how many of some rows to work on at once, so that little memory is needed."""
         held = self.numbers(size)
-        return max(1, SMALL // held, min(AT_ONCE // held, rows // 16))
+        return max(1, SMALL // held, min(AT_ONCE // held, rows // share))
 
     def numbers(self, size: int) -> int:
         """Return about how many numbers are made of a row of a vocabulary of some size."""
@@ -100,30 +101,17 @@ class Steps(Objective):
         scales, weights, mean = (library.narrowed(part) for part in state)
         found = mean  # of the loss, so that the signs are the opposite ones
         for j in range(scales.shape[-1]):
-            outside = target > scales[..., j : j + 1] * draft
-            found = found - library.xp.where(outside, weights[..., j : j + 1], 0.0)
+            outside = library.above(target, scales[..., j : j + 1] * draft)
+            outside *= weights[..., j : j + 1]
+            found = found - outside
         return draft * found
-
-
-def _outside(library: Library, draft: Array, target: Array, scale: Array) -> tuple[Array, Array]:
-    """Return p(q > c·p), and q(q ≤ c·p), for a scale per row: (...), wide."""
-    scale, where = library.narrowed(scale)[..., None], library.xp.where
-    mass, cost = totals(
-        library,
-        draft,
-        target,
-        lambda p, q: where(q > scale * p, p, 0.0),
-        lambda p, q: where(q > scale * p, 0.0, q),
-    )
-    return mass, cost
 
 
 def _rejected(library: Library, scale: Array) -> tuple[Weight, Weight]:
     """Return the weights p 1[q > c·p] and (q − c·p)₊ for a scale, (..., 1)."""
-    where = library.xp.where
     return (
-        lambda p, q: where(q > scale * p, p, 0.0),
-        lambda p, q: where(q > scale * p, q - scale * p, 0.0),
+        lambda p, q: p * library.above(q, scale * p),
+        lambda p, q: library.xp.clip(q - scale * p, min=0.0),
     )
 
 
@@ -148,8 +136,7 @@ class IIDOptimum(Steps):
 
     def _solve(self, library: Library, draft: Array, target: Array) -> tuple[Array, State]:
         xp, k = library.xp, float(self.k)
-        scale = library.rounded(optimal_scale(draft, target, self.k))
-        outside, cost = _outside(library, draft, target, scale)
+        scale, outside, cost = optimal_cut(draft, target, self.k)
         outside = xp.clip(outside, max=1.0)
         # p(A)^k − q(A), where p(A) = 1 − r and r is summed up itself.
         loss = xp.exp(k * xp.log1p(-outside)) - cost
@@ -183,7 +170,7 @@ class SoftIIDOptimum(Steps):
         mean = xp.sum(shares, axis=-1, keepdims=True) / TANGENTS
         weights = scales * shares / (TANGENTS * mean)
         columns = [scales[..., j] for j in range(TANGENTS)]
-        outside = [_outside(library, draft, target, column)[0] for column in columns]
+        outside = [split(library, draft, target, column)[0] for column in columns]
         alpha = (least - self.softness * xp.log(mean))[..., 0]
         parts = [weights[..., j] for j in range(TANGENTS)]
         return 1 - alpha, _kept(library, columns, parts, outside)
@@ -234,7 +221,7 @@ class KSequential(Steps):
         for _ in range(PIECES):
             # Σ min(q, ρp) = Q + ρ r on one linear piece; Newton for Q + ρ r + (1 − β)^k = 1 there.
             scale = library.rounded(rho)
-            outside, cost = _outside(library, draft, target, scale)
+            outside, cost = split(library, draft, target, scale)
 
             def nearer(state: State, outside: Array = outside, cost: Array = cost) -> State:
                 (rho,) = state
@@ -283,7 +270,7 @@ class FixedButOneOptimum(Objective):
 
     def _solve(self, library: Library, draft: Array, target: Array) -> tuple[Array, State]:
         """Return Σ min(q, u), and u(q > u)."""
-        outside, cost = _outside(library, draft, target, library.full(draft.shape[:-1], 1.0))
+        outside, cost = split(library, draft, target, library.full(draft.shape[:-1], 1.0))
         return outside + cost, (outside[..., None],)
 
     def gradient(self, library: Library, logits: Array, target: Array, state: State) -> Array:
@@ -295,19 +282,25 @@ class FixedButOneOptimum(Objective):
 
     def _gradient(self, library: Library, draft: Array, target: Array, state: State) -> Array:
         weight, outside = (library.narrowed(part) for part in state)
-        return draft * weight * (outside - library.xp.where(target > draft, 1.0, 0.0))
+        return draft * weight * (outside - library.above(target, draft))
 
 
 def _without(library: Library, logits: Array, token: Array) -> Array:
     """Return logits that rule out one token of each row."""
+    nowhere = -float("inf")
+    if is_torch(logits):  # which takes long to look at all tokens
+        return logits.scatter(-1, token[..., None], nowhere)
     is_it = library.arange(logits.shape[-1]) == token[..., None]
-    return library.xp.where(is_it, -float("inf"), logits)
+    return library.xp.where(is_it, nowhere, logits)
 
 
 def _renormalised(library: Library, logits: Array) -> Array:
     """Return the softmax, 0 where no token is left."""
+    some = library.xp.max(logits, axis=-1, keepdims=True) > -float("inf")
     draft = softmax(library, logits)
-    return library.xp.where(draft == draft, draft, 0.0)  # NaN is not
+    if is_torch(draft):
+        return draft.masked_fill_(~some, 0.0)
+    return library.xp.where(some, draft, 0.0)
 
 
 @dataclass(frozen=True)

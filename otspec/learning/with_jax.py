@@ -10,7 +10,7 @@ import jax
 import jax.numpy as jnp
 
 from otspec.batch._array_api.library import library_of
-from otspec.learning.objectives import Objective, State, softmax
+from otspec.learning.objectives import BACKWARD, FORWARD, Objective, State, softmax
 
 Array: TypeAlias = Any
 
@@ -32,7 +32,7 @@ def _forward(
         loss, state = objective.solve(library, logits, target)
         return loss.astype(library.dtype), state
 
-    loss, state = _in_chunks(solve, objective, logits, target)
+    loss, state = _in_chunks(solve, objective, FORWARD, logits, target)
     return loss, (logits, target, state)
 
 
@@ -51,18 +51,18 @@ def _backward(
         gradient = objective.gradient(library_of(logits), logits, target, state)
         return (gradient * (upstream / temperature)[..., None]).astype(dtype)
 
-    return _in_chunks(pull, objective, logits, target, upstream, *state), None
+    return _in_chunks(pull, objective, BACKWARD, logits, target, upstream, *state), None
 
 
 loss_of.defvjp(_forward, _backward)
 
 
-def _in_chunks(work: Callable[..., Any], objective: Objective, *arrays: Array) -> Any:
+def _in_chunks(work: Callable[..., Any], objective: Objective, share: int, *arrays: Array) -> Any:
     """Apply a function of rows to a few of them at once: (..., m) each, or (...)."""
     *lead, size = arrays[0].shape
     flat = [part.reshape(-1, *part.shape[len(lead) :]) for part in arrays]
     rows = len(flat[0])
-    step = objective.rows_at_once(rows, size)
+    step = objective.rows_at_once(rows, size, share)
     whole = rows - rows % step
     if step >= rows:
         found = work(*flat)

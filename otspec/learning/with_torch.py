@@ -8,7 +8,7 @@ import torch
 from torch.autograd.function import once_differentiable
 
 from otspec.batch._array_api.library import Library, library_of
-from otspec.learning.objectives import Objective, State, softmax
+from otspec.learning.objectives import BACKWARD, FORWARD, Objective, State, softmax
 
 
 # How many passes a row needs depends on the row: a graph breaks here.
@@ -42,7 +42,7 @@ class _Loss(torch.autograd.Function):  # type: ignore[misc]
         how = temperature, target_logits
         losses: list[torch.Tensor] = []
         states: list[State] = []
-        for part in _chunks(objective, *rows[0].shape):
+        for part in _chunks(objective, *rows[0].shape, FORWARD):
             library, *pair = _read(rows[0][part], rows[1][part], *how)
             loss, state = objective.solve(library, *pair)
             losses.append(loss.to(library.dtype))
@@ -58,7 +58,7 @@ class _Loss(torch.autograd.Function):  # type: ignore[misc]
         logits, target, *states = ctx.saved_tensors
         upstream = upstream.reshape(-1, 1) / ctx.how[0]
         found = torch.empty_like(logits)
-        for part in _chunks(ctx.objective, *logits.shape):
+        for part in _chunks(ctx.objective, *logits.shape, BACKWARD):
             library, *pair = _read(logits[part], target[part], *ctx.how)
             state = tuple(each[part] for each in states)
             gradient = ctx.objective.gradient(library, *pair, state)
@@ -67,9 +67,9 @@ class _Loss(torch.autograd.Function):  # type: ignore[misc]
         return found.reshape(*ctx.lead, logits.shape[-1]), None, None, None, None
 
 
-def _chunks(objective: Objective, rows: int, size: int) -> list[slice]:
+def _chunks(objective: Objective, rows: int, size: int, share: int) -> list[slice]:
     """Return stretches of rows that are worked on at once."""
-    step = objective.rows_at_once(rows, size)
+    step = objective.rows_at_once(rows, size, share)
     return [slice(start, start + step) for start in range(0, rows, step)]
 
 

@@ -13,7 +13,7 @@ from functools import partial
 from otspec.batch._array_api import sorted_rows
 from otspec.batch._array_api.control import State, decided, repeated
 from otspec.batch._array_api.library import Array, Library
-from otspec.batch._array_api.sums import overlaps
+from otspec.batch._array_api.sums import overlaps, split
 
 FIRST = 6
 """How many scales are looked at first."""
@@ -44,13 +44,15 @@ def acceptance(library: Library, draft: Array, target: Array, k: int) -> Array:
     return decided(library, known.least(), known.is_open(), decide, draft, target)
 
 
-def best_scale(library: Library, draft: Array, target: Array, k: int) -> Array:
-    """Return the c at which the tokens with q < c·p are a set A of that minimum: (...), wide."""
-    if k == 1:
-        return library.full(draft.shape[:-1], 1.0)
-    known = _tangents(library, draft, target, k)
-    decide = partial(sorted_rows.best_scale, library, k=k)
-    return decided(library, known.scale_of_least(), known.is_open(), decide, draft, target)
+def best_cut(library: Library, draft: Array, target: Array, k: int) -> tuple[Array, Array, Array]:
+    """Return the c at which A, the tokens with q ≤ c·p, has that minimum; the p off A, and q(A)."""
+    scale = library.full(draft.shape[:-1], 1.0)
+    if k > 1:
+        known = _tangents(library, draft, target, k)
+        decide = partial(sorted_rows.best_scale, library, k=k)
+        scale = decided(library, known.scale_of_least(), known.is_open(), decide, draft, target)
+    scale = library.rounded(scale)
+    return scale, *split(library, draft, target, scale)
 
 
 def _tangents(library: Library, draft: Array, target: Array, k: int) -> Tangents:

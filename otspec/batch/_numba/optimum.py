@@ -25,7 +25,7 @@ from otspec.batch._array_api.optimum import (
 )
 from otspec.batch._numba.compiled import inner_code, machine_code
 from otspec.batch._numba.numbers import rounded
-from otspec.batch._numba.passes import overlaps
+from otspec.batch._numba.passes import overlaps, split
 from otspec.batch._numba.reading import read_overlaps
 
 SCALE = 0
@@ -61,12 +61,22 @@ def acceptance(draft: Array, target: Array, found: Array, k: int) -> None:
     _found(draft, target, found, np.empty_like(found), k, sorted_rows.acceptance, found)
 
 
-def best_scale(draft: Array, target: Array, scale: Array, k: int) -> None:
-    """Write the c of each row at which the tokens with q < c·p are a set A of that minimum."""
+def best_cut(
+    draft: Array, target: Array, scale: Array, outside: Array, cost: Array, k: int
+) -> None:
+    """Write the c of the set A = {q ≤ c·p} that has that minimum in each row, p off A, and q(A)."""
     if k == 1:
         scale[:] = 1
-        return
-    _found(draft, target, np.empty_like(scale), scale, k, sorted_rows.best_scale, scale)
+    else:
+        _found(draft, target, np.empty_like(scale), scale, k, sorted_rows.best_scale, scale)
+    scale[:] = scale.astype(draft.dtype)
+    _split(draft, target, scale, outside, cost)
+
+
+@machine_code
+def _split(draft: Array, target: Array, scale: Array, outside: Array, cost: Array) -> None:
+    for row in range(draft.shape[0]):
+        outside[row], cost[row] = split(draft[row], target[row], scale[row])
 
 
 def _found(
