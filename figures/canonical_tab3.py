@@ -5,7 +5,7 @@ Importance sampling also with the numbers of free tokens of the paper's ablation
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from itertools import pairwise
 
@@ -15,9 +15,9 @@ import otspec
 from figures.contract import Cell, Numbers, Settings, Table
 from figures.on_letters import letter_pair
 from figures.registry import item
-from otspec._base.arithmetic import Array
+from otspec._base.arithmetic import Array, Number
 from otspec.distributions import Distribution
-from otspec.estimate import Estimate, average
+from otspec.estimate import Estimate, Exact, Known, average
 from otspec.rules import ImportanceSampling, KSequential, NotExactError, RecursiveRejection
 from otspec.traces.comparison import OPTIMUM
 
@@ -63,13 +63,13 @@ def warped(settings: Settings, warping: str) -> Iterator[tuple[Distribution, Dis
 
 def sampled(
     draft: Distribution, target: Distribution, ks: tuple[int, ...], free: int
-) -> list[float]:
+) -> list[Known]:
     """Return what importance sampling accepts for each k, or an estimate of it."""
     longest = ImportanceSampling(draft, target, max(ks), free=free).verified
-    found: list[float] = []
+    found: list[Known] = []
     for verified in map(longest.of_first, ks):
         try:
-            found.append(float(verified.acceptance()))
+            found.append(Exact(verified.acceptance()))
         except NotExactError:
             found.append(verified.estimate(TUPLES, SEED))
     return found
@@ -77,7 +77,7 @@ def sampled(
 
 def acceptances(
     draft: Distribution, target: Distribution, ks: tuple[int, ...], free: int
-) -> dict[str, list[float]]:
+) -> dict[str, Sequence[Number | Known]]:
     """Return what each scheme accepts at one position for each k."""
     return {
         OPTIMUM: otspec.optimal_acceptances(draft, target, ks).tolist(),
@@ -97,7 +97,7 @@ def on_letters(ks: tuple[int, ...]) -> dict[str, tuple[float, ...]]:
     for draft, target, share in zip(pair.draft, pair.target, pair.places, strict=True):
         if share:
             for scheme, accepted in acceptances(draft, target, ks, len(draft)).items():
-                found[scheme] += share * np.array(accepted)
+                found[scheme] += share * np.array(accepted, float)
     return {scheme: tuple(values.tolist()) for scheme, values in found.items()}
 
 
@@ -113,7 +113,7 @@ def printed_loss(scheme: str, task: str, k: int) -> float:
     return float(printed(OPTIMUM, task, k)) - float(printed(scheme, task, k))
 
 
-def _interval(value: float) -> str:
+def _interval(value: Known) -> str:
     if isinstance(value, Estimate):
         return f"{value.low:.4f} to {value.high:.4f} ({value.confidence:.1%})"
     return "exact"
@@ -152,7 +152,7 @@ class Acceptances(Table):
 
     ks: tuple[int, ...]
     positions: int
-    mean: dict[str, dict[str, tuple[float, ...]]]
+    mean: dict[str, dict[str, tuple[Known, ...]]]
     letters: dict[str, tuple[float, ...]]
 
     def loss(self, warping: str, scheme: str, i: int) -> float:

@@ -1,4 +1,4 @@
-"""Numbers that are not exact, and say so, also when they were added up and multiplied."""
+"""Numbers that say how well they are known: exactly, or as estimates with intervals."""
 
 from __future__ import annotations
 
@@ -6,36 +6,132 @@ import itertools
 import math
 import operator
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from fractions import Fraction
+from functools import total_ordering
 from numbers import Real
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from otspec._base.arithmetic import Array, Number
+from otspec._base.frozen import Frozen
 from otspec.distributions import SUM_TOLERANCE
 
 CONFIDENCE = 0.95
 """Of intervals of what was counted in texts."""
 
 
-class Estimate(float):
-    """A float with an interval: the mean of a simulation, or a number between two bounds.
+@total_ordering
+class Quantity:
+    """A number and how well it is known: an :class:`Exact` one, or an :class:`Estimate`.
 
-    Sums, differences, products and quotients with numbers and other estimates are estimates: their
-    interval holds the true result if the intervals that went in hold theirs (but for rounding),
-    and their confidence is what the union bound leaves. An array of floats cannot keep intervals;
-    for the mean of many there is :func:`average`.
+    Sums, differences, products and quotients with numbers and with each other are exact if all that
+    goes in is, and else estimates: their interval holds the true result if the intervals that went
+    in hold theirs (but for rounding), and their confidence is what the union bound leaves.
+    Comparisons are of the values alone. An array of floats cannot keep intervals; for the mean of
+    many there is :func:`average`.
 
     Attributes
     ----------
-    low, high : float
-        The interval, which holds the float itself. For a mean it is Maurer and Pontil's empirical
-        Bernstein bound for independent values of a known range, which holds at any sample size.
+    value : float or Fraction
+    low, high : float or Fraction
+        The interval, which holds the value.
     confidence : float
-        The probability with which the interval covers the true value, at least; 1 for bounds.
+        The probability with which the interval covers the true number, at least; 1 for bounds and
+        for exact numbers.
     size : int
-        The number of independent values; 0 for bounds, the sum where estimates are combined.
+        The number of independent values; 0 for bounds and exact numbers, the sum where estimates
+        are combined.
+    """
+
+    __array_ufunc__ = None  # so that NumPy's scalars leave operators to the ones below
+
+    value: Number
+
+    def __float__(self) -> float:
+        return float(self.value)
+
+    def __eq__(self, other: object) -> bool:
+        return bool(self.value == value_of(other))
+
+    def __lt__(self, other: Any) -> bool:
+        return bool(self.value < value_of(other))
+
+    def __hash__(self) -> int:
+        return hash(self.value)
+
+    def __format__(self, form: str) -> str:
+        return format(self.value, form)
+
+    def __add__(self, other: Any) -> Known:
+        return _combined(operator.add, self, other)
+
+    __radd__ = __add__
+
+    def __neg__(self) -> Known:
+        return self * -1
+
+    def __sub__(self, other: Any) -> Known:
+        return _combined(operator.sub, self, other)
+
+    def __rsub__(self, other: Any) -> Known:
+        return _combined(operator.sub, other, self)
+
+    def __mul__(self, other: Any) -> Known:
+        return _combined(operator.mul, self, other)
+
+    __rmul__ = __mul__
+
+    def __truediv__(self, other: Any) -> Known:
+        return _combined(operator.truediv, self, other)
+
+    def __rtruediv__(self, other: Any) -> Known:
+        return _combined(operator.truediv, other, self)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Exact(Quantity):
+    """A number that is known: by a formula or a sum over everything, exactly but for rounding.
+
+    Parameters
+    ----------
+    value : float or Fraction
+
+    Examples
+    --------
+    >>> known = 2 * Exact(Fraction(1, 8))
+    >>> known, known.low == known.high, known.confidence
+    (Exact(1/4), True, 1.0)
+    """
+
+    value: Number
+    confidence = 1.0
+    size = 0
+
+    @property
+    def low(self) -> Number:
+        """The value."""
+        return self.value
+
+    high = low
+
+    def __str__(self) -> str:
+        return str(self.value)
+
+    def __repr__(self) -> str:
+        return f"Exact({self.value})"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Estimate(Quantity):
+    """A number with an interval: the mean of a simulation, or one between two bounds.
+
+    Parameters
+    ----------
+    value, low, high, confidence, size
+        As of every :class:`Quantity`. The interval of a mean is Maurer and Pontil's empirical
+        Bernstein bound for independent values of a known range, which holds at any sample size.
 
     Examples
     --------
@@ -46,8 +142,7 @@ class Estimate(float):
     Estimate(0.125, low=0.124516, high=0.250968, confidence=0.999, size=10001)
     """
 
-    __array_priority__ = -1.0  # above NumPy's scalars, whose own operators return plain floats
-
+    value: float
     low: float
     high: float
     confidence: float
@@ -100,7 +195,7 @@ class Estimate(float):
         value = min(plus + float(np.mean(values)), most)
         # Not cut off at plus, which is known but for rounding only; the radius is far above that.
         low, high = max(0.0, value - radius), min(most, value + radius)
-        return _estimate(value, low, high, confidence, size)
+        return cls(float(value), float(low), float(high), confidence, size)
 
     @classmethod
     def between(cls, low: float, high: float) -> Estimate:
@@ -113,32 +208,7 @@ class Estimate(float):
         """
         if not low <= high:
             raise ValueError(f"low is {low} and high is {high}: pass the smaller bound first")
-        return _estimate(low, float(low), float(high), 1.0, 0)
-
-    def __add__(self, other: Number) -> Estimate:
-        return _combined(operator.add, self, other)
-
-    __radd__ = __add__
-
-    def __neg__(self) -> Estimate:
-        return self * -1
-
-    def __sub__(self, other: Number) -> Estimate:
-        return _combined(operator.sub, self, other)
-
-    def __rsub__(self, other: Number) -> Estimate:
-        return -self + other
-
-    def __mul__(self, other: Number) -> Estimate:
-        return _combined(operator.mul, self, other)
-
-    __rmul__ = __mul__
-
-    def __truediv__(self, other: Number) -> Estimate:
-        return _combined(operator.truediv, self, other)
-
-    def __rtruediv__(self, other: Number) -> Estimate:
-        return _combined(operator.truediv, other, self)
+        return cls(float(low), float(low), float(high), 1.0, 0)
 
     def within(self, low: Number, high: Number) -> Estimate:
         """Return the estimate of a number that is certainly between two bounds, which cut it.
@@ -147,45 +217,92 @@ class Estimate(float):
         """
         bottom, top = _around(low)[0], _around(high)[1]
         value, lowest, highest = (
-            min(max(end, bottom), top) for end in (float(self), self.low, self.high)
+            min(max(end, bottom), top) for end in (self.value, self.low, self.high)
         )
-        return _estimate(value, lowest, highest, self.confidence, self.size)
+        return Estimate(value, lowest, highest, self.confidence, self.size)
 
     def __repr__(self) -> str:
         return (
-            f"Estimate({float(self):.6g}, low={self.low:.6g}, high={self.high:.6g}, "
+            f"Estimate({self.value:.6g}, low={self.low:.6g}, high={self.high:.6g}, "
             f"confidence={self.confidence:g}, size={self.size})"
         )
 
 
-def average(values: Iterable[Number]) -> float:
-    """Return the mean of numbers; an :class:`Estimate` if there is one among them.
+@dataclass(frozen=True, eq=False)
+class Estimates(Frozen):
+    """Many numbers from one simulation, each with its interval; an entry is an :class:`Estimate`.
 
     Parameters
     ----------
-    values : iterable of float, Fraction or Estimate
+    value, low, high : ndarray of float, of one shape
+    confidence : float
+        With which each interval covers, at least.
+    size : int
+        The number of independent values; 0 for bounds.
+    """
+
+    value: Array
+    low: Array
+    high: Array
+    confidence: float = 1.0
+    size: int = 0
+
+    @classmethod
+    def of_means(
+        cls, means: Array, size: int, confidence: float = 0.999, *, most: float | Array = 1.0
+    ) -> Estimates:
+        """Estimate means of ``size`` independent values from 0 to ``most`` each, given the means.
+
+        The interval is that of :meth:`Estimate.of_mean` with the greatest variance that values of
+        such a mean can have, mean · (most − mean): it is as wide where all values are 0 or most.
+        """
+        means = np.clip(means, 0.0, most)  # sums of floats may be beyond by rounding
+        log = math.log(4 / (1 - confidence))
+        # Values v from 0 to most: Σ (v − mean)² ≤ Σ v (most − mean), size · mean · (most − mean).
+        spread = np.sqrt(2 * means * (most - means) * log / (size - 1))
+        radius = spread + 7 * np.asarray(most) * log / (3 * (size - 1))
+        low, high = np.maximum(means - radius, 0.0), np.minimum(means + radius, most)
+        return cls(means, low, high, confidence, size)
+
+    def __getitem__(self, index: Any) -> Any:
+        """Return an entry as an :class:`Estimate`, or a part of the entries."""
+        value, low, high = (part[index] for part in (self.value, self.low, self.high))
+        if np.ndim(value) == 0:
+            return Estimate(float(value), float(low), float(high), self.confidence, self.size)
+        return Estimates(value, low, high, self.confidence, self.size)
+
+
+Known: TypeAlias = Exact | Estimate
+"""What is computed exactly where that is quick, and else estimated."""
+
+
+def value_of(number: Any) -> Any:
+    """Return the value of an exact number or of an estimate; a plain number as it is."""
+    return number.value if isinstance(number, Quantity) else number
+
+
+def average(values: Iterable[Number | Known]) -> Known:
+    """Return the mean of numbers, in floats; an :class:`Estimate` if there is one among them.
+
+    Parameters
+    ----------
+    values : iterable of float, Fraction, Exact or Estimate
     """
     numbers = list(values)
     value = float(np.mean(np.array(numbers, dtype=float)))
     if not any(isinstance(number, Estimate) for number in numbers):
-        return value
+        return Exact(value)
     parts = [_as_estimate(number) for number in numbers]
     low, high = (float(np.mean(ends)) for ends in zip(*map(_ends, parts), strict=True))
-    return _estimate(value, low, high, *_trust(parts))
-
-
-def _estimate(value: float, low: float, high: float, confidence: float, size: int) -> Estimate:
-    estimate = Estimate(value)
-    estimate.low, estimate.high = low, high
-    estimate.confidence, estimate.size = confidence, size
-    return estimate
+    return Estimate(value, low, high, *_trust(parts))
 
 
 def _as_estimate(number: Any) -> Estimate:
     """Return a number as an estimate that is certain; an estimate as it is."""
     if isinstance(number, Estimate):
         return number
-    return _estimate(float(number), *_around(number), 1.0, 0)
+    number = value_of(number)
+    return Estimate(float(number), *_around(number), 1.0, 0)
 
 
 def _around(number: Number) -> tuple[float, float]:
@@ -197,18 +314,21 @@ def _around(number: Number) -> tuple[float, float]:
     )
 
 
-def _combined(operation: Callable[[float, float], float], one: Any, other: Any) -> Estimate:
+def _combined(operation: Callable[[Any, Any], Any], one: Any, other: Any) -> Known:
     """Return the result of an operation that is monotone in both numbers, but across a pole."""
-    if not (isinstance(one, Real) and isinstance(other, Real)):
+    plain = value_of(one), value_of(other)
+    if not all(isinstance(number, Real) for number in plain):
         refused: Estimate = NotImplemented  # so that Python asks the other side
         return refused
+    if not (isinstance(one, Estimate) or isinstance(other, Estimate)):
+        return Exact(operation(*plain))
     first, second = parts = _as_estimate(one), _as_estimate(other)
     low, high = -math.inf, math.inf
     if operation is not operator.truediv or not second.low <= 0 <= second.high:
         corners = [operation(a, b) for a, b in itertools.product(_ends(first), _ends(second))]
         if not any(map(math.isnan, corners)):  # as 0 times infinity is
             low, high = min(corners), max(corners)
-    return _estimate(operation(float(first), float(second)), low, high, *_trust(parts))
+    return Estimate(operation(first.value, second.value), low, high, *_trust(parts))
 
 
 def _ends(estimate: Estimate) -> tuple[float, float]:

@@ -15,12 +15,13 @@ from otspec.rules.base.rule import NotExactError
 from otspec.rules.importance import acceptance as importance_laws
 
 
-def test_an_estimate_is_a_float_that_shows_its_interval():
+def test_an_estimate_is_no_float_and_shows_its_interval():
     values = np.array([0.25, 0.75, 0.5, 0.5])
     estimate = Estimate.of_mean(values, confidence=0.9)
-    assert isinstance(estimate, float)
-    assert estimate == 0.5
+    assert not isinstance(estimate, float)
+    assert estimate == estimate.value == float(estimate) == 0.5
     assert estimate + 1 == 1.5
+    assert f"{estimate:.2f}" == "0.50"
     assert estimate.size == 4
     assert estimate.confidence == 0.9
     assert repr(Estimate.of_mean(np.full(10_001, 0.25), 0.99)) == (
@@ -42,7 +43,7 @@ def test_the_interval_is_the_empirical_bernstein_bound():
 def test_a_known_part_shifts_the_interval_which_stays_in_the_unit_interval():
     values = np.random.default_rng(1).random(5_000) / 10
     bare, shifted = Estimate.of_mean(values), Estimate.of_mean(values, plus=0.5)
-    assert shifted == pytest.approx(bare + 0.5)
+    assert shifted.value == pytest.approx(bare.value + 0.5)
     assert shifted.high - 0.5 == pytest.approx(bare.high)
     assert Estimate.of_mean(np.zeros(10)).low == 0
     assert Estimate.of_mean(np.ones(10)).high == 1
@@ -78,7 +79,8 @@ def test_the_estimate_without_replacement_covers_the_enumerated_acceptance(conce
         assert estimate.size == 2_000
     # Unbiased: the mean of all, within five standard errors (false alarm below 1e-6); values in
     # [0, 1] have a standard deviation of at most one half.
-    assert abs(np.mean(estimates) - exact) <= 5 * 0.5 / math.sqrt(20 * 2_000)
+    mean = np.mean([each.value for each in estimates])
+    assert abs(mean - exact) <= 5 * 0.5 / math.sqrt(20 * 2_000)
     assert len(set(map(float, estimates))) == 20
     assert float(rule.estimate(seed=3)) == float(estimates[3])
 
@@ -105,7 +107,7 @@ def test_the_estimate_of_equal_distributions_is_one():
     draft, _ = pair(5, 30)
     for k in (1, 2, 4):
         estimate = RecursiveRejectionWithoutReplacement(draft, draft, k).estimate()
-        assert abs(estimate - 1) < 1e-12
+        assert abs(estimate.value - 1) < 1e-12
 
 
 @pytest.mark.parametrize("options", [{}, {"free": 2}, {"free": 2, "alphabet": 3}])

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from light_drafts import FALSE_ALARM
 from scipy.stats import binom
 
-from otspec.estimate import Estimate, average
+from otspec.estimate import Estimate, Exact, average
 
 OPERATIONS = (operator.add, operator.sub, operator.mul, operator.truediv)
 BERNSTEIN = Estimate.of_mean(np.arange(10) / 10, 0.9)
@@ -98,13 +98,32 @@ def test_results_copy_and_pickle_with_their_intervals():
 
 def test_means_of_numbers_are_numbers_and_of_estimates_estimates():
     plain = average([Fraction(1, 2), 0.25])
-    assert (type(plain), plain) == (float, 0.375)
+    assert (type(plain), plain.value) == (Exact, 0.375)
     found = average([BERNSTEIN, 0.25, BOUNDS])
     assert float(found) == np.mean([float(BERNSTEIN), 0.25, 0.25])
     assert found.low == np.mean([BERNSTEIN.low, 0.25, 0.25])
     assert found.high == np.mean([BERNSTEIN.high, 0.25, 0.5])
     assert (found.confidence, found.size) == (0.9, 10)
-    assert type(average(np.array([0.5, 1.0]))) is float
+    assert type(average(np.array([0.5, 1.0]))) is Exact
+    assert average([Exact(Fraction(1, 2)), BOUNDS]).high == 0.5
+
+
+def test_exact_numbers_stay_exact_until_an_estimate_joins_them():
+    half = Exact(Fraction(1, 2))
+    for found in (half + 1, 1 + half, 3 * half, half / Fraction(1, 3), 2 - half, -half + 2):
+        assert type(found) is Exact
+        assert found.value == found.low == found.high == Fraction(3, 2)
+        assert (found.confidence, found.size) == (1, 0)
+    assert type((half - half).value) is Fraction
+    assert str(half) == "1/2"
+    assert repr(half) == "Exact(1/2)"
+    assert (half, BOUNDS) == (0.5, 0.25)
+    assert sorted([half, BOUNDS, 0.3]) == [0.25, 0.3, 0.5]
+    assert {half: 1}[Fraction(1, 2)] == 1
+    third = Exact(Fraction(1, 3)) + BOUNDS - 0.25
+    assert type(third) is Estimate
+    assert third.low < Fraction(1, 3) < third.value + 1e-16
+    assert (third.confidence, third.size) == (1, 0)
 
 
 @pytest.mark.parametrize("chance", [1e-6, 1 / 300, 0.5, 299 / 300])

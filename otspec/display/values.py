@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from otspec._base.coerce import shown
 from otspec._base.digits import shortened
-from otspec.estimate import Estimate
+from otspec.estimate import Estimate, Exact
 
 MOST_LISTED = 8
 """Up to how many entries a vector or a set is shown whole."""
@@ -41,6 +41,8 @@ def said(value: Any) -> str:
     >>> said(tuple(range(1000)))
     '(0, 1, 2, 3, … 1,000 in all)'
     """
+    if isinstance(value, Exact):
+        value = value.value
     if isinstance(value, np.generic):
         value = value.item()
     if isinstance(value, str):
@@ -57,7 +59,7 @@ def said(value: Any) -> str:
     if type(value) is float:
         return decimal(value)
     if isinstance(value, Estimate):
-        return f"≈{float(value):.6g} ({value.low:.6g} to {value.high:.6g})"
+        return f"≈{value.value:.6g} ({value.low:.6g} to {value.high:.6g})"
     return shown(value, _LONGEST)
 
 

@@ -13,14 +13,14 @@ from typing import Annotated, Any, TypeAlias, Union, get_args, get_origin, get_t
 from otspec._base.arithmetic import Number
 from otspec._base.coerce import shown
 from otspec._base.digits import written
-from otspec.estimate import Estimate
+from otspec.estimate import Estimate, Exact, Known, Quantity, value_of
 
 Probability: TypeAlias = Annotated[Number, "probability"]
 """A number between 0 and 1, or how far two are apart, with the unit that columns say."""
 Tokens: TypeAlias = Annotated[Number, "tokens"]
 """An expected number of tokens."""
-EstimatedProbability: TypeAlias = Annotated[Number | Estimate, "probability"]
-EstimatedTokens: TypeAlias = Annotated[Number | Estimate, "tokens"]
+EstimatedProbability: TypeAlias = Annotated[Known, "probability"]
+EstimatedTokens: TypeAlias = Annotated[Known, "tokens"]
 """The same where it may be an estimate, whose interval has columns, too."""
 
 Cell: TypeAlias = Callable[[Any], Any]
@@ -204,7 +204,8 @@ def _text(value: Any) -> str:
 
 
 def _exact(value: Any) -> str | None:
-    return written(value) if isinstance(value, (Fraction, int)) else None
+    number = value_of(value)
+    return written(number) if isinstance(number, (Fraction, int)) else None
 
 
 def _of_estimate(name: str, value: Any) -> float | None:
@@ -227,7 +228,10 @@ _ESTIMATED: _Parts = {
 }
 _NUMBERS: dict[frozenset[Any], _Parts] = {
     frozenset(get_args(Number)): _EXACT,
-    frozenset({*get_args(Number), Estimate}): _ESTIMATED,
+    frozenset({Quantity}): _EXACT,
+    frozenset({Exact, Estimate}): _ESTIMATED,
+    frozenset({*get_args(Number), Exact, Estimate}): _ESTIMATED,
 }
-"""The columns of a number that may be exact, or an estimate, too."""
+"""The columns of a number that may be exact, or an estimate, too; those of one that follows from
+such a field have no interval again."""
 _MORE = frozenset(_ESTIMATED) - {""}

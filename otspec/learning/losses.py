@@ -12,13 +12,14 @@ from otspec._base.arguments import as_choice, as_list
 from otspec._base.coerce import shown
 from otspec.batch._arguments import check_probabilities, check_tokens
 from otspec.batch._array_api.library import Array, is_torch, library_of
-from otspec.batch._arrays import kind_of, one_library
-from otspec.batch._numbers import (
+from otspec.batch._arrays import (
     MOST_DISTINCT,
     MOST_PASSES,
     as_count,
     as_number,
     as_number_of_drafts,
+    kind_of,
+    one_library,
 )
 from otspec.learning.distinct import DistinctOptimum
 from otspec.learning.objectives import (

@@ -42,7 +42,7 @@ class _Loss(torch.autograd.Function):  # type: ignore[misc]
         how = temperature, target_logits
         losses: list[torch.Tensor] = []
         states: list[State] = []
-        for part in _chunks(objective, *rows[0].shape, FORWARD):
+        for part in _chunks(objective, rows[0].shape, FORWARD):
             library, *pair = _read(rows[0][part], rows[1][part], *how)
             loss, state = objective.solve(library, *pair)
             losses.append(loss.to(library.dtype))
@@ -58,7 +58,7 @@ class _Loss(torch.autograd.Function):  # type: ignore[misc]
         logits, target, *states = ctx.saved_tensors
         upstream = upstream.reshape(-1, 1) / ctx.how[0]
         found = torch.empty_like(logits)
-        for part in _chunks(ctx.objective, *logits.shape, BACKWARD):
+        for part in _chunks(ctx.objective, logits.shape, BACKWARD):
             library, *pair = _read(logits[part], target[part], *ctx.how)
             state = tuple(each[part] for each in states)
             gradient = ctx.objective.gradient(library, *pair, state)
@@ -67,8 +67,9 @@ class _Loss(torch.autograd.Function):  # type: ignore[misc]
         return found.reshape(*ctx.lead, logits.shape[-1]), None, None, None, None
 
 
-def _chunks(objective: Objective, rows: int, size: int, share: int) -> list[slice]:
+def _chunks(objective: Objective, shape: tuple[int, ...], share: int) -> list[slice]:
     """Return stretches of rows that are worked on at once."""
+    rows, size = shape
     step = objective.rows_at_once(rows, size, share)
     return [slice(start, start + step) for start in range(0, rows, step)]
 

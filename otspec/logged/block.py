@@ -15,7 +15,7 @@ from otspec.blocks.single_draft import SingleDraftRule, as_single_draft_rule
 from otspec.blocks.trees.shapes import Shape, as_shape
 from otspec.blocks.trees.verifiers.token_rules import TokenRule, made_rule
 from otspec.distributions import Distribution, as_distribution, as_k, as_pair, check_alike
-from otspec.estimate import Estimate
+from otspec.estimate import Estimate, Exact, Known
 from otspec.logged.sampling import as_sampling, check_drafted
 from otspec.logged.traversal import traversal_kept
 from otspec.models.ending import EndingModel
@@ -178,7 +178,7 @@ class LoggedBlock(Frozen):
             wanted, drafted = (mass[place[0]] / sampled[token] for mass in masses)
         return kept
 
-    def expected_of_tree(self, tree: Any, rule: TokenRule) -> Number:
+    def expected_of_tree(self, tree: Any, rule: TokenRule) -> Known:
         """Estimate how many tokens a tree of drafts keeps, E[τ] after the block's prompt.
 
         Only one drafted text was logged. Its token x stands for a selected one that goes on with
@@ -195,7 +195,7 @@ class LoggedBlock(Frozen):
 
         Returns
         -------
-        float, Fraction or Estimate
+        Exact or Estimate
             Σ_ℓ Σ_paths Π_{i<ℓ} a_i(path_i, x_i)/p_i(x_i) · acceptance_ℓ, unbiased over drafted
             blocks. An :class:`otspec.estimate.Estimate` of that where the rule has no exact
             acceptance.
@@ -229,7 +229,9 @@ class LoggedBlock(Frozen):
                 for shape, weight in after.items()
                 if shape.children and (isinstance(weight, Estimate) or weight != 0)
             }
-        return total if isinstance(total, Estimate) else as_number(total, like=self.draft[0])
+        return (
+            total if isinstance(total, Estimate) else Exact(as_number(total.value, self.draft[0]))
+        )
 
     def expected_of_traversal(self, tree: Any, *, merge: bool = True) -> Number:
         """Estimate how many tokens of a tree Traversal Verification keeps after the prompt.
@@ -280,7 +282,7 @@ class LoggedBlock(Frozen):
 
 def _accepted_children(
     rule: Rule, shape: Shape, token: int, simulated: bool
-) -> Iterator[tuple[Shape, Number]]:
+) -> Iterator[tuple[Shape, Number | Estimate]]:
     """Yield what may be drafted after a token, and the probability that it is accepted there."""
     children = shape.children[: rule.k]
     if len(set(children)) > 1:
@@ -290,7 +292,7 @@ def _accepted_children(
         yield children[0], output
 
 
-def _by_draft(rule: Rule, token: int, simulated: bool) -> Sequence[Number]:
+def _by_draft(rule: Rule, token: int, simulated: bool) -> Sequence[Number | Estimate]:
     """Return the probability that a token is accepted, by draft, or estimates of it."""
     if not simulated:
         try:

@@ -14,7 +14,7 @@ from otspec.blocks.comparison import BlockComparison, as_lengths
 from otspec.blocks.single_draft import BLOCK_RULES
 from otspec.blocks.trees.best.comparison import TreeComparison, as_trees, rules_for
 from otspec.blocks.trees.verifiers.traversal_verify import TraversalVerify
-from otspec.estimate import average
+from otspec.estimate import Known, average
 from otspec.frames import Rows
 from otspec.logged.block import LoggedBlock
 
@@ -73,9 +73,9 @@ def compare_trees_on_blocks(
     for tree in as_trees(trees):
         for rule in rules_for(tree):
             kept = [block.expected_of_tree(tree, rule) for block in logged]
-            found.append(TreeComparison(tree.text, rule.title, *mean_and_error(kept)))
-        kept = [block.expected_of_traversal(tree, merge=False) for block in logged]
-        found.append(TreeComparison(tree.text, TraversalVerify.title, *mean_and_error(kept)))
+            found.append(TreeComparison(tree.text, rule.title, *_mean_and_error(kept)))
+        whole = [block.expected_of_traversal(tree, merge=False) for block in logged]
+        found.append(TreeComparison(tree.text, TraversalVerify.title, *_mean_and_error(whole)))
     return Rows(found, TreeComparison, f"{len(logged)} logged blocks")
 
 
@@ -100,13 +100,17 @@ def shared_length(blocks: Iterable[LoggedBlock], most: int) -> int:
 def mean_and_error(values: Sequence[Number] | Array) -> tuple[float, float]:
     """Return a mean over logged blocks and its standard error; NaN for a single block.
 
-    The mean of estimates is an :class:`otspec.estimate.Estimate`.
-
     Raises
     ------
     ValueError
         No block.
     """
+    mean, error = _mean_and_error(values)
+    return float(mean), error
+
+
+def _mean_and_error(values: Sequence[Number | Known] | Array) -> tuple[Known, float]:
+    """Return the same; the mean of estimates is an :class:`otspec.estimate.Estimate`."""
     if len(values) == 0:
         raise ValueError("blocks is empty: at least one logged block is needed")
     numbers = np.array(values, dtype=float)

@@ -10,11 +10,11 @@ from otspec._base.arithmetic import Number
 from otspec._base.coerce import shown
 from otspec.distributions import as_k
 from otspec.drafts import IID
+from otspec.estimate import value_of
 from otspec.optimum import Optimum
 from otspec.plots.axes import against_counts, legend_beside
-from otspec.plots.canvas import panel_on
+from otspec.plots.canvas import decimals, panel_on
 from otspec.plots.inline import explain
-from otspec.plots.lettering import decimals
 from otspec.plots.looks import label_of, look_of, style_of
 from otspec.rules import Rule
 from otspec.traces.comparison import OPTIMUM, Row
@@ -107,7 +107,7 @@ def _lines(results: Any) -> Lines:
 
 def _point(index: int, result: Any) -> tuple[str, str, int, Number]:
     if isinstance(result, Row):
-        return result.rule, result.drafts, result.k, result.acceptance
+        return result.rule, result.drafts, result.k, value_of(result.acceptance)
     if isinstance(result, Rule):
         return result.title, _drafts_of(result.law), result.k, result.acceptance()
     if isinstance(result, Optimum):

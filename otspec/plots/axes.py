@@ -9,14 +9,14 @@ import numpy as np
 
 from otspec._base.arguments import as_instance, as_list
 from otspec._base.arithmetic import Number
-from otspec.estimate import Estimate
+from otspec.estimate import Estimate, Quantity
+from otspec.plots.canvas import decimals
 from otspec.plots.inline import explain
-from otspec.plots.lettering import decimals
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-Point: TypeAlias = tuple[float, Number, float]
+Point: TypeAlias = tuple[float, Number | Quantity, float]
 """Place, number and standard error."""
 PER_CALL = "tokens per call of the target"
 Kind = TypeVar("Kind")
@@ -78,14 +78,14 @@ def line_with_bars(
     return ax
 
 
-def _bar(number: Number, error: float) -> tuple[float, float]:
+def _bar(number: Number | Quantity, error: float) -> tuple[float, float]:
     """Return how far the bar reaches down and up."""
     if isinstance(number, Estimate):
-        return number - number.low, number.high - number
+        return number.value - number.low, number.high - number.value
     return (error, error) if error > 0 else (0.0, 0.0)
 
 
-def _error(number: Number, error: float) -> str:
+def _error(number: Number | Quantity, error: float) -> str:
     if isinstance(number, Estimate):
         return f", from {decimals(number.low)} to {decimals(number.high)}"
     return f" ± {decimals(error)}" if error > 0 else ""

@@ -45,7 +45,9 @@ def trees(rows: Iterable[TreeComparison], ax: Axes | None = None) -> Axes:
         points.setdefault(row.rule, []).append((row.nodes, row.efficiency, row.error))
         places.setdefault(row.rule, []).append(f"{row.tree}, {row.nodes} nodes")
     with panel_on(ax) as panel:
-        _draw_most(panel, [(nodes, worth) for line in points.values() for nodes, worth, _ in line])
+        _draw_most(
+            panel, [(nodes, float(worth)) for line in points.values() for nodes, worth, _ in line]
+        )
         for rule, marks in points.items():
             look = look_of_several(rule) | {"linestyle": "none"}
             line_with_bars(panel, marks, rule, places[rule], **look)

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Annotated
 
 from otspec._base.arguments import as_list
-from otspec._base.arithmetic import as_number
+from otspec._base.arithmetic import Number, as_number
 from otspec._base.coerce import shown
 from otspec.distributions import DistributionLike, as_k
 from otspec.drafts import LAWS, SingleDraftLaw
+from otspec.estimate import Exact, Known, Quantity
 from otspec.frames import EstimatedProbability, Probability, Rows
 from otspec.optimum.acceptance import optima_of
 from otspec.ratios import Pair
@@ -37,7 +39,7 @@ class Row:
         The draft law, by name.
     k : int
         Number of drafts.
-    acceptance : float, Fraction or Estimate
+    acceptance : Exact or Estimate
     optimum : float or Fraction
         The most that any rule accepts under this draft law.
     """
@@ -45,17 +47,24 @@ class Row:
     rule: str
     drafts: str
     k: int
-    acceptance: EstimatedProbability
+    acceptance: Number | Known
     optimum: Probability
 
     @property
-    def gap(self) -> Probability:
+    def gap(self) -> Number | Quantity:
         """How far the rule is below the optimum of its draft law."""
         return self.optimum - self.acceptance
 
 
 class Comparison(Row):
     """One rule, or the optimum, for one draft and one target; made as a :class:`Row`."""
+
+    acceptance: EstimatedProbability
+
+    @property
+    def gap(self) -> Annotated[Quantity, "probability"]:
+        """How far the rule is below the optimum of its draft law."""
+        return self.optimum - self.acceptance
 
 
 def compare(
@@ -133,7 +142,7 @@ def _rows(
     law, bests = law_class.name, optima_of(pair, existing, law_class)
     optima = {k: as_number(best, like=pair.draft) for k, best in zip(existing, bests, strict=True)}
     options = {"free": free, "optima": optima}
-    rows = {k: [Comparison(OPTIMUM, law, k, best, best)] for k, best in optima.items()}
+    rows = {k: [Comparison(OPTIMUM, law, k, Exact(best), best)] for k, best in optima.items()}
     for rule in rules:
         if rule.law_class is law_class:
             taken = [k for k in existing if rule.only_k in (None, k)]

@@ -13,6 +13,7 @@ from otspec._base.arguments import as_instance, as_steps
 from otspec._base.arithmetic import Number
 from otspec._base.tables import listed
 from otspec.distributions import SUM_TOLERANCE
+from otspec.estimate import Quantity, value_of
 from otspec.frames import Rows
 from otspec.rules import compared_rules
 from otspec.traces.comparison import Comparison, Row
@@ -76,12 +77,12 @@ def summarise(positions: Iterable[Sequence[Comparison]]) -> Rows[Summary]:
     return Rows(found, Summary, "means over positions")
 
 
-def attains(acceptance: Number, optimum: Number) -> bool:
+def attains(acceptance: Number | Quantity, optimum: Number | Quantity) -> bool:
     """Return whether a rule accepts the optimum.
 
     Exactly for fractions; floats may be below by the tolerance for sums of distributions.
     """
-    gap = optimum - acceptance
+    gap = value_of(optimum) - value_of(acceptance)
     return bool(gap <= (0 if isinstance(gap, Fraction) else SUM_TOLERANCE))
 
 
@@ -112,7 +113,7 @@ def attained_by(rules: Sequence[str]) -> str:
 
 
 def attainment(
-    rows: Sequence[Compared], optimum: Number, of_the_best: Callable[[Compared], str]
+    rows: Sequence[Compared], optimum: Number | Quantity, of_the_best: Callable[[Compared], str]
 ) -> list[str]:
     """Return clauses on rules: which attain the optimum, and what the best of the others does.
 
@@ -120,7 +121,7 @@ def attainment(
     ----------
     rows : sequence of Comparison or of Summary
         Without the optimum itself.
-    optimum : float or Fraction
+    optimum : float, Fraction or Exact
     of_the_best : callable
         Says what the best of the rules that do not attain it does.
     """

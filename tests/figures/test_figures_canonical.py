@@ -183,8 +183,7 @@ def test_no_scheme_is_above_the_optimum_and_intervals_are_stated(quick):
             for i, value in enumerate(values):
                 sampled = scheme == SAMPLING or scheme in canonical_tab3.CUT
                 assert isinstance(value, Estimate) == (sampled and i == 1)
-                low = value.low if isinstance(value, Estimate) else value
-                assert low <= means["optimum"][i] + 1e-12
+                assert value.low <= means["optimum"][i] + 1e-12
                 assert quick.loss(warping, scheme, i) == pytest.approx(
                     float(means["optimum"][i]) - float(value), abs=1e-15
                 )

@@ -15,7 +15,7 @@ import pytest
 from otspec import blocks, conformance, decoding, logged, models, traces
 from otspec.advice import Choice, Loss
 from otspec.datasets import load_smollm2
-from otspec.estimate import Estimate
+from otspec.estimate import Estimate, value_of
 from otspec.frames import Rows, columns_of
 from otspec.logged import Ratio
 from otspec.rules import RecursiveRejection
@@ -59,6 +59,7 @@ KINDS = (Comparison, Summary, Statistic, LawMeans, blocks.BlockComparison, block
 
 def plain(value):
     """Return what a cell of a number, a word or a list should be."""
+    value = value_of(value)
     if isinstance(value, float) and math.isnan(value):
         return None
     return list(value) if isinstance(value, tuple) else getattr(value, "text", value)
@@ -71,13 +72,14 @@ def check_cell(row, name, cell):
         wanted = plain(getattr(row, name))
         assert cell == (float(wanted) if isinstance(wanted, Fraction) else wanted)
     elif part == "exact":
-        value = getattr(row, attribute)
+        value = value_of(getattr(row, attribute))
         assert cell is None or Fraction(cell) == value
         assert (cell is None) == isinstance(value, float)
     elif hasattr(row, f"{attribute}_interval"):
         assert cell == plain(getattr(row, f"{attribute}_interval")[part == "high"])
     elif part in ("low", "high", "confidence"):
-        assert cell == getattr(getattr(row, attribute), part, None)
+        value = getattr(row, attribute)
+        assert cell == (getattr(value, part) if isinstance(value, Estimate) else None)
     else:
         assert cell == plain(getattr(row, attribute)[float(part)])
 

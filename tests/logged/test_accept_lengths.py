@@ -138,9 +138,11 @@ def test_drafted_blocks_give_means_without_bias(rule):
         masses.append(float(mass))
     single = [lengths_on_blocks([block], rule, tree).accepted.value for block in blocks]
     wanted = [
-        block.expected(rule, 2)
-        if rule in BLOCK_RULES.values()
-        else block.expected_of_tree(tree, rule)
+        float(
+            block.expected(rule, 2)
+            if rule in BLOCK_RULES.values()
+            else block.expected_of_tree(tree, rule)
+        )
         for block in blocks
     ]
     assert single == pytest.approx(wanted, rel=1e-12)

@@ -43,7 +43,7 @@ def test_what_is_kept_of_a_tree_is_unbiased(rule):
         mean = np.array(masses) @ found.chances.kept_of(tree)
         exact = DraftSelection(draft, target, tree, rule, merge=False).expected()
         assert mean == pytest.approx(exact, abs=1e-12)
-        each = [block.expected_of_tree(tree, rule) for block in blocks]
+        each = [float(block.expected_of_tree(tree, rule)) for block in blocks]
         assert found.chances.kept_of(tree) == pytest.approx(each, abs=1e-12)
         # A text is begun at the first position of any block.
         along = found.chances.along
@@ -93,12 +93,11 @@ def test_the_bundled_trace_has_a_best_tree():
     found = best_trees_on_blocks(blocks, RecursiveRejection, 16, 4)
     assert found.best.tree.size == 16
     assert found.trees.best.expected >= found.trees.branching.expected
-    assert found.best.expected == pytest.approx(
-        np.mean([block.expected_of_tree(found.best.tree, RecursiveRejection) for block in blocks])
-    )
+    each = [block.expected_of_tree(found.best.tree, RecursiveRejection).value for block in blocks]
+    assert found.best.expected == pytest.approx(np.mean(each))
     assert found.best.error > 0
     for simple, text in ((found.branching, found.trees.branching.tree), (found.chain, "1x1x1x1")):
-        kept = [block.expected_of_tree(text, RecursiveRejection) for block in blocks]
+        kept = [float(block.expected_of_tree(text, RecursiveRejection)) for block in blocks]
         assert simple.tree == as_shape(text)
         assert simple.expected == pytest.approx(np.mean(kept))
         assert simple.error == pytest.approx(np.std(kept, ddof=1) / np.sqrt(len(kept)))

@@ -8,7 +8,7 @@ from light_drafts import FALSE_ALARM, adversarial
 from scipy.stats import binom
 from searching import NIGHTLY, enough, of_all
 
-from otspec.estimate import Estimate
+from otspec.estimate import Estimate, Exact
 from otspec.logged import LoggedBlock, compare_trees_on_blocks
 from otspec.rules import (
     PooledSelection,
@@ -36,7 +36,8 @@ def test_intervals_cover_the_exact_sum_when_little_is_left(monkeypatch):
     chosen = np.random.default_rng(5).choice(len(every), enough(len(every)), replace=False)
     logged = [every[index] for index in chosen]
     exact = [block.expected_of_tree(tree, RRSWOR) for block, tree in logged]
-    assert {type(value) for value in exact} == {float}
+    assert {type(value) for value in exact} == {Exact}
+    exact = [value.value for value in exact]
     monkeypatch.setattr(without_replacement, "SUM_LIMIT", 0)
     found = [block.expected_of_tree(tree, RRSWOR) for block, tree in logged]
     assert {type(value) for value in found} == {Estimate}
@@ -62,7 +63,7 @@ def test_trees_whose_siblings_differ_are_simulated_too(monkeypatch, rule, tree):
     monkeypatch.setattr(tuples, "FEW", 0)
     for value, block in zip(exact, logged, strict=True):
         found = block.expected_of_tree(tree, rule)
-        assert type(value) is float
+        assert type(value) is Exact
         assert type(found) is Estimate
         assert found.low - 1e-12 <= value <= found.high + 1e-12
         assert found.high - found.low < 0.5
@@ -82,4 +83,4 @@ def test_the_mean_over_blocks_keeps_the_intervals(monkeypatch):
     assert row.efficiency.high == row.expected.high + 1
     assert row.error == np.array(simulated, float).std(ddof=1) / np.sqrt(3)
     assert row.expected.confidence == pytest.approx(1 - 6 * 0.001, abs=1e-12)
-    assert type(rows[PooledSelection.title].expected) is float
+    assert type(rows[PooledSelection.title].expected) is Exact

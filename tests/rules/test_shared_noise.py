@@ -236,7 +236,7 @@ def test_panels_agree_with_every_token_by_itself(concentration):
     expected = target * directly(draft, target, 9)
     assert np.abs(np.cumsum(rule.accepted_by_draft(), axis=0) - expected).max() <= 1e-10
     found = GumbelCoupling.acceptances(draft, target, range(1, 10))
-    assert np.abs(found - expected.sum(axis=1)).max() <= 1e-10
+    assert np.abs(np.array(found, float) - expected.sum(axis=1)).max() <= 1e-10
 
 
 def test_one_draft_at_full_vocabulary_is_the_closed_form():
@@ -258,7 +258,9 @@ def test_the_trace_accepts_what_simulated_noise_does():
     ]
     ks = (1, 2, 4, 8)
     found = {
-        rule: np.mean([rule.acceptances(*pair, ks) for pair in pairs_of_trace[::8]], axis=0)
+        rule: np.mean(
+            np.array([rule.acceptances(*pair, ks) for pair in pairs_of_trace[::8]], float), axis=0
+        )
         for rule in RULES
     }
     # Panels of tokens may be off by 1e-11 each.
@@ -284,6 +286,26 @@ def test_extreme_pairs_stay_in_range():
                 assert law.min() >= -1e-12
                 assert 0 <= rule.acceptance() <= 1
     assert GumbelCoupling([0.5, 0.5], [0.5, 0.5], 1).acceptance() == pytest.approx(1, abs=1e-14)
+
+
+@pytest.mark.parametrize(
+    ("draft", "target"),
+    [
+        ([1.0, 5e-320, 4e-310, 6e-310], [0.18, 0.12, 0.18, 0.52]),
+        ([1.2e-149, 1.1e-309, 0.0, 1e-320, 6e-315, 1.0], [0.002, 0.086, 0.167, 0.4, 0.09, 0.255]),
+        ([0.25, 0.75, 1.75e-310, 2.5e-315, 1.25e-315], [3e-290, 0.75, 0.25, 2.5e-310, 1e-315]),
+        ([0.5, 2.5e-323, 1.5e-323, 0.5, 4e-150], [0.13, 0.01, 0.04, 0.62, 0.2]),
+    ],
+)
+def test_drafts_below_the_normal_floats_compete_with_each_other(draft, target):
+    """What is left of a draft when its few heavy tokens have come may be below 1e-300."""
+    exact = [[Fraction(mass) / sum(map(Fraction, side)) for mass in side]
+             for side in (draft, target)]  # fmt: skip
+    for k in range(1, 4):
+        floats = GumbelCoupling(draft, target, k, normalize=True).accepted_by_draft()
+        wanted = GumbelCoupling(*exact, k).accepted_by_draft().astype(float)
+        assert np.abs(floats - wanted).max() <= 1e-12
+        assert abs(GumbelCoupling.acceptances(draft, target, [k])[0] - wanted.sum()) <= 1e-12
 
 
 @pytest.mark.parametrize("rule_class", RULES)
@@ -322,4 +344,5 @@ def test_all_numbers_of_drafts_come_from_one_race():
     assert found == [
         GumbelRace(otspec.ratios.Pair(draft, target), 16).acceptances()[k] for k in (0, 1, 15)
     ]
-    assert found[1] == pytest.approx(GumbelCoupling(draft, target, 2).acceptance(), abs=1e-12)
+    two = GumbelCoupling(draft, target, 2).acceptance()
+    assert float(found[1]) == pytest.approx(two, abs=1e-12)

@@ -69,7 +69,7 @@ def test_a_sweep_is_sorted_and_says_what_draft_selection_says(rule, merge):
             for each in found:
                 alone = DraftSelection(draft, target, each.branching, made, merge)
                 assert each.efficiency == alone.efficiency()
-                assert type(each.efficiency) is Fraction
+                assert type(each.efficiency.value) is Fraction
             order = [(-each.efficiency, [-width for width in each.branching]) for each in found]
             assert order == sorted(order)  # of equals the wider at the top
 

@@ -10,7 +10,7 @@ from typing import Any
 from otspec._base.arithmetic import Number
 from otspec._base.digits import shortened, written
 from otspec._base.tables import say
-from otspec.estimate import Estimate
+from otspec.estimate import Estimate, Quantity, value_of
 
 
 def print_json(content: Any) -> None:
@@ -23,17 +23,20 @@ def print_json(content: Any) -> None:
 def _jsonable(value: Any) -> Any:
     if isinstance(value, Fraction):
         return written(value)
+    if isinstance(value, Quantity):
+        return value.value
     raise TypeError(f"{type(value).__name__} has no JSON form")
 
 
-def shown(value: Number, digits: int = 4) -> str:
+def shown(value: Number | Quantity, digits: int = 4) -> str:
     """Return a number for a table: decimals, the fraction if exact, ≈ if it is an estimate."""
     decimal = f"{float(value):z.{digits}f}"
     if isinstance(value, Estimate):
         return f"≈{decimal}"
-    if not isinstance(value, Fraction):
+    number = value_of(value)
+    if not isinstance(number, Fraction):
         return decimal
-    fraction = shortened(value)
+    fraction = shortened(number)
     return f"{decimal} {'≈' if '…' in fraction else '='} {fraction}"
 
 
@@ -43,6 +46,6 @@ def shown_set(tokens: Sequence[int], most: int = 8) -> str:
     return f"{{{listed}}}" if len(tokens) <= most else f"{{{listed}, … {len(tokens):,} tokens}}"
 
 
-def percent(value: Number) -> str:
+def percent(value: Number | Quantity) -> str:
     """Return a probability as a percentage for a sentence."""
     return f"{100 * float(value):.1f}%"

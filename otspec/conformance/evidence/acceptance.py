@@ -74,7 +74,7 @@ def acceptance_note(tried: Tried) -> tuple[str, ...]:
     seen = tried.accepted
     if seen is None:
         return ()
-    error = max(seen.high - seen, seen - seen.low)
+    error = max(seen.high - seen.value, seen.value - seen.low)
     known = (
         "" if tried.optimum is None else f"; the optimum for these drafts is {tried.optimum:.4f}"
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from otspec._base.arithmetic import Array, Number, as_number, is_exact
 from otspec._base.digits import counted
 from otspec.drafts import DraftLaw
+from otspec.estimate import Exact, Known
 from otspec.rules.base.rule import NotExactError, Rule
 from otspec.rules.base.tuples import enumerated_law
 
@@ -56,9 +57,9 @@ def by_draft_or_estimate(rule: Rule) -> Array:
         return rule.estimate_by_draft()
 
 
-def acceptance_or_estimate(rule: Rule) -> Number:
+def acceptance_or_estimate(rule: Rule) -> Known:
     """Return a rule's acceptance, or where that takes too long an estimate of it."""
     try:
-        return rule.acceptance()
+        return Exact(rule.acceptance())
     except NotExactError:
         return rule.estimate()

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from dataclasses import InitVar, dataclass, field
 from typing import Any, ClassVar, Self
 
-from otspec._base.arithmetic import Number
 from otspec._base.coerce import shown
 from otspec._base.frozen import cached_property
 from otspec.distributions import Distribution, DistributionLike, as_k, as_pair
 from otspec.drafts import IID, DraftLaw, SingleDraftLaw
+from otspec.estimate import Known
 from otspec.ratios import Pair
 from otspec.rules.base.enumeration import acceptance_or_estimate
 from otspec.rules.base.rule import Rule
@@ -83,7 +83,7 @@ class PairRule(Rule):
     @classmethod
     def acceptances(
         cls, draft: DistributionLike, target: DistributionLike, ks: Sequence[int], **options: Any
-    ) -> list[Number]:
+    ) -> list[Known]:
         """Return the acceptance for each of several k, or where that takes too long an estimate.
 
         Parameters
@@ -101,7 +101,7 @@ class PairRule(Rule):
         return cls.acceptances_of(Pair(draft, target), ks, **options)
 
     @classmethod
-    def acceptances_of(cls, pair: Pair, ks: Sequence[int]) -> list[Number]:
+    def acceptances_of(cls, pair: Pair, ks: Sequence[int]) -> list[Known]:
         """Return the same for a pair, whose order all rules that are asked share.
 
         A rule that has them together more quickly than one by one says so here. Errors are those

@@ -14,13 +14,13 @@ from otspec._base.frozen import cached_property
 from otspec.chance import Chance
 from otspec.distributions import Distribution, DistributionLike, as_distribution, as_k, normalised
 from otspec.drafts import IID, DraftLaw, Independent
-from otspec.estimate import Estimate
+from otspec.estimate import Estimate, Known
 from otspec.ratios import Pair
 from otspec.rules.base.pair_rule import PairRule, refuse_many_drafts
 from otspec.rules.base.rule import CountedLaw
 from otspec.rules.importance.acceptance import VerifiedSelection
-from otspec.rules.importance.stages import Stage, StagedSelection
-from otspec.rules.importance.steps import keeps
+from otspec.rules.importance.selection import StagedSelection
+from otspec.rules.importance.stages import Stage
 from otspec.solvers import SOLVERS, SolverName
 
 MOST_STAGES = 10_000
@@ -183,7 +183,7 @@ class ImportanceSampling(PairRule):
         return self.verified.acceptance()
 
     @classmethod
-    def acceptances_of(cls, pair: Pair, ks: Sequence[int], *, free: int = FREE) -> list[Number]:
+    def acceptances_of(cls, pair: Pair, ks: Sequence[int], *, free: int = FREE) -> list[Known]:
         """Return the acceptance for each of several k, or an estimate: all from the same stages.
 
         Parameters
@@ -246,7 +246,7 @@ class ImportanceSampling(PairRule):
         verified, position = self.verified, 0
         for other, stage in enumerate(self.stages, start=1):
             pair = np.array([drafts[position]]), np.array([drafts[other]])
-            if not chance.accept(keeps(stage.rank, stage.kept, *pair)[0]):
+            if not chance.accept(stage.keeps(*pair)[0]):
                 position = other
         if not chance.accept(verified.kept):
             return verified.repair

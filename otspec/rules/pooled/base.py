@@ -15,6 +15,7 @@ from otspec._base.frozen import cached_property
 from otspec.coupling import Coupling
 from otspec.distributions import Distribution, DistributionLike, as_k
 from otspec.drafts.single import ByRatio
+from otspec.estimate import Exact, Known
 from otspec.optimum.acceptance import optima_of
 from otspec.optimum.pools.laws import SelectionLaw, clipped_law
 from otspec.optimum.pools.pools import Pools
@@ -98,7 +99,7 @@ class PooledRule(PairRule):
     @classmethod
     def acceptances_of(
         cls, pair: Pair, ks: Sequence[int], *, optima: Mapping[int, Number] | None = None
-    ) -> list[Number]:
+    ) -> list[Known]:
         """Return the acceptance for each of several k, with a pool for every ratio.
 
         In floats that is found as the optimum of the law, which it is (Pooled, prop. 3; Beyond,
@@ -123,7 +124,7 @@ class PooledRule(PairRule):
             cls.check_k(k)
         if optima is None:
             optima = dict(zip(ks, optima_of(pair, ks, cls.law_class).tolist(), strict=True))
-        return [optima[k] for k in ks]
+        return [Exact(optima[k]) for k in ks]
 
     @cached_property
     def law(self) -> ByRatio:

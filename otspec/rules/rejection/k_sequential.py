@@ -20,6 +20,7 @@ from otspec._base.arithmetic import (
 from otspec._base.frozen import cached_property
 from otspec.chance import Chance
 from otspec.distributions import Distribution, DistributionLike, normalised
+from otspec.estimate import Exact, Known
 from otspec.ratios import Pair
 from otspec.rules.base.counts import no_counts, over, with_one_more
 from otspec.rules.base.pair_rule import MOST_LISTED, PairRule, refuse_many_drafts
@@ -95,7 +96,7 @@ class KSequential(PairRule):
         return lossless_from(self.pair, self.k)
 
     @classmethod
-    def acceptances_of(cls, pair: Pair, ks: Sequence[int]) -> list[Number]:
+    def acceptances_of(cls, pair: Pair, ks: Sequence[int]) -> list[Known]:
         """Return the acceptance at ρ* for each of several k: in floats p_acc alone.
 
         The residual is zero there where a draft can be rejected. Parameters and errors are those
@@ -103,10 +104,10 @@ class KSequential(PairRule):
         """
         if pair.exact:
             return super().acceptances_of(pair, ks)
-        found: list[Number] = []
+        found: list[Known] = []
         for k in ks:
             beta = float(accepted_each(pair.draft, pair.target, root_rho(pair, k)).sum())
-            found.append(beta * float(geometric(max(1 - beta, 0.0), k)))
+            found.append(Exact(beta * float(geometric(max(1 - beta, 0.0), k))))
         return found
 
     def accepted_law(self) -> Array:
@@ -186,7 +187,7 @@ class KSequential(PairRule):
         return residual
 
     @cached_property
-    def _correction(self) -> Distribution:
+    def correction(self) -> Distribution:
         """The distribution of the output after k rejections, shape (n,)."""
         return normalised(self._residual(), self.target)
 
@@ -195,4 +196,4 @@ class KSequential(PairRule):
         for position, token in enumerate(drafts):
             if chance.accept(self.target[token], self.rho * self.draft[token]):
                 return position
-        return self._correction
+        return self.correction

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -13,17 +14,43 @@ from otspec._base.arithmetic import Array, Number, as_number, over_one_denominat
 from otspec.chance import Chance
 from otspec.coupling import residual_of
 from otspec.distributions import Distribution
+from otspec.estimate import Exact, Known
 from otspec.ratios import Pair
 from otspec.rules.base.counts import no_counts, over, with_one_more
 from otspec.rules.base.pair_rule import PairRule, refuse_many_drafts
-from otspec.rules.base.rule import CountedLaw
+from otspec.rules.base.rule import CountedLaw, Rule
 
 MOST_ROUNDS, MOST_EXACT_ROUNDS = 100_000, 10_000
 """Most drafts, in floats and in exact arithmetic."""
 
 
+class InTurn(Rule):
+    """The program of recursive rejection, whatever each draft is drawn from.
+
+    Known faults of verifiers (:mod:`otspec.conformance.faults`) replace one part of it.
+    """
+
+    @abstractmethod
+    def offered(self, earlier: Sequence[int]) -> Distribution:
+        """Return the distribution of the draft after some earlier ones, shape (n,)."""
+
+    def residual(self, wanted: Distribution, offered: Distribution) -> Distribution:
+        """Return what is wanted after a rejection, (wanted − offered)₊ normalised, shape (n,)."""
+        return residual_of(offered, wanted)
+
+    def verify(self, drafts: Sequence[int], chance: Chance) -> int | Distribution:
+        """Verify drafts; see :meth:`otspec.rules.Rule.verify`."""
+        wanted = self.target
+        for position, token in enumerate(drafts):
+            offered = self.offered(drafts[:position])
+            if chance.accept(wanted[token], offered[token]):
+                return position
+            wanted = self.residual(wanted, offered)
+        return wanted
+
+
 @dataclass(frozen=True, eq=False)
-class RecursiveRejection(PairRule):
+class RecursiveRejection(InTurn, PairRule):
     """Accept draft i with probability min(1, q_{i−1}/p), else go on with q_i ∝ (q_{i−1} − p)₊.
 
     q_0 is the target; after k rejections the output is drawn from q_k.
@@ -56,7 +83,7 @@ class RecursiveRejection(PairRule):
         return 1 - quotient(rejected, scale)
 
     @classmethod
-    def acceptances_of(cls, pair: Pair, ks: Sequence[int]) -> list[Number]:
+    def acceptances_of(cls, pair: Pair, ks: Sequence[int]) -> list[Known]:
         """Return the acceptance for each of several k: all of the rejections of the most drafts.
 
         Parameters and errors are those of the base.
@@ -64,7 +91,7 @@ class RecursiveRejection(PairRule):
         if not ks:
             return []
         missed = _rejections(pair, max(ks))
-        return [1 - missed[k] for k in ks]
+        return [Exact(1 - missed[k]) for k in ks]
 
     def accepted_law(self) -> Array:
         """Return min(q, c·p) with c the sum of W_0 to W_{k−1}, shape (n,)."""
@@ -106,14 +133,9 @@ class RecursiveRejection(PairRule):
         by_draft[:] = [rejections[i] - rejections[i + 1] for i in range(self.k)]
         return by_draft
 
-    def verify(self, drafts: Sequence[int], chance: Chance) -> int | Distribution:
-        """Verify drafts; see :meth:`otspec.rules.Rule.verify`."""
-        wanted = self.target
-        for position, token in enumerate(drafts):
-            if chance.accept(wanted[token], self.draft[token]):
-                return position
-            wanted = residual_of(self.draft, wanted)
-        return wanted
+    def offered(self, earlier: Sequence[int]) -> Distribution:  # noqa: ARG002
+        """Return the draft: each is drawn from the same distribution."""
+        return self.draft
 
 
 def _rejections(pair: Pair, k: int) -> list[Number]:

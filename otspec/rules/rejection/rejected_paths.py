@@ -98,8 +98,7 @@ class DistinctPaths(Frozen):
         """Return entry y of :meth:`accepted_law` with its interval."""
         with np.errstate(over="ignore"):
             hits = np.minimum(self._units[y] * self._drawn.levels[k], self.target[y])
-        found = Estimate.of_mean(hits, most=float(self.target[y]))
-        return found + (float(self.accepted_law(k)[y]) - float(found))
+        return Estimate.of_mean(hits, most=float(self.target[y]))
 
     def output_by_draft(self, k: int, y: int) -> list[Estimate]:
         """Return, for each of k drafts, the probability that it is the accepted one and is y."""

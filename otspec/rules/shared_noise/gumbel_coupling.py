@@ -13,6 +13,7 @@ import numpy as np
 from otspec._base.arithmetic import Array, IntArray, Number, is_exact, over_one_denominator
 from otspec._base.frozen import cached_property
 from otspec.drafts import SingleDraftLaw, WithoutReplacement
+from otspec.estimate import Exact, Known
 from otspec.ratios import Pair
 from otspec.rules.base.rule import NotExactError
 from otspec.rules.shared_noise.base import MOST_TERMS, SharedNoise, earliest, in_arithmetic_of
@@ -47,13 +48,13 @@ class GumbelCoupling(SharedNoise):
     law_class: ClassVar[type[SingleDraftLaw]] = WithoutReplacement
 
     @classmethod
-    def acceptances_of(cls, pair: Pair, ks: Sequence[int]) -> list[Number]:
+    def acceptances_of(cls, pair: Pair, ks: Sequence[int]) -> list[Known]:
         """Return the acceptance for each of several k, in floats from one race."""
         if pair.exact:
             return super().acceptances_of(pair, ks)
         cls.law_class.check_support(pair.draft, max(ks, default=1))
         found = GumbelRace(pair, max(ks, default=1)).acceptances()
-        return [float(found[k - 1]) for k in ks]
+        return [Exact(float(found[k - 1])) for k in ks]
 
     def acceptance(self) -> Number:
         """Return Σ q(y) g_k(y), g_k(y) the chance that y is drafted if it is the output.
@@ -66,7 +67,7 @@ class GumbelCoupling(SharedNoise):
         """
         if is_exact(self.target):
             return super().acceptance()
-        return self.acceptances_of(self.pair, [self.k])[0]
+        return self.acceptances_of(self.pair, [self.k])[0].value
 
     def accepted_law(self) -> Array:
         """Return q(y) g_k(y), shape (n,)."""

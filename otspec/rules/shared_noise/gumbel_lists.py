@@ -12,6 +12,7 @@ import numpy as np
 
 from otspec._base.arithmetic import Array, IntArray, Number, is_exact
 from otspec._base.frozen import cached_property
+from otspec.estimate import Exact, Known
 from otspec.ratios import Pair
 from otspec.rules.base.rule import NotExactError
 from otspec.rules.shared_noise.base import MOST_TERMS, SharedNoise, earliest, in_arithmetic_of
@@ -49,7 +50,7 @@ class GumbelLists(SharedNoise):
     title: ClassVar[str] = "shared noise (lists)"
 
     @classmethod
-    def acceptances_of(cls, pair: Pair, ks: Sequence[int]) -> list[Number]:
+    def acceptances_of(cls, pair: Pair, ks: Sequence[int]) -> list[Known]:
         """Return the acceptance for each of several k, in floats from one quadrature."""
         if pair.exact:
             return super().acceptances_of(pair, ks)
@@ -61,7 +62,7 @@ class GumbelLists(SharedNoise):
                     density = k * np.exp(-k * nodes) * weights
                     missed[k] += float(density @ left @ pair.by_ratio.target)
                 left *= others
-        return [min(max(1 - missed[k], 0.0), 1.0) for k in ks]
+        return [Exact(min(max(1 - missed[k], 0.0), 1.0)) for k in ks]
 
     def acceptance(self) -> Number:
         """Return Σ q(y) ∫ k e^{−kt} [1 − (1 − a)(1 − b)^{k−1}] dt.
@@ -74,7 +75,7 @@ class GumbelLists(SharedNoise):
         """
         if is_exact(self.target):
             return super().acceptance()
-        return self.acceptances_of(self.pair, [self.k])[0]
+        return self.acceptances_of(self.pair, [self.k])[0].value
 
     def accepted_law(self) -> Array:
         """Return the probability that the output is y and a draft, shape (n,)."""
@@ -201,8 +202,9 @@ def _quadrature(pair: Pair, k: int) -> Iterator[tuple[Array, Array, Array, Array
     ratios, draft, _ = pair.by_ratio
     drafted = int(np.searchsorted(ratios, np.inf))
     ratios, mass = ratios[:drafted], pair.below[0][1 : drafted + 1]
-    rates = np.clip(ratios * mass - pair.below[1][1 : drafted + 1], 0, _MOST_RATE)
-    gaps = np.append(np.minimum(np.diff(ratios) * mass[:-1], _MOST_RATE), _MOST_RATE)
+    with np.errstate(over="ignore"):
+        rates = np.clip(ratios * mass - pair.below[1][1 : drafted + 1], 0, _MOST_RATE)
+        gaps = np.append(np.minimum(np.diff(ratios) * mass[:-1], _MOST_RATE), _MOST_RATE)
     resolved = rates[draft[:drafted] >= _LEAST]
     late = 4.0 ** -math.ceil(math.log(max(resolved.max(initial=1.0), 1.0), 4))
     early = 0.0

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Annotated, Any
 
 from otspec._base.arguments import as_list
-from otspec._base.arithmetic import Number
 from otspec.blocks.simulation import simulate
 from otspec.blocks.trees.shapes import Shape, as_shape
 from otspec.blocks.trees.verifiers.base import TreeRule
@@ -15,7 +14,8 @@ from otspec.blocks.trees.verifiers.draft_selection import DraftSelection
 from otspec.blocks.trees.verifiers.leaf_to_root import LeafToRoot
 from otspec.blocks.trees.verifiers.table import TREE_VERIFIERS
 from otspec.blocks.trees.verifiers.token_rules import TREE_RULES
-from otspec.frames import EstimatedTokens, Rows, Tokens
+from otspec.estimate import Exact, Known, Quantity
+from otspec.frames import EstimatedTokens, Rows
 from otspec.models.callables import as_models
 from otspec.rules import NotExactError, PairRule
 
@@ -30,7 +30,7 @@ class TreeComparison:
         The children by depth, such as ``"4x2x1"``, or brackets, see
         :attr:`otspec.blocks.Shape.text`.
     rule : str
-    expected : float, Fraction or Estimate
+    expected : Exact or Estimate
         E[τ], the kept tokens; over logged blocks its mean, an estimate if the rule is simulated.
     error : float
         The standard error of a mean over logged blocks; 0 if exact, NaN for a single block.
@@ -47,7 +47,7 @@ class TreeComparison:
         return as_shape(self.tree).size
 
     @property
-    def efficiency(self) -> Tokens:
+    def efficiency(self) -> Annotated[Quantity, "tokens"]:
         """Tokens per call of the target, E[τ] + 1."""
         return self.expected + 1
 
@@ -87,7 +87,7 @@ def compare_trees(
 
 def _all_expected(
     rules: Iterable[TreeRule], size: int, seed: int
-) -> Iterator[tuple[TreeRule, Number]]:
+) -> Iterator[tuple[TreeRule, Known]]:
     """Yield rules for whole trees with E[τ], of which those from leaf to root agree on a path."""
     of_chain = None
     for rule in rules:
@@ -97,10 +97,10 @@ def _all_expected(
         yield rule, kept
 
 
-def _expected(rule: TreeRule, size: int, seed: int) -> Number:
+def _expected(rule: TreeRule, size: int, seed: int) -> Known:
     """Return E[τ], simulated if there is no exact sum."""
     try:
-        return rule.expected()
+        return Exact(rule.expected())
     except NotExactError:
         return simulate(rule, size, seed) - 1
 

@@ -14,6 +14,7 @@ from otspec.blocks.trees.shapes import as_shape
 from otspec.blocks.trees.verifiers.draft_selection import DraftSelection
 from otspec.blocks.trees.verifiers.token_rules import TokenRule
 from otspec.distributions import as_k
+from otspec.estimate import Exact, Known
 from otspec.frames import EstimatedTokens, Rows
 from otspec.models.base import MOST_DEPTH
 
@@ -23,7 +24,7 @@ class Configuration:
     """A tree of drafts and what it is worth.
 
     Its branching says how many children each node has, by depth; its efficiency is E[τ] + 1, the
-    expected tokens per call of the target: a float, a ``Fraction`` or an ``Estimate``.
+    expected tokens per call of the target: an ``Exact`` or an ``Estimate``.
     """
 
     branching: tuple[int, ...]
@@ -116,7 +117,7 @@ def sweep(
 
     Examples
     --------
-    >>> from otspec.blocks import memoryless
+    >>> from otspec.models import memoryless
     >>> from otspec.rules import RecursiveRejection
     >>> draft, target = memoryless(["1/2", "1/2"]), memoryless(["1/4", "3/4"])
     >>> [(c.name, str(c.efficiency)) for c in sweep(draft, target, 2, 2, RecursiveRejection)]
@@ -128,7 +129,9 @@ def sweep(
     start = DraftSelection(draft, target, as_shape((1,) * length), rule, merge)
     for branching in reversed(list(configurations(budget, length))):
         selection = start.with_tree(branching)
-        worth = selection.efficiency() if size is None else simulate(selection, size, seed)
+        worth: Known = (
+            Exact(selection.efficiency()) if size is None else simulate(selection, size, seed)
+        )
         found.append(Configuration(branching, worth))
-    ordered = sorted(found, key=lambda configuration: -configuration.efficiency)
+    ordered = sorted(found, key=lambda configuration: -configuration.efficiency.value)
     return Rows(ordered, Configuration, "trees of one number of candidate sequences")
