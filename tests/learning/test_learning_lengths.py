@@ -5,7 +5,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from otspec.blocks import TokenVerify
+from otspec.blocks import TokenVerification
 from otspec.learning import acceptance_loss, length_loss, rule_loss
 from otspec.models import CallableModel
 
@@ -21,7 +21,7 @@ def test_a_chain_with_tokens_is_exact_in_the_mean():
         for _ in range(2)
     ]
     models = [CallableModel(lambda x, rows=rows: rows[x[: length - 1]]) for rows in tables]
-    exact = TokenVerify(*models, length).expected()
+    exact = TokenVerification(*models, length).expected()
     texts = list(product(range(size), repeat=length))
     draft, target = (
         torch.tensor(np.array([[rows[text[:i]] for i in range(length)] for text in texts]))
