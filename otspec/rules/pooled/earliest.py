@@ -8,6 +8,7 @@ from typing import ClassVar
 
 from otspec._base.arithmetic import Array, zeros
 from otspec.chance import Chance
+from otspec.rules.base.accepted import DrawnDrafts, Estimated
 from otspec.rules.pooled.selection import PooledSelection
 
 
@@ -24,7 +25,7 @@ class EarliestPooledSelection(PooledSelection):
     Examples
     --------
     >>> rule = EarliestPooledSelection(["1/2", "1/2"], ["1/2", "1/2"], k=2)
-    >>> rule.acceptance(), [str(chance) for chance in rule.acceptance_by_draft()]
+    >>> rule.acceptance(), [str(chance) for chance in rule.accepted().by_position]
     (Fraction(1, 1), ['1', '0'])
     """
 
@@ -33,19 +34,16 @@ class EarliestPooledSelection(PooledSelection):
     batch: ClassVar[str | None] = None
     compared: ClassVar[bool] = False
 
-    def accepted_by_draft(self) -> Array:
+    def _by_position(self) -> Array:
         """Return the accepted law by the first draft that is the output, by enumeration: (k, n)."""
-        return super(PooledSelection, self).accepted_by_draft()
+        return super(PooledSelection, self)._by_position()
 
-    def estimate_by_draft(self, size: int = 2_000, seed: int = 0) -> Array:
-        """Estimate :meth:`accepted_by_draft` from drafts that are drawn at random, (k, n)."""
-        return super(PooledSelection, self).estimate_by_draft(size, seed)
+    def estimate(self, size: int = 2_000, seed: int = 0) -> Estimated:
+        """Estimate what :meth:`accepted` says, from drafts that are drawn at random."""
+        return DrawnDrafts(self, size, seed)
 
-    def acceptance_by_draft(self) -> Array:
-        """Return how likely each draft is accepted, by enumeration, shape (k,)."""
-        return super(PooledSelection, self).acceptance_by_draft()
-
-    def _shares(self, x: Sequence[int]) -> Array:
+    def shares_of(self, x: Sequence[int]) -> Array:
+        """Return with what probability each draft is selected, shape (k,)."""
         weights = zeros(self.k, like=self.draft)
         for pools, chance in self.barriers.pools.placements(x):
             for lowest, _, span in self.barriers.groups(max(pools)):
