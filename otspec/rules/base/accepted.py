@@ -35,28 +35,28 @@ class Accepted(Frozen):
     drew the token as a correction. Its position is that of the first draft that it equals.
     :meth:`otspec.rules.Rule.joint_kernel` says which draft the rule itself keeps.
 
+    Parameters
+    ----------
+    rule : Rule
+        Its formulas are for this alone.
+
     Raises
     ------
     NotExactError
         By a number that takes too long; :meth:`otspec.rules.Rule.estimate` estimates it.
     """
 
-    _probability: Callable[[], Number]
-    _by_token: Callable[[], Array]
-    _by_position: Callable[[], Array]
-    _counted: Callable[[], CountedLaw]
-    enumerates: bool
-    """Whether positions take an enumeration of all drafts, or else a formula."""
+    rule: Rule
 
     @cached_property
     def probability(self) -> Number:
         """The probability that the output is one of the drafts."""
-        return self._probability()
+        return self.rule.acceptance()
 
     @cached_property
     def by_token(self) -> Array:
         """Entry y: the output is y and one of the drafts, shape (n,). It sums to the above."""
-        return self._by_token()
+        return self.rule._by_token()  # noqa: SLF001
 
     @cached_property
     def by_position(self) -> Array:
@@ -66,7 +66,7 @@ class Accepted(Frozen):
     @cached_property
     def by_position_and_token(self) -> Array:
         """Entry (i, y): the output is y, and draft i is the first that is y, shape (k, n)."""
-        return self._by_position()
+        return self.rule._positions()  # noqa: SLF001
 
     @cached_property
     def counted(self) -> CountedLaw:
@@ -74,7 +74,7 @@ class Accepted(Frozen):
 
         All of it sums to 1, and to the target over the numbers of drafts.
         """
-        return self._counted()
+        return self.rule._counted()  # noqa: SLF001
 
 
 @dataclass(frozen=True, eq=False)

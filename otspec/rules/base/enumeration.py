@@ -48,10 +48,10 @@ def by_position_or_estimate(rule: Rule) -> Array:
     NotExactError
         Such a rule in exact arithmetic.
     """
-    exact, accepted = is_exact(rule.target), rule.accepted()
-    if exact or not accepted.enumerates or rule.law.table_rows() <= FEW_IN_FLOATS:
+    exact = is_exact(rule.target)
+    if exact or not rule.enumerates_positions or rule.law.table_rows() <= FEW_IN_FLOATS:
         try:
-            return accepted.by_position_and_token
+            return rule.accepted().by_position_and_token
         except NotExactError:
             if exact:
                 raise

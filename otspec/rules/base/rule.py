@@ -179,11 +179,14 @@ class Rule(Frozen, ABC):
 
     def accepted(self) -> Accepted:
         """Return what is accepted: the probability, by token, by position, and by both."""
+        return Accepted(self)
+
+    @property
+    def enumerates_positions(self) -> bool:
+        """Whether :attr:`Accepted.by_position` takes an enumeration of the drafts."""
         # One draft has one position, so that a formula by token says it.
         formulas = ("_by_token", "_by_position") if self.k == 1 else ("_by_position",)
-        enumerates = all(getattr(type(self), name) is vars(Rule)[name] for name in formulas)
-        numbers = self._by_token, self._positions, self._counted
-        return Accepted(self.acceptance, *numbers, enumerates)
+        return all(getattr(type(self), name) is vars(Rule)[name] for name in formulas)
 
     def estimate(self, size: int = 2_000, seed: int = 0) -> Estimated:
         """Estimate what :meth:`accepted` says, from drafts that are drawn at random.
