@@ -78,7 +78,9 @@ def few_by_position(rule: Rule) -> Array:
 
 def enumerated_by_position(rule: Rule) -> Array:
     """Return the probability that the output is y and draft i the first that is y: (k, n)."""
-    accepted = zeros((rule.law.k, len(rule.target)), like=rule.target)
-    for x, mass in zip(*all_tuples(rule), strict=True):
+    tuples, masses = all_tuples(rule)
+    # In the kernel's arithmetic: a plan in floats may have an exact target.
+    accepted = zeros((rule.law.k, len(rule.target)), like=rule.kernel(tuples[0].tolist()))
+    for x, mass in zip(tuples, masses, strict=True):
         add_first(accepted, x.tolist(), mass * rule.kernel(x))
     return accepted
