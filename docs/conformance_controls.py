@@ -11,13 +11,13 @@ import numpy as np
 
 from otspec.conformance.cases.kinds import Block, Kind, Tokens
 from otspec.conformance.cases.library import small_cases
-from otspec.conformance.faults import RIGHT_RULES, Fault, RightRule
+from otspec.conformance.faults import FAULTS, RIGHT_RULES, Fault, RightRule
+from otspec.conformance.faults.base import faults_of
 from otspec.conformance.faults.controls import (
     DETECT,
     alarms,
     control,
     controls_of,
-    faults_of,
     kind_of,
     seen_of,
     worst,
@@ -66,7 +66,7 @@ class Measured(NamedTuple):
 def measured(rule: RightRule, faults: Iterable[Fault] | None = None) -> Iterator[Measured]:
     """Yield what is measured of a rule with each fault."""
     kind = kind_of(rule)
-    for fault in faults_of(kind) if faults is None else faults:
+    for fault in faults_of(kind.name) if faults is None else faults:
         yield _measured(fault, rule, kind)
 
 
@@ -153,6 +153,7 @@ def sections(results: dict[RightRule, list[Measured]]) -> Iterator[str]:
                 by_fault.setdefault(each.fault.name, []).append(each)
         yield from map(fault_row, by_fault.values())
     yield from _harmless([each for each in every if not each.wrong])
+    yield from shared_noise()
 
 
 ALARMS = """## Right verifiers
@@ -189,6 +190,26 @@ change what a verifier says:
 
 | fault | rule | largest total variation |
 | --- | --- | --- |"""
+
+
+OF_NOISE = """
+## Faults of shared noise
+
+An engine that claims [the same text for the same seed](conformance.md#the-same-seed-the-same-text)
+is compared with plain decoding, by equality. Each of these faults is found on all kinds that can
+have it; those marked *pipeline* need several steps.
+
+| fault | kinds | what goes wrong | what to do |
+| --- | --- | --- | --- |"""
+
+
+def shared_noise() -> Iterator[str]:
+    """Yield the table of faults of engines that promise the same text for the same seed."""
+    yield OF_NOISE
+    for fault in FAULTS.values():
+        if fault.same_seed:
+            name = fault.name + (" (pipeline)" if fault.pipeline else "")
+            yield row([name, ", ".join(fault.kinds), fault.sentence, f"{fault.fix}."])
 
 
 def _alarms() -> Iterator[str]:

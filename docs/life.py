@@ -56,7 +56,7 @@ ARROWS = (
 def imported(module: str) -> set[str]:
     """Return what a module or a package imports of otspec, and the packages that this lies in."""
     path = ROOT / "otspec" / module.replace(".", "/")
-    files = sorted(path.glob("*.py")) if path.is_dir() else [path.with_suffix(".py")]
+    files = sorted(path.rglob("*.py")) if path.is_dir() else [path.with_suffix(".py")]
     found: set[str] = set()
     for file in files:
         for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):

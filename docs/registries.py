@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from importlib import import_module
 from pathlib import Path
+from pkgutil import walk_packages
+from typing import Any
 
+import otspec
 from otspec import blocks
+from otspec._base.registry import Registry
 from otspec.files import small_formats, trace_formats
 from otspec.rules import RULES
 from otspec.rules.base.rule import Rule
@@ -80,11 +85,60 @@ def traces() -> str:
     )
 
 
+def everything() -> str:
+    """Return the table of all registries, with the groups of their entry points."""
+    return table(
+        "registry | an entry is a | entry point | entries",
+        (
+            [f"`{home}.{name}`", registry.what, f"`{registry.group}`", str(len(registry))]
+            for home, name, registry in found_registries()
+        ),
+    )
+
+
+def found_registries() -> list[tuple[str, str, Registry[Any]]]:
+    """Return the registries of public packages: package, name and registry."""
+    return [
+        (home, name, getattr(import_module(home), name))
+        for home, names in public_names().items()
+        for name in names
+        if isinstance(getattr(import_module(home), name), Registry)
+    ]
+
+
+def public_names() -> dict[str, list[str]]:
+    """Return the public names of each public package, those of ``otspec`` itself first."""
+    packages = ["otspec"]
+    for module in walk_packages(otspec.__path__, "otspec."):
+        private = any(part.startswith("_") for part in module.name.split("."))
+        if module.ispkg and not private and module.name.split(".")[1] not in APART:
+            packages.append(module.name)
+    named = {name: getattr(import_module(name), "__all__", []) for name in packages}
+    return {name: list(names) for name, names in named.items() if names}
+
+
+APART = {"cards", "cli", "display", "testing", "__main__"}
+"""Packages that offer commands or serve the others, and no names."""
+
+
+def names() -> str:
+    """Return the table of public names by package."""
+    return table(
+        "package | names",
+        (
+            [f"`{package}`", ", ".join(f"`{name}`" for name in named)]
+            for package, named in public_names().items()
+        ),
+    )
+
+
 PAGES = {
-    "rules.md": rules,
-    "blocks.md": rules_for_several,
-    "files.md": small_files,
-    "traces.md": traces,
+    "registry_all.md": everything,
+    "public_names.md": names,
+    "registry_rules.md": rules,
+    "registry_blocks.md": rules_for_several,
+    "registry_files.md": small_files,
+    "registry_traces.md": traces,
 }
 """The generated tables, by file in docs/tables."""
 
@@ -92,7 +146,7 @@ PAGES = {
 def main() -> None:
     """Write all tables."""
     for name, content in PAGES.items():
-        (TABLES / f"registry_{name}").write_text(content(), encoding="utf-8")
+        (TABLES / name).write_text(content(), encoding="utf-8")
 
 
 if __name__ == "__main__":

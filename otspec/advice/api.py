@@ -11,7 +11,7 @@ from otspec.advice.evaluation.search import WIDEST, Search, advice_from
 from otspec.advice.evaluation.streaming import advise_on_files
 from otspec.advice.reading import evidence_of, is_paths
 from otspec.blocks.trees.best.best_shape import as_depth
-from otspec.traces.readers import Warp, Warping
+from otspec.traces import Warp, Warping
 
 
 def advise(

@@ -19,8 +19,7 @@ from otspec.advice.target_texts import Written, written_texts
 from otspec.logged import LoggedBlock
 from otspec.logged.comparison import shared_length
 from otspec.models import as_models
-from otspec.traces import Trace
-from otspec.traces.readers import Warp, Warping
+from otspec.traces import Trace, Warp, Warping
 
 
 def is_paths(logs: Any) -> bool:

@@ -11,8 +11,8 @@ from otspec.batch._arguments import (
 )
 from otspec.batch._array_api.library import Array, quietly
 from otspec.batch._array_api.sequences import drafted_block, greatest_path
+from otspec.batch._calls import verified_block
 from otspec.batch._results import CorrectedBlock, Corrections, VerifiedBlock, VerifiedPath
-from otspec.batch._running import verified_block
 
 
 def token_verification(

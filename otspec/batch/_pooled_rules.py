@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from otspec.batch._array_api.library import Array, quietly
-from otspec.batch._numbers import as_grades
+from otspec.batch._arrays import as_grades
+from otspec.batch._calls import verified
 from otspec.batch._results import Verified
-from otspec.batch._running import verified
 
 
 def pooled_selection(

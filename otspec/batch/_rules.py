@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from otspec.batch._array_api.library import Array, quietly
+from otspec.batch._calls import verified
 from otspec.batch._results import Verified
-from otspec.batch._running import verified
 
 
 def maximal_coupling(

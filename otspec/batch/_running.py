@@ -1,17 +1,76 @@
-"""What rules do that may go row by row: arguments are checked, and go to a kernel."""
+"""Rules row by row where machine code takes the rows, else by array operations."""
 
 from __future__ import annotations
 
-from otspec._base.arguments import as_flag
+from collections.abc import Callable
+from dataclasses import dataclass
+
 from otspec.batch._arguments import check_block_problem, check_problem, problem_of
+from otspec.batch._array_api import k_sequential, recursive_rejection, spechub
 from otspec.batch._array_api.library import Array, library_of
 from otspec.batch._array_api.optimum import acceptance
+from otspec.batch._array_api.pooled import clock_selection, graded_pools
 from otspec.batch._array_api.problem import Problem
 from otspec.batch._array_api.sequences import drafted_block
 from otspec.batch._dispatch import machine, pairs_of, rows_of
-from otspec.batch._graph import is_one_operation, operation
 from otspec.batch._results import KINDS, Verified, VerifiedBlock
-from otspec.batch._table import BLOCK_RULES, RULES, BatchRule
+
+
+@dataclass(frozen=True)
+class BatchRule:
+    """What there is to know of a rule.
+
+    Parameters
+    ----------
+    kernel : callable
+        Takes a :class:`~otspec.batch._array_api.problem.Problem`, and the options of the rule.
+    rows : str
+        The module of :mod:`otspec.batch._numba` whose ``verify`` runs the rule row by row.
+    drafter : str
+        The function of :mod:`otspec.batch` that draws the drafts which the rule is for.
+    k : int, optional
+        The only number of drafts that the rule takes.
+    masked : bool
+        Whether rows may have fewer drafts.
+    graded : bool
+        Whether a number of grades is an option.
+    """
+
+    kernel: Callable[..., Verified]
+    rows: str
+    drafter: str
+    k: int | None = None
+    masked: bool = True
+    graded: bool = False
+
+
+RULES = {
+    "maximal_coupling": BatchRule(
+        recursive_rejection.independent, "recursive_rejection", "sample_iid", k=1
+    ),
+    "recursive_rejection": BatchRule(
+        recursive_rejection.independent, "recursive_rejection", "sample_iid"
+    ),
+    "recursive_rejection_without_replacement": BatchRule(
+        recursive_rejection.distinct,
+        "recursive_rejection_without_replacement",
+        "sample_without_replacement",
+    ),
+    "k_sequential": BatchRule(k_sequential.verify, "k_sequential", "sample_iid"),
+    "pooled_selection": BatchRule(
+        graded_pools.verify, "pooled.pooled_selection", "sample_iid", graded=True
+    ),
+    "pooled_selection_without_replacement": BatchRule(
+        clock_selection.verify,
+        "pooled.pooled_selection_without_replacement",
+        "sample_without_replacement",
+        graded=True,
+    ),
+    "spechub": BatchRule(spechub.verify, "spechub", "sample_spechub", k=2, masked=False),
+}
+
+BLOCK_RULES = {"token_verification": "token", "block_verification": "published"}
+"""Rules for one block that may go row by row: the function of both kinds of kernels."""
 
 
 def verified(
@@ -25,9 +84,7 @@ def verified(
     checked: bool = False,
 ) -> Verified:
     """Check the arguments of a rule of the table, and run its kernel."""
-    given, checked = (draft, target, drafts, uniforms, mask), as_flag(checked, "checked")
-    if is_one_operation(draft, target):
-        return Verified(*operation(name)(*given, *options))
+    given = draft, target, drafts, uniforms, mask
     rule = RULES[name]
     found = _row_by_row(rule, given, *options)
     if found is not None:
@@ -39,8 +96,6 @@ def verified(
 def selected(name: str, problem: Problem, *options: int) -> Verified:
     """Run the kernel of a rule, where the arguments were checked as part of something else."""
     given = problem.draft, problem.target, problem.drafts, problem.uniforms, problem.valid
-    if is_one_operation(problem.draft, problem.target):
-        return Verified(*operation(name)(*given, *options))
     found = _row_by_row(RULES[name], given, *options)
     return RULES[name].kernel(problem, *options) if found is None else found
 
@@ -64,9 +119,7 @@ def verified_block(
     checked: bool,
 ) -> VerifiedBlock:
     """Check the arguments of a rule for one block, a function of both kinds of kernels; run it."""
-    given, checked = (draft, target, drafts, uniforms, mask), as_flag(checked, "checked")
-    if is_one_operation(draft, target, places=True):
-        return VerifiedBlock(*operation(name)(*given))
+    given = draft, target, drafts, uniforms, mask
     rule = BLOCK_RULES[name]
     rows = rows_of(*given, places=True)
     if rows is not None:

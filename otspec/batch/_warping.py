@@ -8,8 +8,7 @@ from typing import Any
 from otspec._base.coerce import shown
 from otspec.batch._arguments import check_probabilities
 from otspec.batch._array_api.library import Array, Library, quietly
-from otspec.batch._arrays import one_library
-from otspec.batch._numbers import as_count, as_number
+from otspec.batch._arrays import as_count, as_number, one_library
 from otspec.warping import STEPS, as_order, warped
 
 

@@ -17,16 +17,16 @@ from otspec.batch._array_api import (
 )
 from otspec.batch._array_api.library import Array, is_torch, quietly
 from otspec.batch._array_api.pooled import clock_selection, graded_pools
-from otspec.batch._arrays import one_library
-from otspec.batch._dispatch import are_learnt
-from otspec.batch._graph import operation
-from otspec.batch._numbers import (
+from otspec.batch._arrays import (
     MOST_DISTINCT,
     MOST_PASSES,
     as_count,
     as_grades,
     as_number_of_drafts,
+    one_library,
 )
+from otspec.batch._calls import operation
+from otspec.batch._dispatch import are_learnt
 from otspec.batch._running import optimum
 
 

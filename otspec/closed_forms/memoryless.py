@@ -17,7 +17,7 @@ from otspec._base.arithmetic import (
     quotient,
 )
 from otspec._base.extras import needed
-from otspec.closed_forms.probabilities import as_two_probabilities
+from otspec.closed_forms.named_pairs import as_two_probabilities
 
 if TYPE_CHECKING:
     import sympy

@@ -8,11 +8,26 @@ from typing import TYPE_CHECKING, Any
 from otspec._base.arguments import as_real
 from otspec._base.arithmetic import Number, power
 from otspec._base.extras import needed
-from otspec.closed_forms.probabilities import as_two_probabilities
-from otspec.distributions import as_k
+from otspec.distributions import as_k, as_pair
 
 if TYPE_CHECKING:
     import sympy
+
+
+def as_two_probabilities(draft: Any, target: Any) -> tuple[Number, Number]:
+    """Check the probabilities of token 1 of a draft and of a target over two tokens.
+
+    Raises
+    ------
+    ValueError
+        A probability outside [0, 1], or a mixture of exact and float.
+    """
+    p, q = (
+        as_real(value, name, 0, 1, wanted="a probability, between 0 and 1")
+        for value, name in ((draft, "draft"), (target, "target"))
+    )
+    as_pair([1 - p, p], [1 - q, q])
+    return p, q
 
 
 def bernoulli_acceptance(draft: Any, target: Any, k: int) -> Number:

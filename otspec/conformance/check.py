@@ -25,7 +25,9 @@ from otspec.conformance.cases.kinds import Block, Kind, Tokens, Tree
 from otspec.conformance.cases.ruled import Maker, as_maker, law_of_rule
 from otspec.conformance.cases.tasks import engine_tasks, kernel_tasks
 from otspec.conformance.evidence.case_by_case import COARSE, Check
+from otspec.conformance.keyed import Plain, keyed
 from otspec.conformance.report.report import Report
+from otspec.conformance.same_seed import SameSeed
 from otspec.drafts import LAWS
 
 BUDGET = 10**11
@@ -59,6 +61,7 @@ def check(
     shape: Any = None,
     distinct: bool = False,
     rule: str | Maker | None = None,
+    same_seed: bool | Callable[..., Any] = False,
     arrays: str = "numpy",
     dtype: str = "float32",
     rounding: float | None = None,
@@ -107,6 +110,11 @@ def check(
         stay apart); or what makes such a rule, from (draft, target, k), (draft, target, length) or
         (draft, target, tree). The drafts of one token, and siblings, are drawn as the rule has
         them.
+    same_seed : bool or callable
+        Whether the verifier claims that the same seed gives the same text. Then its texts are
+        compared with those of plain decoding, by equality; ``detect``, ``coarse``, ``false_alarm``
+        and ``budget`` do not matter. True: plain decoding is the verifier with nothing drafted. Or
+        the engine's own plain decoding, which takes what the verifier takes.
     arrays : str
         ``"numpy"`` or ``"torch"``.
     dtype : str
@@ -168,6 +176,14 @@ def check(
     Both may take ``temperature``, ``top_k`` and ``top_p``, which the target's law then has.
     Randomness is ``rng``, ``generator`` or ``seed``. See :func:`one_by_one` for an engine of
     single texts.
+
+    With ``same_seed`` randomness is ``seed``, one for all rows, or ``seeds``, (B,).
+    ``positions``, (B,) for one token, (B, L + 1) or (B, N + 1), says for each row of the target
+    which position of the text its token has. A verifier may take ``noise`` instead, exponential
+    numbers of the target's shape, of which siblings have the same: it races, argmin noise/target,
+    and positions where errors of ``rounding`` decide are left out. In pipeline mode a decoder that
+    takes ``seed`` gets one text in each call; it may take ``prompt``, a list, and return a list of
+    tokens.
     """
     as_choice(kind, "kind", KINDS)
     as_choice(mode, "mode", MODES)
@@ -181,6 +197,16 @@ def check(
     tried_kind = _kind(kind, shape, law)
     tokens = as_integer(vocabulary, "vocabulary", 8, MOST_TOKENS)
     before = as_integer(entries, "entries", 1, MOST_ENTRIES)
+    errors = float(DTYPES[dtype] if rounding is None else as_real(rounding, "rounding", 0, 0.1))
+    shown = _unseen if progress is None else as_callable(progress, "progress", "a callable")
+    if callable(same_seed) or as_flag(same_seed, "same_seed"):
+        if maker is not None:
+            raise ValueError("rule is for laws, and same_seed for equality: leave one of them out")
+        engine = keyed(verifier, form, tried_kind, mode)
+        other = engine if same_seed is True else keyed(same_seed, form, tried_kind, mode)
+        plain = Plain(other, same_seed is True and "noise" in engine.wanted, errors)
+        equal = SameSeed(engine, plain, tried_kind, mode, as_seed(seed), tokens, before)
+        return equal.run(shown)
     if mode in ("kernel", "exact"):
         asked = Verifier(verifier, form)
         if mode == "exact" and asked.corrects:
@@ -196,7 +222,6 @@ def check(
     form.refuse_too_many(before, max(task.handed for task in tasks if task.before or task.large))
     found = as_float_above(detect, "detect", 0, 1)
     rough = max(COARSE, found) if coarse is None else float(as_real(coarse, "coarse", found, 1))
-    errors = DTYPES[dtype] if rounding is None else as_real(rounding, "rounding", 0, 0.1)
     return Check(
         tuple(tasks),
         kind,
@@ -204,11 +229,11 @@ def check(
         maker,
         found,
         float(as_real(false_alarm, "false_alarm", LEAST, 0.5)),
-        float(errors) if errors >= LEAST else 0.0,
+        errors if errors >= LEAST else 0.0,
         as_integer(budget, "budget", 1, MOST_BUDGET),
         as_seed(seed),
         rough,
-    ).run(_unseen if progress is None else as_callable(progress, "progress", "a callable"))
+    ).run(shown)
 
 
 def _law(rule: Any, kind: str, distinct: bool) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import wraps
 from inspect import signature
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -77,16 +77,18 @@ class Engine(Verifier):
 
     options: Mapping[str, Any] = field(default_factory=dict)
 
-    random = ("rng", "generator", "seed")
+    random: ClassVar[tuple[str, ...]] = ("rng", "generator", "seed")
 
     def arrays(self, kind: Kind, case: Case, sample: Sample) -> dict[str, Any]:
         """Return what it asks for, but for randomness."""
         neutral = {"temperature": 1.0, "top_k": case.vocabulary, "top_p": 1.0}
-        numbers = {"k": len(kind.parents), "length": kind.length, "parents": kind.parents}
-        made: dict[str, Any] = (
-            neutral | numbers | {"block": max(depths_of(kind.parents))} | dict(self.options)
-        )
-        return made | self.models(case, sample)
+        made: dict[str, Any] = neutral | {
+            "k": len(kind.parents),
+            "length": kind.length,
+            "parents": kind.parents,
+            "block": max(depths_of(kind.parents), default=0),
+        }
+        return made | dict(self.options) | self.models(case, sample)
 
     @abstractmethod
     def models(self, case: Case, sample: Sample) -> dict[str, Any]:
@@ -96,7 +98,14 @@ class Engine(Verifier):
 class TokenEngine(Engine):
     """An engine for one token, which is given rows."""
 
-    names = ("draft", "target", "draft_logits", "target_logits", "k", *WARPS)
+    names: ClassVar[tuple[str, ...]] = (
+        "draft",
+        "target",
+        "draft_logits",
+        "target_logits",
+        "k",
+        *WARPS,
+    )
 
     def models(self, case: Case, sample: Sample) -> dict[str, Any]:
         """Return the rows of each batch entry, shape (size, V)."""
@@ -113,7 +122,15 @@ class TokenEngine(Engine):
 class TextEngine(Engine):
     """An engine for texts, which is given models."""
 
-    names = ("draft", "target", "prompts", "length", "block", "parents", *WARPS)
+    names: ClassVar[tuple[str, ...]] = (
+        "draft",
+        "target",
+        "prompts",
+        "length",
+        "block",
+        "parents",
+        *WARPS,
+    )
 
     def models(self, case: Case, sample: Sample) -> dict[str, Any]:
         """Return two models, and prompts of one token, shape (size, 1)."""

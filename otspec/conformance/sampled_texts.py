@@ -14,7 +14,7 @@ from otspec.conformance.cases.arrays import DTYPES, Form
 from otspec.conformance.cases.calling import Verifier
 from otspec.conformance.cases.cases import Case
 from otspec.conformance.cases.drafting import Sample
-from otspec.conformance.cases.generated import Texts
+from otspec.conformance.cases.generated import Said
 from otspec.conformance.cases.kinds import Block, Kind
 from otspec.conformance.cases.tasks import Task
 from otspec.conformance.check import LEAST
@@ -130,24 +130,6 @@ class Sampler(Verifier):
     def arrays(self, kind: Kind, case: Case, sample: Sample) -> dict[str, Any]:  # noqa: ARG002
         """Return how many texts are asked for."""
         return {"size": len(sample.variants)}
-
-
-@dataclass(frozen=True)
-class Said(Texts):
-    """Texts of a given length.
-
-    Parameters
-    ----------
-    count : int
-        Tokens of a text.
-    """
-
-    count: int = 1
-
-    @property
-    def kept(self) -> tuple[int, ...]:
-        """No marks tell steps."""
-        return (self.count - 1,)
 
 
 def _case(model: Model, length: int) -> Spoken:

@@ -11,7 +11,6 @@ from otspec._base.arguments import as_callable, as_integer, as_list, as_tokens
 from otspec.decoding.choices import AnyRule, AnyTree, as_shape, decoder_of
 from otspec.decoding.decoder import Decoder, together
 from otspec.decoding.drafting import EndingShape
-from otspec.decoding.draws import Chance, Draws
 from otspec.decoding.results import Generated, Step
 from otspec.decoding.transformer import (
     TransformerReader,
@@ -20,9 +19,10 @@ from otspec.decoding.transformer import (
     positions,
     vocabulary,
 )
+from otspec.decoding.verification import SeededChance
 from otspec.models.pretrained import without_layers
 from otspec.models.warped import checked_warp
-from otspec.traces.readers import Warp
+from otspec.traces import Warp
 from otspec.warping import STEPS
 
 _OPTIONS = (
@@ -118,7 +118,7 @@ def generate(
         skip_layers=skip_layers, draft_temperature=draft_temperature, draft_top_k=draft_top_k,
         draft_top_p=draft_top_p, draft_min_p=draft_min_p,
     )  # fmt: skip
-    decoder, chance = decoding.begun(prompt, "prompt"), Chance(seed)
+    decoder, chance = decoding.begun(prompt, "prompt"), SeededChance(seed)
     [text] = decoding.texts([decoder], [chance], heard and (lambda _, step: heard(step)))
     return text
 
@@ -168,7 +168,7 @@ def generate_batch(
     bound.apply_defaults()
     decoding = _Decoding.of(target, draft, **{name: bound.arguments[name] for name in _OPTIONS})
     decoders = [decoding.begun(each, f"prompts[{i}]") for i, each in enumerate(given)]
-    return decoding.texts(decoders, [Chance(seed, i) for i in range(len(given))], heard)
+    return decoding.texts(decoders, [SeededChance(seed, i) for i in range(len(given))], heard)
 
 
 @dataclass(frozen=True)
@@ -232,12 +232,12 @@ class _Decoding:
     def texts(
         self,
         decoders: Sequence[Decoder],
-        draws: Sequence[Draws],
+        chances: Sequence[SeededChance],
         heard: Callable[[int, Step], None] | None,
     ) -> list[Generated]:
         """Decode texts, and tell of each step."""
         steps: list[list[Step]] = [[] for _ in decoders]
-        for number, step in together(decoders, self.most, draws):
+        for number, step in together(decoders, self.most, chances):
             steps[number].append(step)
             if heard:
                 heard(number, step)

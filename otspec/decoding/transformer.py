@@ -15,7 +15,7 @@ from otspec.blocks import TokenTree
 from otspec.decoding.reader import Reader, Reading, Request
 from otspec.distributions import Distribution, as_distribution
 from otspec.models.pretrained import cache_name, takes
-from otspec.traces.readers import Warp
+from otspec.traces import Warp
 
 ATTENTION = ("eager", "sdpa")
 """Implementations of attention that take a mask of their own for each pair of tokens."""

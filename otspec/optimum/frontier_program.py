@@ -9,7 +9,7 @@ import numpy as np
 
 from otspec._base.arithmetic import Array, IntArray, Number, zeros
 from otspec.distributions import Distribution
-from otspec.optimum import TotalVariation
+from otspec.optimum.budgets import TotalVariation
 from otspec.programs import Formulation, Size
 from otspec.programs.builder import ProgramBuilder
 from otspec.solvers import Solution

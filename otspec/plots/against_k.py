@@ -13,9 +13,8 @@ from otspec.drafts import IID
 from otspec.estimate import value_of
 from otspec.optimum import Optimum
 from otspec.plots.axes import against_counts, legend_beside
-from otspec.plots.canvas import panel_on
+from otspec.plots.canvas import decimals, panel_on
 from otspec.plots.inline import explain
-from otspec.plots.lettering import decimals
 from otspec.plots.looks import label_of, look_of, style_of
 from otspec.rules import Rule
 from otspec.traces.comparison import OPTIMUM, Row

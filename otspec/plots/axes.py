@@ -10,8 +10,8 @@ import numpy as np
 from otspec._base.arguments import as_instance, as_list
 from otspec._base.arithmetic import Number
 from otspec.estimate import Estimate, Quantity
+from otspec.plots.canvas import decimals
 from otspec.plots.inline import explain
-from otspec.plots.lettering import decimals
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -12,9 +12,8 @@ from otspec._base.arithmetic import Array, Number
 from otspec._base.coerce import shown
 from otspec.blocks import BestTree, BestTrees, Shape, as_shape
 from otspec.blocks.trees.best.acceptance_rates import Chances
-from otspec.plots.canvas import WIDE, ink, panel_on
+from otspec.plots.canvas import WIDE, decimals, ink, panel_on
 from otspec.plots.inline import explain
-from otspec.plots.lettering import decimals
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

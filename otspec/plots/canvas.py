@@ -8,10 +8,14 @@ from threading import RLock
 from typing import TYPE_CHECKING, Any
 
 from otspec._base.arguments import as_instance
+from otspec._base.arithmetic import Number
 from otspec._base.extras import needed
+from otspec.estimate import Quantity
+from otspec.traces.printable import escaped, legible
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
 
 STYLE = "otspec.plots.otspec"
 """The style sheet of all pictures, by the name that Matplotlib finds it by."""
@@ -76,3 +80,18 @@ def ink() -> str:
     from matplotlib.text import Text
 
     return str(Text().get_color())
+
+
+def drawable(text: str) -> str:
+    """Return a text that Matplotlib's font can draw: letters that it lacks are escaped.
+
+    Else each of them would be a warning and an empty box.
+    """
+    fonts = needed("matplotlib.font_manager", "drawing", "plots")
+    known = fonts.get_font(fonts.findfont(fonts.FontProperties())).get_charmap()
+    return "".join(letter if ord(letter) in known else escaped(letter) for letter in legible(text))
+
+
+def decimals(number: Number | Quantity) -> str:
+    """Return a number as pictures have it, with four decimals."""
+    return f"{float(number):z.4f}"

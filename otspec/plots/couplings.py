@@ -10,9 +10,8 @@ from otspec._base.arguments import as_instance
 from otspec._base.arithmetic import Array
 from otspec._base.digits import counted
 from otspec.optimum.plan import Plan
-from otspec.plots.canvas import panel_on
+from otspec.plots.canvas import decimals, panel_on
 from otspec.plots.inline import explain
-from otspec.plots.lettering import decimals
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -11,9 +11,8 @@ from otspec._base.arithmetic import Array, Number
 from otspec.drafts import SingleDraftLaw
 from otspec.optimum import Optimum
 from otspec.optimum.cuts.minimum import cut_bound
-from otspec.plots.canvas import WIDE, ink, panel_on
+from otspec.plots.canvas import WIDE, decimals, ink, panel_on
 from otspec.plots.inline import explain
-from otspec.plots.lettering import decimals
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 from otspec._base.arguments import as_path
 from otspec._base.extras import needed
 from otspec.plots.against_k import acceptance
-from otspec.plots.canvas import STYLE, in_style
-from otspec.plots.lettering import drawable
+from otspec.plots.canvas import STYLE, drawable, in_style
 from otspec.plots.positions import gap_quantiles
 from otspec.plots.saving import save
 from otspec.plots.temperature import largest_counts, temperatures

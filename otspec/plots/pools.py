@@ -11,9 +11,8 @@ from otspec._base.arguments import as_instance, as_real
 from otspec._base.arithmetic import Array
 from otspec.drafts import IID
 from otspec.plots.axes import legend_beside
-from otspec.plots.canvas import WIDE, ink, panel_on
+from otspec.plots.canvas import WIDE, decimals, ink, panel_on
 from otspec.plots.inline import explain
-from otspec.plots.lettering import decimals
 from otspec.rules.pooled.base import PooledRule
 
 if TYPE_CHECKING:

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 
 from otspec._base.arguments import as_instance, as_list
 from otspec.plots.axes import as_rows, legend_beside
-from otspec.plots.canvas import WIDE, ink, panel_on
+from otspec.plots.canvas import WIDE, decimals, ink, panel_on
 from otspec.plots.inline import explain
-from otspec.plots.lettering import decimals
 from otspec.plots.looks import label_of, look_of, style_of
 from otspec.traces.comparison import OPTIMUM, Row
 from otspec.traces.statistics import Statistic

@@ -6,9 +6,8 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from otspec.plots.axes import legend_below
-from otspec.plots.canvas import panel_on
+from otspec.plots.canvas import decimals, panel_on
 from otspec.plots.inline import explain
-from otspec.plots.lettering import decimals
 from otspec.plots.looks import look_of
 from otspec.plots.positions import as_statistics
 from otspec.traces.comparison import OPTIMUM

@@ -8,11 +8,8 @@ from otspec._base.arguments import as_choice, as_flag
 from otspec.distributions import DistributionLike
 from otspec.drafts import DraftLaw
 from otspec.programs.formulation import PROGRAMS, Formulation, Size
-from otspec.programs.membership import Membership
-from otspec.programs.reduced import Reduced
-from otspec.programs.importance import Importance
-from otspec.programs.maxflow import MaxFlow
-from otspec.programs.compact_network import CompactMaxFlow
+from otspec.programs.one_token import Importance, MaxFlow, Membership, Reduced
+from otspec.programs.one_token import CompactMaxFlow
 from otspec.programs.truncated import TruncatedImportance
 from otspec.programs.sequences.block import BlockProgram
 from otspec.programs.sequences.block_plan import BlockPlan

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from otspec.estimate import CONFIDENCE
-from otspec.traces.readers import Warp, Warping
+from otspec.traces import Warp, Warping
 from otspec.traces.readers.logged_numbers import SIDES
 from otspec.traces.runs import Run, Settings
 from otspec.traces.statistics import Statistic

@@ -9,9 +9,8 @@ from otspec.rules.importance.importance_sampling import ImportanceSampling
 from otspec.rules.maximal_coupling import MaximalCoupling
 from otspec.rules.naive_sampling import NaiveSampling
 from otspec.rules.planned import PlannedRule
-from otspec.rules.pooled.earliest import EarliestPooledSelection
 from otspec.rules.pooled.partitions import Bins, ByToken, Fewest, Graded, Partition, Thresholds
-from otspec.rules.pooled.selection import PooledSelection
+from otspec.rules.pooled.selection import EarliestPooledSelection, PooledSelection
 from otspec.rules.pooled.without_replacement import PooledSelectionWithoutReplacement
 from otspec.rules.priority.priority_mixture import PriorityMixture
 from otspec.rules.rejection.independent import RecursiveRejectionIndependent

@@ -1,8 +1,8 @@
 """Logged logits in, tables and charts out."""
 
 from otspec.traces.comparison import Comparison, compare
-from otspec.traces.readers import Warp, Warping
-from otspec.traces.runs import FinishedRun, read_run
+from otspec.traces.readers.logged_numbers import Warp, Warping
+from otspec.traces.runs.finished import FinishedRun, read_run
 from otspec.traces.summary import Summary, summarise
 from otspec.traces.trace import Trace, load_trace
 from otspec.traces.warping import warp

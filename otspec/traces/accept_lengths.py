@@ -19,8 +19,8 @@ from otspec.logged import AcceptLengths, Tally
 from otspec.logged.metrics import block_counts, counts_of
 from otspec.logged.replay import as_rule_tree, levels_along, replayed
 from otspec.rules.base.rule import NotExactError
-from otspec.traces.readers import Source, Warp, Warping
-from otspec.traces.readers.logged_numbers import SIDES
+from otspec.traces.readers import Source
+from otspec.traces.readers.logged_numbers import SIDES, Warp, Warping
 from otspec.traces.readers.texts import LoggedText
 from otspec.traces.runs import Chunk, Work
 

@@ -21,8 +21,7 @@ from otspec.display import card_of, fields_of
 from otspec.logged import LoggedBlock, best_trees_on_blocks, replay
 from otspec.models import random_pair
 from otspec.rules import RecursiveRejection, SpecHub
-from otspec.traces import Trace
-from otspec.traces.readers import Warp, Warping
+from otspec.traces import Trace, Warp, Warping
 
 FEW = ["recursive-rejection", "spechub"]
 CHAINS = {rule.title: rule for rule in (TokenVerification, BlockVerification)}

@@ -11,8 +11,7 @@ from advice_logs import arrays_of, blocks, written_texts
 from command_line import complaint, run
 
 from otspec.advice import advise
-from otspec.traces import Trace
-from otspec.traces.readers import Warp, Warping
+from otspec.traces import Trace, Warp, Warping
 
 OPTIONS = (
     "--draft-cost", "0.05", "--target-cost", "1,1,1.05,1.2", "--nodes", "4", "--widest", "2",

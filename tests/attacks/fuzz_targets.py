@@ -26,8 +26,8 @@ from otspec.blocks import as_branching, as_shape
 from otspec.cli.shared.arguments import CountList, NumberList, read_distribution
 from otspec.files import read_file, small_formats, trace_formats
 from otspec.models import load_model
-from otspec.traces import load_trace
-from otspec.traces.readers import Warping, find_source
+from otspec.traces import Warping, load_trace
+from otspec.traces.readers import find_source
 
 SECONDS = 5.0
 LONG_RUNS = "OTSPEC_FUZZ"

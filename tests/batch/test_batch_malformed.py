@@ -10,7 +10,7 @@ from batch_backends import library
 from batch_calls import CALLS, MASKED, ROWS, TARGETS
 
 from otspec import batch
-from otspec.batch._numbers import MOST_DRAFTS, MOST_PASSES
+from otspec.batch._arrays import MOST_DRAFTS, MOST_PASSES
 
 SOON = 5
 """Seconds of CPU time, which do not depend on what else the machine does."""

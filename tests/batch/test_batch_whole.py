@@ -189,8 +189,8 @@ def test_the_optimum_of_rows_is_mapped_over_outside_of_a_graph_too():
 
 def test_operations_are_what_pytorch_asks_of_one():
     torch = library("torch")
-    from otspec.batch import _whole
+    from otspec.batch import _torch_operations
 
     for name, options in (("pooled_selection", (6,)), ("block_verification", ())):
         arguments = given_to(getattr(batch, name))
-        torch.library.opcheck(_whole.OPERATIONS[name], (*arguments, None, *options))
+        torch.library.opcheck(_torch_operations.OPERATIONS[name], (*arguments, None, *options))

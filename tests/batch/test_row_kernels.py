@@ -138,7 +138,7 @@ def test_pools_of_distinct_drafts_are_those_of_the_arrays(dtype, monkeypatch):
 def test_many_exponentials_are_those_of_one_after_another():
     import numba
 
-    from otspec.batch._numba.pooled.exponential import exponentials
+    from otspec.batch._numba.pooled.clock_pools import exponentials
 
     @numba.njit
     def run(powers, values):

@@ -25,7 +25,7 @@ from machines import BACKENDS, DTYPES, Action, Machine, by_arrays
 from otspec import batch
 from otspec._base.tables import print_table, say
 from otspec.batch._array_api.library import Array, library_of
-from otspec.batch._table import RULES
+from otspec.batch._running import RULES
 from otspec.blocks import BLOCK_RULES
 from otspec.cli.main import run
 

@@ -9,7 +9,8 @@ from pathlib import Path
 
 from otspec.blocks import BlockVerificationPreprint
 from otspec.logged import LoggedBlock
-from otspec.traces.readers import Warping, find_source
+from otspec.traces import Warping
+from otspec.traces.readers import find_source
 from otspec.traces.runs import Work, open_run
 
 LENGTH = 8

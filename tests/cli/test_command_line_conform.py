@@ -41,6 +41,9 @@ def tree(draft, target, drafts, parents, rng):
     uniforms = rng.random((len(drafts), len(parents) + 1))
     return batch.traversal_verification(draft, target, drafts, uniforms, parents)
 
+def seeded(target, drafts, noise):
+    return batch.gumbel_coupling(target, drafts, noise)
+
 def careless(draft, target, drafts):
     return drafts[:, 0]
 
@@ -97,6 +100,18 @@ def test_too_small_a_budget_is_undecided(capsys, engine):
     enough = re.search(r"budget=(\d+) is enough, which takes \d+ seconds at most", printed)
     assert main([*command, enough[1]]) == 0
     assert capsys.readouterr().out.startswith("passed")
+
+
+def test_the_same_seed_gives_the_same_text_or_not(capsys, engine):
+    options = ("--same-seed", "--vocabulary", "8", "--entries", "9", "--json")
+    document = json.loads(run(capsys, "conform", f"{engine}:seeded", *options))
+    assert (document["same_seed"], document["outcome"], document["false_alarm"]) == (
+        True,
+        "passed",
+        0,
+    )
+    assert main(["conform", f"{engine}:followed", *options]) == 2
+    assert "verifier takes 'rng'" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(("kind", "shape"), [("block", "3"), ("tree", "2x1"), ("tree", "[[]][]")])

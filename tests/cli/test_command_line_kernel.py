@@ -10,7 +10,7 @@ import pytest
 from command_line import complaint, run
 
 import otspec
-from otspec.cli.commands.audited import is_kernel
+from otspec.cli.commands.audit import is_kernel
 from otspec.cli.main import main
 
 KERNELS = """

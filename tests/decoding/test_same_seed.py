@@ -18,7 +18,7 @@ from otspec.blocks import TokenTree
 from otspec.decoding import generate, generate_batch
 from otspec.decoding.choices import as_shape, decoder_of
 from otspec.decoding.decoder import together
-from otspec.decoding.draws import Chance
+from otspec.decoding.verification import SeededChance
 from otspec.models import TableModel, memoryless
 
 RULE = "gumbel-coupling"
@@ -35,7 +35,7 @@ def text_of(seed, tree, draft=DRAFT, most=12, end=END):
     decoder = decoder_of(
         PROMPT, RULE, as_shape(tree, end), draft=TableReader(draft), target=TableReader(TARGET)
     )
-    steps = list(decoder.steps(most, Chance(seed)))
+    steps = list(decoder.steps(most, SeededChance(seed)))
     return [token for step in steps for token in step.tokens], steps
 
 
@@ -79,23 +79,23 @@ def test_texts_of_a_batch_are_those_alone():
         for prompt in prompts
     ]
     found = {number: [] for number in range(3)}
-    for number, step in together(decoders, 9, [Chance(4, number) for number in range(3)]):
+    for number, step in together(decoders, 9, [SeededChance(4, number) for number in range(3)]):
         found[number] += step.tokens
     for number, decoder in enumerate(decoders):
-        alone = [t for step in decoder.steps(9, Chance(4, number)) for t in step.tokens]
+        alone = [t for step in decoder.steps(9, SeededChance(4, number)) for t in step.tokens]
         assert found[number] == alone
-    assert found[0] != [t for step in decoders[0].steps(9, Chance(4, 1)) for t in step.tokens]
+    assert found[0] != [t for step in decoders[0].steps(9, SeededChance(4, 1)) for t in step.tokens]
 
 
 def test_the_noise_is_that_of_the_batch_function():
     """An engine that takes batch.shared_noise with the same key decodes the same text."""
-    draws = Chance(7)
+    chance = SeededChance(7)
     key = int(np.random.SeedSequence(7).generate_state(1, np.uint64)[0])
     row = batch.shared_noise(np.zeros((1, 5)), np.array([3]), key)[0]
-    assert (draws.noise(3, 5) == row).all()
-    draws.token(np.array([0.5, 0.5]))  # what is drawn otherwise changes nothing
-    assert (draws.noise(3, 5) == row).all()
-    assert (draws.noise(4, 5) != row).all()
+    assert (chance.noise(3, 5) == row).all()
+    chance.choose(np.array([0.5, 0.5]))  # what is drawn otherwise changes nothing
+    assert (chance.noise(3, 5) == row).all()
+    assert (chance.noise(4, 5) != row).all()
 
 
 def test_random_transformers():
@@ -145,4 +145,4 @@ def test_forbidden_tokens_are_never_decoded():
         PROMPT, RULE, as_shape("2x2"), draft=TableReader(DRAFT), target=TableReader(target)
     )
     for seed in range(30):
-        assert all(1 not in step.tokens for step in decoder.steps(8, Chance(seed)))
+        assert all(1 not in step.tokens for step in decoder.steps(8, SeededChance(seed)))

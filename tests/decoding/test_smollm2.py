@@ -17,9 +17,9 @@ from otspec.decoding import generate
 from otspec.decoding.reader import read_text
 from otspec.decoding.transformer import TransformerReader
 from otspec.models.pretrained import SMOLLM2_PACKAGE, SMOLLM2_SKIPPED
+from otspec.traces import Warping
 from otspec.traces.collect import collect, load_gguf
 from otspec.traces.collect.command import read_prompts
-from otspec.traces.readers import Warping
 
 if "OTSPEC_SMOLLM2" not in os.environ:
     pytest.skip("it takes minutes: set OTSPEC_SMOLLM2=1", allow_module_level=True)

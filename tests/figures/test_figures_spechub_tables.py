@@ -165,7 +165,7 @@ def test_a_mean_without_an_error_is_not_divided_by_it():
     assert spechub_tab4._shown(-inf) == "beyond -1000"
 
 
-def test_acceptance_by_draft_is_enumerated_on_a_small_trace(small_trace):
+def test_acceptance_by_position_is_enumerated_on_a_small_trace(small_trace):
     settings = Settings(trace=str(small_trace))
     data = spechub_tab1.DraftAcceptance.compute(settings)
     logged = settings.logged()

@@ -21,8 +21,8 @@ from otspec.blocks import StepCost, as_shape
 from otspec.decoding.transformer import WarpedRows
 from otspec.models import memoryless
 from otspec.rules import RecursiveRejection
+from otspec.traces import Warp, Warping
 from otspec.traces.collect.texts import LoggedText
-from otspec.traces.readers import Warp, Warping
 
 CHOICE = Choice("rule", "iid", "2", 2, 1, 2, 1.5, (1.0, 2.0), 1.0, 1.5, (1.0, 2.0))
 LOSS = Loss("kind", "rule", "iid", "2", 1.5, 0.0, (0.0, 0.0))

@@ -11,7 +11,7 @@ from otspec.conformance.cases.arrays import Form
 from otspec.conformance.cases.calling import Verifier
 from otspec.conformance.cases.cases import Case
 from otspec.conformance.cases.drafting import Sample
-from otspec.conformance.cases.generated import DrawnToken, Texts
+from otspec.conformance.cases.generated import DrawnToken, Said, Texts
 from otspec.conformance.cases.kinds import Block, Tokens, Tree
 from otspec.conformance.cases.tasks import Task
 from otspec.conformance.engines import Engine, TextEngine, TokenEngine
@@ -23,8 +23,12 @@ from otspec.conformance.exact_check import Drafted
 from otspec.conformance.faults import FAULTS
 from otspec.conformance.faults.explanations import Seen
 from otspec.conformance.faults.machine import Setting, Told
+from otspec.conformance.faults.shared_noise import Seen as SeenTexts
+from otspec.conformance.faults.shared_noise import Step
 from otspec.conformance.following.kernel import Probed
-from otspec.conformance.sampled_texts import Said, Sampler, Spoken
+from otspec.conformance.keyed import Keyed, KeyedTexts, KeyedTokens, Plain, Rows
+from otspec.conformance.same_seed import SameSeed
+from otspec.conformance.sampled_texts import Sampler, Spoken
 from otspec.conformance.vectors.distributions import Group, Pair
 
 NEEDS = Requirement(3, 0.1, 1e-6, 1e-6, 100, 5.0)
@@ -58,6 +62,25 @@ def statistic(_=None):
 
 def tried(_=None):
     return Tried("a case", NEEDS, 9, -1.5, np.array([[4, 5, 0]]), np.array([0.5, 0.5, 0.0]))
+
+
+def race(target, drafts, noise):
+    return np.argmin(noise / target, axis=1)
+
+
+def token_of_seed(target, seed):
+    return np.full(len(target), seed)
+
+
+def decoded(target, draft, prompt, seed, length):
+    return [0] * length
+
+
+KEYED = Keyed(race, Form())
+
+
+def row(_=None):
+    return Rows(Sample(*np.zeros((4, 1, 1), dtype=int)), np.array([3]), np.array([0]))
 
 
 def task(_=None):
@@ -94,6 +117,18 @@ CONFORMANCE = {
     "finding": lambda _: FINDING,
     "tried case": tried,
     "conformance report": lambda _: Report("tokens", "kernel", (FINDING,), (tried(),), 1e-6),
+    "verifier with a key": lambda _: KEYED,
+    "engine of tokens with a key": lambda _: KeyedTokens(token_of_seed, Form()),
+    "decoder with a key": lambda _: KeyedTexts(decoded, Form()),
+    "plain decoding": lambda _: Plain(KEYED, True, 1e-6),
+    "rows of a call": row,
+    "check of one seed": lambda _: SameSeed(
+        KEYED, Plain(KEYED, True, 1e-6), Tokens(2), "kernel", 0, 9, 9
+    ),
+    "texts of one seed": lambda _: SeenTexts(Tokens(2), case(), row(), np.array([[0]])),
+    "step of shared noise": lambda _: Step(
+        0, 5, 0, (-1,), (1,), (True,), np.eye(2), np.eye(2), drafts_first
+    ),
     "statistic of a case": statistic,
     "texts only": lambda _: TextsOnly(2),
     "task": task,

@@ -23,7 +23,7 @@ import otspec
 from otspec._base.arithmetic import as_numbers
 from otspec._base.frozen import Frozen, cached_property, frozen, read_only
 from otspec.chance import Chance
-from otspec.conformance.faults import Machine
+from otspec.conformance.faults.shared_noise import SharedNoise
 from otspec.distributions import as_distribution
 
 NOT_WALKED = {
@@ -38,10 +38,11 @@ NOT_WALKED = {
     "Knots": "a search, which prefixes are added to",
     "Quantity": "what an exact number and an estimate share",
     "Ordered": "a part of a Pair, which is walked",
+    "Growing": "a tree that is being drafted, which nodes are added to",
     **dict.fromkeys(
         ("Heaviest", "Left", "Levels"), "numbers of DistinctPaths while it draws, which is walked"
     ),
-    **dict.fromkeys(("Step", "Drawn"), "what a selection has come to, until its next stage"),
+    **dict.fromkeys(("Stage", "Drawn"), "what a selection has come to, until its next stage"),
     "Crash": "holds whatever exception foreign code has raised",
     "Chance": "draws random numbers, which differ each time",
     **dict.fromkeys(
@@ -137,7 +138,7 @@ def test_every_class_has_an_instance():
         kind for kind in wanted
         if not inspect.isabstract(kind) and not issubclass(kind, (Enum, Exception))
         and kind.__name__ not in NOT_WALKED and kind.__name__ != "SingleDraftLaw"
-        and not issubclass(kind, (Machine, Chance))  # which make random choices
+        and not issubclass(kind, (Chance, SharedNoise))  # which make random choices
         and not getattr(kind, "_is_protocol", False)
     }  # fmt: skip
     kinds = {type(make(Give(exact, "writeable"))) for make, exact in dict(KINDS.values()).items()}

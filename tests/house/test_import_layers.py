@@ -7,8 +7,10 @@ import os
 import shutil
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
+import grimp
 import networkx as nx
 
 ROOT = Path(__file__).parents[2]
@@ -48,6 +50,38 @@ def test_an_import_up_the_layers_is_noticed(tmp_path):
     assert outcome.returncode == 1
     assert "1 broken" in outcome.stdout
     assert "otspec.ratios is not allowed to import otspec.optimum" in outcome.stdout
+
+
+def test_no_two_modules_import_each_other():
+    """Not even inside a function: a circle is a room that was cut wrong."""
+    graph = grimp.build_graph("otspec", cache_dir=None, exclude_type_checking_imports=True)
+    found = nx.DiGraph()
+    for module in graph.modules:
+        found.add_edges_from(
+            (module, other) for other in graph.find_modules_directly_imported_by(module)
+        )
+    circles = [sorted(each) for each in nx.strongly_connected_components(found) if len(each) > 1]
+    assert len(found) > 400
+    assert circles == []
+
+
+def test_no_folder_has_more_than_fifteen_modules():
+    folders = {path.parent for path in (ROOT / "otspec").rglob("*.py")}
+    sizes = {
+        folder: len([*folder.glob("[!_]*.py"), *folder.glob("_[!_]*.py")]) for folder in folders
+    }
+    assert len(sizes) > 30
+    assert {str(folder) for folder, size in sizes.items() if size > 15} == set()
+
+
+def test_there_are_at_most_twelve_floors():
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    (floors,) = (
+        contract["layers"]
+        for contract in settings["tool"]["importlinter"]["contracts"]
+        if contract.get("containers") == ["otspec"]
+    )
+    assert len(floors) <= 12
 
 
 CORE = ("rules", "closed_forms", "batch", "programs", "frames")

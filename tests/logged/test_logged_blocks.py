@@ -16,8 +16,7 @@ from otspec.logged import LoggedBlock, compare_on_blocks
 from otspec.models import EndingModel
 from otspec.models.logged import LoggedModel
 from otspec.rules import RecursiveRejection
-from otspec.traces import Trace
-from otspec.traces.readers import Warp, Warping
+from otspec.traces import Trace, Warp, Warping
 
 DRAFT, TARGET = [[0.5, 0.25, 0.25], [0.25, 0.5, 0.25]], [[0.25, 0.75, 0.0], [0.5, 0.25, 0.25]]
 LOGGED = LoggedBlock(DRAFT, TARGET, [0, 1])
@@ -174,7 +173,7 @@ def test_comparisons_are_means_with_their_standard_errors():
     other = LoggedBlock(DRAFT, TARGET, [1, 0])
     rows = compare_on_blocks(iter([LOGGED, other]), [1, 2])
     assert [row.length for row in rows] == [1] * 3 + [2] * 3
-    for row, rule_class in zip(rows, BLOCK_RULES.values() * 2, strict=True):
+    for row, rule_class in zip(rows, [*BLOCK_RULES.values()] * 2, strict=True):
         values = [block.expected(rule_class, row.length) for block in (LOGGED, other)]
         assert row.rule == rule_class.title
         assert row.expected == sum(values) / 2

@@ -12,7 +12,7 @@ from command_line import complaint, run
 
 from otspec.cli.main import main
 from otspec.plots import save_acceptance_chart
-from otspec.plots.lettering import drawable
+from otspec.plots.canvas import drawable
 from otspec.plots.pictures import gap_figure
 from otspec.traces import compare
 from otspec.traces.printable import legible

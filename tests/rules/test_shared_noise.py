@@ -292,6 +292,26 @@ def test_extreme_pairs_stay_in_range():
     assert GumbelCoupling([0.5, 0.5], [0.5, 0.5], 1).acceptance() == pytest.approx(1, abs=1e-14)
 
 
+@pytest.mark.parametrize(
+    ("draft", "target"),
+    [
+        ([1.0, 5e-320, 4e-310, 6e-310], [0.18, 0.12, 0.18, 0.52]),
+        ([1.2e-149, 1.1e-309, 0.0, 1e-320, 6e-315, 1.0], [0.002, 0.086, 0.167, 0.4, 0.09, 0.255]),
+        ([0.25, 0.75, 1.75e-310, 2.5e-315, 1.25e-315], [3e-290, 0.75, 0.25, 2.5e-310, 1e-315]),
+        ([0.5, 2.5e-323, 1.5e-323, 0.5, 4e-150], [0.13, 0.01, 0.04, 0.62, 0.2]),
+    ],
+)
+def test_drafts_below_the_normal_floats_compete_with_each_other(draft, target):
+    """What is left of a draft when its few heavy tokens have come may be below 1e-300."""
+    exact = [[Fraction(mass) / sum(map(Fraction, side)) for mass in side]
+             for side in (draft, target)]  # fmt: skip
+    for k in range(1, 4):
+        floats = GumbelCoupling(draft, target, k, normalize=True).accepted().by_position_and_token
+        wanted = GumbelCoupling(*exact, k).accepted().by_position_and_token.astype(float)
+        assert np.abs(floats - wanted).max() <= 1e-12
+        assert abs(GumbelCoupling.acceptances(draft, target, [k])[0] - wanted.sum()) <= 1e-12
+
+
 @pytest.mark.parametrize("rule_class", RULES)
 def test_chances_over_many_orders_of_magnitude(rule_class):
     rng = np.random.default_rng(9)

@@ -8,7 +8,7 @@ import otspec
 from otspec import batch
 from otspec.batch._array_api.k_sequential import safe_rho
 from otspec.batch._array_api.library import library_of
-from otspec.batch._table import RULES
+from otspec.batch._running import RULES
 
 REFERENCES = {rule.batch: rule for rule in otspec.rules.RULES.values() if rule.batch}
 BLOCKS = {rule.batch: rule for rule in otspec.blocks.BLOCK_RULES.values() if rule.batch}

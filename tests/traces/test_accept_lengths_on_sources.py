@@ -12,9 +12,9 @@ from otspec.cli.main import main
 from otspec.logged import LoggedBlock, lengths_on_blocks, lengths_on_texts
 from otspec.rules.base import tuples
 from otspec.rules.rejection import without_replacement
-from otspec.traces import Trace
+from otspec.traces import Trace, Warp, Warping
 from otspec.traces.accept_lengths import CountedCalls, rule_named
-from otspec.traces.readers import Warp, Warping, find_source
+from otspec.traces.readers import find_source
 from otspec.traces.runs import open_run
 
 RNG = np.random.default_rng(6)

@@ -13,8 +13,9 @@ from otspec.advice.evaluation.search import DEEPEST, Search, advice_from
 from otspec.advice.evaluation.work import TextChances
 from otspec.advice.on_texts import TextEvidence
 from otspec.advice.reading import refuse_lossy
+from otspec.traces import Warp, Warping
 from otspec.traces.accept_lengths import of_target
-from otspec.traces.readers import Source, Warp, Warping, find_source
+from otspec.traces.readers import Source, find_source
 from otspec.traces.runs import Run, open_run, temporary_folder
 
 

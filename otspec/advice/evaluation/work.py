@@ -17,7 +17,8 @@ from otspec.advice.evaluation.numbers import Asked, TextNumbers
 from otspec.advice.target_texts import Written, WrittenTexts, written_texts
 from otspec.blocks import TREE_RULES
 from otspec.blocks.trees.best.best_shape import as_widths
-from otspec.traces.readers import Source, Warp, Warping
+from otspec.traces import Warp, Warping
+from otspec.traces.readers import Source
 from otspec.traces.runs import Chunk, Work
 
 if TYPE_CHECKING:

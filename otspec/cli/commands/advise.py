@@ -24,15 +24,6 @@ from otspec.advice.document import (
 from otspec.advice.evaluation.search import DEEPEST, WIDEST, Search
 from otspec.advice.evaluation.streaming import advice_on, work_on
 from otspec.blocks import TREE_RULES, Shape, as_seconds
-from otspec.cli.commands.trace_runs import (
-    FILES,
-    PAIRS,
-    all_failed,
-    complain,
-    source_options,
-    sources_of,
-)
-from otspec.cli.commands.trees import read_tree
 from otspec.cli.shared.arguments import Choice
 from otspec.cli.shared.drawn_tokens import Drawn, drawn_options
 from otspec.cli.shared.options import filled, json_option
@@ -40,9 +31,19 @@ from otspec.cli.shared.output import percent, print_json
 from otspec.cli.shared.output_paths import command_line, table_written, written
 from otspec.cli.shared.run_paths import RunPlace, run_options
 from otspec.cli.shared.signals import ending_in_order
+from otspec.cli.shared.trace_runs import (
+    FILES,
+    PAIRS,
+    all_failed,
+    complain,
+    source_options,
+    sources_of,
+)
+from otspec.cli.shared.trees import read_tree
 from otspec.cli.shared.warpings import warping_options
 from otspec.datasets.english_letters import logged_file
-from otspec.traces.readers import Source, Warping
+from otspec.traces import Warping
+from otspec.traces.readers import Source
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import sys
 from collections.abc import Callable
 from contextlib import redirect_stdout
@@ -12,6 +13,8 @@ import click
 from otspec._base.registry import meant
 from otspec._base.tables import say
 from otspec.auditing import Instance, SearchReport, audit_over, random_instances
+from otspec.auditing.declared import TEST_SAMPLERS, named_parameters, takes
+from otspec.auditing.sandbox import attempt
 from otspec.cli.commands.audit_kernel import (
     audit_kernel,
     finite,
@@ -23,7 +26,6 @@ from otspec.cli.commands.audit_kernel import (
     why_not_audited,
     witness_document,
 )
-from otspec.cli.commands.audited import AUDITED, MAKES, is_kernel
 from otspec.cli.shared.importing import imported
 from otspec.cli.shared.options import Reading, json_option, law_option, reading_options
 from otspec.cli.shared.output import print_json
@@ -265,3 +267,38 @@ def _counterexample(failure: Instance | None, report: SearchReport) -> dict[str,
         "drawn": report.laws[-1],
     }
     return about | law_document(found) | witness_document(found)
+
+
+MAKES = "(draft, target, k) and return a rule or a kernel"
+ANSWERS = "x, a tuple of drafts, and return the distribution of the output"
+AUDITED = f"{ANSWERS} ({TEST_SAMPLERS} in Python)"
+
+
+def is_kernel(name: str, function: Callable[..., Any], *, given: bool) -> bool:
+    """Return whether code is a kernel, which is called with a tuple of drafts alone.
+
+    What can be called with one argument and with three is one if drafts or a target are given.
+
+    Parameters
+    ----------
+    name : str
+        What messages call it.
+    function : callable
+    given : bool
+        Whether the command line has what only kernels need.
+
+    Raises
+    ------
+    ValueError
+        It can be called neither with one argument nor with three; naming its own.
+    """
+    signature, crash = attempt(inspect.signature, function)
+    if crash is not None:
+        return given  # what does not tell
+    if takes(signature, 3):
+        return given and takes(signature, 1)
+    if takes(signature, 1):
+        return True
+    raise ValueError(
+        f"{name} takes {named_parameters(signature)}: it must take {MAKES}; or {AUDITED}"
+    )

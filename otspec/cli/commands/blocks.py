@@ -17,12 +17,12 @@ from otspec.blocks.block_verification import BlockVerification
 from otspec.blocks.comparison import BlockComparison, compare_block_rules
 from otspec.blocks.token_verification import TokenVerification
 from otspec.cli.commands.best_trees import Search, best_on_blocks, best_on_models
-from otspec.cli.commands.trees import MEANING, read_trees
 from otspec.cli.shared.arguments import CountList, TokenList, read_numbers
 from otspec.cli.shared.options import json_option, table_option
 from otspec.cli.shared.output import print_json, shown
 from otspec.cli.shared.output_paths import TableMaker, check_table, table_written
 from otspec.cli.shared.progress import working
+from otspec.cli.shared.trees import MEANING, read_trees
 from otspec.cli.shared.warpings import warping_option
 from otspec.datasets import load_smollm2
 from otspec.frames import Rows

@@ -13,11 +13,11 @@ import click
 
 from otspec._base.tables import print_table, say, say_more
 from otspec.blocks import BLOCK_RULES, Shape, TokenTree
-from otspec.cli.commands.trees import MEANING, read_tree
 from otspec.cli.shared.arguments import Choice
 from otspec.cli.shared.options import filled, json_option
 from otspec.cli.shared.output import print_json
 from otspec.cli.shared.progress import working
+from otspec.cli.shared.trees import MEANING, read_tree
 from otspec.cli.shared.warpings import cut_options, draft_cut_options
 from otspec.decoding import Generated, Step, generate, generate_batch, usable_rules
 from otspec.models.pretrained import SMOLLM2_PACKAGE

@@ -8,7 +8,12 @@ from typing import Any
 import click
 
 from otspec._base.tables import print_table, say
-from otspec.cli.commands.trace_runs import (
+from otspec.cli.shared.options import SLOW, counts_option, filled, json_option, rules_option
+from otspec.cli.shared.output import percent, print_json
+from otspec.cli.shared.output_paths import table_written
+from otspec.cli.shared.run_paths import RunPlace, run_options
+from otspec.cli.shared.signals import ending_in_order
+from otspec.cli.shared.trace_runs import (
     FILES,
     PAIRS,
     all_failed,
@@ -18,11 +23,6 @@ from otspec.cli.commands.trace_runs import (
     source_options,
     sources_of,
 )
-from otspec.cli.shared.options import SLOW, counts_option, filled, json_option, rules_option
-from otspec.cli.shared.output import percent, print_json
-from otspec.cli.shared.output_paths import table_written
-from otspec.cli.shared.run_paths import RunPlace, run_options
-from otspec.cli.shared.signals import ending_in_order
 from otspec.cli.shared.warpings import warping_options
 from otspec.drafts import IID, LAWS
 from otspec.frames import Rows
@@ -31,9 +31,9 @@ from otspec.reports.summary_file import (
     restrictions_of,
     warpings_document,
 )
+from otspec.traces import Warping
 from otspec.traces.comparison import MOST_SLOW
 from otspec.traces.draft_laws import LawMeans, law_means
-from otspec.traces.readers import Warping
 from otspec.traces.runs import Settings
 from otspec.traces.statistics import texts_of
 from otspec.traces.summary import attains

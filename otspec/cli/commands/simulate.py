@@ -11,15 +11,6 @@ from otspec._base.tables import print_table, say
 from otspec.blocks import Shape
 from otspec.blocks.single_draft import BLOCK_RULES
 from otspec.blocks.trees.best.comparison import rules_for
-from otspec.cli.commands.trace_runs import (
-    FILES,
-    PAIRS,
-    all_failed,
-    complain,
-    source_options,
-    sources_of,
-)
-from otspec.cli.commands.trees import MEANING, read_tree
 from otspec.cli.shared.arguments import Choice, TokenList
 from otspec.cli.shared.drawn_tokens import Drawn, drawn_options
 from otspec.cli.shared.options import filled, json_option
@@ -27,13 +18,23 @@ from otspec.cli.shared.output import print_json
 from otspec.cli.shared.output_paths import table_written
 from otspec.cli.shared.run_paths import RunPlace, run_options
 from otspec.cli.shared.signals import ending_in_order
+from otspec.cli.shared.trace_runs import (
+    FILES,
+    PAIRS,
+    all_failed,
+    complain,
+    source_options,
+    sources_of,
+)
+from otspec.cli.shared.trees import MEANING, read_tree
 from otspec.cli.shared.warpings import warping_options
 from otspec.frames import Rows
 from otspec.logged import ENGINE_FORMS, AcceptLengths, Ratio
 from otspec.logged.replay import as_rule_tree
 from otspec.reports.summary_file import interval_document, warpings_document
+from otspec.traces import Warping
 from otspec.traces.accept_lengths import CountedCalls, check_depth, of_target, rule_named
-from otspec.traces.readers import Source, Warping
+from otspec.traces.readers import Source
 from otspec.traces.runs import Run
 
 _COLUMNS = (

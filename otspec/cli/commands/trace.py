@@ -8,9 +8,20 @@ from typing import Any
 
 import click
 
-from otspec._base.tables import say
-from otspec.cli.commands.trace_means import print_means
-from otspec.cli.commands.trace_runs import (
+from otspec._base.tables import print_table, say
+from otspec.cli.shared.options import (
+    SLOW,
+    counts_option,
+    filled,
+    free_option,
+    json_option,
+    rules_option,
+)
+from otspec.cli.shared.output import percent, print_json
+from otspec.cli.shared.output_paths import command_line, table_written, written
+from otspec.cli.shared.run_paths import RunPlace, run_options
+from otspec.cli.shared.signals import ending_in_order
+from otspec.cli.shared.trace_runs import (
     FILES,
     PAIRS,
     all_failed,
@@ -20,27 +31,19 @@ from otspec.cli.commands.trace_runs import (
     source_options,
     sources_of,
 )
-from otspec.cli.shared.options import (
-    SLOW,
-    counts_option,
-    filled,
-    free_option,
-    json_option,
-    rules_option,
-)
-from otspec.cli.shared.output import print_json
-from otspec.cli.shared.output_paths import command_line, table_written, written
-from otspec.cli.shared.run_paths import RunPlace, run_options
-from otspec.cli.shared.signals import ending_in_order
 from otspec.cli.shared.warpings import warping_options
 from otspec.drafts import IID, Hub, WithoutReplacement
 from otspec.frames import Rows
 from otspec.reports.chart_files import write_charts
-from otspec.reports.summary_file import summary_of
-from otspec.traces.comparison import MOST_SLOW
-from otspec.traces.readers import Source, Warping
+from otspec.reports.findings import standing_of
+from otspec.reports.summary_file import restrictions_of, summary_of
+from otspec.traces import Warping
+from otspec.traces.comparison import MOST_SLOW, OPTIMUM
+from otspec.traces.readers import Source
 from otspec.traces.runs import Settings
 from otspec.traces.statistics import Statistic, statistics_of, texts_of
+from otspec.traces.summary import attainment, price_of_independence
+from otspec.traces.temperatures import by_heat
 
 
 @click.command()
@@ -134,3 +137,75 @@ def _drawn(
         else:
             complete = False
     return lines, complete
+
+
+def print_means(rows: Sequence[Statistic], ks: Sequence[int], summary: dict[str, Any]) -> None:
+    """Print the means of a run.
+
+    Parameters
+    ----------
+    rows : sequence of Statistic
+        At least one for each pair of temperatures.
+    ks : sequence of int
+        The columns; what is said is of the last that some law has.
+    summary : dict
+        As :func:`~otspec.reports.summary_file.summary_of` returns.
+    """
+    for index, (heat, of_one) in enumerate(by_heat(rows).items()):
+        if index:
+            say()
+        restricted = "".join(f", {name} {value}" for name, value in restrictions_of(summary))
+        say(f"Mean acceptance over {summary['positions']} positions ({heat}{restricted})")
+        _print_table(of_one, ks)
+        say()
+        say(*_meaning(of_one, ks, summary["independent"]))
+
+
+def _print_table(rows: Sequence[Statistic], ks: Sequence[int]) -> None:
+    """Print a line for each rule, those for the same drafts together, which are named once."""
+    cells = {(row.drafts, row.rule, row.k): f"{row.acceptance:.4f}" for row in rows}
+    print_table(
+        ("drafts", "rule", *(f"k={k}" for k in ks)),
+        [
+            (
+                drafts if rule == OPTIMUM else "",
+                rule,
+                *(cells.get((drafts, rule, k), "") for k in ks),
+            )
+            for drafts in dict.fromkeys(row.drafts for row in rows)
+            for rule in dict.fromkeys(row.rule for row in rows if row.drafts == drafts)
+        ],
+        text=2,
+    )
+
+
+def _meaning(rows: Sequence[Statistic], ks: Sequence[int], units: str) -> list[str]:
+    """Return sentences on the best law: its optimum, which rules attain it, and how sure it is."""
+    k = [k for k in ks if any(row.k == k for row in rows)][-1]
+    standing = standing_of([row for row in rows if row.k == k])
+    best, second = standing.optimum, standing.second
+    most = percent(best.acceptance)
+    clauses = [f"With {standing.drafts} one is accepted with mean probability {most} at best"]
+    clauses += attainment(
+        standing.rules,
+        best.optimum,
+        lambda rule: f"reaches {percent(rule.acceptance)}, {100 * rule.gap:z.1f} points less",
+    )
+    sentences = [*(f"{clause};" for clause in clauses[:-1]), f"{clauses[-1]}."]
+    if second is not None:
+        sentences.append(
+            f"The best of the other draft laws, {second.drafts}, has the optimum "
+            f"{percent(second.acceptance)}."
+        )
+    sentences += price_of_independence([row for row in rows if row.k == k])
+    return [*sentences, _certainty(best, units)]
+
+
+def _certainty(best: Statistic, units: str) -> str:
+    if best.units < 2:
+        return "One position says nothing about others."
+    low, high = map(percent, best.acceptance_interval)
+    return (
+        f"If the {best.units:,} {units} are a random sample, the mean optimum of all such {units} "
+        f"is {low} to {high} (95% confidence)."
+    )

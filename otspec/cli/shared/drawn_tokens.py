@@ -11,8 +11,9 @@ import click
 
 from otspec.cli.shared.arguments import Choice
 from otspec.cli.shared.options import Command
+from otspec.traces import Warp, Warping
 from otspec.traces.accept_lengths import of_target
-from otspec.traces.readers import Source, Warp, Warping
+from otspec.traces.readers import Source
 from otspec.traces.readers.logged_numbers import SIDES
 
 

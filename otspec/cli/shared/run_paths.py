@@ -14,9 +14,9 @@ import click
 from otspec._base.extras import needed
 from otspec._base.tables import say
 from otspec._base.writing import write_text
-from otspec.cli.commands.trace_runs import compute
 from otspec.cli.shared.options import Command, table_option
 from otspec.cli.shared.output_paths import check_picture, check_place
+from otspec.cli.shared.trace_runs import compute
 from otspec.frames import check_ending
 from otspec.traces.readers import Source
 from otspec.traces.runs import Run, Work, open_run, temporary_folder

@@ -12,7 +12,7 @@ from otspec._base.tables import listed
 from otspec.cli.shared.arguments import Choice, NumberList
 from otspec.cli.shared.options import Command, temperatures_option
 from otspec.models.warped import checked_warp
-from otspec.traces.readers import Warp, Warping
+from otspec.traces import Warp, Warping
 from otspec.warping import ORDERS
 
 _CUTS = ("top_k", "top_p", "min_p")
@@ -58,7 +58,7 @@ def _added(command: Command, decorators: Sequence[Callable[[Command], Command]])
 def warping_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add all options of warping, of draft and target apart.
 
-    The command gets ``warpings``, a tuple of :class:`~otspec.traces.readers.Warping`: one for each
+    The command gets ``warpings``, a tuple of :class:`~otspec.traces.Warping`: one for each
     temperature of the draft and each of the target. If it has the option --normalize, that is in
     them.
     """
@@ -123,7 +123,7 @@ def warpings_of(
     draft : dict
         None where it is as the target's, as ``draft_temperatures``.
     **both
-        Further options of :class:`~otspec.traces.readers.Warp`, the same for both models.
+        Further options of :class:`~otspec.traces.Warp`, the same for both models.
 
     Raises
     ------

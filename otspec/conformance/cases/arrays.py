@@ -110,8 +110,11 @@ class Form(Frozen):
     def uniforms(self, shape: tuple[int, ...], rng: np.random.Generator) -> Any:
         """Return uniform numbers below 1, in float32 or float64."""
         dtype = "float64" if self.dtype == "float64" else "float32"
-        numbers = rng.random(shape, dtype=np.dtype(dtype).type)
-        return numbers if self.library == "numpy" else self._tensor(numbers, dtype)
+        return self.numbers(rng.random(shape, dtype=np.dtype(dtype).type))
+
+    def numbers(self, values: Array) -> Any:
+        """Return random numbers, in the type that they have."""
+        return values if self.library == "numpy" else self._tensor(values, str(values.dtype))
 
     def integers(self, values: Array) -> Any:
         """Return token ids and counts as the verifier's arrays."""

@@ -78,5 +78,23 @@ class Texts(Kind):
         return Answer(symbols_of(integers(answer, shape, "texts"), case), None)
 
 
+@dataclass(frozen=True)
+class Said(Texts):
+    """Texts of a given length.
+
+    Parameters
+    ----------
+    count : int
+        Tokens of a text.
+    """
+
+    count: int = 1
+
+    @property
+    def kept(self) -> tuple[int, ...]:
+        """No marks tell steps."""
+        return (self.count - 1,)
+
+
 def _undrafted(variants: IntArray, case: Case, rng: np.random.Generator) -> Sample:
     return drafted((), "iid", case, variants, rng)

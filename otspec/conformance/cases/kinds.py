@@ -118,10 +118,11 @@ class Tokens(Kind):
         if outside.any():
             row = int(np.argmax(outside))
             raise ImpossibleError(f"it accepts draft {index[row]}, of {sample.lengths[row]}")
-        claimed = np.take_along_axis(sample.tokens, np.maximum(index, 0)[:, None], axis=1)[:, 0]
+        claimed = _at(sample.tokens, index)
         if ((index >= 0) & (claimed != tokens)).any():
             raise ImpossibleError("its token is not the draft that it accepts")
-        first = np.argmax(sample.tokens == tokens[:, None], axis=1)
+        last = np.ones((size, 1), dtype=bool)  # argmax of no draft at all is an error
+        first = np.argmax(np.append(sample.tokens == tokens[:, None], last, axis=1), axis=1)
         return Answer(symbols, np.where(index >= 0, first + 1, 0))
 
 
@@ -169,8 +170,7 @@ class Tree(Kind):
         outside = (node < -1) | (node >= len(self.parents))
         if outside.any():
             raise ImpossibleError(f"it keeps node {node[outside][0]}, of {len(self.parents)}")
-        there = np.take_along_axis(sample.there, np.maximum(node, 0)[:, None], axis=1)[:, 0]
-        if ((node >= 0) & ~there).any():
+        if ((node >= 0) & ~_at(sample.there, node)).any():
             raise ImpossibleError("it keeps a node that was not drafted")
         return Answer(self._texts(node, given["token"], case, sample), node + 1)
 
@@ -241,3 +241,10 @@ class Block(Tree):
                 "comes before the last token has to be drafted"
             )
         return kept, np.take_along_axis(emitted, kept[:, None], axis=1)[:, 0]
+
+
+def _at(values: IntArray, index: IntArray) -> IntArray:
+    """Return values at one index in each row, (size, k), (size,) -> (size,); 0 at −1."""
+    padded = np.append(values, np.zeros((len(values), 1), dtype=values.dtype), axis=1)
+    found: IntArray = np.take_along_axis(padded, index[:, None] % padded.shape[1], axis=1)[:, 0]
+    return found

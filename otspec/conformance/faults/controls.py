@@ -23,7 +23,7 @@ from otspec.conformance.cases.library import small_cases
 from otspec.conformance.evidence.evidence import LARGEST, requirement_of
 from otspec.conformance.evidence.statistics import text_statistics
 from otspec.conformance.evidence.trial import Tested, tried
-from otspec.conformance.faults.base import FAULTS, Fault
+from otspec.conformance.faults.base import Fault
 from otspec.conformance.faults.distribution import joint_law, right_law, total_variation
 from otspec.conformance.faults.explanations import Seen
 from otspec.conformance.faults.machine import Machine
@@ -173,11 +173,6 @@ def controls_of(fault: Fault, rule: RightRule, kind: Kind) -> list[Control]:
 def worst(controls: Iterable[Control]) -> Control:
     """Return the control of the case on which a fault in a rule is farthest off."""
     return max(controls, key=lambda each: each.total_variation)
-
-
-def faults_of(kind: Kind) -> list[Fault]:
-    """Return the known faults that drafts of a kind can show."""
-    return [fault for fault in FAULTS.values() if kind.name in fault.kinds]
 
 
 def seen_of(controls: Iterable[Control], rng: np.random.Generator) -> list[Seen]:

@@ -15,7 +15,7 @@ from otspec.conformance.cases.generated import DrawnToken
 from otspec.conformance.cases.kinds import Kind, Tokens, Tree
 from otspec.conformance.cases.tasks import Task
 from otspec.conformance.evidence.evidence import Evidence, Requirement
-from otspec.conformance.faults.base import FAULTS, Fault
+from otspec.conformance.faults.base import FAULTS, Fault, faults_of
 from otspec.conformance.faults.distribution import joint_law
 from otspec.conformance.faults.rules import RightRule, rules_of
 from otspec.conformance.following.kernel import KernelBatches
@@ -95,8 +95,8 @@ def explanations(kind: Kind, seen: Iterable[Seen], *, pipeline: bool = False) ->
     left = [
         Candidate(fault, rule)
         for rule in rules_of(kind)
-        for fault in FAULTS.values()
-        if kind.name in fault.kinds and (pipeline or not fault.pipeline)
+        for fault in faults_of(kind.name)
+        if pipeline or not fault.pipeline
     ]
     marked = any(each.counts[1:].any() for each in order)
     for each in order:

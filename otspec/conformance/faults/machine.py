@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from otspec._base.parents import children_of
-from otspec.chance import Branch
+from otspec.chance import Branch, Chance
 from otspec.conformance.cases.cases import Case
 from otspec.conformance.cases.drafting import patterns, siblings_of
 from otspec.conformance.cases.kinds import Kind
@@ -58,8 +58,8 @@ class Setting:
         return dict(enumerate(map(tuple, children_of(self.kind.parents)), start=TEXT))
 
 
-class Machine:
-    """The parts of a right verifier: a rule (of :mod:`otspec.conformance.faults.rules`) runs them.
+class Machine(Chance):
+    """The parts of a right verifier, which the program of a rule runs: its rows, chance and answer.
 
     Drafts are drawn when they are first looked at, so that what is not looked at is no branch.
 
@@ -81,6 +81,8 @@ class Machine:
         self.chance = chance
         self.tokens = dict(enumerate(drafts))
         self.n = len(setting.target[variant][0])
+        self.tested = TEXT
+        """The child that a rule's program looked at last."""
         sets = setting.sets
         self.there = sets[chance.choose([1] * len(sets))] if len(sets) > 1 else sets[0]
 
@@ -155,7 +157,15 @@ class Machine:
             found = [child for child in found if child in self.setting.below[node][:count]]
         return found
 
-    # Its formulas.
+    # Its chance, and its formulas.
+
+    def choose(self, masses: Any) -> int:
+        """Return an index, with a probability proportional to its mass."""
+        return self.chance.choose(masses)
+
+    def accept(self, wanted: Any, offered: Any = 1) -> bool:
+        """Return True with probability min(1, wanted/offered): the test of the draft looked at."""
+        return self.passes(min(1.0, self.odds(wanted, offered)), self.tested)
 
     def odds(self, wanted: float, offered: float) -> float:
         """Return how much likelier a token is for the target."""

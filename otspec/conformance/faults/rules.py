@@ -11,16 +11,15 @@ import numpy as np
 from otspec._base.parents import children_of
 from otspec.conformance.cases.kinds import Kind
 from otspec.conformance.faults.machine import TEXT, Machine, Row, Told
+from otspec.conformance.faults.programs import Select, Selection, by_program
 from otspec.rules import (
     KSequential,
     PairRule,
     PooledSelection,
     PooledSelectionWithoutReplacement,
+    RecursiveRejection,
     SpecHub,
 )
-
-Selection = tuple[int | None, int]
-"""The accepted child, if there is one, and the token."""
 
 
 @dataclass(frozen=True)
@@ -58,38 +57,6 @@ class RightRule:
         )
 
 
-Select = Callable[[Machine, int], Selection]
-
-
-def in_turn(machine: Machine, node: int) -> Selection:
-    """Recursive rejection among the children of a node."""
-    wanted, offered = machine.target(node), machine.draft(node)
-    for child in machine.children(node):
-        token = machine.token(child)
-        if machine.passes(min(1.0, machine.odds(wanted[token], offered[token])), child):
-            return child, token
-        wanted = machine.residual(node, wanted, offered)
-        offered = machine.left(offered, token)
-    return None, machine.correction(node, wanted)
-
-
-def inflated(machine: Machine, node: int) -> Selection:
-    """K-Seq among the children of a node."""
-    target, draft = machine.target(node), machine.draft(node)
-    children = machine.children(node)
-    rho = _rho(tuple(draft), tuple(target), len(children))
-    for child in children:
-        token = machine.token(child)
-        if machine.passes(min(1.0, machine.odds(target[token], rho * draft[token])), child):
-            return child, token
-    served = [min(p, q / rho) for p, q in zip(draft, target, strict=True)]
-    reject = 1 - sum(served)
-    rounds = sum(reject**i for i in range(len(children)))
-    return None, machine.correction(
-        node, machine.residual(node, target, [rounds * mass for mass in served])
-    )
-
-
 def by_kernel(rule: type[PairRule]) -> Select:
     """Return the selection of a rule that is known by its kernel, child after child."""
 
@@ -106,14 +73,6 @@ def by_kernel(rule: type[PairRule]) -> Select:
         return None, machine.correction(node, rest)
 
     return select
-
-
-@lru_cache(maxsize=4096)
-def _rho(draft: tuple[float, ...], target: tuple[float, ...], k: int) -> float:
-    try:
-        return float(KSequential(draft, target, k, normalize=True).rho)
-    except ValueError:
-        return 1.0
 
 
 @lru_cache(maxsize=65536)
@@ -171,7 +130,7 @@ def down_a_chain(machine: Machine) -> Told:
     """Token verification of a block: maximal coupling, place by place."""
     node = TEXT
     while machine.children(node):
-        child, token = in_turn(machine, node)
+        child, token = _IN_TURN(machine, node)
         if child is None:
             return machine.answer(node, token)
         node = child
@@ -228,6 +187,7 @@ def leaf_to_root(machine: Machine) -> Told:
         offered[parent] = machine.left(offered[parent], machine.token(node))
 
 
+_IN_TURN, _K_SEQ = by_program(RecursiveRejection), by_program(KSequential)
 _POOLED = by_kernel(PooledSelection)
 _POOLED_DISTINCT = by_kernel(PooledSelectionWithoutReplacement)
 _DISTINCT = "without-replacement"
@@ -236,16 +196,16 @@ _TREE = "tree_verification"
 RIGHT_RULES = tuple(
     RightRule(*facts)
     for facts in (
-        ("maximal coupling", "tokens", selection(in_turn), None, "maximal_coupling"),
-        ("recursive rejection", "tokens", selection(in_turn), "iid", "recursive_rejection"),
+        ("maximal coupling", "tokens", selection(_IN_TURN), None, "maximal_coupling"),
+        ("recursive rejection", "tokens", selection(_IN_TURN), "iid", "recursive_rejection"),
         (
             "recursive rejection without replacement",
             "tokens",
-            selection(in_turn),
+            selection(_IN_TURN),
             _DISTINCT,
             "recursive_rejection_without_replacement",
         ),
-        ("k-sequential", "tokens", selection(inflated), "iid", "k_sequential"),
+        ("k-sequential", "tokens", selection(_K_SEQ), "iid", "k_sequential"),
         ("pooled selection", "tokens", selection(_POOLED), "iid", "pooled_selection"),
         (
             "pooled selection without replacement",
@@ -257,15 +217,15 @@ RIGHT_RULES = tuple(
         ("SpecHub", "tokens", selection(by_kernel(SpecHub)), "hub", "spechub"),
         ("token verification", "block", down_a_chain, None, "token_verification"),
         ("block verification", "block", whole_block, None, "block_verification"),
-        ("recursive rejection by depth", "tree", by_depth(in_turn), "iid", _TREE),
+        ("recursive rejection by depth", "tree", by_depth(_IN_TURN), "iid", _TREE),
         (
             "recursive rejection without replacement by depth",
             "tree",
-            by_depth(in_turn),
+            by_depth(_IN_TURN),
             _DISTINCT,
             _TREE,
         ),
-        ("k-sequential by depth", "tree", by_depth(inflated), "iid", _TREE),
+        ("k-sequential by depth", "tree", by_depth(_K_SEQ), "iid", _TREE),
         ("pooled selection by depth", "tree", by_depth(_POOLED), "iid", _TREE),
         (
             "pooled selection without replacement by depth",

@@ -39,6 +39,7 @@ def document_of(report: Report) -> dict[str, Any]:
         "verifier": report.verifier,
         "kind": report.kind,
         "mode": report.mode,
+        "same_seed": report.same_seed,
         "outcome": report.outcome,
         "passed": report.passed,
         "verdict": standing_of(report),
@@ -74,6 +75,10 @@ def standing_of(report: Report) -> str:
         if raised:
             found += f", and raises on {raised}; {_NOT_JUDGED}"
         return f"failed: {found}{_likeness(report)} ({alarm})"
+    if report.same_seed:
+        texts = sum(tried.size for tried in report.cases)
+        found = f"on {_cases(count)} all {texts:,} texts are those of plain decoding"
+        return f"passed: {found} ({alarm})"
     found = f"the output was found to differ from the target on none of {_cases(count)}"
     if report.outcome == "passed":
         return f"passed: {found}; {_power(report)} ({alarm})"

@@ -143,6 +143,8 @@ class Report(Shown):
         What was checked, by name.
     unit : int
         How many probabilities of the target one of the budget is.
+    same_seed : bool
+        Whether texts were compared with those of plain decoding, by equality.
     """
 
     kind: str
@@ -153,6 +155,7 @@ class Report(Shown):
     notes: tuple[str, ...] = ()
     verifier: str = "a verifier"
     unit: int = 1
+    same_seed: bool = False
 
     @property
     def outcome(self) -> str:

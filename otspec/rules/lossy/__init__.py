@@ -5,12 +5,10 @@ from otspec.rules.lossy.against_another import AgainstAnother
 from otspec.rules.lossy.attaining import rule_attaining
 from otspec.rules.lossy.base import LOSSY_RULES, LossyRule
 from otspec.rules.lossy.cactus import Cactus
-from otspec.rules.lossy.cascade_by_position import CascadeByPosition
-from otspec.rules.lossy.cascade_by_token import CascadeByToken
-from otspec.rules.lossy.entropy_lenience import EntropyLenience
+from otspec.rules.lossy.cascades import CascadeByPosition, CascadeByToken
 from otspec.rules.lossy.fuzzy import FuzzyVerification
 from otspec.rules.lossy.interpolated import InterpolatedVerification
-from otspec.rules.lossy.lenience import Lenience, LenientRule
+from otspec.rules.lossy.lenience import EntropyLenience, Lenience, LenientRule
 from otspec.rules.lossy.mentored import MentoredDecoding
 from otspec.rules.lossy.relaxed_top import RelaxedTop
 from otspec.rules.lossy.rollback import RollbackPolicy

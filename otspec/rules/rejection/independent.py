@@ -10,12 +10,11 @@ from otspec._base.arguments import as_permutation
 from otspec._base.arithmetic import Array, IntArray, Number, as_number, positive_part, zeros
 from otspec._base.coerce import shown
 from otspec._base.frozen import cached_property
-from otspec.chance import Chance
-from otspec.coupling import residual_of
 from otspec.distributions import Distribution
 from otspec.drafts import Independent
 from otspec.rules.base.law_rule import LawRule
 from otspec.rules.base.pair_rule import refuse_many_drafts
+from otspec.rules.rejection.recursive_rejection import InTurn
 
 MOST_ROUNDS = 1_000
 """Most drafts: a row of n numbers is kept for each."""
@@ -24,7 +23,7 @@ MOST_ORDERED = 7
 
 
 @dataclass(frozen=True, eq=False)
-class RecursiveRejectionIndependent(LawRule):
+class RecursiveRejectionIndependent(InTurn, LawRule):
     """Accept draft i with probability min(1, q_{i−1}/p_i), else go on with q_i ∝ (q_{i−1} − p_i)₊.
 
     q_0 is the target, p_i the distribution of draft i; after k rejections the output is drawn
@@ -133,11 +132,6 @@ class RecursiveRejectionIndependent(LawRule):
         one = as_number(1, like=self.target)
         return (one, *(as_number(rest.sum(), like=rest) for rest in self._residuals[1:]))
 
-    def verify(self, drafts: Sequence[int], chance: Chance) -> int | Distribution:
-        """Verify drafts; see :meth:`otspec.rules.Rule.verify`."""
-        wanted = self.target
-        for position, (token, draft) in enumerate(zip(drafts, self._drafts, strict=True)):
-            if chance.accept(wanted[token], draft[token]):
-                return position
-            wanted = residual_of(draft, wanted)
-        return wanted
+    def offered(self, earlier: Sequence[int]) -> Distribution:
+        """Return the distribution of the next draft."""
+        return self._drafts[len(earlier)]

@@ -177,7 +177,7 @@ class KSequential(PairRule):
         return residual
 
     @cached_property
-    def _correction(self) -> Distribution:
+    def correction(self) -> Distribution:
         """The distribution of the output after k rejections, shape (n,)."""
         return normalised(self._residual(), self.target)
 
@@ -186,4 +186,4 @@ class KSequential(PairRule):
         for position, token in enumerate(drafts):
             if chance.accept(self.target[token], self.rho * self.draft[token]):
                 return position
-        return self._correction
+        return self.correction

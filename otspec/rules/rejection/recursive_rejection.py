@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -17,14 +18,39 @@ from otspec.estimate import Exact, Known
 from otspec.ratios import Pair
 from otspec.rules.base.counts import no_counts, over, with_one_more
 from otspec.rules.base.pair_rule import PairRule, refuse_many_drafts
-from otspec.rules.base.rule import CountedLaw
+from otspec.rules.base.rule import CountedLaw, Rule
 
 MOST_ROUNDS, MOST_EXACT_ROUNDS = 100_000, 10_000
 """Most drafts, in floats and in exact arithmetic."""
 
 
+class InTurn(Rule):
+    """The program of recursive rejection, whatever each draft is drawn from.
+
+    Known faults of verifiers (:mod:`otspec.conformance.faults`) replace one part of it.
+    """
+
+    @abstractmethod
+    def offered(self, earlier: Sequence[int]) -> Distribution:
+        """Return the distribution of the draft after some earlier ones, shape (n,)."""
+
+    def residual(self, wanted: Distribution, offered: Distribution) -> Distribution:
+        """Return what is wanted after a rejection, (wanted − offered)₊ normalised, shape (n,)."""
+        return residual_of(offered, wanted)
+
+    def verify(self, drafts: Sequence[int], chance: Chance) -> int | Distribution:
+        """Verify drafts; see :meth:`otspec.rules.Rule.verify`."""
+        wanted = self.target
+        for position, token in enumerate(drafts):
+            offered = self.offered(drafts[:position])
+            if chance.accept(wanted[token], offered[token]):
+                return position
+            wanted = self.residual(wanted, offered)
+        return wanted
+
+
 @dataclass(frozen=True, eq=False)
-class RecursiveRejection(PairRule):
+class RecursiveRejection(InTurn, PairRule):
     """Accept draft i with probability min(1, q_{i−1}/p), else go on with q_i ∝ (q_{i−1} − p)₊.
 
     q_0 is the target; after k rejections the output is drawn from q_k.
@@ -100,14 +126,9 @@ class RecursiveRejection(PairRule):
         by_draft: Array = accepted[1:] - accepted[:-1]
         return by_draft
 
-    def verify(self, drafts: Sequence[int], chance: Chance) -> int | Distribution:
-        """Verify drafts; see :meth:`otspec.rules.Rule.verify`."""
-        wanted = self.target
-        for position, token in enumerate(drafts):
-            if chance.accept(wanted[token], self.draft[token]):
-                return position
-            wanted = residual_of(self.draft, wanted)
-        return wanted
+    def offered(self, earlier: Sequence[int]) -> Distribution:  # noqa: ARG002
+        """Return the draft: each is drawn from the same distribution."""
+        return self.draft
 
 
 def _rejections(pair: Pair, k: int) -> list[Number]:

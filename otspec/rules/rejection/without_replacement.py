@@ -10,8 +10,6 @@ import numpy as np
 
 from otspec._base.arguments import as_seed, as_size
 from otspec._base.arithmetic import Array, Number, as_number, prefix_sums, suffix_sums, zeros
-from otspec.chance import Chance
-from otspec.coupling import residual_of
 from otspec.distributions import Distribution, normalised
 from otspec.drafts import SingleDraftLaw, WithoutReplacement
 from otspec.estimate import Estimate, Exact, Known
@@ -19,6 +17,7 @@ from otspec.ratios import Pair, ascending, target_to_draft
 from otspec.rules.base.accepted import Estimated
 from otspec.rules.base.pair_rule import PairRule
 from otspec.rules.base.rule import NotExactError
+from otspec.rules.rejection.recursive_rejection import InTurn
 from otspec.rules.rejection.rejected_paths import DistinctPaths
 
 SUM_LIMIT = 4_000
@@ -28,7 +27,7 @@ _SIZE = 2_000
 
 
 @dataclass(frozen=True, eq=False)
-class RecursiveRejectionWithoutReplacement(PairRule):
+class RecursiveRejectionWithoutReplacement(InTurn, PairRule):
     """Recursive rejection in which draft i is drawn from p̄_i, p renormalised off earlier drafts.
 
     Accept x_i with probability min(1, q_{i−1}/p̄_i), else q_i ∝ (q_{i−1} − p̄_i)₊; only then x_i is
@@ -159,15 +158,10 @@ class RecursiveRejectionWithoutReplacement(PairRule):
         """
         return _paths(self.pair, self.k, size, seed)
 
-    def verify(self, drafts: Sequence[int], chance: Chance) -> int | Distribution:
-        """Verify drafts; see :meth:`otspec.rules.Rule.verify`."""
-        wanted, left = self.target, self.draft
-        for position, token in enumerate(drafts):
-            offered = normalised(left, left)
-            if chance.accept(wanted[token], offered[token]):
-                return position
-            wanted, left = residual_of(offered, wanted), _without(left, token)
-        return wanted
+    def offered(self, earlier: Sequence[int]) -> Distribution:
+        """Return the draft without the earlier ones, normalised."""
+        left = _without(self.draft, list(earlier))
+        return normalised(left, left)
 
 
 def _paths(pair: Pair, k: int, size: int = _SIZE, seed: int = 0) -> DistinctPaths:
@@ -229,8 +223,8 @@ def _accepted_second(left: Array, lost: Array, residual: Array, missing: Number)
     return second
 
 
-def _without(left: Array, token: int) -> Array:
-    """Return what is left without one token."""
+def _without(left: Array, tokens: int | list[int]) -> Array:
+    """Return what is left without one token, or several."""
     others = left.copy()
-    others[token] *= 0
+    others[tokens] *= 0
     return others

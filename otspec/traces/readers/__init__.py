@@ -2,7 +2,7 @@
 
 from otspec.traces.readers.changed_files import ChangedInputError
 from otspec.traces.readers.finding import find_source, locate_arrays
-from otspec.traces.readers.logged_numbers import KINDS, Warp, Warping
+from otspec.traces.readers.logged_numbers import KINDS
 from otspec.traces.readers.source import Source
 from otspec.traces.readers.texts import LoggedText, TextRows
 
@@ -12,8 +12,6 @@ __all__ = [
     "LoggedText",
     "Source",
     "TextRows",
-    "Warp",
-    "Warping",
     "find_source",
     "locate_arrays",
 ]

@@ -2,7 +2,6 @@
 
 from otspec.traces.runs.chunking import Chunk
 from otspec.traces.runs.comparing import Settings
-from otspec.traces.runs.finished import FinishedRun, read_run
 from otspec.traces.runs.opening import open_run
 from otspec.traces.runs.result_files import Label, read_part
 from otspec.traces.runs.run import Failure, Run
@@ -12,13 +11,11 @@ from otspec.traces.runs.work import Work
 __all__ = [
     "Chunk",
     "Failure",
-    "FinishedRun",
     "Label",
     "Run",
     "Settings",
     "Work",
     "open_run",
     "read_part",
-    "read_run",
     "temporary_folder",
 ]

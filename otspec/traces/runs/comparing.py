@@ -10,7 +10,7 @@ from otspec._base.extras import needed
 from otspec.rules.base.table import named_rules
 from otspec.rules.importance.importance_sampling import FREE
 from otspec.traces.comparison import compare
-from otspec.traces.readers import Warping
+from otspec.traces.readers.logged_numbers import Warping
 from otspec.traces.runs.chunking import Chunk
 from otspec.traces.runs.work import Work
 

@@ -13,8 +13,8 @@ from command_line import complaint, run
 
 from otspec.files.base import boxes_of
 from otspec.files.npz import PackedArray
-from otspec.traces import warp
-from otspec.traces.readers import Warping, find_source
+from otspec.traces import Warping, warp
+from otspec.traces.readers import find_source
 
 
 @pytest.mark.parametrize("shape", [(7,), (3, 4), (2, 3, 5), (1, 1, 4), (4, 1, 2)])

@@ -10,8 +10,8 @@ import pytest
 import trace_files as files
 
 from otspec.files.npy import MappedArray
-from otspec.traces import warp
-from otspec.traces.readers import Source, TextRows, Warp, Warping, find_source, texts
+from otspec.traces import Warp, Warping, warp
+from otspec.traces.readers import Source, TextRows, find_source, texts
 
 READERS = list(files.SAVERS)
 SHAPES = [(3, 20), (2, 3, 20), (2, 2, 3, 20)]

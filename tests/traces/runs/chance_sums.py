@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from otspec.traces.readers import Warping
+from otspec.traces import Warping
 from otspec.traces.runs import Work
 
 ROWS = ("draft", "target", "sampling")

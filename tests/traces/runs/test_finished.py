@@ -9,8 +9,8 @@ import pyarrow.parquet as pq
 import pytest
 import trace_files as files
 
-from otspec.traces import compare, load_trace, read_run
-from otspec.traces.readers import Warping, find_source
+from otspec.traces import Warping, compare, load_trace, read_run
+from otspec.traces.readers import find_source
 from otspec.traces.runs import Settings, open_run
 from otspec.traces.runs.result_files import SCHEMA
 from otspec.traces.runs.run import Run

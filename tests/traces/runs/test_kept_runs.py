@@ -7,7 +7,7 @@ import trace_files as files
 from command_line import complaint, run
 
 from otspec.cli.main import main
-from otspec.traces.runs import read_run
+from otspec.traces import read_run
 
 COSTS = ("--draft-cost", "0.05", "--target-cost", "1", "--nodes", "2", "--depth", "2")
 COMMANDS = {

@@ -11,7 +11,8 @@ import trace_files as files
 from command_line import complaint, run
 
 from otspec.cli.main import main
-from otspec.traces.readers import Warping, find_source
+from otspec.traces import Warping
+from otspec.traces.readers import find_source
 from otspec.traces.runs import result_files
 from otspec.traces.runs.chunking import Chunk
 from otspec.traces.runs.comparing import Settings

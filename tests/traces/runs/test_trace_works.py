@@ -10,8 +10,9 @@ import trace_files as files
 from chance_sums import ROWS, ChanceSums, OtherSums
 from scipy.special import softmax
 
-from otspec.traces.readers import Warping, find_source
-from otspec.traces.runs import Settings, open_run, read_run
+from otspec.traces import Warping, read_run
+from otspec.traces.readers import find_source
+from otspec.traces.runs import Settings, open_run
 from otspec.traces.runs.chunking import chunks_of
 
 WORK = ChanceSums(0.5)

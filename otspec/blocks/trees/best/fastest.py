@@ -79,7 +79,7 @@ def fastest_tree(trees: BestTrees, cost: StepCost) -> FastestTree:
 
     Examples
     --------
-    >>> from otspec.blocks import memoryless
+    >>> from otspec.models import memoryless
     >>> from otspec.rules import RecursiveRejection
     >>> from otspec.blocks.trees import best_trees
     >>> draft, target = memoryless(["1/2", "1/2"]), memoryless(["1/4", "3/4"])

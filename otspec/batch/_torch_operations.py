@@ -15,8 +15,7 @@ import torch
 from otspec.batch._arguments import check_block_problem, check_problem
 from otspec.batch._array_api.library import Array, library_of
 from otspec.batch._results import KINDS, Verified, VerifiedBlock
-from otspec.batch._running import optimum, verified, verified_block
-from otspec.batch._table import BLOCK_RULES, RULES
+from otspec.batch._running import BLOCK_RULES, RULES, optimum, verified, verified_block
 
 _LIBRARY = torch.library.Library("otspec", "FRAGMENT")
 

@@ -1,0 +1,97 @@
+"""Calls of rules: one operation of a graph that PyTorch compiles, or run directly.
+
+PyTorch looks before each call of a compiled function at all that was looked at when its graph was
+made. So a call that goes row by row outside a graph is one operation inside, and nothing more is
+done on the way to it: the operation checks the arguments itself.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from otspec._base.arguments import as_flag
+from otspec.batch import _dispatch, _running
+from otspec.batch._array_api.library import Array, is_torch
+from otspec.batch._array_api.problem import Problem
+from otspec.batch._results import Verified, VerifiedBlock
+
+
+def verified(
+    name: str,
+    draft: Array,
+    target: Array,
+    drafts: Array,
+    uniforms: Array,
+    mask: Array | None,
+    *options: int,
+    checked: bool = False,
+) -> Verified:
+    """Check the arguments of a rule of the table, and run it."""
+    given, checked = (draft, target, drafts, uniforms, mask), as_flag(checked, "checked")
+    if is_one_operation(draft, target):
+        return Verified(*operation(name)(*given, *options))
+    return _running.verified(name, *given, *options, checked=checked)
+
+
+def selected(name: str, problem: Problem, *options: int) -> Verified:
+    """Run a rule whose arguments were checked as part of something else."""
+    if is_one_operation(problem.draft, problem.target):
+        given = problem.draft, problem.target, problem.drafts, problem.uniforms, problem.valid
+        return Verified(*operation(name)(*given, *options))
+    return _running.selected(name, problem, *options)
+
+
+def verified_block(
+    name: str,
+    draft: Array,
+    target: Array,
+    drafts: Array,
+    uniforms: Array,
+    mask: Array | None,
+    *,
+    checked: bool,
+) -> VerifiedBlock:
+    """Check the arguments of a rule for one block, and run it."""
+    given, checked = (draft, target, drafts, uniforms, mask), as_flag(checked, "checked")
+    if is_one_operation(draft, target, places=True):
+        return VerifiedBlock(*operation(name)(*given))
+    return _running.verified_block(name, *given, checked=checked)
+
+
+def is_one_operation(draft: Array, target: Array, *, places: bool = False) -> bool:
+    """Return whether a call of a rule is one operation; what does not fit goes by arrays."""
+    return (
+        _is_compiled(draft)
+        and _fits(draft, places)
+        and _fits(target, places)
+        and _dispatch.ROWS
+        and _dispatch.has_numba()
+    )
+
+
+def _fits(rows: Array, places: bool) -> bool:
+    """Return whether these are plain rows that lie one after another, or can be copied so."""
+    import torch  # it is there already
+
+    return (
+        type(rows) in (torch.Tensor, torch.nn.Parameter)
+        and rows.device.type == "cpu"
+        and rows.dtype in (torch.float32, torch.float64)
+        and (rows.is_contiguous() or not (places or 0 in rows.stride()))
+    )
+
+
+def _is_compiled(rows: Array) -> bool:
+    """Return whether PyTorch makes a graph of a call for these rows."""
+    if not is_torch(rows):
+        return False
+    import torch
+
+    return bool(torch.compiler.is_compiling())
+
+
+def operation(name: str) -> Any:
+    """Return what is one operation of a graph."""
+    from otspec.batch import _torch_operations  # it imports PyTorch
+
+    return _torch_operations.OPERATIONS[name]

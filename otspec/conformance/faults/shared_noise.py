@@ -1,0 +1,198 @@
+"""Faults of shared noise, in engines that promise the same text for the same seed.
+
+The token at a position of the text is the first of a race: argmin E/q, with q the target's row and
+E the exponential noise of the seed and the position. A draft is kept if it is that token. A fault
+replaces one part: whose noise is taken, that of which position, or what is raced over.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from otspec._base.arithmetic import Array, IntArray
+from otspec._base.frozen import Frozen
+from otspec._base.parents import children_of
+from otspec.conformance.cases.cases import Case
+from otspec.conformance.cases.drafting import UNKNOWN
+from otspec.conformance.cases.kinds import Kind
+from otspec.conformance.faults.base import known
+from otspec.conformance.keyed import Rows
+
+KEY = "key the noise by the seed of the request and the position of the token in its text"
+SEVERAL = ("block", "tree")
+Race = Callable[[Array, int, int], int]
+
+
+@dataclass(frozen=True, eq=False)
+class Step(Frozen):
+    """The drafts of one row of a batch.
+
+    Parameters
+    ----------
+    row : int
+    start : int
+        Tokens of the text before the drafts.
+    number : int
+        Steps before this one.
+    parents : tuple of int
+    drafts : sequence of int
+        The token of each node.
+    there : sequence of bool
+        Which nodes count.
+    target, draft : ndarray, shape (nodes + 1, n)
+        Rows after the text and each node.
+    race : callable
+        Takes weights, a row of the batch and how many tokens its noise is ahead of the beginning of
+        its step; returns the token that is first.
+    """
+
+    row: int
+    start: int
+    number: int
+    parents: tuple[int, ...]
+    drafts: Sequence[int]
+    there: Sequence[bool]
+    target: Array
+    draft: Array
+    race: Race
+
+    def children(self, node: int) -> list[int]:
+        """Return the drafts after a node, or after the text, which is −1."""
+        return [child for child in children_of(self.parents)[node + 1] if self.there[child]]
+
+
+@dataclass(frozen=True, eq=False)
+class Seen(Frozen):
+    """What an engine said on one case.
+
+    Parameters
+    ----------
+    kind : Kind
+    case : Case
+    rows : Rows
+    texts : ndarray of int, shape (size, T)
+        Symbols; −1 behind the last.
+    """
+
+    kind: Kind
+    case: Case
+    rows: Rows
+    texts: IntArray
+
+    def explained(self, verifier: SharedNoise, race: Race) -> bool:
+        """Return whether a verifier says the same, as far as both texts go."""
+        sample = self.rows.sample
+        for row, (variant, drafts) in enumerate(zip(sample.variants, sample.drafts, strict=True)):
+            after = np.append(0, drafts + 1)
+            step = Step(
+                row,
+                int(self.rows.starts[row]),
+                0,
+                self.kind.parents,
+                drafts.tolist(),
+                sample.there[row].tolist(),
+                self.case.target[variant, after],
+                self.case.draft[variant, after],
+                race,
+            )
+            said = [symbol for symbol in self.texts[row].tolist() if symbol != UNKNOWN]
+            if any(a != b for a, b in zip(said, verifier.verify(step)[1], strict=False)):
+                return False
+        return True
+
+
+class SharedNoise:
+    """A right verifier of shared noise, in parts."""
+
+    def verify(self, step: Step) -> tuple[int, list[int]]:
+        """Return the last node that is kept, −1 for none, and the tokens up to the one after it."""
+        node, text = -1, list[int]()
+        while True:
+            row, ahead = self.row(step), self.ahead(step, node, len(text))
+            token = step.race(step.target[node + 1], row, ahead)
+            below = step.children(node)
+            same = [child for child in below if step.drafts[child] == token]
+            if not same:
+                left = self.left(step.target[node + 1], step.draft[node + 1]) if below else None
+                return node, [*text, token if left is None else step.race(left, row, ahead)]
+            node, text = same[0], [*text, token]
+
+    def row(self, step: Step) -> int:
+        """Return whose noise is taken."""
+        return step.row
+
+    def ahead(self, step: Step, node: int, depth: int) -> int:
+        """Return how many tokens after the beginning of the step the noise is taken from."""
+        return depth
+
+    def left(self, target: Array, draft: Array) -> Array | None:
+        """Return what is raced over after a rejection; None to keep the target's token."""
+        return None
+
+
+@known("noise of the first row for all rows", KEY)
+class OfFirstRow(SharedNoise):
+    """All rows of a batch race with the numbers of its first row."""
+
+    def row(self, step: Step) -> int:
+        return 0
+
+
+@known("residual raced with the noise of its draft", "keep the token that the target's race gave")
+class OfResidual(SharedNoise):
+    """Draft and recovery use the same numbers: after a rejection they decide on the residual."""
+
+    def left(self, target: Array, draft: Array) -> Array | None:
+        rest = np.maximum(target - draft, 0)
+        return rest if rest.any() else None
+
+
+@known("one noise for neighbouring positions", KEY)
+class OfPair(SharedNoise):
+    """Positions 2 i and 2 i + 1 of the text race with the same numbers, also without drafts."""
+
+    def ahead(self, step: Step, node: int, depth: int) -> int:
+        return (step.start + depth) // 2 - step.start
+
+
+@known("noise of a step's first position at all its positions", KEY, SEVERAL)
+class OfBeginning(SharedNoise):
+    """Neighbouring positions of one step race with the same numbers."""
+
+    def ahead(self, step: Step, node: int, depth: int) -> int:
+        return 0
+
+
+@known("noise of the last draft after a whole path", KEY, SEVERAL)
+class OfLastDraft(SharedNoise):
+    """The token after a whole path races with the numbers of the last draft."""
+
+    def ahead(self, step: Step, node: int, depth: int) -> int:
+        return depth if step.children(node) else max(depth - 1, 0)
+
+
+@known("noise indexed by node", KEY + ": siblings are at one position", ("tree",))
+class OfNode(SharedNoise):
+    """The number of a node in its tree is taken for its depth."""
+
+    def ahead(self, step: Step, node: int, depth: int) -> int:
+        return node + 1
+
+
+@known("noise counted from the beginning of each step", KEY, SEVERAL)
+class FromBeginning(SharedNoise):
+    """All steps race with the same numbers: the position is counted from the step's beginning."""
+
+    def ahead(self, step: Step, node: int, depth: int) -> int:
+        return depth - step.start
+
+
+@known("noise indexed by step", KEY, SEVERAL, pipeline=True)
+class OfStep(SharedNoise):
+    """Noise is drawn once for each step, however many tokens the steps before it have kept."""
+
+    def ahead(self, step: Step, node: int, depth: int) -> int:
+        return step.number + depth - step.start

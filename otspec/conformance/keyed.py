@@ -1,0 +1,214 @@
+"""Calling engines whose noise has a key, a seed and a position, and calling them plainly."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+import numpy as np
+
+from otspec._base.arithmetic import Array, IntArray
+from otspec._base.coerce import as_array
+from otspec._base.frozen import Frozen
+from otspec._base.parents import depths_of
+from otspec.auditing.sandbox import attempt
+from otspec.batch import shared_noise
+from otspec.conformance.cases.answers import Answer
+from otspec.conformance.cases.arrays import Form, plain
+from otspec.conformance.cases.calling import ARRAYS, Verifier
+from otspec.conformance.cases.cases import Case
+from otspec.conformance.cases.drafting import Sample, drafted
+from otspec.conformance.cases.generated import Said
+from otspec.conformance.cases.kinds import Kind
+from otspec.conformance.engines import TextEngine, TokenEngine
+from otspec.conformance.evidence.trial import FaultError
+from otspec.conformance.following.kernel import read_answer
+
+KEYS = ("seed", "seeds")
+"""One seed of all rows, or one for each."""
+
+
+@dataclass(frozen=True, eq=False)
+class Rows(Frozen):
+    """Rows of one call.
+
+    Parameters
+    ----------
+    sample : Sample
+    seeds, starts : ndarray of int, shape (size,)
+        The seed of each text, and how many tokens it has.
+    """
+
+    sample: Sample
+    seeds: IntArray
+    starts: IntArray
+
+    def alone(self, row: int) -> Rows:
+        """Return one row."""
+        return Rows(
+            Sample(*(part[[row]] for part in self.sample)), self.seeds[[row]], self.starts[[row]]
+        )
+
+
+class Keyed(Verifier):
+    """A verifier of drafts that gets exponential noise, or the key of it."""
+
+    names: ClassVar[tuple[str, ...]] = (*ARRAYS, "positions")
+    random: ClassVar[tuple[str, ...]] = ("noise", *KEYS)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not set(self.random) & set(self.wanted):
+            raise ValueError(
+                f"verifier takes no noise: let it take one of {', '.join(self.random)}, or leave "
+                "out same_seed"
+            )
+
+    def say(self, kind: Kind, case: Case, rows: Rows) -> Answer:
+        """Return what it says of a batch.
+
+        Raises
+        ------
+        FaultError
+            It raises something, or says what no right engine says.
+        ValueError
+            Its answer has another form than an engine's.
+        """
+        sample, seeds, starts = rows.sample, rows.seeds, rows.starts
+        positions = starts
+        if kind.name != "tokens":
+            positions = starts[:, None] + np.array([0, *depths_of(kind.parents)])
+        made = self.arrays(kind, case, sample) | {
+            "positions": self.form.integers(positions),
+            "seeds": self.form.integers(seeds),
+            "seed": int(seeds[0]),
+        }
+        if "noise" in self.wanted:
+            made["noise"] = self.form.numbers(_noise(seeds, positions, case.vocabulary, self.form))
+        given = {name: made[name] for name in self.wanted}
+        found, crash = attempt(self.raw, given)
+        if crash is not None:
+            raise FaultError("call", f"the verifier {crash.what}", crash.traceback)
+        return read_answer(self.batched(plain(found), kind), kind, case, sample, False)
+
+    def batched(self, answer: Any, kind: Kind) -> Any:  # noqa: ARG002
+        """Return an answer for a batch, from what it returned."""
+        return answer
+
+
+class KeyedTokens(Keyed, TokenEngine):
+    """An engine that drafts and verifies one token."""
+
+    names = (*TokenEngine.names, "positions")
+    random = KEYS
+
+
+class KeyedTexts(Keyed, TextEngine):
+    """A decoder of texts; of one in each call where there is one seed."""
+
+    names = (*TextEngine.names, "prompt")
+    random = KEYS
+
+    def models(self, case: Case, sample: Sample) -> dict[str, Any]:
+        """Return two models and prompts; ``prompt`` is the first of them as a list."""
+        made = super().models(case, sample)
+        return made | {"prompt": case.places[sample.variants[:1]].tolist()}
+
+    def say(self, kind: Kind, case: Case, rows: Rows) -> Answer:
+        """Return what it says of a batch; raises as a verifier does."""
+        if "seeds" in self.wanted:
+            return super().say(kind, case, rows)
+        each = [
+            super(KeyedTexts, self).say(kind, case, rows.alone(i)) for i in range(len(rows.seeds))
+        ]
+        return Answer(np.concatenate([one.texts for one in each]), None)
+
+    def batched(self, answer: Any, kind: Kind) -> Any:
+        """Return texts for a batch; of the one text after a prompt as many tokens as are asked."""
+        if "prompt" not in self.wanted:
+            return answer
+        return as_array(answer, "what the verifier returned").reshape(1, -1)[:, : kind.length]
+
+
+def keyed(function: Any, form: Form, kind: Kind, mode: str) -> Keyed:
+    """Return an engine with the names of what it asks for.
+
+    Raises
+    ------
+    ValueError
+        It asks for something else, or for no noise.
+    """
+    if mode != "pipeline":
+        made = Keyed(function, form)
+        made.check_kind(kind)
+        return made
+    return KeyedTokens(function, form) if kind.name == "tokens" else KeyedTexts(function, form)
+
+
+def _noise(seeds: IntArray, positions: IntArray, vocabulary: int, form: Form) -> Array:
+    """Return the noise of positions of texts, shape (*positions.shape, V)."""
+    like = np.zeros((1, vocabulary), "float64" if form.dtype == "float64" else "float32")
+    own = np.broadcast_to(seeds.reshape(-1, *(1,) * (positions.ndim - 1)), positions.shape)
+    keys, which = np.unique(np.stack([own, positions]).reshape(2, -1), axis=1, return_inverse=True)
+    each = [shared_noise(like, place[None], int(seed))[0] for seed, place in keys.T]
+    found: Array = np.array(each)[which.reshape(-1)].reshape(*positions.shape, vocabulary)
+    return found
+
+
+@dataclass(frozen=True, eq=False)
+class Plain(Frozen):
+    """Plain decoding: an engine with nothing drafted, one row in each call.
+
+    Parameters
+    ----------
+    engine : Keyed
+    given : bool
+        Whether the noise is given, so that the race is run here.
+    rounding : float
+        Errors of a probability that count as rounding.
+    """
+
+    engine: Keyed
+    given: bool
+    rounding: float
+
+    def text(self, kind: Said, case: Case, rows: Rows) -> IntArray:
+        """Return the symbols of whole texts."""
+        say, nothing, count = self.engine.say, _undrafted(kind), len(rows.seeds)
+        return np.concatenate([say(nothing, case, rows.alone(row)).texts for row in range(count)])
+
+    def token(
+        self, kind: Kind, case: Case, weights: Array, seed: int, position: int
+    ) -> tuple[int, bool]:
+        """Return the symbol after a row of weights, and whether rounding leaves it as it is."""
+        table = np.broadcast_to(weights / weights.sum(), (1, case.n + 1, case.n))
+        alone = replace(case, draft=table, target=table, uneven=False, behind="same")
+        if self.given:
+            return self._raced(alone, seed, position)
+        sample = drafted((), "iid", alone, np.zeros(1, dtype=np.intp), np.random.default_rng(0))
+        row = Rows(sample, np.array([seed]), np.array([position]))
+        said = self.engine.say(_undrafted(kind), alone, row)
+        return int(said.texts[0, 0]), True
+
+    def _raced(self, case: Case, seed: int, position: int) -> tuple[int, bool]:
+        """Return the first of the race E/q, and whether the second is later by more than rounding.
+
+        The logarithm of each arrival is off by the rounding of two logarithms, and of q.
+        """
+        rates = case.rows(case.target[0, 0])
+        noise = _noise(np.array([seed]), np.array([position]), case.vocabulary, self.engine.form)[0]
+        there = np.flatnonzero(rates)
+        logs = np.log(noise[there].astype(float)), np.log(rates[there])
+        times = logs[0] - logs[1]
+        order = np.argsort(times)[:2]
+        errors = self.rounding * (1 + np.abs(logs[0]) + np.abs(logs[1]))[order].sum()
+        sure = len(order) == 1 or times[order[1]] - times[order[0]] > errors
+        return int(case.symbols[there[order[0]]]), bool(sure)
+
+
+def _undrafted(kind: Any) -> Kind:
+    """Return a kind with nothing drafted."""
+    if isinstance(kind, Said):
+        return replace(kind, step=_undrafted(kind.step))
+    changed: Kind = replace(kind, **({"k": 0} if kind.name == "tokens" else {"parents": ()}))
+    return changed

@@ -1,0 +1,310 @@
+"""Does the same seed give the same text: an engine is compared with plain decoding, by equality."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+from typing import Any
+
+import numpy as np
+
+from otspec._base.arithmetic import Array, IntArray
+from otspec._base.frozen import Frozen
+from otspec.chance import CannotFollowError
+from otspec.conformance.cases.cases import Case, memoryless, prompted
+from otspec.conformance.cases.drafting import UNKNOWN, Sample
+from otspec.conformance.cases.generated import DrawnToken, Said
+from otspec.conformance.cases.kinds import Kind
+from otspec.conformance.cases.library import cases_of, text_cases
+from otspec.conformance.cases.tasks import Task, kernel_tasks
+from otspec.conformance.evidence.evidence import Requirement
+from otspec.conformance.evidence.trial import FaultError
+from otspec.conformance.exact_check import drafted_ways
+from otspec.conformance.faults.base import faults_of
+from otspec.conformance.faults.explanations import OR, in_words
+from otspec.conformance.faults.shared_noise import Seen
+from otspec.conformance.following.kernel import KernelBatches, SingleRows, long_call
+from otspec.conformance.keyed import Keyed, Plain, Rows
+from otspec.conformance.report.report import Finding, Report, Tried
+
+ROWS, FEW_ROWS = 64, 8
+"""Rows of a case, and of one in the large vocabulary."""
+STREAMS, FEW_STREAMS = 16, 4
+"""Pairs of a seed and a beginning that these rows have."""
+FARTHEST = 1 << 10
+"""Texts begin before this position."""
+STEPS = 6
+"""Texts have so many times the tokens that one step gives at most."""
+PROBED = 64
+"""Positions at which is looked whether noise changes; four tokens are equally likely at each."""
+LOOKED_AT = 4
+"""Cases with findings that known faults are compared on."""
+STATISTIC = "the same seed"
+MEND = (
+    "What to do: let the token at a position be a function of the target's row, the seed of the "
+    "request and the position in its text, and of nothing else."
+)
+
+
+@dataclass(frozen=True, eq=False)
+class SameSeed(Frozen):
+    """A check that the same seed gives the same text.
+
+    Parameters
+    ----------
+    engine : Keyed
+    plain : Plain
+    kind : Kind
+    mode : str
+    seed : int
+    vocabulary, entries : int
+        As for :func:`otspec.conformance.check`.
+    """
+
+    engine: Keyed
+    plain: Plain
+    kind: Kind
+    mode: str
+    seed: int
+    vocabulary: int
+    entries: int
+
+    def run(self, progress: Callable[[int, int], object]) -> Report:
+        """Try all cases."""
+        tasks, rng = list(self._tasks()), np.random.default_rng(self.seed)
+        seen: list[Seen] = []
+        results = [] if self.plain.given else [self._probed(tasks[0].kind)]
+        if any(finding for _, finding in results):
+            tasks = []  # without plain decoding there is nothing to compare with
+        for done, task in enumerate(tasks, start=1):
+            results.append(self._tried(task, rng, seen))
+            progress(done, len(tasks))
+        findings = [finding for _, finding in results if finding is not None]
+        causes = self._causes(seen) if seen else [cause for f in findings for cause in f.looks_like]
+        if causes:
+            likely = (OR.join(causes),)
+            findings = [
+                replace(each, looks_like=likely) if each.statistic == STATISTIC else each
+                for each in findings
+            ]
+        notes = [in_words(cause) for cause in causes] or [MEND] * bool(findings)
+        return Report(
+            self.kind.name,
+            self.mode,
+            tuple(findings),
+            tuple(trial for trial, _ in results),
+            0.0,
+            tuple(notes),
+            verifier=self.engine.name,
+            same_seed=True,
+        )
+
+    def _tasks(self) -> Iterator[Task]:
+        if self.mode != "pipeline":
+            for task in kernel_tasks(self.engine, self.kind, self.vocabulary, self.entries):
+                plain = task.batches in (KernelBatches, SingleRows)
+                if plain and (self.mode == "kernel" or not task.costly):
+                    yield task
+            return
+        if self.kind.name == "tokens":
+            kind: Kind = DrawnToken(len(self.kind.parents), self.kind.law)
+            cases = cases_of(kind, self.vocabulary, uneven=False)
+        else:
+            kind = Said(self.kind, count=STEPS * self.kind.length)
+            cases = text_cases(2, self.vocabulary)
+        for case in cases:
+            yield Task(self.engine, kind, case, case, large=case.vocabulary >= self.vocabulary)
+
+    def _tried(
+        self, task: Task, rng: np.random.Generator, seen: list[Seen]
+    ) -> tuple[Tried, Finding | None]:
+        """Compare the texts of one case."""
+        texts = 0
+        for rows in self._calls(task, rng):
+            try:
+                answer = self.engine.say(task.kind, task.case, rows)
+                wanted = self._plain_texts(task, rows)
+            except FaultError as fault:
+                finding = Finding(
+                    task.case.name, fault.statistic, fault.reason, traceback=fault.traceback
+                )
+                return _trial(task.case.name, texts, 1), finding
+            known = (answer.texts != UNKNOWN) & (wanted != UNKNOWN)
+            off = known & (answer.texts != wanted)
+            off[: task.before] = False
+            wrong = int(off.any(axis=1).sum())
+            texts += len(off) - task.before
+            if wrong:
+                if not task.before:
+                    seen.append(Seen(task.kind, task.case, rows, answer.texts))
+                first = _first(task.case, rows, answer.texts, wanted, off)
+                return _trial(task.case.name, texts, wrong), Finding(
+                    task.case.name,
+                    STATISTIC,
+                    f"{first}; {wrong:,} of {len(off) - task.before:,} texts differ",
+                )
+        return _trial(task.case.name, texts, 0), None
+
+    def _calls(self, task: Task, rng: np.random.Generator) -> Iterator[Rows]:
+        """Yield the rows of each call: several, one in each call, or after very many others."""
+        costly = task.large or task.before > 0
+        streams = FEW_STREAMS if costly else STREAMS
+        seeds = rng.integers(2**31, size=streams)
+        if "seed" in self.engine.wanted and not isinstance(task.kind, Said):
+            seeds[:] = seeds[0]
+        starts = rng.permutation(FARTHEST)[:streams]
+        if self.mode == "exact":
+            samples = [_enumerated(task)]
+        elif task.batches is SingleRows:
+            samples = [task.kind.draw(task.case, 1, rng) for _ in range(FEW_ROWS)]
+        else:
+            size = sum(long_call(task.before)) or (FEW_ROWS if task.large else ROWS)
+            if isinstance(task.kind, Said):
+                size = min(size, STREAMS)
+            samples = [task.kind.draw(task.case, size, rng)]
+        for sample in samples:
+            which = rng.integers(streams, size=len(sample.variants))
+            begin = starts[which] * (not isinstance(task.kind, Said))
+            yield Rows(sample, seeds[which], begin)
+
+    def _plain_texts(self, task: Task, rows: Rows) -> IntArray:
+        """Return plain decoding's texts; unknown from where rounding decides on."""
+        kind, case, count = task.kind, task.case, len(rows.seeds)
+        if isinstance(kind, Said):
+            return self.plain.text(kind, case, rows)
+        texts = np.full((count, kind.length), UNKNOWN, dtype=np.intp)
+        after, sure = np.zeros(count, dtype=np.intp), np.ones(count, dtype=bool)
+        sure[: task.before] = False
+        for depth in range(kind.length):
+            going = np.flatnonzero(sure)
+            keys = (rows.sample.variants, after, rows.seeds, rows.starts + depth)
+            unique, which = np.unique(np.stack(keys)[:, going], axis=1, return_inverse=True)
+            tokens = np.array(
+                [
+                    self._token(kind, case, case.target[variant, last], seed, position)
+                    for variant, last, seed, position in unique.T.tolist()
+                ]
+            ).reshape(-1, 2)[which.reshape(-1)]
+            sure[going] = tokens[:, 1] > 0
+            texts[going, depth] = np.where(tokens[:, 1] > 0, tokens[:, 0], UNKNOWN)
+            after[going] = np.minimum(tokens[:, 0], case.n - 1) + 1
+        return texts
+
+    def _token(
+        self, kind: Kind, case: Case, weights: Array, seed: int, position: int
+    ) -> tuple[int, bool]:
+        key = case.name, weights.tobytes(), seed, position
+        if key not in self._known:
+            self._known[key] = self.plain.token(kind, case, weights, seed, position)
+        return self._known[key]
+
+    @cached_property
+    def _known(self) -> dict[Any, tuple[int, bool]]:
+        return {}
+
+    def _probed(self, kind: Kind) -> tuple[Tried, Finding | None]:
+        """Look at plain decoding itself where four tokens are equally likely at all positions."""
+        case = memoryless("plain decoding", [1] * 4, [1] * 4)
+        if isinstance(kind, Said):
+            alike = [[1] * 4] * 4
+            kind, case = replace(kind, count=PROBED), prompted(case.name, alike, alike, 1)
+
+        def said(seed: int) -> list[int]:
+            if isinstance(kind, Said):
+                sample = kind.draw(case, 1, np.random.default_rng(0))
+                rows = Rows(sample, np.array([seed]), np.zeros(1, dtype=np.intp))
+                text: list[int] = self.plain.text(kind, case, rows)[0].tolist()
+                return text
+            row = case.target[0, 0]
+            return [self.plain.token(kind, case, row, seed, place)[0] for place in range(PROBED)]
+
+        try:
+            text, again, other = said(self.seed + 1), said(self.seed + 1), said(self.seed + 2)
+        except FaultError as fault:
+            return _trial(case.name, 0, 1), Finding(
+                case.name,
+                fault.statistic,
+                f"with nothing drafted {fault.reason}: pass plain decoding as same_seed",
+                traceback=fault.traceback,
+            )
+        faults = {
+            "one seed gives two texts": (text != again, ()),
+            "all positions have one token": (
+                len(set(text)) == 1,
+                ("noise counted from the beginning of each step",),
+            ),
+            "positions 2 i and 2 i + 1 have one token for all i": (
+                text[::2] == text[1::2],
+                ("one noise for neighbouring positions",),
+            ),
+            "two seeds give one text": (text == other, ()),
+        }
+        for words, (there, causes) in faults.items():
+            if there:
+                return _trial(case.name, 3, 1), Finding(
+                    case.name,
+                    STATISTIC,
+                    f"{words}, of four equally likely tokens at {PROBED} positions",
+                    looks_like=causes,
+                )
+        return _trial(case.name, 3, 0), None
+
+    def _causes(self, seen: Sequence[Seen]) -> list[str]:
+        """Return the known faults that give all that was said, token for token."""
+        small = [each for each in seen if each.case.vocabulary == each.case.n][:LOOKED_AT]
+        if self.mode == "pipeline" or not small:
+            return []
+
+        def race(each: Seen, weights: Array, row: int, ahead: int) -> int:
+            position = max(int(each.rows.starts[row]) + ahead, 0)
+            seed = int(each.rows.seeds[row])
+            return self._token(each.kind, each.case, weights, seed, position)[0]
+
+        faults = [
+            fault for fault in faults_of(self.kind.name, same_seed=True) if not fault.pipeline
+        ]
+        return [
+            fault.name
+            for fault in faults
+            if all(each.explained(fault.machine(), partial(race, each)) for each in small)
+        ]
+
+
+def _enumerated(task: Task) -> Sample:
+    """Return all drafts of a case.
+
+    Raises
+    ------
+    ValueError
+        There are too many.
+    """
+    try:
+        ways = list(drafted_ways(task.kind, task.case))
+    except CannotFollowError as error:
+        raise ValueError(
+            f"mode is 'exact', and on {task.case.name!r} {error}: use mode='kernel'"
+        ) from error
+    variants, drafts, there = (
+        np.array([getattr(way, name) for way in ways]) for name in ("variant", "drafts", "there")
+    )
+    return Sample(variants, drafts, task.case.places[drafts], there)
+
+
+def _trial(name: str, texts: int, wrong: int) -> Tried:
+    needs = Requirement(2, 0.0, 1.0, 0.0, texts, 1.0)
+    counts = np.array([[texts - min(wrong, texts), wrong]])
+    return Tried(name, needs, texts, float("inf") if wrong else 0.0, counts, np.array([1.0, 0.0]))
+
+
+def _first(case: Case, rows: Rows, said: IntArray, wanted: IntArray, off: Array) -> str:
+    """Say where the first text that differs does so first."""
+    row = int(np.argmax(off.any(axis=1)))
+    depth = int(np.argmax(off[row]))
+    tokens = np.append(case.places, -1)
+    one, other = (int(tokens[min(text[row, depth], case.n)]) for text in (said, wanted))
+    words = "a token of probability 0" if one < 0 else f"token {one}"
+    return (
+        f"seed {rows.seeds[row]} differs first at position {rows.starts[row] + depth} of the text: "
+        f"it has {words}, and plain decoding has token {other}"
+    )

@@ -1,0 +1,234 @@
+"""Engines that promise the same text for the same seed: equality with plain decoding."""
+
+import numpy as np
+import pytest
+import seeded_engines as engines
+
+from otspec import batch
+from otspec.conformance import adapters, check
+from otspec.conformance.faults import FAULTS
+from otspec.conformance.faults.base import faults_of
+
+SMALL = {"same_seed": True, "vocabulary": 37, "entries": 48}
+KINDS = ("tokens", "block", "tree")
+SEVERAL = ("block", "tree")
+
+
+@pytest.mark.parametrize("mode", ["kernel", "exact"])
+@pytest.mark.parametrize("kind", KINDS)
+def test_right_verifiers_pass(kind, mode):
+    for one_seed in (False, True):
+        right = engines.verifier(kind, engines.Keys(), one_seed)
+        report = check(right, kind=kind, mode=mode, **SMALL)
+        assert report.passed, str(report)
+        assert (report.same_seed, report.false_alarm, report.findings) == (True, 0.0, ())
+        assert "texts are those of plain decoding (a right verifier never fails)" in str(report)
+
+
+ENGINES = {
+    "tokens": engines.token_engine(engines.Keys()),
+    "block": engines.decoder(engines.Keys()),
+    "tree": engines.tree_decoder(engines.Keys()),
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_right_engines_pass(kind):
+    report = check(ENGINES[kind], kind=kind, mode="pipeline", **SMALL)
+    assert report.passed, str(report)
+    assert sum(tried.size for tried in report.cases) > 100
+
+
+# The fault of the table, and where it can be had.
+FAULTY = {
+    "noise of the first row for all rows": (engines.FirstRow, KINDS),
+    "residual raced with the noise of its draft": (engines.Residual, KINDS),
+    "one noise for neighbouring positions": (engines.Neighbours, KINDS),
+    "noise of a step's first position at all its positions": (engines.FirstPosition, SEVERAL),
+    "noise of the last draft after a whole path": (engines.LastDraft, SEVERAL),
+    "noise indexed by node": (engines.ByNode, ("tree",)),
+    "noise counted from the beginning of each step": (engines.WithinStep, SEVERAL),
+}
+OF_PLAIN = ("one noise for neighbouring positions", "noise counted from the beginning of each step")
+"""What plain decoding has as well."""
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"), [(name, kind) for name, (_, kinds) in FAULTY.items() for kind in kinds]
+)
+def test_each_fault_is_found_and_named(name, kind):
+    verifier = engines.verifier(kind, FAULTY[name][0]())
+    plain = engines.verifier(kind, engines.Keys())
+    for mode, same_seed in (("kernel", True), ("kernel", plain), ("exact", plain)):
+        report = check(verifier, kind=kind, mode=mode, **SMALL | {"same_seed": same_seed})
+        assert report.outcome == "failed"
+        assert all(each.statistic == "the same seed" for each in report.findings)
+        assert name in report.findings[0].looks_like[0].split(" or ")
+        assert any(note.startswith(f"{name}: ") for note in report.notes)
+        own = same_seed is True and name in OF_PLAIN
+        assert (report.findings[0].case == "plain decoding") == own
+        assert own or "differs first at position" in report.findings[0].reason
+
+
+def test_the_table_has_these_faults():
+    listed = {fault.name for kind in KINDS for fault in faults_of(kind, same_seed=True)}
+    assert listed == {*FAULTY, "noise indexed by step"}
+    for name, (_, kinds) in FAULTY.items():
+        assert FAULTS[name].kinds == kinds
+        assert FAULTS[name].same_seed
+
+
+def test_the_first_difference_is_named():
+    def late(target, drafts, mask, positions, seeds, parents, draft):
+        length, token = right(draft, target, drafts, mask, parents, positions, seeds)
+        # One row of the batch has another token after two kept drafts.
+        row = int(np.argmax(length == 2)) if len(length) > 1 and (length == 2).any() else None
+        if row is not None:
+            seen.append((int(seeds[row]), int(positions[row, 2]), int(token[row])))
+            token[row] = (token[row] + 1) % target.shape[-1]
+        return length, token
+
+    right, seen = engines.verifier("block", engines.Keys()), []
+    report = check(late, kind="block", **SMALL)
+    seed, position, token = seen[0]
+    assert report.findings[0].reason.startswith(
+        f"seed {seed} differs first at position {position} of the text: it has token "
+        f"{(token + 1) % 4}, and plain decoding has token {token}; 1 of "
+    )
+    assert report.findings[0].looks_like == ()
+    assert "a function of the target's row, the seed of the request and the position" in str(report)
+
+
+@pytest.mark.parametrize("fault", ["FirstRow", "FirstPosition", "LastDraft", "ByStep", "Residual"])
+def test_decoders_with_a_fault_are_found(fault):
+    keys = getattr(engines, fault)()
+    kinds = {"tree": engines.tree_decoder(keys)}
+    if fault != "FirstRow":  # of one text in each call
+        kinds["block"] = engines.decoder(keys)
+    for kind, engine in kinds.items():
+        report = check(engine, kind=kind, mode="pipeline", **SMALL)
+        assert report.outcome == "failed"
+        assert any("differs first at position" in each.reason for each in report.findings), kind
+
+
+PLAIN = {
+    "Neighbours": "positions 2 i and 2 i + 1 have one token for all i",
+    "OneOfAllPositions": "all positions have one token",
+    "NoSeed": "two seeds give one text",
+    "Fresh": "one seed gives two texts",
+}
+
+
+@pytest.mark.parametrize("fault", PLAIN)
+def test_what_plain_decoding_has_too_is_found_there(fault):
+    keys = getattr(engines, fault)()
+    checks = [(engines.verifier(kind, keys), kind, "kernel") for kind in KINDS]
+    checks += [
+        (engines.decoder(keys), "block", "pipeline"),
+        (engines.tree_decoder(keys), "tree", "pipeline"),
+        (engines.token_engine(keys), "tokens", "pipeline"),
+    ]
+    for engine, kind, mode in checks:
+        report = check(engine, kind=kind, mode=mode, **SMALL)
+        assert report.outcome == "failed"
+        assert report.findings[0].case == "plain decoding"
+        assert PLAIN[fault] in report.findings[0].reason
+
+
+def given(target, drafts, noise):
+    return batch.gumbel_coupling(target, drafts, noise)
+
+
+def gumbels(target, drafts, noise):
+    """The same race of logits: argmax of log q + Gumbel."""
+    return np.argmax(target - np.log(noise), axis=-1)
+
+
+@pytest.mark.parametrize(
+    ("arrays", "dtype"), [("numpy", "float16"), ("numpy", "float64"), ("torch", "float32")]
+)
+def test_noise_may_be_given(arrays, dtype):
+    if arrays == "torch":
+        pytest.importorskip("torch")
+    assert check(given, arrays=arrays, dtype=dtype, **SMALL).passed
+    if arrays == "numpy":
+        assert check(adapters.on_logits(gumbels), dtype=dtype, **SMALL).passed
+
+
+def test_noise_of_a_neighbour_is_found_where_noise_is_given():
+    def shifted(target, drafts, noise):
+        won = np.argmin(
+            np.where(target > 0, np.roll(noise, 1, axis=1), np.inf) / np.maximum(target, 1e-30),
+            axis=2,
+        )
+        kept = (drafts == won[:, :-1]).cumprod(axis=1).sum(axis=1)
+        return kept, won[np.arange(len(kept)), kept]
+
+    assert check(shifted, kind="block", **SMALL).outcome == "failed"
+
+
+def keyed(target, drafts, positions, seed):
+    return batch.gumbel_coupling(target, drafts, batch.shared_noise(target, positions, seed))
+
+
+def plainly(target, positions, seed):
+    noise = batch.shared_noise(target, positions, seed)
+    return batch.gumbel_coupling(target, np.zeros((len(target), 1), int), noise).token
+
+
+def greedily(target, seed, positions):
+    return (target.argmax(axis=1) + seed + positions) % target.shape[1]
+
+
+def test_plain_decoding_may_be_another_function():
+    assert check(keyed, **SMALL | {"same_seed": plainly}).passed
+    report = check(keyed, **SMALL)
+    assert report.outcome == "undecided"
+    assert len(report.cases) == 1
+    assert "pass plain decoding as same_seed" in report.findings[0].reason
+    assert check(keyed, **SMALL | {"same_seed": greedily}).outcome == "failed"
+
+
+def test_rejection_sampling_is_none():
+    def verify(draft, target, drafts, positions, seed):
+        uniforms = np.random.default_rng([seed, *positions]).random(
+            (len(drafts), drafts.shape[1] + 1)
+        )
+        return batch.recursive_rejection(draft, target, drafts, uniforms)
+
+    report = check(verify, **SMALL | {"same_seed": plainly})
+    assert report.outcome == "failed"
+    assert report.findings[0].looks_like == ()
+
+
+def test_an_engine_that_raises_is_undecided():
+    def broken(target, drafts, noise):
+        raise RuntimeError("no kernel")
+
+    report = check(broken, **SMALL)
+    assert report.outcome == "undecided"
+    assert "RuntimeError: no kernel" in report.findings[0].reason
+
+
+def keyless(drafts):
+    return drafts[:, 0]
+
+
+def seeded_by_nobody(drafts, rng):
+    return rng.permutation(drafts)[:, 0]
+
+
+REFUSED = {
+    "verifier takes no noise": ((keyless,), {}),
+    "verifier takes 'rng'": ((seeded_by_nobody,), {}),
+    "rule is for laws": ((given,), {"rule": "maximal-coupling"}),
+    "same_seed is 3": ((given,), {"same_seed": 3}),
+    "too many ways|more than 20,000 ways to draft": ((given,), {"mode": "exact", "shape": 8}),
+}
+
+
+@pytest.mark.parametrize("message", REFUSED)
+def test_what_cannot_be_checked_is_refused(message):
+    arguments, options = REFUSED[message]
+    with pytest.raises(ValueError, match=message):
+        check(*arguments, **SMALL | options)
