@@ -16,8 +16,10 @@ from otspec.chance import Chance
 from otspec.distributions import Distribution, DistributionLike
 from otspec.drafts import WithoutReplacement
 from otspec.drafts.single import ByRatio
+from otspec.drafts.successive import WithOne, successive
+from otspec.estimate import Estimate, Estimates
 from otspec.optimum.pools.pools import UNITS, Pools
-from otspec.rules.base.accepted import Estimated
+from otspec.rules.base.accepted import DrawnDrafts, Estimated
 from otspec.rules.base.enumeration import enumerated_acceptance, refuse_many_tuples
 from otspec.rules.pooled.base import PooledRule
 from otspec.rules.pooled.exponential_clocks import RungDrafts
@@ -198,3 +200,75 @@ class PooledSelectionWithoutReplacement(PooledRule):
         masses = tokens[list(drafts)]
         if is_exact(masses):
             return as_number(1 - masses.sum(), like=masses)
+        left = math.fsum([math.ldexp(1.0, UNITS), *(-masses).tolist()])
+        if left < math.ldexp(_SMALL, UNITS):  # the masses' own roundings count: add up the others
+            left = float(np.delete(tokens, list(drafts)).sum())
+        return left
+
+
+@dataclass(frozen=True, eq=False)
+class DistinctDrafts(DrawnDrafts):
+    """An estimate of what pooled selection of distinct drafts accepts."""
+
+    rule: PooledSelectionWithoutReplacement
+
+    @cached_property
+    def probability(self) -> Estimate:
+        """What is known plus simulated residual hits."""
+        rule = self.rule
+        accepted = as_number(rule.accepted_selection().sum(), like=rule.draft)
+        known = accepted, accepted + rule.loss_bound()
+        return self.with_hits(lambda x: rule.coupling.hits(x, rule.shares_of(x)), known)
+
+    @cached_property
+    def by_token(self) -> Estimates:
+        """What is known with optimal pools, shape (n,)."""
+        if not self.rule.pools.optimal:
+            return super().by_token
+        known = self.rule.accepted_selection().astype(float)
+        return Estimates(known, known, known)
+
+    @cached_property
+    def by_position(self) -> Estimates:
+        """Sums of what follows, shape (k,)."""
+        if not self.rule.pools.optimal:
+            return super().by_position
+        found = self.by_position_and_token
+        return Estimates(*(part.sum(axis=1) for part in (found.value, found.low, found.high)))
+
+    @cached_property
+    def by_position_and_token(self) -> Estimates:
+        """The simulated positions of what is known by token, without bounds on them: (k, n).
+
+        A token that is hardly ever drafted is taken to be what the others are on average.
+        :meth:`of_token_by_position` has intervals.
+        """
+        rule, k = self.rule, self.rule.k
+        if not rule.pools.optimal:
+            return super().by_position_and_token
+        rng, hits = np.random.default_rng(self.seed), np.zeros((k, len(rule.draft)))
+        size, places = max(self.size // 10, 2), np.arange(k)
+        chances = rule.coupling.chances.astype(float)
+        drawn = successive(rule.draft.astype(float), k, size, rng)
+        for x, uniform in zip(drawn.tolist(), rng.random(size).tolist(), strict=True):
+            hits[places, x] += rule.some_shares_of(x, uniform).astype(float) * chances[x]
+        by_place = hits.sum(axis=1, keepdims=True)
+        hits += by_place / by_place.sum() if hits.any() else 1 / k
+        known = self.by_token.value
+        return Estimates(hits / hits.sum(axis=0) * known, 0 * hits, np.tile(known, (k, 1)))
+
+    def of_token_by_position(self, y: int) -> list[Estimate]:
+        """Estimate how often y is accepted at each position from drafts that y is among.
+
+        The others are drawn without y; how likely y is drafted among them at each place is known.
+        """
+        rule, size = self.rule, self.size
+        drafts = WithOne(rule.draft.astype(float), y, rule.k)
+        rng = np.random.default_rng(self.seed)
+        others, uniforms = drafts.sample(size, rng), rng.random(size)
+        hits = np.zeros((rule.k, size))
+        for index, (z, uniform) in enumerate(zip(others.tolist(), uniforms, strict=True)):
+            for i, weight in enumerate(drafts.weights(z)):
+                x = (*z[:i], y, *z[i:])
+                hits[i, index] = weight * rule.output_of(x, i, rule.some_shares_of(x, uniform))
+        return [Estimate.of_mean(hits[i], most=drafts.most[i]) for i in range(rule.k)]
