@@ -83,9 +83,9 @@ class ProgramRule(LawRule):
             position = operator.index(found)
         except TypeError:
             return as_returned_row(found, self.target)
-        if not 0 <= position < self.k:
+        if isinstance(found, bool) or not 0 <= position < self.k:
             raise ValueError(
-                f"verify returned {position}: return the position of a draft, from 0 to "
+                f"verify returned {found}: return the position of a draft, from 0 to "
                 f"{self.k - 1}, or {n} masses"
             )
         return position

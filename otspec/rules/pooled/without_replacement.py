@@ -16,7 +16,7 @@ from otspec.chance import Chance
 from otspec.distributions import Distribution, DistributionLike
 from otspec.drafts import WithoutReplacement
 from otspec.drafts.single import ByRatio
-from otspec.drafts.successive import WithOne, successive
+from otspec.drafts.without_replacement import WithOne, successive
 from otspec.estimate import Estimate, Estimates
 from otspec.optimum.pools.pools import UNITS, Pools
 from otspec.rules.base.accepted import DrawnDrafts, Estimated
