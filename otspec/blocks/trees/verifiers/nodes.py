@@ -144,8 +144,7 @@ class Node(Frozen):
     def _by_places(self) -> AcceptedChildren:
         if not self.merges:
             return AcceptedChildren.of(
-                ((place,) for place in range(self.rule.k)),
-                self.rule.accepted().by_position_and_token,
+                ((place,) for place in range(self.rule.k)), self._by_position
             )
         enumerated, _ = self.enumerated
         ways = sorted({places for _, places in enumerated})
@@ -156,7 +155,7 @@ class Node(Frozen):
         return AcceptedChildren.of(ways, law)
 
     @property
-    def _by_draft(self) -> Array:
+    def _by_position(self) -> Array:
         """What is accepted, by the first draft that it is: (k, n)."""
         try:
             return self.rule.accepted().by_position_and_token
