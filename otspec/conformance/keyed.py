@@ -16,7 +16,7 @@ from otspec.batch import shared_noise
 from otspec.conformance.cases.answers import Answer
 from otspec.conformance.cases.arrays import Form, plain
 from otspec.conformance.cases.calling import ARRAYS, Randomness, Verifier
-from otspec.conformance.cases.cases import Case
+from otspec.conformance.cases.cases import Case, memoryless, prompted
 from otspec.conformance.cases.drafting import Sample, drafted
 from otspec.conformance.cases.generated import Said
 from otspec.conformance.cases.kinds import Kind
@@ -25,6 +25,8 @@ from otspec.conformance.following.kernel import KernelBatches
 
 KEYS = ("seed", "seeds")
 """One seed of all rows, or one for each."""
+PROBED = 64
+"""Positions at which is looked whether noise changes."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -195,6 +197,35 @@ class Plain(Frozen):
         row = Rows(sample, np.array([seed]), np.array([position]))
         said = self.engine.say(_undrafted(kind), alone, row)
         return int(said.texts[0, 0]), True
+
+    def wrong(self, kind: Kind) -> tuple[str, tuple[str, ...]]:
+        """Return what is wrong with texts of four equally likely tokens, "" if nothing is.
+
+        And the known faults that explain it. By chance any of this is so with a probability below
+        1e-18.
+        """
+        text, again, other = (self._of_alike(kind, seed) for seed in (1, 1, 2))
+        if text != again:
+            return "one seed gives two texts", ()
+        if len(set(text)) == 1:
+            causes = ("noise counted from the beginning of each step",)
+            return "all positions have one token", causes
+        if text[::2] == text[1::2]:
+            words = "positions 2 i and 2 i + 1 have one token for all i"
+            return words, ("one noise for neighbouring positions",)
+        return "two seeds give one text" if text == other else "", ()
+
+    def _of_alike(self, kind: Kind, seed: int) -> list[int]:
+        """Return a text of four equally likely tokens."""
+        if not isinstance(kind, Said):
+            row = np.full(4, 0.25)
+            case = memoryless("alike", row, row)
+            return [self.token(kind, case, row, seed, place)[0] for place in range(PROBED)]
+        case = prompted("alike", [[1] * 4] * 4, [[1] * 4] * 4, 1)
+        sample = kind.draw(case, 1, np.random.default_rng(0))
+        rows = Rows(sample, np.array([seed]), np.zeros(1, dtype=np.intp))
+        text: list[int] = self.text(replace(kind, count=PROBED), case, rows)[0].tolist()
+        return text
 
     def _raced(self, case: Case, seed: int, position: int) -> tuple[int, bool]:
         """Return the first of the race E/q, and whether the second is later by more than rounding.

@@ -13,6 +13,7 @@ from otspec.conformance.faults import FAULTS, RIGHT_RULES, Machine, joint_law, r
 from otspec.conformance.faults.distribution import right_law, total_variation
 from otspec.conformance.faults.explanations import explanations, in_words, looked_at
 from otspec.conformance.faults.machine import Setting
+from otspec.conformance.faults.randomness import raced_again
 from tests.auditing.broken_rules import GALLERY
 from tests.support.docs_scripts import script
 
@@ -155,3 +156,15 @@ def test_the_page_of_controls_is_what_is_measured():
         # Faults that are wrong in it.
         assert int(rows[rule.name][4]) >= 25, rule.name
     assert "\n".join(page.shared_noise()) in text
+
+
+def test_two_races_with_the_same_noise_have_their_own_laws_and_agree_as_shared_noise_does():
+    rates, weights = (0.5, 0.3, 0.2), (0.1, 0.6, 0.3)
+    laws = np.array([raced_again(rates, first, weights) for first in range(3)])
+    assert np.array(rates) @ laws == pytest.approx(weights, abs=1e-15)
+    # One list of exponential numbers: sum of 1 / sum of max(p(z) / p(y), q(z) / q(y)).
+    agree = sum(
+        1 / sum(max(p / rates[y], q / weights[y]) for p, q in zip(rates, weights, strict=True))
+        for y in range(3)
+    )
+    assert np.array(rates) @ laws.diagonal() == pytest.approx(agree, abs=1e-15)
