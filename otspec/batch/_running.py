@@ -58,11 +58,11 @@ RULES = {
     ),
     "k_sequential": BatchRule(k_sequential.verify, "k_sequential", "sample_iid"),
     "pooled_selection": BatchRule(
-        graded_pools.verify, "pooled_selection", "sample_iid", graded=True
+        graded_pools.verify, "pooled.pooled_selection", "sample_iid", graded=True
     ),
     "pooled_selection_without_replacement": BatchRule(
         clock_selection.verify,
-        "pooled_selection_without_replacement",
+        "pooled.pooled_selection_without_replacement",
         "sample_without_replacement",
         graded=True,
     ),

@@ -121,8 +121,10 @@ class TruncatedAlphabet(PairRule):
 
     def verify(self, drafts: Sequence[int], chance: Chance) -> int | Distribution:
         """Verify drafts; see :meth:`otspec.rules.Rule.verify`."""
-        if not chance.accept(self.share):
-            return self._on_all(self._dropped, self.target[self._dropped] / (1 - self.share))
+        dropped = self.target[self._dropped]
+        # Where nothing is dropped the share is 1, up to rounding.
+        if dropped.any() and not chance.accept(self.share):
+            return self._on_all(self._dropped, dropped / (1 - self.share))
         kept, places = self._left(drafts)
         if not places:
             return self._on_all(self._kept, self.kept_target)

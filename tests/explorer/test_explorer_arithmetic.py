@@ -19,7 +19,7 @@ KS = ((1, 2, 3), (2, 4, 16), (3, 7))
 """In turn."""
 LEFT_OUT = {
     "importance-sampling", "earliest-pooled-selection", "truncated-alphabet", "priority-mixture",
-    "recursive-rejection-independent", "planned", "gumbel-coupling", "gumbel-lists",
+    "recursive-rejection-independent", "planned",
 }  # fmt: skip
 """Rules of which the page has no formula: rules.js says why."""
 

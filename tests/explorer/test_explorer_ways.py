@@ -195,7 +195,7 @@ def test_copies_go_on_in_python_and_the_shell(desk, capsys):
 
 def test_every_law_goes_on_in_python(desk):
     desk.open()
-    for law in desk.tab.evaluate("otspec._base.arithmetic.LAWS.map((law) => law.name)"):
+    for law in desk.tab.evaluate("otspec.arithmetic.LAWS.map((law) => law.name)"):
         desk.go(link(["0.25", "0.3", "0.45"], ["0.1", "0.2", "0.7"], 2, law))
         printed = io.StringIO()
         with contextlib.redirect_stdout(printed):

@@ -21,13 +21,13 @@ from otspec.blocks.trees.verifiers.traversal_verify import rejections
 from otspec.blocks.trees.verifiers.visits import over_drafts
 from otspec.coupling import Coupling
 from otspec.distributions import as_distribution
-from otspec.drafts.successive import WithOne
 from otspec.drafts.support import Support, support
+from otspec.drafts.without_replacement import WithOne
 from otspec.estimate import Estimates
 from otspec.models.base import Continued
 from otspec.models.corrected import OneCorrectedToken
 from otspec.models.logged import LoggedModel
-from otspec.optimum.cuts.water_filling import Vessels
+from otspec.optimum.cuts.levels import Vessels
 from otspec.optimum.outputs import Outputs
 from otspec.optimum.plan import Plan
 from otspec.optimum.pools.histogram import Histogram
@@ -36,7 +36,7 @@ from otspec.optimum.pools.laws import SelectionLaw, clipped_law
 from otspec.optimum.pools.pools import Pools, by_bins, by_thresholds, by_token
 from otspec.ratios import Pair
 from otspec.rules.importance.acceptance import VerifiedSelection
-from otspec.rules.importance.stages import Stage, StagedSelection
+from otspec.rules.importance.selection import StagedSelection
 from otspec.rules.lossy import LOSSY_RULES
 from otspec.rules.pooled.barriers import Barriers, find_barriers
 from otspec.rules.pooled.exponential_clocks import RungDrafts
@@ -50,6 +50,12 @@ from otspec.rules.priority.priorities import Mixture
 from otspec.rules.rejection.rejected_paths import DistinctPaths
 from otspec.rules.two_hubs import HubShares
 from otspec.solvers import LinearProgram, Names, Sense, Solution, Status
+
+
+def verify_nothing(drafts, chance):
+    """Keep nothing: the program of a rule."""
+    del drafts, chance
+    return -1
 
 
 def first(drafts, chance):
@@ -193,7 +199,6 @@ EXACT = {  # from exact arrays or from float ones
     "verified": lambda give: VerifiedSelection(
         StagedSelection((give(DRAFT),), give(TARGET), 2), give(TARGET), 1, give(TARGET)
     ),
-    "stage": lambda give: Stage(give(np.array([1, 0, 2])), give([["1", "0"]] * 2), give(DRAFT)),
     "pooled": lambda give: rules.PooledSelection(give(DRAFT), give(TARGET), 3),
     "earliest": lambda give: rules.EarliestPooledSelection(give(DRAFT), give(TARGET), 2),
     "fewest": lambda give: rules.PooledSelection(give(DRAFT), give(TARGET), 2, "fewest"),
@@ -278,6 +283,9 @@ EXACT = {  # from exact arrays or from float ones
         model(give), model(give, TARGET), give.sequence([2, 1])
     ),
     "clipped ranks": lambda give: ClippedRanks(model(give), model(give, TARGET), 2),
+    "own program": lambda give: blocks.ProgramTree(
+        model(give), model(give, TARGET), give.sequence([2, 1]), verify_nothing
+    ),
     "greatest path": lambda give: GreatestPath(model(give), model(give, TARGET), 2),
     **{
         kind.title: lambda give, kind=kind: kind(

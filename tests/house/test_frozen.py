@@ -38,10 +38,11 @@ NOT_WALKED = {
     "Knots": "a search, which prefixes are added to",
     "Quantity": "what an exact number and an estimate share",
     "Ordered": "a part of a Pair, which is walked",
+    "Growing": "a tree that is being drafted, which nodes are added to",
     **dict.fromkeys(
         ("Heaviest", "Left", "Levels"), "numbers of DistinctPaths while it draws, which is walked"
     ),
-    **dict.fromkeys(("Step", "Drawn"), "what a selection has come to, until its next stage"),
+    **dict.fromkeys(("Stage", "Drawn"), "what a selection has come to, until its next stage"),
     "Crash": "holds whatever exception foreign code has raised",
     "Chance": "draws random numbers, which differ each time",
     **dict.fromkeys(

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from otspec.drafts import WithoutReplacement
-from otspec.drafts.successive import WithOne
+from otspec.drafts.without_replacement import WithOne
 from otspec.rules import (
     PooledSelection,
     PooledSelectionWithoutReplacement,

@@ -11,7 +11,7 @@ from searching import of_all
 
 from otspec.rules import ImportanceSampling, NotExactError
 from otspec.rules.importance import acceptance as importance_laws
-from otspec.rules.importance import steps
+from otspec.rules.importance import stages
 
 
 def cases(seed, count, ks=(1, 2, 3, 4)):
@@ -131,7 +131,7 @@ def test_more_drafts_may_accept_less_if_few_tokens_are_free():
 
 
 def test_more_free_tokens_than_the_memory_holds_pairs_of_are_refused(monkeypatch):
-    monkeypatch.setattr(steps, "memory", lambda: 800)
+    monkeypatch.setattr(stages, "memory", lambda: 800)
     pair = [0.5, 0.25, 0.25, 0.0], [0.25, 0.25, 0.25, 0.25]
     assert ImportanceSampling(*pair, 2, free=3).acceptance() > 0.5
     with pytest.raises(ValueError, match=r"free is 4: .*; use fewer free tokens"):

@@ -7,8 +7,8 @@ from otspec._base import compiling
 from otspec._base.compiling import unwriteable
 from otspec.programs.truncated import places_in, surely_selected
 from otspec.rules import ImportanceSampling
-from otspec.rules.importance import numba_pass, steps
-from otspec.rules.importance.steps import FEW
+from otspec.rules.importance import numba_pass, stages
+from otspec.rules.importance.stages import FEW, Stage
 
 LOOPS = numba_pass.move_few, numba_pass.fast_move_few
 
@@ -83,11 +83,13 @@ def test_drafts_meet_as_those_of_arrays(loop):
     for free in (0, 1, 6):
         rank, drafts = rng.permutation(20), rng.integers(0, 20, (4, 200))
         upper = np.triu(rng.random((free, free)), 1)
-        kept = steps.kept_of(upper + np.tril(1 - upper.T, -1))
+        shares = upper + np.tril(1 - upper.T, -1)
         weights = rng.dirichlet(np.ones(3), size=200).T
-        stays = steps.keeps(rank, kept, drafts[:3], drafts[3])
+        stays = Stage(rank, rank, shares, stages._kept_of(shares), rank).keeps(
+            drafts[:3], drafts[3]
+        )
         found = np.vstack([weights, np.zeros(200)])
-        loop(found, drafts, 3, unwriteable(rank), unwriteable(kept))
+        loop(found, drafts, 3, unwriteable(rank), unwriteable(shares))
         assert found[:3].tolist() == (weights * stays).tolist()
         assert found[3].tolist() == (weights * (1 - stays)).sum(axis=0).tolist()
 

@@ -45,7 +45,7 @@ def evaluated(function: str, argument: object) -> Any:
     infinite = "(key, value) => (value === Infinity ? 'Infinity' : value)"
     call = f"JSON.stringify(({function})({given}), {infinite})"
     return json.loads(
-        _context().eval(f"(() => {{ const a = otspec._base.arithmetic; return {call}; }})()")
+        _context().eval(f"(() => {{ const a = otspec.arithmetic; return {call}; }})()")
     )
 
 

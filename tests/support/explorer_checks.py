@@ -13,6 +13,8 @@ CLOSE = 1e-9
 TWO_HUBS = "two-hubs"
 NOT_SHOWN = {"importance-sampling"}
 """A rule that takes linear programs."""
+MOST_TOKENS = 256
+"""Of one race of shared noise, which is a sum over all pairs of tokens on the page."""
 POOLED = {
     "iid": RULES["pooled-selection"],
     "without-replacement": RULES["pooled-selection-without-replacement"],
@@ -41,6 +43,7 @@ def acceptances(draft, target, k, law):
         rule.name: float(rule(draft, target, k).acceptance())
         for rule in compared_rules()
         if rule.law_class is LAWS[law] and rule.only_k in (None, k) and rule.name not in NOT_SHOWN
+        if rule.name != "gumbel-coupling" or len(draft) <= MOST_TOKENS
     }
 
 

@@ -56,7 +56,7 @@ ANEW = """hash => {
     document.activeElement.blur();
     for (const details of document.querySelectorAll("details")) details.open = false;
     const { link, page } = otspec.explorer;
-    page.set(link.read(hash, otspec._base.arithmetic.LAWS.map((law) => law.name)));
+    page.set(link.read(hash, otspec.arithmetic.LAWS.map((law) => law.name)));
 }"""
 
 SETTLED = """version => new Promise((resolve, reject) => {

@@ -16,9 +16,11 @@
     "pooled-selection": { color: "#CC79A7", marker: "h" },
     "pooled-selection-without-replacement": { color: "#6650C8", marker: "p" },
     "drawn-draft": { color: "#B0306A", marker: "d" },
+    "gumbel-coupling": { color: "#8C510A", marker: ">" },
+    "gumbel-lists": { color: "#BF812D", marker: "<" },
     "target-only": { color: "#117733", marker: "*" },
   };
-  const ON_DARK = { "#6650C8": "#9d90ff", "#B0306A": "#dd7aa9", "#117733": "#58c27a", "#0072B2": "#7b93ff" };
+  const ON_DARK = { "#6650C8": "#9d90ff", "#B0306A": "#dd7aa9", "#117733": "#58c27a", "#0072B2": "#7b93ff", "#8C510A": "#c98a3d" };
 
   function look(rule) {
     const { color, marker: kind } = LOOKS[rule] ?? { color: "#999999", marker: "o" };

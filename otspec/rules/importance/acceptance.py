@@ -16,8 +16,8 @@ from otspec.distributions import Distribution
 from otspec.drafts.base import inverted
 from otspec.estimate import Estimate, Exact, Known
 from otspec.rules.base.rule import CountedLaw, NotExactError
-from otspec.rules.importance.stages import StagedSelection
-from otspec.rules.importance.steps import Drawn, Staged, followed, under
+from otspec.rules.importance.selection import Drawn, StagedSelection, followed
+from otspec.rules.importance.stages import Stage
 
 MOST_STEPS, MOST_EXACT_STEPS = 10**7, 2 * 10**6
 """Most terms, n²·k for each state that is told apart; in fractions n·k times as much each."""
@@ -108,7 +108,7 @@ class VerifiedSelection(Frozen):
             found |= {k: Exact(self.of_first(k).acceptance()) for k in ks if k not in found}
         return [found[k] for k in ks]
 
-    def _summed(self, stage: Staged | None = None) -> Number:
+    def _summed(self, stage: Stage | None = None) -> Number:
         """Return the acceptance of one draft, or of two that meet in a stage."""
         if stage is None:
             return self._known(self.selection.laws[0], 1)
@@ -118,8 +118,8 @@ class VerifiedSelection(Frozen):
         one, other = self.selection.laws[:2]
         first = one[order]
         second = first if other is one else other[order]
-        hits = second * under(stage.shares, lost * first)
-        hits = hits + (hits if first is second else first * under(stage.shares, lost * second))
+        hits = second * stage.under_in_order(lost * first)
+        hits = hits + (hits if first is second else first * stage.under_in_order(lost * second))
         known = self._known(law, 2) + self.kept * (hits * residual).sum()
         return as_number(known, like=self.verified)
 

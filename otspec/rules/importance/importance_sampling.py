@@ -19,8 +19,8 @@ from otspec.ratios import Pair
 from otspec.rules.base.pair_rule import PairRule, refuse_many_drafts
 from otspec.rules.base.rule import CountedLaw
 from otspec.rules.importance.acceptance import VerifiedSelection
-from otspec.rules.importance.stages import Stage, StagedSelection
-from otspec.rules.importance.steps import keeps
+from otspec.rules.importance.selection import StagedSelection
+from otspec.rules.importance.stages import Stage
 from otspec.solvers import SOLVERS, SolverName
 
 MOST_STAGES = 10_000
@@ -246,7 +246,7 @@ class ImportanceSampling(PairRule):
         verified, position = self.verified, 0
         for other, stage in enumerate(self.stages, start=1):
             pair = np.array([drafts[position]]), np.array([drafts[other]])
-            if not chance.accept(keeps(stage.rank, stage.kept, *pair)[0]):
+            if not chance.accept(stage.keeps(*pair)[0]):
                 position = other
         if not chance.accept(verified.kept):
             return verified.repair

@@ -152,8 +152,8 @@ def surely(tokens: IntArray, masses: Array, free: int, rank: IntArray, law: Arra
             first_after, second_after = first_after + first, second_after + second
 
 
-def meet(weights: Array, drafts: IntArray, i: int, rank: IntArray, kept: Array) -> None:
-    """Let draft i meet what is selected of those before it, as :func:`.importance_steps.chosen`.
+def meet(weights: Array, drafts: IntArray, i: int, rank: IntArray, shares: Array) -> None:
+    """Let draft i meet what is selected of those before it, as :func:`.chosen`.
 
     Parameters
     ----------
@@ -162,16 +162,16 @@ def meet(weights: Array, drafts: IntArray, i: int, rank: IntArray, kept: Array) 
     drafts : ndarray of int, shape (k, m)
     i : int
     rank : ndarray of int, shape (n,)
-    kept : ndarray of float, shape (s + 1, s + 1)
-        As :func:`.importance_steps.kept_of`.
+    shares : ndarray of float, shape (s, s)
+        As those of a :class:`.Stage`.
     """
-    free = len(kept) - 1
+    free = len(shares)
     for m in range(drafts.shape[1]):
         other, new = rank[drafts[i, m]], 0.0
         for j in range(i):
             token = rank[drafts[j, m]]
-            if token < free or other < free:
-                stays = kept[min(token, free), min(other, free)]
+            if token < free and other < free and token != other:
+                stays = shares[token, other]
             else:
                 stays = 1.0 if token <= other else 0.0
             new += weights[j, m] * (1 - stays)

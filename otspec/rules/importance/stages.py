@@ -1,58 +1,82 @@
-"""Selection of one of several drafts, two at a time (Canonical, alg. 1, remark 4)."""
+"""Stages of importance sampling, found one after the other (Canonical, alg. 1, remark 4).
+
+A stage selects between the token that was selected so far and one more draft.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from otspec._base.arithmetic import Array, IntArray, zeros
-from otspec._base.frozen import Frozen, cached_property
+from otspec._base.arithmetic import Array, IntArray, is_exact, positive_part, zeros
+from otspec._base.memory import memory
 from otspec.distributions import Distribution
-from otspec.programs.truncated import places_in
-from otspec.rules.importance.steps import Staged, chosen, kept_of, steps, sums_before, under
-from otspec.solvers import SolverName
+from otspec.drafts import Independent
+from otspec.programs import TruncatedImportance
+from otspec.programs.truncated import descending, descending_again, places_in, surely_selected
+from otspec.rules.importance.shared_pairs import quick_pairs, shared_pairs
+from otspec.solvers import SolverName, solve
+
+FEW = 4_096
+"""Up to so many tokens NumPy is as quick as loading what is compiled."""
+_BYTES_OF_PAIR = 80
+"""Peak memory of a stage for each pair of free tokens."""
+_MOVED = 2_048
+"""Most tokens that change places from stage to stage without all being sorted again."""
+_Share: TypeAlias = Callable[[Array, Array], Array]
+"""(masses of pairs, what each token wants) → what each gets, as :func:`shared_pairs`."""
 
 
-@dataclass(frozen=True, eq=False)
-class Stage(Frozen):
+class Stage(NamedTuple):
     """The selection between a token selected so far and one more draft.
 
     Parameters
     ----------
+    order : ndarray of int, shape (n,)
+        The tokens by descending q − p₁p₂: the earlier one of a pair is selected, unless both are
+        free.
     rank : ndarray of int, shape (n,)
-        The place of each token in the order: the earlier one of a pair is selected, unless both
-        are free.
+        The place of each token in the order.
     shares : ndarray, shape (s, s)
         For two free tokens by rank: how often the first of the two is selected; 0 on the diagonal.
+    kept : ndarray, shape (s + 1, s + 1)
+        The shares, with 1 on the diagonal, and a row and a column for all tokens not free.
     law_of_selection : ndarray, shape (n,)
     """
 
+    order: IntArray
     rank: IntArray
     shares: Array
+    kept: Array
     law_of_selection: Distribution
 
-    @cached_property
-    def order(self) -> IntArray:
-        """The tokens in order, shape (n,)."""
-        return places_in(self.rank)
-
-    @cached_property
-    def kept(self) -> Array:
-        """The shares, with 1 on the diagonal, and a row and a column for all tokens not free."""
-        return kept_of(self.shares)
+    def keeps(self, token: IntArray, other: IntArray) -> Array:
+        """Return how likely ``token`` is selected over ``other``, of shapes that go together."""
+        free, rank, ranks = len(self.shares), self.rank[token], self.rank[other]
+        places = np.minimum(rank, free) * (free + 1) + np.minimum(ranks, free)
+        found: Array = self.kept.take(places)
+        neither = places == free * (free + 2)  # is free
+        np.copyto(found, rank <= ranks, where=neither)
+        return found
 
     def over(self, other: Array) -> Array:
         """Return how likely each token is selected over another of a law: (..., n) -> (..., n)."""
         free, ordered = len(self.shares), other[..., self.order]
-        later = sums_before(ordered[..., ::-1])[..., ::-1]
+        later = _sums_before(ordered[..., ::-1])[..., ::-1]
         later[..., :free] = later[..., free - 1 : free] + ordered[..., :free] @ self.shares.T
         return later[..., self.rank]
 
     def under(self, token: Array) -> Array:
         """Return how likely another token of a law is selected over each: (..., n) -> (..., n)."""
-        return under(self.shares, token[..., self.order])[..., self.rank]
+        return self.under_in_order(token[..., self.order])[..., self.rank]
+
+    def under_in_order(self, ordered: Array) -> Array:
+        """Return the same for a law whose tokens are in order, and in order."""
+        free, earlier = len(self.shares), _sums_before(ordered)
+        earlier[..., :free] = ordered[..., :free] @ self.shares
+        return earlier
 
     def select(self, token: Array, other: Array) -> Array:
         """Return the law of what is selected of two independent tokens, (..., n) each."""
@@ -60,93 +84,158 @@ class Stage(Frozen):
         return both
 
 
-@dataclass(frozen=True, eq=False)
-class StagedSelection(Frozen):
-    """Drafts that are drawn one by one, and meet what was selected of those before.
+def stages_of(
+    laws: Sequence[Distribution], target: Distribution, free: int, solver: SolverName | None
+) -> Iterator[Stage]:
+    """Yield the selections that are best stage by stage, one for each draft after the first.
+
+    The arrays of a stage may be written to for the next one.
 
     Parameters
     ----------
-    laws : tuple of ndarray, each of shape (n,)
+    laws : sequence of ndarray, each of shape (n,)
         Of each draft.
     target : ndarray, shape (n,)
-        What is to be selected.
     free : int
         How many tokens each stage shares out the pairs of.
-    solver : str, optional
-        Of the stages.
+    solver : str or None
+        Of the linear programs; by default they are solved as the flows that they are.
+
+    Raises
+    ------
+    ValueError
+        More free tokens than the memory holds pairs of.
     """
+    if len(laws) == 1:
+        return
+    free = min(free, len(target))
+    _refuse_many_free(free)
+    order, selected = descending(target - laws[0] * laws[1]), laws[0]
+    if solver is None and len(target) >= FEW and not is_exact(target) and has_numba():
+        yield from _passed(laws, target, free, order)
+        return
+    for following in laws[1:]:
+        stage = _next(order, selected, following, target, free, solver)
+        yield stage
+        order, selected = stage.order, stage.law_of_selection
 
-    laws: tuple[Distribution, ...]
-    target: Distribution
-    free: int
-    solver: SolverName | None = None
 
-    @cached_property
-    def stages(self) -> tuple[Stage, ...]:
-        """The selection that is best stage by stage: one for each draft after the first."""
-        found = steps(self.laws, self.target, self.free, self.solver)
-        return tuple(Stage(each.rank, each.shares, each.law_of_selection) for each in found)
+def has_numba() -> bool:
+    """Return whether loops can be machine code."""
+    from otspec._base import compiling  # imports Numba, if it is there
 
-    def passed(self) -> Iterable[Staged]:
-        """Return the stages one by one: of those that are not remembered each until the next."""
-        if "stages" in vars(self):
-            return self.stages
-        return steps(self.laws, self.target, self.free, self.solver)
+    return compiling.HAS_NUMBA
 
-    def of_first(self, k: int) -> StagedSelection:
-        """Return the selection of the first drafts, which are selected among in the same way."""
-        first = StagedSelection(self.laws[:k], self.target, self.free, self.solver)
-        if "stages" in vars(self):
-            first._hold(stages=self.stages[: k - 1])
-        return first
 
-    @property
-    def law(self) -> Distribution:
-        """The law of the selected draft, shape (n,)."""
-        return self.stages[-1].law_of_selection if self.stages else self.laws[0]
+def _sums_before(values: Array) -> Array:
+    """Return the sums of all values before each along the last axis."""
+    sums = zeros(values.shape, like=values)
+    np.cumsum(values[..., :-1], axis=-1, out=sums[..., 1:])
+    return sums
 
-    @property
-    def undrafted(self) -> Array:
-        """How likely each token is none of the drafts, shape (n,)."""
-        undrafted: Array = np.prod([1 - law for law in self.laws], axis=0)
-        return undrafted
 
-    def weights(self, drafts: IntArray) -> Array:
-        """Return how likely each draft of each row is the selected one: (m, k) -> (m, k)."""
-        weights = zeros(drafts.T.shape, like=self.laws[0])
-        *_, (_, weights) = chosen(self.stages, drafts.T, weights)
-        return weights.T
+def _next(
+    near: IntArray,
+    selected: Distribution,
+    following: Distribution,
+    target: Distribution,
+    free: int,
+    solver: SolverName | None,
+) -> Stage:
+    """Return the best selection of two drafts, given the tokens in nearly the right order."""
+    order = near[descending_again((target - selected * following)[near], near)]
+    first, second = selected[order], following[order]
+    certain = surely_selected(first, second, free)
+    share: _Share = shared_pairs
+    if solver is not None:
+        program = TruncatedImportance(Independent([selected, following]), target, free=free)
+        share = _solved(program, solver)
+    inside = slice(free)
+    wanted = target[order[inside]]
+    shares = _share_out(
+        order[inside], first[inside], second[inside], wanted, certain[inside], share
+    )
+    law = zeros(len(target), like=target)
+    law[order] = certain
+    law /= law.sum()
+    return Stage(order, places_in(order), shares, _kept_of(shares), law)
 
-    def with_places(self, tokens: IntArray, after: Callable[[int, int], int], states: int) -> Array:
-        """Return the law of the selected draft together with where tokens are drafted.
 
-        Parameters
-        ----------
-        tokens : ndarray of int, shape (m,)
-        after : callable
-            (state, i) → the state after draft i is the token, where it was ``state`` before; it
-            begins with 0.
-        states : int
-            How many states are followed; those from there on are left out.
+def _passed(
+    laws: Sequence[Distribution], target: Distribution, free: int, order: IntArray
+) -> Iterator[Stage]:
+    """Yield the same numbers as :func:`_next` finds, of passes over masses that are in order."""
+    from otspec.rules.importance import numba_pass
 
-        Returns
-        -------
-        ndarray, shape (states, m, n)
-        """
-        rows = np.arange(len(tokens))
-        found = zeros((states, len(tokens), len(self.laws[0])), like=self.laws[0])
-        for i, law in enumerate(self.laws):
-            missed, drawn = np.tile(law, (len(tokens), 1)), zeros(found.shape[1:], like=law)
-            missed[rows, tokens] *= 0
-            drawn[rows, tokens] = law[tokens]
-            if i == 0:
-                found[0] = missed
-                if after(0, 0) < states:
-                    found[after(0, 0)] = drawn
-                continue
-            before, found = found, zeros(found.shape, like=law)
-            for state in range(min(i + 1, states)):
-                found[state] += self.stages[i - 1].select(before[state], missed)
-                if after(state, i) < states:
-                    found[after(state, i)] += self.stages[i - 1].select(before[state], drawn)
-        return found
+    following, rank, law = laws[1], np.empty_like(order), np.empty(len(order))
+    masses = np.array([laws[0][order], following[order], target[order]])
+    for each in laws[1:]:
+        if each is not following:
+            following, masses[1] = each, each[order]
+        if not numba_pass.fast_move_few(order, masses, _MOVED):
+            again = descending_again(masses[2] - masses[0] * masses[1], order)
+            order, masses = order[again], masses.take(again, axis=1)
+        certain, second, wanted = masses[:, :free]
+        first = certain.copy()
+        numba_pass.fast_surely(order, masses, free, rank, law)
+        shares = _share_out(order[:free], first, second, wanted, certain, quick_pairs)
+        law[order[:free]] = certain
+        total = law.sum()
+        law /= total
+        masses[0] /= total
+        yield Stage(order, rank, shares, _kept_of(shares), law)
+
+
+def _share_out(
+    tokens: IntArray, first: Array, second: Array, target: Array, certain: Array, share: _Share
+) -> Array:
+    """Return how often the first of two free tokens is selected, and count it in ``certain``.
+
+    All are in order, (s,); what is returned is (s, s). Pairs are shared out in the order of the
+    token ids, which roundings of the masses do not change.
+    """
+    by_id = np.argsort(tokens)
+    masses = np.multiply.outer(first[by_id], second[by_id])
+    masses = masses + masses.T
+    np.fill_diagonal(masses, 0 * masses.diagonal())
+    got = share(masses, positive_part(target - certain)[by_id])
+    masses, got = (each[np.ix_(*2 * [places_in(by_id)])] for each in (masses, got))
+    certain += got.sum(axis=1)
+    shares = zeros(masses.shape, like=masses)
+    np.divide(got, masses, out=shares, where=masses > 0)
+    return shares
+
+
+def _solved(program: TruncatedImportance, solver: SolverName) -> _Share:
+    """Return what shares pairs of free tokens out by a solver of linear programs."""
+
+    def share(masses: Array, wanted: Array) -> Array:  # noqa: ARG001 -- the program knows
+        pairs, weights = program.free_pairs
+        got = zeros(masses.shape, like=masses)
+        if len(pairs):
+            tokens = np.sort(program.order[: program.free])
+            earlier, later = np.searchsorted(tokens, pairs).T
+            got[earlier, later] = weights * program.shares(solve(program.build(), solver))
+            got[later, earlier] = weights - got[earlier, later]
+        return got
+
+    return share
+
+
+def _kept_of(shares: Array) -> Array:
+    """Return :attr:`Stage.kept`."""
+    free = len(shares)
+    kept = zeros((free + 1, free + 1), like=shares)
+    kept[:free, :free] = shares
+    np.fill_diagonal(kept, kept.diagonal() + 1)
+    kept[:free, free] += 1
+    return kept
+
+
+def _refuse_many_free(free: int) -> None:
+    needed = _BYTES_OF_PAIR * free**2
+    if needed > memory():
+        raise ValueError(
+            f"free is {free:,}: sharing out the pairs of so many tokens takes about "
+            f"{needed / 2**30:.3g} GiB, more than this machine has; use fewer free tokens"
+        )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import ClassVar
 
 import numpy as np
@@ -16,13 +17,15 @@ from otspec.chance import Chance
 from otspec.distributions import Distribution, DistributionLike
 from otspec.drafts import WithoutReplacement
 from otspec.drafts.single import ByRatio
-from otspec.drafts.successive import WithOne, successive
+from otspec.drafts.without_replacement import WithOne, successive
 from otspec.estimate import Estimate
-from otspec.optimum.pools.pools import Pools
+from otspec.optimum.pools.pools import UNITS, Pools
 from otspec.rules.base.enumeration import enumerated_acceptance, refuse_many_tuples
 from otspec.rules.pooled.base import PooledRule
 from otspec.rules.pooled.exponential_clocks import RungDrafts
 from otspec.rules.pooled.partitions import Partition
+
+_SMALL = 2.0**-20
 
 
 @dataclass(frozen=True, eq=False, init=False)
@@ -191,16 +194,15 @@ class PooledSelectionWithoutReplacement(PooledRule):
 
     def _shares_in(self, x: Sequence[int], lowest: int, end: int) -> Array:
         """Return how likely each draft is selected in the group ``lowest`` to ``end`` − 1: (k,)."""
-        one, masses = as_number(1, like=self.draft), self.draft[list(x)]
+        one, masses = as_number(1, like=self.draft), self._pools.tokens[list(x)]
         shares = zeros(self.k, like=self.draft)
         inside = self.pool[list(x)] >= lowest
-        knots = self.knots
-        above, group = one - knots[end], knots[end] - knots[lowest]
-        held, left = masses[inside].sum(), self._left(masses)
+        above, group = self._above_and_in(lowest, end)
+        held, left = masses[inside].sum(), self._left(list(x))
         # In floats any of them may be 0 that cannot be: then such drafts are here as good as never.
         proportion = one - one
         if above > 0 and group > 0 and left > 0 and held > 0:
-            proportion = min((above / group) * (held / left), one)
+            proportion = min((above / left) * (held / group), one)
             shares[inside] = proportion * (masses[inside] / held)
         shares[int(np.argmax(inside))] += one - proportion
         return shares
@@ -208,23 +210,41 @@ class PooledSelectionWithoutReplacement(PooledRule):
     def _shares_by_rings(self, x: Sequence[int]) -> Array:
         """Return how likely each draft is selected, over all rings and all barriers: (k,)."""
         barriers, tokens = self.barriers, np.asarray(x)
-        masses = self.draft[tokens]
+        masses = self._pools.tokens[tokens]
         lefts = zeros(self.k + 1, like=masses)
         for rung in range(self.k + 1):
-            # In floats no less than what is still drafted.
-            lefts[rung] = max(self._left(masses[:rung]), as_number(masses[rung:].sum(), masses))
+            lefts[rung] = self._left(x[:rung])
         drafts = RungDrafts(masses, self._pools.counted_once(tokens), lefts)
-        one, shares = as_number(1, like=masses), zeros(self.k, like=masses)
-        knots = np.arange(len(self.knots))
-        below = self._pools.below(tokens, knots)
+        shares, last = zeros(self.k, like=masses), len(self.knots) - 1
         for start, end, span in zip(barriers.starts, barriers.ends, barriers.spans, strict=True):
-            inside = below[:, end] - below[:, start]
-            above, group = one - self.knots[end], self.knots[end] - self.knots[start]
-            shares += span * drafts.shares(below[:, start], inside, above, group)
+            edges = pairwise((0, int(start), int(end), last))
+            below, inside, beyond = (self._pools.between(tokens, *each) for each in edges)
+            above, group = self._above_and_in(int(start), int(end))
+            shares += span * drafts.shares(below, inside, beyond, above, group)
         return shares
 
-    def _left(self, masses: Array) -> Number:
-        """Return the draft mass off the drafts, in floats rounded once."""
+    def _above_and_in(self, lowest: int, end: int) -> tuple[Number, Number]:
+        """Return the draft mass above a group, and in it, in the units of the pools."""
+        knots, pools = self.knots, self._pools.draft
+        one = as_number(1, like=knots)
+        above, group = one - knots[end], knots[end] - knots[lowest]
+        if is_exact(knots):
+            return above, group
+        # A difference has few digits of what is small: then its pools are summed.
+        of_pools = (pools[end:], above), (pools[lowest:end], group)
+        above, group = (
+            float(some.sum()) if mass < _SMALL else math.ldexp(mass, UNITS)
+            for some, mass in of_pools
+        )
+        return above, group
+
+    def _left(self, drafts: Sequence[int]) -> Number:
+        """Return the draft mass off some drafts, in the units of the pools."""
+        tokens = self._pools.tokens
+        masses = tokens[list(drafts)]
         if is_exact(masses):
             return as_number(1 - masses.sum(), like=masses)
-        return math.fsum([1.0, *(-masses).tolist()])
+        left = math.fsum([math.ldexp(1.0, UNITS), *(-masses).tolist()])
+        if left < math.ldexp(_SMALL, UNITS):  # the masses' own roundings count: add up the others
+            left = float(np.delete(tokens, list(drafts)).sum())
+        return left

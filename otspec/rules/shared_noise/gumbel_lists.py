@@ -202,8 +202,9 @@ def _quadrature(pair: Pair, k: int) -> Iterator[tuple[Array, Array, Array, Array
     ratios, draft, _ = pair.by_ratio
     drafted = int(np.searchsorted(ratios, np.inf))
     ratios, mass = ratios[:drafted], pair.below[0][1 : drafted + 1]
-    rates = np.clip(ratios * mass - pair.below[1][1 : drafted + 1], 0, _MOST_RATE)
-    gaps = np.append(np.minimum(np.diff(ratios) * mass[:-1], _MOST_RATE), _MOST_RATE)
+    with np.errstate(over="ignore"):
+        rates = np.clip(ratios * mass - pair.below[1][1 : drafted + 1], 0, _MOST_RATE)
+        gaps = np.append(np.minimum(np.diff(ratios) * mass[:-1], _MOST_RATE), _MOST_RATE)
     resolved = rates[draft[:drafted] >= _LEAST]
     late = 4.0 ** -math.ceil(math.log(max(resolved.max(initial=1.0), 1.0), 4))
     early = 0.0

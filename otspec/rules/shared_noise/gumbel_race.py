@@ -33,6 +33,14 @@ import numpy as np
 
 from otspec._base.arithmetic import Array, IntArray, prefix_sums
 from otspec.ratios import Pair
+from otspec.rules.shared_noise.gumbel_panels import (
+    NEGLIGIBLE,
+    chebyshev,
+    inside_sums,
+    lagrange,
+    panels,
+    power_rows,
+)
 
 _NODES = 16
 """Nodes of the quadrature in each piece of time."""
@@ -40,29 +48,23 @@ _HEAVY = 2
 """A token is heavy if its draft mass times the last time of a piece is at least 4^{−2}."""
 _POWERS = 14
 """Most power sums of light tokens."""
-_NEGLIGIBLE = 1e-18
-_PANELS_PER_UNIT = 3
-"""Panels in each unit of log ρ."""
-_TOLERANCE = 1e-11
-"""What each panel may be off by, as it is estimated, in the sum over all tokens."""
-_MOST_NODES = 8
-_FEW = 64
-"""Tokens so few that each has a node of its own."""
 _MOST_PIECES = 510
 """4^510 is within the floats."""
 _LATE, _VERY_LATE = 20, 150
 """Pieces from which on all tokens count as heavy, and no expansion is needed: its terms are 0."""
-_LEAST_RATIO, _MOST_RATIO = 1e-300, 1e100
+_LEAST_RATIO, _MOST_RATIO = 1e-280, 1e100
 """Of draft over target: above, a token that is the output is drafted first but for 1e-100."""
+_LIGHT = 1e-250
+"""Draft mass; more comes first if ρ is below 1e-280, but for e^{−1e30}."""
 _UP_TO_THIRD = [(i, j) for i in range(4) for j in range(4 - i) if i + j]
 
 
-class Panel(NamedTuple):
-    """Tokens of nearly equal ρ, by their places in the order, and how many nodes serve them."""
+class _Sorted(NamedTuple):
+    """Tokens of positive draft mass by ascending target/draft, and the masses of the first ones."""
 
-    start: int
-    end: int
-    nodes: int
+    draft: Array
+    target: Array
+    below: tuple[Array, Array]
 
 
 class GumbelRace:
@@ -78,21 +80,17 @@ class GumbelRace:
 
     def __init__(self, pair: Pair, most: int) -> None:
         ratios, draft, target = pair.by_ratio
-        self._pair, self._most = pair, most
+        self._order, self._most = pair.order, most
         # Tokens of no target mass come first, and are no output; those of no draft mass are last.
-        start, end = np.searchsorted(ratios, 0.0, side="right"), np.searchsorted(ratios, np.inf)
-        with np.errstate(over="ignore"):
-            rho = draft[start:end] / target[start:end]
-        self._rho = np.zeros(len(draft))
-        self._rho[start:end] = np.clip(rho, _LEAST_RATIO, _MOST_RATIO)
-        self._panels = _panels(self._rho[:end], target[:end], int(start))
+        drafted = int(np.searchsorted(ratios, np.inf))
+        draft, target = draft[:drafted], target[:drafted]
+        self._races = list(_races(_Sorted(draft, target, pair.below), most))
 
     def acceptances(self) -> Array:
         """Return the acceptance for each number of drafts, (most,)."""
-        target, found = self._pair.by_ratio.target, np.zeros(self._most)
-        for inside, weights, expansion, terms in self._parts():
-            shares = (weights * target[inside, None]).T @ expansion
-            found += np.tensordot(shares, terms, 2)
+        found = np.zeros(self._most)
+        for race, before, _ in self._races:
+            found[before:] += race.acceptances()
         return np.clip(found, 0, 1)
 
     def chances(self) -> Array:
@@ -100,11 +98,60 @@ class GumbelRace:
 
         Row k − 1 is for k drafts. Tokens that are never drafted, or never the output, have 0.
         """
-        found, tokens = np.zeros((self._most, len(self._rho))), self._pair.order
+        found = np.zeros((self._most, len(self._order)))
+        for race, before, places in self._races:
+            found[before:, self._order[places]] += race.chances()
+        return np.clip(found, 0, 1)
+
+
+def _races(tokens: _Sorted, most: int) -> Iterator[tuple[_Race, int, IntArray]]:
+    """Yield races for parts of the outputs, each with how many drafts come before it, and places.
+
+    Where ρ is tiny, tokens of much larger draft mass come before y for certain. The race for what
+    is left has draft masses of sum 1, so that no time is beyond the floats.
+    """
+    draft, target, _ = tokens
+    start, end = int(np.count_nonzero(target == 0)), len(draft)
+    with np.errstate(over="ignore", divide="ignore"):
+        late = int(np.count_nonzero(draft / target >= _LEAST_RATIO))
+    late = max(late, start)
+    yield _Race(tokens, slice(start, late), most), 0, np.arange(end)
+    light = np.flatnonzero(draft < _LIGHT)
+    certain = end - len(light)
+    if late < end and certain < most:
+        scaled = draft[light] / draft[light].sum(), target[light]
+        rest = _Sorted(*scaled, (prefix_sums(scaled[0]), prefix_sums(scaled[1])))
+        outputs = slice(int(np.searchsorted(light, late)), len(light))
+        yield _Race(rest, outputs, most - certain), certain, light
+
+
+class _Race:
+    """One race for up to ``most`` drafts, and the outputs at some places."""
+
+    def __init__(self, tokens: _Sorted, outputs: slice, most: int) -> None:
+        self._tokens, self._most = tokens, most
+        with np.errstate(over="ignore"):
+            rho = tokens.draft[outputs] / tokens.target[outputs]
+        self._rho = np.zeros(len(tokens.draft))
+        self._rho[outputs] = np.minimum(rho, _MOST_RATIO)
+        end = outputs.stop
+        self._panels = panels(self._rho[:end], tokens.target[:end], outputs.start)
+
+    def acceptances(self) -> Array:
+        """Return the acceptance for each number of drafts, (most,)."""
+        found = np.zeros(self._most)
+        for inside, weights, expansion, terms in self._parts():
+            shares = (weights * self._tokens.target[inside, None]).T @ expansion
+            found += np.tensordot(shares, terms, 2)
+        return found
+
+    def chances(self) -> Array:
+        """Return the same token by token, given that it is the output: (most, tokens)."""
+        found = np.zeros((self._most, len(self._rho)))
         for inside, weights, expansion, terms in self._parts():
             for weight, node in zip(weights.T, terms, strict=True):
-                found[:, tokens[inside]] += weight * (node.T @ expansion.T)
-        return np.clip(found, 0, 1)
+                found[:, inside] += weight * (node.T @ expansion.T)
+        return found
 
     def _parts(self) -> Iterator[tuple[slice, Array, Array, Array]]:
         """Yield for each panel its places, and what the chances there are sums of products of.
@@ -122,98 +169,23 @@ class GumbelRace:
         """
         if not self._panels:
             return
-        rho, draft, target = self._rho, self._pair.by_ratio.draft, self._pair.by_ratio.target
-        nodes = [_chebyshev(rho[end - 1], rho[start], count) for start, end, count in self._panels]
+        rho, (draft, target, _) = self._rho, self._tokens
+        nodes = [chebyshev(rho[end - 1], rho[start], count) for start, end, count in self._panels]
         starts = np.repeat([panel.start for panel in self._panels], [len(each) for each in nodes])
-        terms = _Nodes(self._pair, np.concatenate(nodes), starts).terms(self._most)
-        drafts, targets = _powers(draft, 3), _powers(target, 3)
+        terms = _Nodes(self._tokens, np.concatenate(nodes), starts).terms(self._most)
+        drafts, targets = power_rows(draft, 3), power_rows(target, 3)
         sums = {(i, j): prefix_sums(drafts[i] * targets[j]) for i, j in _UP_TO_THIRD}
         place = 0
         for panel, points in zip(self._panels, nodes, strict=True):
             inside, own = slice(panel.start, panel.end), terms[place : place + len(points)]
             place += len(points)
             levels = rho[inside]
-            s1, s2, s3 = (_inside(sums, panel, levels, power) for power in (1, 2, 3))
+            s1, s2, s3 = (inside_sums(sums, panel, levels, power) for power in (1, 2, 3))
             expansion = np.stack([
                 np.ones_like(s1), s1, (s1**2 - s2) / 2, -s2 / 2,
                 s1**3 / 6 - s1 * s2 / 2 + s3 / 3, (s3 - s1 * s2) / 2, s3 / 6,
             ], axis=1)  # fmt: skip
-            yield inside, _lagrange(points, levels), expansion, own
-
-
-def _panels(rho: Array, target: Array, first: int) -> list[Panel]:
-    """Cut tokens of descending ρ, from a place on, into panels."""
-    if first == len(rho):
-        return []
-    cells = np.floor(_PANELS_PER_UNIT * np.log(rho[first:]))
-    cuts = [first, *(np.flatnonzero(np.diff(cells)) + 1 + first).tolist(), len(rho)]
-    waiting, found = list(pairwise(cuts))[::-1], []
-    mass, squares = prefix_sums(target), prefix_sums(target**2)
-    while waiting:
-        start, end = waiting.pop()
-        width, low = rho[start] - rho[end - 1], rho[end - 1]
-        if width <= 0:
-            found.append(Panel(start, end, 1))
-            continue
-        if len(rho) - first <= _FEW:
-            found += [Panel(i, i + 1, 1) for i in range(start, end)]
-            continue
-        inside, spread = mass[end] - mass[start], width / max(1.0, low)
-        # The terms of fourth order that the expansion leaves out.
-        first, second = inside * spread, (squares[end] - squares[start]) * spread**2
-        if inside * (first**4 / 24 + first**2 * second / 4 + second**2) > _TOLERANCE:
-            # The heaviest token gets a node of its own: its kink is then between panels.
-            middle = start + int(np.argmax(target[start:end]))
-            parts = ((middle + 1, end), (middle, middle + 1), (start, middle))
-            waiting += [part for part in parts if part[0] < part[1]]
-            continue
-        # Chebyshev interpolation with m nodes is off by about (width/4ρ)^m.
-        nodes = math.ceil(
-            math.log(_TOLERANCE / max(inside, _NEGLIGIBLE)) / math.log(width / (4 * low))
-        )
-        nodes = min(max(nodes, 1), _MOST_NODES)
-        if end - start <= nodes:
-            found += [Panel(i, i + 1, 1) for i in range(start, end)]
-        else:
-            found.append(Panel(start, end, nodes))
-    return found
-
-
-def _inside(sums: dict[tuple[int, int], Array], panel: Panel, rho: Array, power: int) -> Array:
-    """Return Σ (p(z) − ρ q(z))^m over the tokens z of the panel before each of them."""
-    total = np.zeros(len(rho))
-    for j in range(power + 1):
-        below = sums[power - j, j]
-        change = below[panel.start : panel.end] - below[panel.start]
-        total += math.comb(power, j) * (-rho) ** j * change
-    return np.maximum(total, 0)
-
-
-def _powers(masses: Array, most: int) -> list[Array]:
-    """Return powers 0 to ``most``, by products, which are quicker."""
-    powers = [np.ones_like(masses)]
-    for _ in range(most):
-        powers.append(powers[-1] * masses)
-    return powers
-
-
-def _chebyshev(low: float, high: float, count: int) -> Array:
-    """Return nodes of an interval, (count,)."""
-    angles = np.cos((2 * np.arange(count) + 1) * np.pi / (2 * count))
-    nodes: Array = (low + high) / 2 + (high - low) / 2 * angles
-    return nodes
-
-
-def _lagrange(nodes: Array, points: Array) -> Array:
-    """Return the Lagrange polynomials of the nodes at the points, (points, nodes)."""
-    away = points[:, None] - nodes
-    values, above = np.ones_like(away), np.ones(len(points))
-    for i in range(1, len(nodes)):
-        values[:, i] = values[:, i - 1] * away[:, i - 1]
-    for i in range(len(nodes) - 1, -1, -1):
-        values[:, i] *= above / np.prod(nodes[i] - np.delete(nodes, i))
-        above = above * away[:, i]
-    return values
+            yield inside, lagrange(points, levels), expansion, own
 
 
 class _Nodes:
@@ -221,16 +193,16 @@ class _Nodes:
 
     Parameters
     ----------
-    pair : Pair
+    tokens : _Sorted
     rho : ndarray, shape (e,)
     ends : ndarray of int, shape (e,)
         Ascending.
     """
 
-    def __init__(self, pair: Pair, rho: Array, ends: IntArray) -> None:
-        self._draft, self._target = pair.by_ratio.draft, pair.by_ratio.target
+    def __init__(self, tokens: _Sorted, rho: Array, ends: IntArray) -> None:
+        self._draft, self._target, below = tokens
         self._rho, self._ends = rho, ends
-        self._total = rho + np.maximum(pair.below[0][ends] - rho * pair.below[1][ends], 0)
+        self._total = rho + np.maximum(below[0][ends] - rho * below[1][ends], 0)
         # Tokens whose draft mass is at least 4^{−level−1} and less than 4^{−level}.
         with np.errstate(divide="ignore"):
             level = np.minimum(-np.log2(self._draft[: ends[-1]]) / 2, _MOST_PIECES).astype(int)
@@ -257,7 +229,7 @@ class _Nodes:
             for j in range(4 if piece < _VERY_LATE else 1):
                 sums[alive, j] += np.einsum("ket,et->ek", counts, weight * times**j)
             left = counts[:, :, -1].sum(axis=0) * decay[:, -1]
-            alive = alive[left > _NEGLIGIBLE]
+            alive = alive[left > NEGLIGIBLE]
             if not len(alive):
                 break
             early, late = late, 4 * late
@@ -302,8 +274,8 @@ class _Nodes:
         if known.shape[1] < powers:
             tokens = self._levels[level]
             ends, which = np.unique(np.searchsorted(tokens, self._ends), return_inverse=True)
-            drafts = _powers(self._draft[tokens], powers)
-            targets = _powers(self._target[tokens], powers)
+            drafts = power_rows(self._draft[tokens], powers)
+            targets = power_rows(self._target[tokens], powers)
             scale, own = 1 / self._total, self._rho / self._total
             more = []
             for m in range(known.shape[1] + 1, powers + 1):

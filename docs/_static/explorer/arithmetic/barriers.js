@@ -5,7 +5,7 @@
   "use strict";
 
   const otspec = (root.otspec ??= {});
-  const arithmetic = (otspec._base.arithmetic ??= {});
+  const arithmetic = (otspec.arithmetic ??= {});
 
   /**
    * Return below which uniform number each knot is a barrier.

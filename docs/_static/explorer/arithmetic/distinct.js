@@ -5,7 +5,7 @@
   "use strict";
 
   const otspec = (root.otspec ??= {});
-  const arithmetic = (otspec._base.arithmetic ??= {});
+  const arithmetic = (otspec.arithmetic ??= {});
 
   /** Most tuples of earlier drafts that are summed over, as in Python. */
   const SUM_LIMIT = 4000;

@@ -2,13 +2,13 @@
  * @file Sums, orders and powers that the other files of the arithmetic share.
  *
  * All files here are classic scripts in any order: each adds its functions to the one object
- * `otspec._base.arithmetic`, and looks the others up when it is called. Numbers are float64.
+ * `otspec.arithmetic`, and looks the others up when it is called. Numbers are float64.
  */
 (function (root) {
   "use strict";
 
   const otspec = (root.otspec ??= {});
-  const arithmetic = (otspec._base.arithmetic ??= {});
+  const arithmetic = (otspec.arithmetic ??= {});
 
   /** How far a sum may be from 1 before it is refused, as in Python. */
   const SUM_TOLERANCE = 1e-9;

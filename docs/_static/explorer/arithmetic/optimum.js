@@ -7,7 +7,7 @@
   "use strict";
 
   const otspec = (root.otspec ??= {});
-  const arithmetic = (otspec._base.arithmetic ??= {});
+  const arithmetic = (otspec.arithmetic ??= {});
 
   /**
    * @typedef {object} Optimum

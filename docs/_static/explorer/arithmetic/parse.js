@@ -5,7 +5,7 @@
   "use strict";
 
   const otspec = (root.otspec ??= {});
-  const arithmetic = (otspec._base.arithmetic ??= {});
+  const arithmetic = (otspec.arithmetic ??= {});
 
   /** Most numbers that are read: more than any vocabulary has. */
   const MOST_VALUES = 1000000;

@@ -15,7 +15,7 @@
   "use strict";
 
   const otspec = (root.otspec ??= {});
-  const arithmetic = (otspec._base.arithmetic ??= {});
+  const arithmetic = (otspec.arithmetic ??= {});
 
   // Errors as negative logarithms: of the step, before the first node, after the last one.
   const STEP = 34;

@@ -5,7 +5,7 @@
   "use strict";
 
   const otspec = (root.otspec ??= {});
-  const arithmetic = (otspec._base.arithmetic ??= {});
+  const arithmetic = (otspec.arithmetic ??= {});
 
   /** By how much a target may miss a bound: sums of a few roundings, and what pictures round. */
   const SLACK = 1e-12;

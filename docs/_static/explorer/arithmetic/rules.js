@@ -5,14 +5,13 @@
  * or 32 tokens what it accepts depends on which of several equally large ones is found, and so on
  * rounding, in the fifth decimal; `priority-mixture` and `planned`, which solve linear programs;
  * `truncated-alphabet` and `recursive-rejection-independent`, which take other things than a draft,
- * a target and k; `earliest-pooled-selection`, which accepts as much as `pooled-selection`; and
- * `gumbel-coupling` and `gumbel-lists`, which integrate over shared noise.
+ * a target and k; and `earliest-pooled-selection`, which accepts as much as `pooled-selection`.
  */
 (function (root) {
   "use strict";
 
   const otspec = (root.otspec ??= {});
-  const arithmetic = (otspec._base.arithmetic ??= {});
+  const arithmetic = (otspec.arithmetic ??= {});
 
   /**
    * @typedef {object} Rule
@@ -114,6 +113,22 @@
       formula: drawnDraft,
     },
     {
+      name: "gumbel-coupling",
+      title: "shared noise",
+      law: "without-replacement",
+      optimal: false,
+      source: "Daliri et al.; Theory, 33",
+      formula: (draft, target, k) => arithmetic.raceAcceptance(draft, target, k),
+    },
+    {
+      name: "gumbel-lists",
+      title: "shared noise (lists)",
+      law: "iid",
+      optimal: false,
+      source: "Rowan et al.; Theory, 33",
+      formula: (draft, target, k) => arithmetic.listsAcceptance(draft, target, k),
+    },
+    {
       name: "target-only",
       title: "target-only verification",
       law: "top",
@@ -150,8 +165,9 @@
       return `k is ${k}, but ${title} verifies exactly ${onlyK} draft${onlyK > 1 ? "s" : ""}`;
     }
     const why = arithmetic.refusal(law, draft, k);
-    if (why || rule !== "recursive-rejection-without-replacement") return why;
-    return arithmetic.distinctRefusal(draft, k);
+    if (why) return why;
+    if (rule === "recursive-rejection-without-replacement") return arithmetic.distinctRefusal(draft, k);
+    return rule === "gumbel-coupling" ? arithmetic.noiseRefusal(draft) : null;
   }
 
   /**

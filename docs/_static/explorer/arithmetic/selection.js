@@ -11,7 +11,7 @@
   "use strict";
 
   const otspec = (root.otspec ??= {});
-  const arithmetic = (otspec._base.arithmetic ??= {});
+  const arithmetic = (otspec.arithmetic ??= {});
 
   /** Ratios that differ by less are those of one pool: quotients of floats are rounded. */
   const SAME = 1e-12;

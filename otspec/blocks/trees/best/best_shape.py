@@ -238,7 +238,7 @@ def best_tree(
 
     Examples
     --------
-    >>> from otspec.blocks import memoryless
+    >>> from otspec.models import memoryless
     >>> from otspec.rules import RecursiveRejection
     >>> draft, target = memoryless(["1/2", "1/2"]), memoryless(["1/4", "3/4"])
     >>> found = best_tree(draft, target, RecursiveRejection, nodes=6, depth=4)
