@@ -71,10 +71,11 @@ def generate(
         draft is None with ``skip_layers``.
     prompt : sequence of int
         Token ids, one at least.
-    rule : str or type
+    rule : str, type or callable
         A name or a class of :data:`otspec.rules.RULES`, which also says how the children of a node
-        are drawn; of :data:`otspec.blocks.TREE_VERIFIERS`, such as ``"traversal"``, which verify
-        the tree from its leaves; or, if the tree is a chain, of :data:`otspec.blocks.BLOCK_RULES`.
+        are drawn; of :data:`otspec.blocks.TREE_VERIFIERS`, such as ``"traversal"``; or, if the
+        tree is a chain, of :data:`otspec.blocks.BLOCK_RULES`. Or a function ``verify(drafts,
+        chance)`` of your own, see :class:`otspec.blocks.ProgramTree`.
     tree : str, sequence of int or TokenTree
         Children of each node by depth, such as ``"4x2x1"`` or ``(4, 2, 1)``, or a tree of any
         shape. Equal i.i.d. children go on together, with the children of all; of distinct ones no

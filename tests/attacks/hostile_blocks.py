@@ -54,7 +54,7 @@ def block_rows():
     rule = ("object", lambda: blocks.BlockVerificationPreprint(*small(), 1))
     token_rule = ("callable", lambda: rules.RecursiveRejection)
     tree = {"tree": ("branching", (2, 1)), "rule": token_rule, "merge": ("flag", True)}
-    program = {"function": ("callable", lambda: lambda drafts, chance: -1)}  # noqa: ARG005 -- it keeps nothing
+    program = {"function": ("callable", lambda: lambda *_: -1)}
     own = {"tree": tree["tree"], "merge": tree["merge"]} | program
     yield "blocks.ProgramTree", Row(blocks.ProgramTree, {**SMALL, **own})
     trees = ("trees", ("2x1",))

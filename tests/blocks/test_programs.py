@@ -20,6 +20,8 @@ from otspec.blocks import (
     GreedyMultiPath,
     HierarchicalVerification,
     PlannedBlock,
+    ProgramTree,
+    TokenVerification,
     long_run,
 )
 from otspec.blocks.base import BlockRule, enumerated_expected
@@ -171,6 +173,59 @@ def test_a_generator_takes_one_of_the_branches(name):
         ways = {outcome.accepted: outcome for outcome in made.outcomes_of(drafts)}
         assert sum(outcome.mass for outcome in ways.values()) == 1
         assert all(made.outcome(drafts, Drawn(rng)).accepted in ways for _ in range(5))
+
+
+def token_by_token(drafts, chance):
+    """Token verification, as a user would write it."""
+    for node, token in enumerate(drafts, start=-1):
+        wanted, offered = drafts.target(node), drafts.draft(node)
+        if not chance.accept(wanted[token], offered[token]):
+            rest = np.maximum(wanted - offered, 0)
+            return node, (rest / rest.sum()).tolist()
+    return len(drafts) - 1
+
+
+def likeliest_child(drafts, chance):
+    """Go down to the drafted child that the target likes best, with no regard to the draft."""
+    node = -1
+    while below := drafts.children(node):
+        best = max(below, key=lambda child: drafts.target(node)[drafts[child]])
+        if not chance.accept(drafts.target(node)[drafts[best]]):
+            break
+        node = best
+    return node
+
+
+def test_a_function_is_a_rule():
+    for draft, target in pairs():
+        own = ProgramTree(draft, target, "1x1", token_by_token)
+        token = TokenVerification(draft, target, 2)
+        assert summed(own.outcomes()) == summed(token.outcomes())
+        assert own.expected() == token.expected()
+        report = audit_blocks(token_by_token, 4, draft=draft, target=target, tree="1x1")
+        assert (report.lossless, report.expected) == (True, token.expected())
+    coin, biased = memoryless(["1/2", "1/2"]), memoryless(["1/4", "3/4"])
+    report = audit_blocks(likeliest_child, draft=coin, target=biased, tree="2x1", optimum=False)
+    assert report.lossless is False
+
+
+def test_what_a_function_may_not_return_is_refused():
+    coin = memoryless(["1/2", "1/2"])
+    for answer, message in [
+        (2, "verify returned node 2: return a node from -1 to 1"),
+        ((0, [1]), r"an array of shape \(1,\): return 2 masses"),
+        (["1/2", "1/4", "1/4"], r"an array of shape \(3,\)"),
+        ((-2, ["1/2", "1/2"]), "verify returned node -2"),
+    ]:
+        rule = ProgramTree(coin, coin, "1x1", lambda *_, answer=answer: answer)
+        with pytest.raises(ValueError, match=message):
+            rule.expected()
+    with pytest.raises(ValueError, match="rule is a program: pass draft="):
+        audit_blocks(token_by_token)
+    with pytest.raises(ValueError, match="function is 1"):
+        ProgramTree(coin, coin, "1x1", 1)
+    kept = ProgramTree(coin, coin, "1x1", lambda *_: ["1/2", "1/2"]).expected()
+    assert kept == 0
 
 
 def test_audits_follow_the_program():

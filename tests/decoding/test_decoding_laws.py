@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 from every_branch import (
     TableReader,
@@ -88,6 +89,23 @@ def test_texts_have_the_targets_law_exactly(tree):
     for name in names:
         law = law_of_texts(decoder(name, tree), most, END)
         assert law == law_of_model(TARGET.after(PROMPT), most, END), name
+
+
+def test_a_function_of_ones_own_decodes():
+    def token_by_token(drafts, chance):
+        for node, token in enumerate(drafts, start=-1):
+            wanted, offered = drafts.target(node), drafts.draft(node)
+            if not chance.accept(wanted[token], offered[token]):
+                rest = np.maximum(wanted - offered, 0)
+                return node, rest / rest.sum()
+        return len(drafts) - 1
+
+    wanted = law_of_model(TARGET.after(PROMPT), 4, END)
+    assert law_of_texts(decoder(token_by_token, "1x1"), 4, END) == wanted
+    greedy = decoder(lambda drafts, _: len(drafts) - 1, "1x1")  # keeps whatever is drafted
+    assert law_of_texts(greedy, 4, END) != wanted
+    with pytest.raises(ValueError, match="or a function verify"):
+        decoder(3, "1x1")
 
 
 def test_every_rule_is_decoded_with():

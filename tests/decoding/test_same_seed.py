@@ -14,12 +14,13 @@ from test_transformers import models
 from tiny_models import transformers
 
 from otspec import batch
-from otspec.blocks import TokenTree
+from otspec.blocks import DraftSelection, TokenTree
 from otspec.decoding import generate, generate_batch
 from otspec.decoding.choices import as_shape, decoder_of
 from otspec.decoding.decoder import together
 from otspec.decoding.verification import SeededChance
 from otspec.models import TableModel, memoryless
+from otspec.rules import GumbelCoupling
 
 RULE = "gumbel-coupling"
 TREES = ["1", "1x1x1", "2x1", "3x2x2", "2xtop2", LOPSIDED]
@@ -41,7 +42,8 @@ def text_of(seed, tree, draft=DRAFT, most=12, end=END):
 
 @pytest.mark.parametrize("tree", TREES, ids=str)
 def test_the_text_is_that_of_plain_decoding(tree):
-    for seed in range(enough(150)):
+    """10,080 texts at night, of six trees and four drafts."""
+    for seed in range(enough(420)):
         plain, _ = text_of(seed, TokenTree(()))
         assert 1 <= len(plain) <= 12
         for draft in DRAFTS.values():
@@ -68,6 +70,19 @@ def test_a_draft_that_is_the_target_is_always_accepted():
     # One draft, token 0 for certain: accepted as often as the target says it.
     wanted = float(TARGET(PROMPT)[0])
     assert abs(np.mean(kept) - wanted) < 5 * np.sqrt(wanted * (1 - wanted) / 200)
+
+
+@pytest.mark.parametrize("tree", ["1x1x1", "3x2x2", LOPSIDED], ids=str)
+def test_the_first_call_keeps_what_the_tree_is_worth(tree):
+    """Hoeffding's inequality for means of numbers from 0 to the depth, wrong once in 1e9."""
+    size = enough(4_000)
+    decoder = decoder_of(
+        PROMPT, RULE, as_shape(tree), draft=TableReader(DRAFT), target=TableReader(TARGET)
+    )
+    kept = [next(decoder.steps(8, Chance(seed))).accepted for seed in range(size)]
+    rule = DraftSelection(DRAFT.after(PROMPT), TARGET.after(PROMPT), tree, GumbelCoupling)
+    limit = rule.tree.depth * np.sqrt(np.log(2e9) / (2 * size))
+    assert abs(np.mean(kept) - float(rule.expected())) <= limit
 
 
 def test_texts_of_a_batch_are_those_alone():

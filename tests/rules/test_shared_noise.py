@@ -272,6 +272,58 @@ def test_the_trace_accepts_what_simulated_noise_does():
         assert estimate.low <= rule.acceptance() <= estimate.high
 
 
+SIMULATED = {
+    GumbelCoupling: {2: 0.590, 4: 0.736, 8: 0.833},
+    GumbelLists: {2: 0.540, 4: 0.654, 8: 0.754},
+}
+"""Means over the 24 positions of the bundled trace, from drawn noise, each with a standard error of
+about .005."""
+
+
+def test_one_draft_on_the_trace_by_the_closed_form():
+    """.4235 by shared noise and .087 by independent noise, of the optimum .489."""
+    found = []
+    for _, draft, target in otspec.datasets.load_smollm2().pairs():
+        overlap = np.minimum(draft, target).sum()
+        distance = 1 - overlap
+        accepted = float(GumbelCoupling.acceptances(draft, target, [1])[0])
+        assert (1 - distance) / (1 + distance) <= accepted <= overlap
+        found.append((accepted, (draft * target).sum(), overlap))
+    assert np.round(np.mean(found, axis=0), 4).tolist() == [0.4235, 0.0867, 0.4888]
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("rule_class", RULES)
+def test_the_trace_accepts_what_was_simulated(rule_class):
+    pairs_of_trace = [pair for _, *pair in otspec.datasets.load_smollm2().pairs()]
+    check_simulated(rule_class, pairs_of_trace)
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("rule_class", RULES)
+def test_the_full_trace_has_the_bounds_of_the_theory(rule_class, full_trace_path):
+    """Lists ≤ race ≤ optimum of distinct drafts, and the worst case at each position's distance."""
+    ks = (1, 2, 4, 8)
+    for _, draft, target in otspec.datasets.load_smollm2(full_trace_path).pairs():
+        d = 1 - np.minimum(draft, target).sum()
+        race = np.array(GumbelCoupling.acceptances(draft, target, ks), dtype=float)
+        least = [(1 - d) * (1 - (d / (1 + d)) ** k) for k in ks]
+        assert (race >= np.array(least) - 1e-10).all()
+        best = otspec.optimal_acceptances(draft, target, ks, law="without-replacement")
+        assert (race <= best + 1e-10).all()
+        if rule_class is GumbelLists:
+            lists = np.array(GumbelLists.acceptances(draft, target, ks), dtype=float)
+            assert (lists <= race + 1e-10).all()
+
+
+def check_simulated(rule_class, pairs_of_trace):
+    wanted = SIMULATED[rule_class]
+    rows = [rule_class.acceptances(*pair, list(wanted)) for pair in pairs_of_trace]
+    found = np.mean(np.array(rows, dtype=float), axis=0)
+    # Four standard errors of each of six numbers.
+    assert np.abs(found - list(wanted.values())).max() <= 4 * 0.005
+
+
 def test_extreme_pairs_stay_in_range():
     tiny = np.nextafter(0, 1)
     for draft, target in (

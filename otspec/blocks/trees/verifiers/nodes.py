@@ -143,9 +143,7 @@ class Node(Frozen):
     @cached_property
     def _by_places(self) -> Accepted:
         if not self.merges:
-            return Accepted.of(
-                ((place,) for place in range(self.rule.k)), self.rule.accepted_by_draft()
-            )
+            return Accepted.of(((place,) for place in range(self.rule.k)), self._by_draft)
         enumerated, _ = self.enumerated
         ways = sorted({places for _, places in enumerated})
         rows = {places: row for row, places in enumerate(ways)}
