@@ -135,7 +135,7 @@ def measured(table: Array) -> Iterator[tuple[str, int, float, float]]:
     for law, k in USES:
         accepted = np.array(
             [
-                RULES[law](table[x], q, k, normalize=True).accepted_law()
+                RULES[law](table[x], q, k, normalize=True).accepted().by_token
                 for x, q in zip(here.last, here.target, strict=True)
             ]
         )

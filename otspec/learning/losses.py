@@ -128,13 +128,6 @@ def acceptance_loss(
     Memory beyond the logits and the target: the gradient, and a chunk of rows. Law:
     :func:`otspec.optimal_acceptance`. Source: Danskin's theorem at the cut
     (:doc:`/training`).
-
-    Examples
-    --------
-    >>> import torch  # doctest: +SKIP
-    >>> logits = torch.tensor([0.5, 0.3, 0.2]).log().requires_grad_()  # doctest: +SKIP
-    >>> acceptance_loss(logits, torch.tensor([0.1, 0.6, 0.3]), k=2).item()  # doctest: +SKIP
-    0.15
     """
     number = as_number_of_drafts(k)
     make = LAWS[as_choice(law, "law", LAWS)]
