@@ -57,6 +57,7 @@ NOT_WALKED = {
         (
             "Randomness",
             "Followed",
+            "Key",
             "KernelBatches",
             "StepBatches",
             "SingleRows",
@@ -71,7 +72,7 @@ NOT_WALKED = {
         ("Product", "Products"), "products of random numbers, of which more is known with each look"
     ),
     **dict.fromkeys(
-        ("RightRule", "Candidate", "Control"),
+        ("RightRule", "Candidate"),
         "hold or return programs, which are functions that do not pickle",
     ),
     **dict.fromkeys(("BlockReader", "TextRows", "LoggedText"), "read a file as they are looked at"),
