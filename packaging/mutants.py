@@ -49,6 +49,12 @@ def equivalents() -> set[tuple[str, ...]]:
     return {tuple(each[name] for name in ("file", "function", "line", "mutant")) for each in listed}
 
 
+def _file_of(case: ET.Element) -> str:
+    """Return the file of a test; the report names another one for tests that are decorated."""
+    path = str(case.get("classname")).replace(".", "/") + ".py"
+    return path if (TREE / path).exists() else str(case.get("file"))
+
+
 class Room:
     """A room's tests: which of them run which lines, and how long they take."""
 
@@ -65,7 +71,7 @@ class Room:
             self._measure()
         cases = ET.parse(self.times).getroot().iter("testcase")  # noqa: S314
         self.seconds = {
-            f"{case.get('file')}::{case.get('name')}": float(case.get("time", 0))
+            f"{_file_of(case)}::{case.get('name')}": float(case.get("time", 0))
             for case in cases
             if all(case.find(each) is None for each in ("skipped", "failure", "error"))
         }

@@ -16,8 +16,11 @@ from otspec.auditing.sandbox import attempt
 from otspec.blocks.base import BlockRule, as_block_rule, enumerated_expected
 from otspec.blocks.block_verification_preprint import BlockVerificationPreprint
 from otspec.blocks.decoding import decoded_law
+from otspec.blocks.drafted_tree import DraftedTree
 from otspec.blocks.single_draft import SingleDraftRule
 from otspec.blocks.trees.best.dynamic_tree import DynamicTree
+from otspec.blocks.trees.verifiers.program_tree import ProgramTree
+from otspec.chance import Chance
 from otspec.distributions import as_k
 from otspec.models.base import Prefix
 from otspec.models.callables import as_models
@@ -76,10 +79,12 @@ class BlockAudit(Shown):
 
 
 def audit_blocks(
-    rule: BlockRule,
+    rule: BlockRule | Callable[[DraftedTree, Chance], Any],
     tokens: int | None = None,
     *,
+    draft: Any = None,
     target: Any = None,
+    tree: Any = None,
     optimum: bool = True,
     tolerance: float | None = None,
 ) -> BlockAudit:
@@ -87,13 +92,19 @@ def audit_blocks(
 
     Parameters
     ----------
-    rule : BlockRule
+    rule : BlockRule or callable
+        A rule; or a program ``verify(drafts, chance)``, which needs ``draft``, ``target`` and
+        ``tree``: see :class:`otspec.blocks.ProgramTree`.
     tokens : int, optional
         Length of the texts; by default L + 1, one block and the token after it. Longer texts
         need several blocks.
+    draft : callable, optional
+        The language model that drafts for a program.
     target : callable, optional
         The language model whose texts are wanted; by default the one that the rule says is its
         target, and then it is for the caller to know that it is the right one.
+    tree : str, sequence of int, TokenTree or Shape, optional
+        What is drafted for a program, such as ``"1x1x1"`` for a block.
     optimum : bool
         Compare with the best coupling of whole blocks: by formula for one draft (Block, thm. 1),
         by a linear program for several, which only the smallest sizes allow.
@@ -108,18 +119,26 @@ def audit_blocks(
     Raises
     ------
     ValueError
-        Fewer than one token, sizes that are too large to enumerate, models that do not fit, or a
-        tolerance that is none. What else the rule raises leaves ``lossless`` None.
+        A program without models and a tree, fewer than one token, sizes that are too large to
+        enumerate, models that do not fit, or a tolerance that is none. What else the rule raises
+        leaves ``lossless`` None.
 
     Examples
     --------
-    >>> from otspec.blocks import BlockVerification, memoryless
+    >>> from otspec.blocks import BlockVerification
+    >>> from otspec.models import memoryless
     >>> draft, target = memoryless(["1/2", "1/2"]), memoryless(["1/4", "3/4"])
     >>> report = audit_blocks(BlockVerification(draft, target, 2), 4)
     >>> report.lossless, report.expected, report.optimum, report.gap
     (True, Fraction(11, 8), Fraction(23, 16), Fraction(1, 16))
     """
     tolerance = checked_tolerance(tolerance)
+    if not isinstance(rule, BlockRule) and callable(rule):
+        if draft is None or target is None or tree is None:
+            raise ValueError(
+                "rule is a program: pass draft=, target= and tree= with it, such as tree='1x1'"
+            )
+        rule = ProgramTree(draft, target, tree, rule)
     as_block_rule(rule)
     optimum = as_flag(optimum, "optimum")
     length = as_k(told(lambda: rule.depth) + 1 if tokens is None else tokens, "tokens")

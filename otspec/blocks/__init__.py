@@ -8,6 +8,7 @@ from otspec.blocks.block_verification_preprint import BlockVerificationPreprint
 from otspec.blocks.base import BlockRule, Outcome
 from otspec.blocks.comparison import BlockComparison, compare_block_rules
 from otspec.blocks.decoding import Decoded, decode, decoded_after, decoded_law
+from otspec.blocks.drafted_tree import DraftedTree
 from otspec.blocks.handing_over import HandOverPlan, HandOverRule
 from otspec.blocks.hierarchical_verification import HierarchicalVerification
 from otspec.blocks.long_run import LongRun, long_run
@@ -23,10 +24,11 @@ from otspec.blocks.trees.best.search import Configuration, configurations, sweep
 from otspec.blocks.trees.branching import as_branching
 from otspec.blocks.trees.shapes import Shape, as_shape, together
 from otspec.blocks.trees.token_tree import TokenTree
-from otspec.blocks.trees.verifiers.base import DraftedTree, TreeRule
+from otspec.blocks.trees.verifiers.base import TreeRule
 from otspec.blocks.trees.verifiers.draft_selection import DraftSelection
 from otspec.blocks.trees.verifiers.first_highest_path import FirstHighestPath
 from otspec.blocks.trees.verifiers.greedy_multi_path import GreedyMultiPath
+from otspec.blocks.trees.verifiers.program_tree import ProgramTree
 from otspec.blocks.trees.verifiers.table import TREE_VERIFIERS
 from otspec.blocks.trees.verifiers.token_rules import TREE_RULES
 from otspec.blocks.trees.verifiers.traversal_verify import (
@@ -63,6 +65,7 @@ __all__ = [
     "LongRun",
     "Outcome",
     "PlannedBlock",
+    "ProgramTree",
     "Seconds",
     "Shape",
     "SingleDraftRule",

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -12,9 +13,16 @@ import numpy as np
 from otspec._base.arguments import as_generator, as_instance
 from otspec._base.arithmetic import Number
 from otspec._base.frozen import Frozen
+from otspec.blocks.drafted_tree import DraftedTree, Found, node_and_row
+from otspec.chance import Chance, Drawn, branches
+from otspec.distributions import Distribution, normalised
 from otspec.drafts.base import draw
 from otspec.models.base import Model, Prefix, as_beginnings
 from otspec.models.callables import as_models
+from otspec.models.corrected import OneCorrectedToken
+
+Ending = tuple[Prefix, Distribution | None]
+"""What is kept, and the distribution of the next token if it is not the target's."""
 
 
 class Outcome(NamedTuple):
@@ -33,7 +41,11 @@ class BlockRule(Frozen, ABC):
     """A rule that keeps a beginning of what was drafted, and says what follows it.
 
     Law: what is kept, continued by tokens from :attr:`Outcome.following`, is distributed as the
-    target's text. Subclasses give :meth:`outcomes` and :meth:`sample`.
+    target's text. A subclass gives :meth:`verify`, and :meth:`draw` if it drafts a tree: two
+    programs that have all their randomness from a :class:`otspec.chance.Chance`. Samples and
+    exact laws run them.
+    What is answered here by following them along every branch a subclass answers by a formula or
+    a dynamic program, if there is one.
 
     Parameters
     ----------
@@ -51,6 +63,8 @@ class BlockRule(Frozen, ABC):
     """What tables and charts call the rule."""
     batch: ClassVar[str | None] = None
     """The function of :mod:`otspec.batch` that does the same, if there is one."""
+    renews: ClassVar[bool] = False
+    """Whether the plain target follows one corrected token, and the next block begins anew."""
 
     draft: Model
     target: Model
@@ -64,16 +78,97 @@ class BlockRule(Frozen, ABC):
     def depth(self) -> int:
         """L, the most drafted tokens that can be kept."""
 
+    def draw(self, chance: Chance) -> DraftedTree:
+        """Draft tokens: the law of the drafts as a program.
+
+        Here a block of L tokens of the draft model, up to the end of the target's text.
+        """
+        block: Prefix = ()
+        while len(block) < self.depth and not self.target.ended(block):
+            block = (*block, chance.choose(self.draft(block)))
+        return DraftedTree.chain(block, self.draft, self.target)
+
     @abstractmethod
+    def verify(self, drafts: DraftedTree, chance: Chance) -> Found:
+        """Verify drafted tokens: the rule as a program, in the steps of its source.
+
+        Parameters
+        ----------
+        drafts : DraftedTree
+            The drafted tokens, with the distributions of both models after each.
+        chance : Chance
+            All the randomness of the program. It must make the same choices again when it is run
+            again for the same drafts.
+
+        Returns
+        -------
+        int, ndarray of shape (n,), or both
+            The node up to which everything is kept: the target goes on after it. Or the node, −1
+            if nothing is kept, and the distribution of the one token after it. A distribution
+            alone means that nothing is kept.
+        """
+
+    def following(self, kept: Prefix, row: Distribution) -> Model:
+        """Return the model of everything after what is kept.
+
+        Parameters
+        ----------
+        kept : tuple of int
+            The drafted tokens that are kept.
+        row : ndarray, shape (n,)
+            The distribution of the first token after them, if it is not the target's.
+        """
+        return OneCorrectedToken(self.target.after(kept), row)
+
     def outcomes(self) -> Iterator[Outcome]:
         """Yield all outcomes, each X^τ once; small vocabularies only.
 
         Their masses sum to 1 (in floats to rounding).
         """
+        return self._summed(branches(lambda chance: self._ending(self.draw(chance), chance)))
 
-    @abstractmethod
+    def outcomes_of(self, drafts: DraftedTree) -> Iterator[Outcome]:
+        """Yield the same given the drafts."""
+        return self._summed(branches(partial(self._ending, drafts)))
+
     def sample(self, rng: np.random.Generator) -> Outcome:
         """Draft at random, verify, and return what happened."""
+        chance = Drawn(as_generator(rng))
+        return self.outcome(self.draw(chance), chance)
+
+    def outcome(self, drafts: DraftedTree, chance: Chance) -> Outcome:
+        """Verify given drafts, and return what happened."""
+        return self.ended(*self._ending(drafts, chance))
+
+    def ended(self, kept: Prefix, row: Distribution | None, mass: Number = 1) -> Outcome:
+        """Return the outcome in which a text is kept; without a row the target goes on."""
+        following = self.target.after(kept) if row is None else self.following(kept, row)
+        return Outcome(kept, self.target.number(mass), following)
+
+    def _ending(self, drafts: DraftedTree, chance: Chance) -> Ending:
+        """Run the program, and return how it ends."""
+        node, row = node_and_row(self.verify(drafts, chance))
+        return drafts.text(node), row
+
+    def _summed(self, ways: Iterable[tuple[Number, Ending]]) -> Iterator[Outcome]:
+        """Yield the outcome of each text that is kept, with the mean of the rows after it."""
+        masses: dict[Prefix, Any] = {}
+        plain: dict[Prefix, Any] = {}  # the mass of the ways after which the target follows
+        rows: dict[Prefix, tuple[Any, Distribution]] = {}  # Σ mass · row of the others, and a row
+        for mass, (kept, row) in ways:
+            masses[kept] = masses.get(kept, 0) + mass
+            if row is None:
+                plain[kept] = plain.get(kept, 0) + mass
+            else:
+                rows[kept] = rows.get(kept, (0, row))[0] + mass * row, row
+        for kept, mass in masses.items():
+            if kept not in rows:
+                yield self.ended(kept, None, mass)
+                continue
+            total, row = rows[kept]
+            if kept in plain:
+                total = total + plain[kept] * self.target(kept)
+            yield self.ended(kept, normalised(total, row), mass)
 
     def candidates(self) -> dict[frozenset[Prefix], Number]:
         """Return the law of the drafted set of sequences, by enumeration; small sizes only.

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 
-from otspec._base.arithmetic import Array, Number, positive_part
-from otspec.blocks.single_draft import SingleDraftRule, last_kept, register
+from otspec._base.arithmetic import Array, positive_part
+from otspec.blocks.drafted_tree import ROOT, DraftedTree, Found
+from otspec.blocks.single_draft import SingleDraftRule, register
+from otspec.chance import Chance
 from otspec.coupling import acceptance_chance
 from otspec.distributions import normalised
-from otspec.models.base import Model, Prefix
-from otspec.models.corrected import OneCorrectedToken
 
 
 @register
@@ -40,34 +41,35 @@ class BlockVerification(SingleDraftRule):
         """Go on by one token in the formula of E[τ]."""
         return np.minimum(wanted * target, drafted * draft), drafted * draft
 
-    def _kept(self, block: Prefix) -> Array:
-        weights = self._weights(block)
-        chances = [
-            _allowed(self._residual(block[:depth], weight).sum(), 1 - weight)
-            for depth, weight in enumerate(weights[:-1])
-        ]
-        return last_kept([*chances, self._whole(block, weights[-1])], like=self.target(()))
-
-    def _whole(self, block: Prefix, weight: Number) -> Number:  # noqa: ARG002 # of its text
-        """Return the probability that the whole block is kept."""
-        return weight
-
-    def _weights(self, head: Prefix) -> list[Any]:
-        """Return p_0, …, p_i of a beginning of a block."""
-        weights: list[Any] = [self.target.number(1)]
-        for drafted, wanted in self._pairs(head):
-            weights.append(acceptance_chance(weights[-1] * wanted, drafted))
-        return weights
-
-    def _residual(self, head: Prefix, weight: Number) -> Array:
-        return positive_part(weight * self.target(head) - self.draft(head))
-
-    def _corrected(self, head: Prefix) -> Model:
-        residual = self._residual(head, self._weights(head)[-1])
-        row = normalised(residual, self.target(head))
-        return OneCorrectedToken(self.target.after(head), row)
+    def verify(self, drafts: DraftedTree, chance: Chance) -> Found:
+        """Try the whole block first, then the lengths below it, the longest first."""
+        weights = capped_ratios(drafts)
+        # The whole block is kept with probability p_L.
+        if chance.accept(weights[-1]):
+            return len(drafts) - 1
+        return kept_beginning(drafts, weights, chance)
 
 
-def _allowed(residual: Any, rest: Any) -> Any:
-    total = residual + rest
-    return residual / total if total > 0 else total * 0 + 1
+def capped_ratios(drafts: DraftedTree) -> list[Any]:
+    """Return p_0 = 1, …, p_L of a block: p_i = min(1, p_{i−1} M_b(X_i | X^{i−1})/M_s(same))."""
+    weights: list[Any] = [1]
+    for node, token in enumerate(drafts, start=ROOT):
+        wanted, offered = drafts.target(node)[token], drafts.draft(node)[token]
+        weights.append(acceptance_chance(weights[-1] * wanted, offered))
+    return weights
+
+
+def kept_beginning(drafts: DraftedTree, weights: Sequence[Any], chance: Chance) -> Found:
+    """Return how much is kept of a block that is not kept as a whole, and the row after it."""
+    node = len(drafts) - 1
+    while True:
+        node -= 1
+        # Length i, the text up to this node, is allowed with probability h_i = Z_i/(Z_i + 1 − p_i).
+        # The correction is drawn ∝ (p_i M_b(· | X^i) − M_s(· | X^i))₊, whose sum is Z_i.
+        weight, wanted = weights[node + 1], drafts.target(node)
+        residual = positive_part(weight * wanted - drafts.draft(node))
+        total: Any = residual.sum()
+        # 0/0 counts as 1; and so does h_0, which is 1 up to rounding.
+        whole = total + (1 - weight)
+        if node == ROOT or whole == 0 or chance.accept(total, whole):
+            return node, normalised(residual, wanted)

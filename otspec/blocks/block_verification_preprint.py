@@ -9,8 +9,9 @@ import numpy as np
 
 from otspec._base.arithmetic import Array, is_exact, positive_part
 from otspec._base.frozen import cached_property, read_only
-from otspec.blocks.single_draft import SingleDraftRule, last_kept, register
-from otspec.coupling import acceptance_chance
+from otspec.blocks.drafted_tree import ROOT, DraftedTree, Found
+from otspec.blocks.single_draft import SingleDraftRule, register
+from otspec.chance import Chance
 from otspec.distributions import Distribution, normalised
 from otspec.models.base import Model, Prefix, as_prefix
 
@@ -43,18 +44,29 @@ class BlockVerificationPreprint(SingleDraftRule):
         """Go on by one token in the formula of E[τ]."""
         return wanted * target, drafted * draft
 
-    def _kept(self, block: Prefix) -> Array:
-        ratio: Any = self.target.number(1)
-        chances = []
-        for depth, (drafted, wanted) in enumerate(self._pairs(block)):
-            head = block[:depth]
-            gain = ratio * self.target(head) - self.draft(head)
-            chances.append(acceptance_chance(positive_part(gain).sum(), positive_part(-gain).sum()))
-            ratio = longer_ratio(ratio, wanted, drafted)
-        return last_kept([*chances, min(ratio, ratio * 0 + 1)], like=self.target(()))
+    def verify(self, drafts: DraftedTree, chance: Chance) -> Found:
+        """Try the whole block first, then the lengths below it, the longest first."""
+        ratios: list[Any] = [self.target.number(1)]  # M_b(X^i)/M_s(X^i)
+        for node, token in enumerate(drafts, start=ROOT):
+            wanted, offered = drafts.target(node)[token], drafts.draft(node)[token]
+            ratios.append(longer_ratio(ratios[-1], wanted, offered))
+        node = len(drafts) - 1
+        # The whole block is kept with probability min(1, M_b(X^L)/M_s(X^L)).
+        if chance.accept(ratios[-1]):
+            return node
+        while True:
+            node -= 1
+            # M_b(X^i x) − M_s(X^i x) for each token x, over M_s(X^i). Length i is kept with
+            # probability min(1, Σ_x (M_b(X^i x) − M_s(X^i x))₊/Σ_x (M_s(X^i x) − M_b(X^i x))₊).
+            wanted = drafts.target(node)
+            gain = ratios[node + 1] * wanted - drafts.draft(node)
+            residual = positive_part(gain)
+            if node == ROOT or chance.accept(residual.sum(), positive_part(-gain).sum()):
+                return node, normalised(residual, wanted)
 
-    def _corrected(self, head: Prefix) -> Model:
-        return self._residuals.after(head)
+    def following(self, kept: Prefix, row: Distribution) -> Model:  # noqa: ARG002 # the first row
+        """Return the residuals to the end of the block, and then the target."""
+        return self._residuals.after(kept)
 
     @cached_property
     def _residuals(self) -> ChainedResiduals:

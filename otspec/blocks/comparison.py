@@ -66,7 +66,7 @@ def compare_block_rules(draft: Any, target: Any, lengths: Sequence[int]) -> Rows
 
     Examples
     --------
-    >>> from otspec.blocks import memoryless
+    >>> from otspec.models import memoryless
     >>> rows = compare_block_rules(memoryless(["1/2", "1/2"]), memoryless(["1/4", "3/4"]), [2])
     >>> [str(row.expected) for row in rows]
     ['21/16', '11/8', '23/16']

@@ -9,15 +9,15 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from otspec._base.arguments import as_generator, as_instance
-from otspec._base.arithmetic import Array, zeros
-from otspec._base.frozen import Frozen, read_only
+from otspec._base.arguments import as_instance
+from otspec._base.arithmetic import zeros
+from otspec._base.frozen import Frozen, cached_property, read_only
 from otspec.blocks.base import BlockRule, Outcome
-from otspec.blocks.single_draft import as_block, last_kept
+from otspec.blocks.drafted_tree import ROOT, DraftedTree, Found
+from otspec.chance import Chance
 from otspec.distributions import Distribution
-from otspec.drafts.base import draw
 from otspec.models.base import Model, Prefix, as_prefix
-from otspec.models.conditioned import GivenBeginning
+from otspec.models.joint_contexts import GivenBeginning
 from otspec.programs.sequences.chained_residuals import Residual
 
 Ways = Mapping[tuple[Prefix, int], Any]
@@ -163,15 +163,16 @@ class HandOverRule(BlockRule):
         if self.target.ended(()):
             yield Outcome((), self.target.number(1), self.target)
             return
-        for head, handed in self._ended().items():
+        for head, handed in self._ended.items():
             mass: Any = sum(sum(masses.values()) for masses in handed.values())
             yield Outcome(head, mass, self._following(head, handed))
 
     def _following(self, head: Prefix, handed: Mapping[int, Mapping[int, Any]]) -> EndedBlock:
         return EndedBlock(self.plan, self.target.start + head, handed)
 
+    @cached_property
     def _ended(self) -> dict[Prefix, dict[int, dict[int, Any]]]:
-        """Return the mass of what is handed over, by what is kept and the next token."""
+        """The mass of what is handed over, by what is kept and the next token."""
         ended: dict[Prefix, dict[int, dict[int, Any]]] = {}
         for number, chance in self.target.chances.items():
             for (text, handed), share in self.plan.ends[number].items():
@@ -179,48 +180,29 @@ class HandOverRule(BlockRule):
                 masses[handed] = masses.get(handed, 0) + chance * share
         return ended
 
-    def kept(self, block: Sequence[int]) -> Array:
-        """Return the law of how many tokens are kept, given the draft, shape (L + 1,).
+    @cached_property
+    def _at_least(self) -> dict[Prefix, Any]:
+        """r(s), the probability that at least s is kept."""
+        masses: dict[Prefix, Any] = defaultdict(int)
+        for head, handed in self._ended.items():
+            for length in range(len(head) + 1):
+                masses[head[:length]] += sum(sum(each.values()) for each in handed.values())
+        return dict(masses)
 
-        Parameters
-        ----------
-        block : sequence of int, length L
-            Or less, if the text is over with the last of them.
-
-        Raises
-        ------
-        ValueError
-            Not L token ids.
-        """
-        drafted = as_block(block, self.target, self.depth)
-        ends: dict[Prefix, Any] = defaultdict(int)
-        longer: dict[Prefix, Any] = defaultdict(int)
-        for outcome in self.outcomes():
-            ends[outcome.accepted] += outcome.mass
-            for length in range(len(outcome.accepted)):
-                longer[outcome.accepted[:length]] += outcome.mass
-        chances = [
-            _share(ends[head], self.draft.mass(head) - longer[head])
-            for head in (drafted[:length] for length in range(len(drafted) + 1))
-        ]
-        return last_kept(chances, like=self.draft(()))
-
-    def sample(self, rng: np.random.Generator) -> Outcome:
-        """Draw a block from the draft model and verify it."""
-        rng = as_generator(rng)
-        block: Prefix = ()
-        while len(block) < self.depth and not self.target.ended(block):
-            block = (*block, int(draw(self.draft(block), 1, rng)[0]))
-        return self.verify(block, rng)
-
-    def verify(self, block: Sequence[int], rng: np.random.Generator) -> Outcome:
-        """Draw how much of a draft is kept; parameters and errors as :meth:`kept`."""
-        head = tuple(block)[: int(draw(self.kept(block), 1, as_generator(rng))[0])]
+    def verify(self, drafts: DraftedTree, chance: Chance) -> Found:
+        """Try the whole block first, then the lengths below it, the longest first."""
+        kept, n = drafts.tokens, self.target.n
+        while True:
+            longer = sum(self._at_least.get((*kept, token), 0) for token in range(n))
+            # Length i is kept with probability (r(x^i) − Σ_x r(x^i x))/(M_s(x^i) − Σ_x r(x^i x)).
+            wanted, offered = self._at_least.get(kept, 0) - longer, self.draft.mass(kept) - longer
+            if not kept or chance.accept(wanted, offered):
+                break
+            kept = kept[:-1]
         if self.target.ended(()):
-            return next(self.outcomes())
-        return Outcome(head, self.target.number(1), self._following(head, self._ended()[head]))
+            return ROOT
+        return len(kept) - 1, self._following(kept, self._ended[kept])(())
 
-
-def _share(part: Any, whole: Any) -> Any:
-    """Return part/whole, at most 1; where there is nothing the answer does not matter."""
-    return min(part / whole, whole / whole) if whole > 0 else whole * 0 + 1
+    def following(self, kept: Prefix, row: Distribution) -> Model:  # noqa: ARG002 # the first row
+        """Return one more token, and after it what the plan hands over."""
+        return self._following(kept, self._ended[kept])

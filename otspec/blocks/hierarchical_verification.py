@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from typing import Any, ClassVar, NoReturn
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
-from otspec._base.arithmetic import Array, Number
-from otspec.blocks.base import enumerated_expected
-from otspec.blocks.block_verification import BlockVerification
+from otspec.blocks.block_verification import capped_ratios, kept_beginning
 from otspec.blocks.block_verification_preprint import longer_ratio
-from otspec.models.base import BEGINNING, Prefix, as_beginnings
+from otspec.blocks.drafted_tree import ROOT, DraftedTree, Found
+from otspec.blocks.single_draft import SingleDraftRule
+from otspec.chance import Chance
 
 
 @dataclass(frozen=True, eq=False)
-class HierarchicalVerification(BlockVerification):
+class HierarchicalVerification(SingleDraftRule):
     """Published block verification, but for the whole block the ratio is not capped on the way.
 
     The whole block is kept with probability min(1, M_b(X^L)/M_s(X^L)), all else is as in
@@ -31,7 +30,7 @@ class HierarchicalVerification(BlockVerification):
     Examples
     --------
     >>> from otspec.auditing import audit_blocks
-    >>> from otspec.blocks import memoryless
+    >>> from otspec.models import memoryless
     >>> draft, target = memoryless(["1/2", "1/2"]), memoryless(["1/4", "3/4"])
     >>> report = audit_blocks(HierarchicalVerification(draft, target, 2))
     >>> report.lossless, report.expected, report.total_variation
@@ -39,49 +38,15 @@ class HierarchicalVerification(BlockVerification):
     """
 
     name: ClassVar[str] = "hierarchical"
-    batch: ClassVar[str | None] = None
     title: ClassVar[str] = "hierarchical speculative decoding (public code, lossy)"
+    renews: ClassVar[bool] = True
 
-    @staticmethod
-    def step(wanted: Any, drafted: Any, draft: Array, target: Array) -> NoReturn:  # noqa: ARG004
-        """Refuse: how much is kept does not follow token by token.
-
-        Raises
-        ------
-        ValueError
-            Always; with what to ask instead.
-        """
-        raise ValueError(
-            "HierarchicalVerification has no formula of E[τ] for each token: use expected(), which "
-            "enumerates blocks, or the law kept() of a block"
-        )
-
-    def expected_up_to(self, beginnings: Mapping[Prefix, Number] = BEGINNING) -> list[Number]:
-        """Return E[τ] for blocks of 1, …, L tokens, by enumerating them.
-
-        Raises
-        ------
-        ValueError
-            No law of beginnings.
-        """
-        law = as_beginnings(beginnings, self.target)
-        found = []
-        for length in range(1, self.length + 1):
-            total: Any = self.target.number(0)
-            for text, mass in law.items():
-                after = replace(
-                    self,
-                    draft=self.draft.after(text),
-                    target=self.target.after(text),
-                    length=length,
-                )
-                total += mass * enumerated_expected(after)
-            found.append(self.target.number(total))
-        return found
-
-    def _whole(self, block: Prefix, capped: Number) -> Number:  # noqa: ARG002
-        ratio: Any = self.target.number(1)
-        for drafted, wanted in self._pairs(block):
-            ratio = longer_ratio(ratio, wanted, drafted)
-        chance: Number = min(ratio, self.target.number(1))
-        return chance
+    def verify(self, drafts: DraftedTree, chance: Chance) -> Found:
+        """Try the whole block first, then the lengths below it, the longest first."""
+        ratio: Any = 1
+        for node, token in enumerate(drafts, start=ROOT):
+            ratio = longer_ratio(ratio, drafts.target(node)[token], drafts.draft(node)[token])
+        # The whole block is kept with probability min(1, M_b(X^L)/M_s(X^L)), in place of p_L.
+        if chance.accept(ratio):
+            return len(drafts) - 1
+        return kept_beginning(drafts, capped_ratios(drafts), chance)

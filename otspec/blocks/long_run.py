@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -15,12 +15,11 @@ from otspec._base.frozen import Frozen
 from otspec.blocks.block_verification import BlockVerification
 from otspec.blocks.handing_over import HandOverPlan, HandOverRule, Ways
 from otspec.models.base import Model, Prefix
-from otspec.models.conditioned import GivenBeginning, filled_up
-from otspec.models.joint_contexts import JointContexts
+from otspec.models.joint_contexts import GivenBeginning, JointContexts, filled_up
 from otspec.programs.sequences.chained_residuals import Residual, ResidualsProgram
 from otspec.programs.sequences.one_corrected_token import OneTokenProgram
 from otspec.programs.sequences.past_windows import WindowProgram
-from otspec.solvers import LinearProgram, Solution, solve
+from otspec.solvers import Solution, solve
 
 MOST_REACH = 20
 """Most tokens that a residual reaches."""
@@ -96,38 +95,13 @@ def long_run(
     found = solve(windows.build().as_floats(), "highs")
     residuals = _residuals(draft, target, reach, _handed_in_windows(windows, found, reach))
     program = ResidualsProgram(draft, target, length, residuals)
-    solution = _sparse(program.build())
+    solution = solve(program.build())
     return LongRun(
-        target.number(_sparse(OneTokenProgram(draft, target, length).build()).value),
+        target.number(solve(OneTokenProgram(draft, target, length).build()).value),
         target.number(solution.value),
         windows.certified(found),
         _plan(program, solution).rule({0: target.number(1)}),
     )
-
-
-def _sparse(program: LinearProgram) -> Solution:
-    """Solve a program, in exact arithmetic over the variables that are positive in floats."""
-    if not program.exact:
-        return solve(program)
-    primal = solve(program.as_floats(), "highs").primal
-    columns = np.flatnonzero(primal > 0)
-    numbers = np.full(len(primal), -1)
-    numbers[columns] = np.arange(len(columns))
-    kept = numbers[program.columns] >= 0
-    smaller = replace(
-        program,
-        objective=program.objective[columns],
-        rows=program.rows[kept],
-        columns=numbers[program.columns[kept]],
-        coefficients=program.coefficients[kept],
-        lower=program.lower[columns],
-        upper=program.upper[columns],
-        column_names=[program.column_names[i] for i in columns.tolist()],
-    )
-    solution = solve(smaller, "rational")
-    whole = zeros(len(primal), like=program.objective)
-    whole[columns] = solution.primal
-    return replace(solution, program=program, primal=whole)
 
 
 def _residuals(draft: Model, target: Model, reach: int, more: Iterator[Residual]) -> list[Residual]:

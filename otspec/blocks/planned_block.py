@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import ClassVar, TypeAlias
 
-import numpy as np
-
-from otspec._base.arguments import as_callable, as_generator, as_instance
-from otspec._base.arithmetic import Array, Number, positive_part, zeros
+from otspec._base.arguments import as_callable, as_instance
+from otspec._base.arithmetic import Array, Number, positive_part
 from otspec._base.frozen import cached_property, frozen, read_only
-from otspec.blocks.base import BlockRule, Outcome
+from otspec.blocks.base import BlockRule
+from otspec.blocks.drafted_tree import ROOT, DraftedTree, Found
+from otspec.chance import Chance
 from otspec.distributions import Distribution, normalised
-from otspec.drafts.base import draw
 from otspec.models.base import Model, Prefix, as_prefix
-from otspec.models.corrected import OneCorrectedToken
 from otspec.programs.candidates import CandidateProgram
-from otspec.programs.levels import Levels, place_of, text_at
+from otspec.programs.levels import Levels, place_of
 from otspec.programs.sequences.corrections import as_corrects
 from otspec.programs.sequences.drafted import DraftedSets, Sequences
 from otspec.programs.sequences.path_plan import PathPlan
@@ -78,7 +76,8 @@ class PlannedBlock(BlockRule):
 
     Examples
     --------
-    >>> from otspec.blocks import DraftSelection, memoryless
+    >>> from otspec.blocks import DraftSelection
+    >>> from otspec.models import memoryless
     >>> from otspec.rules import PooledSelection
     >>> pair = memoryless(["1/2", "1/2"]), memoryless(["1/4", "3/4"])
     >>> drafts = DraftSelection(*pair, "2x1x1", PooledSelection)
@@ -122,48 +121,34 @@ class PlannedBlock(BlockRule):
         """Return E[τ], the optimum of the plan's program."""
         return self.target.number(0) if self.target.ended(()) else self.plan.expected
 
-    def outcomes(self) -> Iterator[Outcome]:
-        """Yield each text that may be kept, with its probability."""
-        if self.target.ended(()):  # nothing is drafted, and there is no plan
-            yield Outcome((), self.target.number(1), self.target)
-            return
-        for length, level in enumerate(self.plan.exactly):
-            for place in np.flatnonzero(level > 0).tolist():
-                text = text_at(place, length, self.target.n)
-                yield Outcome(text, self.target.number(level[place]), self.following(text))
+    def draw(self, chance: Chance) -> DraftedTree:
+        """Draw a set of sequences from the law of what is drafted, and return its tree."""
+        drafted: Iterable[Prefix] = ()
+        if not self.target.ended(()):  # else nothing is drafted, and there is no plan
+            law = self.plan.drafted
+            drafted = tuple(law.candidates)[chance.choose(law.chances)]
+        return DraftedTree.of_texts(drafted, self.draft, self.target)
 
-    def following(self, kept: Prefix) -> Model:
+    def verify(self, drafts: DraftedTree, chance: Chance) -> Found:
+        """Draw what is kept of the drafted sequences, as the plan says."""
+        leaves = set(range(len(drafts))) - set(drafts.parents)
+        if not leaves:
+            return ROOT
+        law = self.plan.kept(frozenset(map(drafts.text, leaves)))
+        text = tuple(law)[chance.choose(list(law.values()))]
+        node, rest = drafts.node(text), PlannedRest(self.target, self.plan.at_least)
+        if rest.is_over(text):
+            return node
+        # A(s) M_b(y | s) − A(sy) for one corrected token, M_b(sy) − A(sy) for the whole block.
+        if self.corrects == "block":
+            return node, rest.after(text)(())
+        return node, rest.residual(text, self.plan.at_least[len(text)][place_of(text, rest.n)])
+
+    def following(self, kept: Prefix, row: Distribution) -> Model:
         """Return the model of everything after what is kept."""
-        text = as_prefix(kept, self.target.n)
-        rest = PlannedRest(self.target, self.plan.at_least)
-        if self.corrects == "block" or rest.is_over(text):
-            return rest.after(text)
-        level, place = self.plan.at_least[len(text)], place_of(text, self.target.n)
-        row = rest.residual(text, level[place])
-        return OneCorrectedToken(self.target.after(text), row)
-
-    def sample(self, rng: np.random.Generator) -> Outcome:
-        """Draw what is drafted, and verify it."""
-        as_generator(rng)
-        if self.target.ended(()):
-            return next(self.outcomes())
-        drafted = self.plan.drafted
-        number = int(draw(drafted.chances, 1, rng)[0])
-        return self.verify(tuple(drafted.candidates)[number], rng)
-
-    def verify(self, sequences: Sequences, rng: np.random.Generator) -> Outcome:
-        """Draw what is kept of a drafted set of sequences.
-
-        Raises
-        ------
-        ValueError
-            A set that is never drafted.
-        """
-        law = self.plan.kept(sequences)
-        masses = zeros(len(law), like=self.target(()))
-        masses[:] = list(law.values())
-        text = tuple(law)[int(draw(masses, 1, as_generator(rng))[0])]
-        return Outcome(text, self.target.number(1), self.following(text))
+        if self.corrects == "block":
+            return PlannedRest(self.target, self.plan.at_least).after(kept)
+        return super().following(kept, row)
 
 
 class PlannedRest(Model):

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, ClassVar
 
-import numpy as np
-
-from otspec._base.arguments import as_generator, as_instance, as_integer, as_tokens, how_many
+from otspec._base.arguments import as_instance, as_integer, as_tokens, how_many
 from otspec._base.arithmetic import Array, Number, zeros
 from otspec._base.registry import Registry, subclass_of
-from otspec.blocks.base import BlockRule, Outcome
+from otspec.blocks.base import BlockRule
+from otspec.blocks.drafted_tree import DraftedTree
 from otspec.blocks.expected import expected_up_to
+from otspec.chance import branches
 from otspec.distributions import as_k
-from otspec.drafts.base import draw
 from otspec.models.base import BEGINNING, Model, Prefix, as_beginnings
 
 MOST_LENGTH = 10_000
@@ -29,8 +28,8 @@ class SingleDraftRule(BlockRule):
     A drafted token with which the target's text is over (:class:`otspec.models.EndingModel`) is the
     last of its block: nothing is drafted after it.
 
-    Subclasses say with which probability each length is kept, and what follows; with
-    ``@register`` tables and charts compare them too.
+    Subclasses give :meth:`verify`, for a chain of drafts, and :meth:`step` if there is a formula;
+    with ``@register`` tables and charts compare them too.
 
     Parameters
     ----------
@@ -47,8 +46,6 @@ class SingleDraftRule(BlockRule):
 
     name: ClassVar[str]
     """What :data:`BLOCK_RULES` calls the rule."""
-    renews: ClassVar[bool] = False
-    """Whether the plain target follows one corrected token, and the next block begins anew."""
 
     length: int
 
@@ -64,13 +61,42 @@ class SingleDraftRule(BlockRule):
         """L, the tokens of a block."""
         return self.length
 
-    @staticmethod
-    @abstractmethod
-    def step(wanted: Any, drafted: Any, draft: Array, target: Array) -> tuple[Array, Array]:
-        """Go on by one token in the formula of E[τ].
+    @classmethod
+    def step(cls, wanted: Any, drafted: Any, draft: Array, target: Array) -> tuple[Array, Array]:  # noqa: ARG003
+        """Go on by one token in the formula of E[τ], if the rule has one.
 
         See :data:`otspec.blocks.expected.Step`.
+
+        Raises
+        ------
+        ValueError
+            A rule that has none; with what to ask instead.
         """
+        raise ValueError(
+            f"{cls.__name__} has no formula of E[τ] for each token: use expected(), which "
+            "enumerates blocks, or the law kept() of a block"
+        )
+
+    def drafted(self, block: Sequence[int]) -> DraftedTree:
+        """Return a given drafted block, with what both models say along it.
+
+        Parameters
+        ----------
+        block : sequence of int, length L
+            Or less, if the text is over with the last of them.
+
+        Raises
+        ------
+        ValueError
+            Not L token ids, or a token that the draft model never drafts there.
+        """
+        tokens = as_block(block, self.target, self.length)
+        for depth, token in enumerate(tokens):
+            if not self.draft(tokens[:depth])[token] > 0:
+                raise ValueError(
+                    f"block[{depth}] is {token}, which the draft model never drafts there"
+                )
+        return DraftedTree.chain(tokens, self.draft, self.target)
 
     def kept(self, block: Sequence[int]) -> Array:
         """Return the law of τ, the number of tokens that are kept, given the draft.
@@ -91,53 +117,13 @@ class SingleDraftRule(BlockRule):
         Raises
         ------
         ValueError
-            Not L token ids, or a token that the draft model never drafts there.
+            As :meth:`drafted`.
         """
-        return self._kept(self._checked(block))
-
-    @abstractmethod
-    def _kept(self, block: Prefix) -> Array:
-        """Answer :meth:`kept` for a checked draft of positive probability."""
-
-    def following(self, head: Sequence[int]) -> Model:
-        """Return the model of everything after the kept tokens.
-
-        Parameters
-        ----------
-        head : sequence of int
-            X^τ, a possible beginning of a draft.
-
-        Raises
-        ------
-        ValueError
-            Something else than at most L token ids.
-        """
-        kept = as_tokens(head, self.target.n, "head", count=self.length)
-        if len(kept) > self.length:
-            raise ValueError(f"head has more tokens than the length, {self.length}")
-        whole = len(kept) == self.length or self.target.ended(kept)
-        return self.target.after(kept) if whole else self._corrected(kept)
-
-    @abstractmethod
-    def _corrected(self, head: Prefix) -> Model:
-        """Answer :meth:`following` for less than the whole block."""
-
-    def outcomes(self) -> Iterator[Outcome]:
-        """Yield each beginning of a block with the probability that it is what is kept.
-
-        Yields
-        ------
-        Outcome
-            n^L blocks are enumerated.
-        """
-        masses: dict[Prefix, Any] = {}
-        for block, mass in self._blocks():
-            for tau, chance in enumerate(self._kept(block).tolist()):
-                if chance > 0:
-                    head = block[:tau]
-                    masses[head] = masses.get(head, 0) + mass * chance
-        for head, mass in masses.items():
-            yield Outcome(head, mass, self.following(head))
+        drafts = self.drafted(block)
+        kept = zeros(len(drafts) + 1, like=self.target(()))
+        for mass, (head, _) in branches(partial(self._ending, drafts)):
+            kept[len(head)] += mass
+        return kept
 
     def candidates(self) -> dict[frozenset[Prefix], Number]:
         """Return the law of the drafted block, as a set of one sequence.
@@ -162,7 +148,7 @@ class SingleDraftRule(BlockRule):
         return self.expected_up_to(beginnings)[-1]
 
     def expected_up_to(self, beginnings: Mapping[Prefix, Number] = BEGINNING) -> list[Number]:
-        """Return E[τ] for blocks of 1, …, L tokens, from one pass and without enumerating blocks.
+        """Return E[τ] for blocks of 1, …, L tokens, from one pass if there is a formula.
 
         Parameters
         ----------
@@ -177,48 +163,12 @@ class SingleDraftRule(BlockRule):
             :func:`otspec.blocks.expected.expected_up_to`.
         """
         law = as_beginnings(beginnings, self.target)
-        return expected_up_to(self.draft, self.target, self.length, self.step, law)
-
-    def sample(self, rng: np.random.Generator) -> Outcome:
-        """Draw a block from the draft model and verify it."""
-        as_generator(rng)
-        block: Prefix = ()
-        while len(block) < self.length and not self.target.ended(block):
-            block = (*block, int(draw(self.draft(block), 1, rng)[0]))
-        return self.verify(block, rng)
-
-    def verify(self, block: Sequence[int], rng: np.random.Generator) -> Outcome:
-        """Draw how much of a draft is kept.
-
-        Parameters
-        ----------
-        block : sequence of int, length L
-        rng : numpy.random.Generator
-
-        Raises
-        ------
-        ValueError
-            As :meth:`kept`.
-        """
-        drafted, rng = self._checked(block), as_generator(rng)
-        tau = int(draw(self._kept(drafted), 1, rng)[0])
-        head = drafted[:tau]
-        return Outcome(head, self.target.number(1), self.following(head))
-
-    def _checked(self, block: Sequence[int]) -> Prefix:
-        drafted = as_block(block, self.target, self.length)
-        for depth, token in enumerate(drafted):
-            if not self.draft(drafted[:depth])[token] > 0:
-                raise ValueError(
-                    f"block[{depth}] is {token}, which the draft model never drafts there"
-                )
-        return drafted
-
-    def _pairs(self, block: Prefix) -> Iterator[tuple[Number, Number]]:
-        """Yield the draft's and the target's probability of each token of a block."""
-        for depth, token in enumerate(block):
-            head = block[:depth]
-            yield self.draft(head)[token], self.target(head)[token]
+        if getattr(self.step, "__func__", None) is not SingleDraftRule.step.__func__:  # type: ignore[attr-defined]
+            return expected_up_to(self.draft, self.target, self.length, self.step, law)
+        return [
+            super(SingleDraftRule, replace(self, length=length)).expected_after(law)
+            for length in range(1, self.length + 1)
+        ]
 
 
 def as_block(block: Sequence[int], target: Model, length: int) -> Prefix:
@@ -235,26 +185,6 @@ def as_block(block: Sequence[int], target: Model, length: int) -> Prefix:
         number = how_many(block, given, length)
         raise ValueError(f"block has {number} tokens, but the length is {length}")
     return drafted
-
-
-def last_kept(chances: Sequence[Number], like: Array) -> Array:
-    """Return the law of the last length that is kept, shape (L + 1,).
-
-    Parameters
-    ----------
-    chances : sequence of float or Fraction, length L + 1
-        The probability that each length is kept if no longer one is; that of length 0 counts
-        as 1, which it is up to rounding.
-    like : ndarray
-        Of the arithmetic to use.
-    """
-    kept = zeros(len(chances), like=like)
-    left: Any = 1
-    for tau in range(len(chances) - 1, 0, -1):
-        kept[tau] = left * chances[tau]
-        left = left * (1 - chances[tau])
-    kept[0] = kept[0] + left
-    return kept
 
 
 def as_single_draft_rule(rule: Any) -> type[SingleDraftRule]:

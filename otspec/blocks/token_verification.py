@@ -7,12 +7,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from otspec._base.arithmetic import Array, positive_part, zeros
+from otspec._base.arithmetic import Array, positive_part
+from otspec.blocks.drafted_tree import ROOT, DraftedTree, Found
 from otspec.blocks.single_draft import SingleDraftRule, register
-from otspec.coupling import acceptance_chance
+from otspec.chance import Chance
 from otspec.distributions import normalised
-from otspec.models.base import Model, Prefix
-from otspec.models.corrected import OneCorrectedToken
 
 
 @register
@@ -41,17 +40,12 @@ class TokenVerification(SingleDraftRule):
         kept: Array = wanted * np.minimum(draft, target)
         return kept, kept
 
-    def _kept(self, block: Prefix) -> Array:
-        kept = zeros(len(block) + 1, like=self.target(()))
-        left: Any = self.target.number(1)
-        for depth, (drafted, wanted) in enumerate(self._pairs(block)):
-            chance = acceptance_chance(wanted, drafted)
-            kept[depth] = left * (1 - chance)
-            left = left * chance
-        kept[len(block)] = left
-        return kept
-
-    def _corrected(self, head: Prefix) -> Model:
-        target = self.target(head)
-        residual = positive_part(target - self.draft(head))
-        return OneCorrectedToken(self.target.after(head), normalised(residual, target))
+    def verify(self, drafts: DraftedTree, chance: Chance) -> Found:
+        """Accept the drafts one after the other, until one is rejected."""
+        for node, token in enumerate(drafts, start=ROOT):
+            # X_i is accepted with probability min(1, M_b(X_i | X^{i−1})/M_s(X_i | X^{i−1})).
+            wanted, offered = drafts.target(node), drafts.draft(node)
+            if not chance.accept(wanted[token], offered[token]):
+                # Y ~ p_res ∝ (M_b(· | X^τ) − M_s(· | X^τ))₊ stands in its place.
+                return node, normalised(positive_part(wanted - offered), wanted)
+        return len(drafts) - 1

@@ -4,15 +4,16 @@ Every function takes floats or exact numbers and answers in kind; every ``…_ex
 the same formula in the symbols named in its docstring, into which ``xreplace`` puts numbers.
 """
 
-from otspec.closed_forms.fixed_drafts import hub_acceptance, top_plus_one_acceptance
 from otspec.closed_forms.iid_drafts import (
     always_accepted,
     always_accepted_expression,
+    hub_acceptance,
     iid_acceptance,
     iid_expression,
     limit_acceptance,
     single_draft_acceptance,
     single_draft_expression,
+    top_plus_one_acceptance,
 )
 from otspec.closed_forms.memoryless import (
     block_verification_tokens,

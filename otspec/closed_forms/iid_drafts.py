@@ -1,4 +1,7 @@
-"""The optimum of i.i.d. drafts, and when it is 1 (Canonical, thms. 2 and 3; Theory, 1 and 2)."""
+"""The optimum of i.i.d. drafts, and when it is 1 (Canonical, thms. 2 and 3; Theory, 1 and 2).
+
+The last functions have all drafts but one certain (SpecHub, thms. 2–4; Theory, 14).
+"""
 
 from __future__ import annotations
 
@@ -20,10 +23,13 @@ from otspec._base.arithmetic import (
     suffix_sums,
 )
 from otspec._base.extras import needed
-from otspec.distributions import DistributionLike, as_k, as_pair
+from otspec.distributions import Distribution, DistributionLike, as_k, as_pair
+from otspec.drafts import Hub, TopPlusOne
+from otspec.drafts.single import FixedButOne
 
 if TYPE_CHECKING:
     import sympy
+
 
 MOST_SYMBOLIC = 10
 """Most tokens of which all sets are written out."""
@@ -166,3 +172,41 @@ def _costs_and_powers(n: int) -> Iterator[tuple[sympy.Expr, sympy.Expr]]:
         for tokens in combinations(range(n), size):
             inside = sympy.Add(*(drafts[y] for y in tokens))
             yield sympy.Add(*(targets[y] for y in tokens)), inside**k
+
+
+def top_plus_one_acceptance(
+    draft: DistributionLike, target: DistributionLike, k: int, *, normalize: bool = False
+) -> Number:
+    """Return the optimum for the k − 1 likeliest tokens and one more draft.
+
+    q(Top) + Σ_{x ∉ Top} min(q(x), p̃(x)), p̃ the draft renormalised off the top. Errors:
+    :func:`otspec.distributions.as_pair`, :class:`otspec.drafts.TopPlusOne`.
+
+    Examples
+    --------
+    >>> top_plus_one_acceptance(["1/2", "1/4", "1/4"], ["1/4", "3/4", 0], k=2)
+    Fraction(3, 4)
+    """
+    first, second = as_pair(draft, target, normalize=normalize)
+    return _after_fixed(TopPlusOne(first, k), second)
+
+
+def hub_acceptance(
+    draft: DistributionLike, target: DistributionLike, *, normalize: bool = False
+) -> Number:
+    """Return the optimum for SpecHub's drafts, q(a) + Σ_{x ≠ a} min(q(x), p(x) / (1 − p(a))).
+
+    Source: SpecHub, thms. 2–4. Errors: :func:`otspec.distributions.as_pair`.
+
+    Examples
+    --------
+    >>> hub_acceptance(["1/2", "1/4", "1/4"], ["1/4", "3/4", 0])
+    Fraction(3, 4)
+    """
+    first, second = as_pair(draft, target, normalize=normalize)
+    return _after_fixed(Hub(first), second)
+
+
+def _after_fixed(law: FixedButOne, target: Distribution) -> Number:
+    served = target[law.fixed].sum() + np.minimum(target, law.free()).sum()
+    return as_number(served, like=target)

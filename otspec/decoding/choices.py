@@ -2,35 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
-from typing import Any, TypeAlias
+from collections.abc import Callable, Collection, Sequence
+from typing import Any, TypeAlias, cast
 
 from otspec import blocks, rules
 from otspec._base.coerce import shown
-from otspec.blocks import Shape, SingleDraftRule, TokenTree
+from otspec.blocks import (
+    BlockRule,
+    DraftedTree,
+    DraftSelection,
+    ProgramTree,
+    Shape,
+    SingleDraftRule,
+    TokenTree,
+    TreeRule,
+)
 from otspec.blocks.trees import shapes
 from otspec.blocks.trees.verifiers.leaf_to_root import LeafToRoot
+from otspec.chance import Chance
 from otspec.decoding.decoder import Decoder
 from otspec.decoding.drafting import EndingShape
 from otspec.decoding.reader import Reader
-from otspec.decoding.verification import (
-    ChainVerifier,
-    LeafVerifier,
-    ReadModel,
-    SharedNoiseVerifier,
-    TreeVerifier,
-    Verifier,
-)
+from otspec.decoding.verification import ReadModel, RuleVerifier, SharedNoiseVerifier
+from otspec.distributions import Distribution
+from otspec.drafts import IID, DraftLaw
 from otspec.models.base import Prefix
 from otspec.models.ending import EndingModel
 from otspec.rules import GumbelCoupling, GumbelLists, PairRule
 
 MOST_NODES = 10_000
 """Most nodes of a tree, each of which may see all others."""
-Kind: TypeAlias = type[PairRule] | type[LeafToRoot] | type[SingleDraftRule]
-"""A class of rules for one token, for a tree that is verified from its leaves, or for a block."""
-AnyRule: TypeAlias = str | Kind
-"""Such a class, or its name."""
+Program: TypeAlias = Callable[[DraftedTree, Chance], Any]
+"""A function ``verify(drafts, chance)``, see :class:`otspec.blocks.ProgramTree`."""
+Kind: TypeAlias = type[PairRule] | type[TreeRule] | type[SingleDraftRule]
+"""A class of rules for one token, for a tree, or for a block."""
+AnyRule: TypeAlias = str | Kind | Program
+"""Such a class, its name, or a program."""
 AnyTree: TypeAlias = str | Sequence[Any] | TokenTree | Shape
 """Children by depth, such as ``"4x2x1"`` or ``(4, 2, 1)``, or a tree of any shape."""
 
@@ -43,7 +50,7 @@ def usable_rules() -> dict[str, Kind]:
             name: rule
             for name, rule in named.items()
             # Of k lists of noise the output depends on k: no text of a seed.
-            if issubclass(rule, (PairRule, LeafToRoot)) and rule is not GumbelLists
+            if issubclass(rule, (PairRule, TreeRule)) and rule is not GumbelLists
         },
         **blocks.BLOCK_RULES,
     }
@@ -68,36 +75,39 @@ def decoder_of(
     ValueError
         No such rule, or one that does not verify such trees.
     """
-    kind = _as_rule(rule)
-    verifier: Verifier
-    if issubclass(kind, SingleDraftRule):
-        tree = shape.tree
+    kind, tree = _as_rule(rule), shape.tree
+    wanted = ReadModel(target, prompt)
+    drafted = ReadModel(draft, prompt) if tree.children else wanted  # else nothing is drafted
+    models = drafted, EndingModel(wanted, shape.end)
+    shaped = tree if tree.children else Shape.of_branching("1")
+    law: Callable[[Distribution, int], DraftLaw] = IID
+    made: BlockRule
+    if not isinstance(kind, type):
+        made = ProgramTree(*models, shaped, kind)
+    elif issubclass(kind, SingleDraftRule):
         if not tree.children or not tree.drawn or tree.depth != tree.size:
             what = "has branches" if tree.drawn else "has likeliest tokens"
             raise ValueError(
                 f"{kind.name} verifies one drafted block, but the tree {what}: use a chain "
                 "such as tree=(1, 1, 1, 1), or a rule for trees"
             )
-        model = ReadModel(target, prompt)
-        verifier = ChainVerifier(
-            kind,
-            tree.depth,
-            ReadModel(draft, prompt),
-            model,
-            (),
-            EndingModel(model, shape.end),
-        )
-    elif issubclass(kind, LeafToRoot):
-        if not shape.tree.drawn:
+        made = kind(*models, tree.depth)
+    elif issubclass(kind, TreeRule):
+        if not tree.drawn:
             raise ValueError(
                 f"{kind.name} verifies trees of drawn tokens only, but the tree has likeliest "
                 "tokens: leave out top, or use a rule for one token"
             )
-        verifier = LeafVerifier(_serving(kind.lifts, shape.tree))
-    elif issubclass(kind, GumbelCoupling):
-        verifier = SharedNoiseVerifier(kind)
+        if issubclass(kind, LeafToRoot):
+            law = _serving(kind.lifts, tree).law_class
+        made = kind(*models, shaped)
     else:
-        verifier = TreeVerifier(_serving(kind, shape.tree))
+        token_rule = _serving(cast(type[PairRule], kind), tree)
+        law = token_rule.law_class
+        if issubclass(token_rule, GumbelCoupling):
+            return Decoder(prompt, draft, target, shape, SharedNoiseVerifier(law))
+        made = DraftSelection(*models, shaped, token_rule)
+    verifier = RuleVerifier(law, made, drafted, wanted)
     return Decoder(prompt, draft, target, shape, verifier)
 
 
@@ -131,10 +141,15 @@ def as_shape(tree: AnyTree, end: Collection[int] = ()) -> EndingShape:
     return EndingShape(shape, frozenset(end))
 
 
-def _as_rule(rule: Any) -> Kind:
+def _as_rule(rule: Any) -> Kind | Program:
     usable = usable_rules()
-    if isinstance(rule, type) and issubclass(rule, (PairRule, LeafToRoot, SingleDraftRule)):
+    if isinstance(rule, type) and issubclass(rule, (PairRule, TreeRule, SingleDraftRule)):
         return rule
+    if not isinstance(rule, (type, str)) and callable(rule):
+        return cast(Program, rule)
     if isinstance(rule, str) and rule in usable:
         return usable[rule]
-    raise ValueError(f"rule is {shown(rule)}: it must be one of {', '.join(usable)}, or a class")
+    raise ValueError(
+        f"rule is {shown(rule)}: it must be one of {', '.join(usable)}, a class, or a function "
+        "verify(drafts, chance)"
+    )

@@ -6,11 +6,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from otspec._base.frozen import Frozen
+from otspec.blocks.drafted_tree import DraftedTree
 from otspec.decoding.drafting import EndingShape, draft_tree
-from otspec.decoding.draws import Draws
 from otspec.decoding.reader import Reader, Reads, Request, alone
 from otspec.decoding.results import Step
-from otspec.decoding.verification import Verifier
+from otspec.decoding.verification import SeededChance, Verifier
 from otspec.models.base import Prefix
 
 
@@ -36,11 +36,11 @@ class Decoder(Frozen):
     shape: EndingShape
     verifier: Verifier
 
-    def step(self, draws: Draws) -> tuple[Step, Decoder]:
+    def step(self, chance: SeededChance) -> tuple[Step, Decoder]:
         """Draft a tree, verify it, and return what happened and the decoder of the longer text."""
-        return alone(self.reads(draws))
+        return alone(self.reads(chance))
 
-    def reads(self, draws: Draws) -> Reads[tuple[Step, Decoder]]:
+    def reads(self, chance: SeededChance) -> Reads[tuple[Step, Decoder]]:
         """Do what :meth:`step` does, and ask for all that is to be read.
 
         The target reads, in one call, what it has not read of the text, and the whole tree.
@@ -51,15 +51,21 @@ class Decoder(Frozen):
             self.draft,
             unread,
             self.shape,
-            lambda row, k, top, depth: self.verifier.drafts(row, k, top, start + depth, draws),
+            lambda row, k, top, depth: self.verifier.drafts(row, k, top, start + depth, chance),
         )
-        drafted, rest = drafting.drafted, self.text[self.target.length :]
+        rest, tokens = self.text[self.target.length :], drafting.drafted["tokens"]
         chain, root = range(-1, len(rest) - 1), len(rest) - 1
-        behind = [root if parent < 0 else len(rest) + parent for parent in drafted.tree.parents]
-        last = 1 + len(drafted.tokens)
-        reading = yield Request(self.target, rest + drafted.tokens, [*chain, *behind], last)
-        path, token, verifier = self.verifier.verify(drafted, reading.rows, start, draws)
-        new = (*(drafted.tokens[node] for node in path), token)
+        parents = drafting.drafted["parents"]
+        behind = [root if parent < 0 else len(rest) + parent for parent in parents]
+        reading = yield Request(self.target, rest + tokens, [*chain, *behind], 1 + len(tokens))
+        drafts = DraftedTree(
+            **drafting.drafted,
+            draft=drafting.rows.__getitem__,
+            target=lambda node: reading.rows[node + 1],
+        )
+        node, token, verifier = self.verifier.verify(drafts, start, chance)
+        path = drafts.path(node)
+        new = (*drafts.text(node), token)
         after = replace(
             self,
             text=self.text + new,
@@ -67,22 +73,22 @@ class Decoder(Frozen):
             target=reading.reader.keep([*range(len(rest)), *(len(rest) + node for node in path)]),
             verifier=verifier,
         )
-        return Step(new, len(path), len(drafted.tokens), drafting.calls), after
+        return Step(new, len(path), len(tokens), drafting.calls), after
 
-    def steps(self, most: int, draws: Draws) -> Iterator[Step]:
+    def steps(self, most: int, chance: SeededChance) -> Iterator[Step]:
         """Yield what happens, step by step, until a token ends the text or there are enough.
 
         Parameters
         ----------
         most : int
             Tokens; of the last step no more are returned than are still wanted.
-        draws : Draws
+        chance : SeededChance
         """
-        return (step for _, step in together([self], most, [draws]))
+        return (step for _, step in together([self], most, [chance]))
 
 
 def together(
-    decoders: Sequence[Decoder], most: int, draws: Sequence[Draws]
+    decoders: Sequence[Decoder], most: int, chances: Sequence[SeededChance]
 ) -> Iterator[tuple[int, Step]]:
     """Yield what happens to each text of a batch, with its number, as soon as it is there.
 
@@ -95,11 +101,11 @@ def together(
         Of one draft model and one target.
     most : int
         Tokens of each text, as for :meth:`Decoder.steps`.
-    draws : sequence of Draws
+    chances : sequence of SeededChance
         For each text.
     """
     left = [most] * len(decoders)
-    going = [decoder.reads(each) for decoder, each in zip(decoders, draws, strict=True)]
+    going = [decoder.reads(each) for decoder, each in zip(decoders, chances, strict=True)]
     waiting = {number: next(reads) for number, reads in enumerate(going)}
     while waiting:
         chosen = [number for number, each in waiting.items() if each.drafting] or list(waiting)
@@ -114,5 +120,5 @@ def together(
                 left[number] = 0 if step.ended else left[number] - len(step.tokens)
                 yield number, step
                 if left[number]:
-                    going[number] = decoder.reads(draws[number])
+                    going[number] = decoder.reads(chances[number])
                     waiting[number] = next(going[number])

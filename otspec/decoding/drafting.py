@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
 from otspec._base.frozen import Frozen
-from otspec.blocks import Shape, TokenTree
+from otspec.blocks import Shape
+from otspec.blocks.drafted_tree import ROOT
+from otspec.blocks.trees.verifiers.growing import Growing
 from otspec.decoding.reader import Reader, Reads, Request
 from otspec.distributions import Distribution
 from otspec.models.base import Prefix
@@ -18,36 +20,13 @@ ones go on together."""
 
 
 @dataclass(frozen=True, eq=False)
-class Children(Frozen):
-    """What was drafted after a node."""
-
-    draft: Distribution
-    """What it was drafted from."""
-    drafts: Prefix
-    """In the order of drawing, equal ones as often as they were drawn."""
-    top: bool = False
-    """Whether they are the likeliest tokens rather than drawn."""
-
-
-@dataclass(frozen=True, eq=False)
-class Drafted(Frozen):
-    """A tree of drafts, in which equal texts are one node."""
-
-    tree: TokenTree
-    tokens: Prefix
-    """The token of each node."""
-    children: dict[int, Children]
-    """Of each node that has any; −1 stands for the text."""
-
-    def child(self, node: int, token: int) -> int:
-        """Return the child of a node that holds a drafted token."""
-        return next(each for each in self.tree.children(node) if self.tokens[each] == token)
-
-
-class Drafting(NamedTuple):
+class Drafting(Frozen):
     """A drafted tree and the draft model that has read it."""
 
-    drafted: Drafted
+    drafted: dict[str, Any]
+    """The fields of the drafted tree, but the distributions after its nodes."""
+    rows: dict[int, Distribution]
+    """What the children of each node were drafted from."""
     reader: Reader
     """Has read the text and the nodes that have children."""
     places: dict[int, int]
@@ -97,59 +76,22 @@ def draft_tree(
         end token.
     draw : callable
     """
-    tree = _Growing(shape, draw)
+    growing = Growing(shape.tree, lambda text: bool(text) and text[-1] in shape.end)
     root = len(unread) - 1
-    places, read = {-1: root}, len(unread)
-    level, calls = [-1] if shape.tree.children else [], 0
+    places, read, rows = {ROOT: root}, len(unread), dict[int, Distribution]()
+    level, calls = growing.level, 0
     new, before = list(unread), list(range(-1, root))
     while level:
         reading = yield Request(reader, new, before, len(level), drafting=True)
         reader, calls = reading.reader, calls + 1
-        pairs = zip(level, reading.rows, strict=True)
-        level = [child for node, row in pairs for child in tree.branch(node, row)]
+        longer: list[int] = []
+        for node, row in zip(level, reading.rows, strict=True):
+            rows[node], below = row, growing.shapes[node]
+            drafts, together = draw(row, len(below.children), below.top, len(growing.texts[node]))
+            longer += growing.branch(node, drafts, together)[0]
+        level = longer
         places |= {node: read + index for index, node in enumerate(level)}
         read += len(level)
-        new = [tree.tokens[node] for node in level]
-        before = [places[tree.parents[node]] for node in level]
-    return Drafting(tree.drafted(), reader, places, calls)
-
-
-class _Growing:
-    """A tree that is being drafted."""
-
-    def __init__(self, shape: EndingShape, draw: DrawChildren) -> None:
-        self._draw, self._end = draw, shape.end
-        self.parents: list[int] = []
-        self.tokens: list[int] = []
-        self._children: dict[int, Children] = {}
-        self._below = {-1: shape.tree}  # of each node what is to be drafted after it
-        self._depths = {-1: -1}
-
-    def branch(self, node: int, row: Distribution) -> list[int]:
-        """Draft the children of a node; return those that are to have children, too."""
-        shape = self._below[node]
-        depth = self._depths[node] + 1
-        drafts, together = self._draw(row, len(shape.children), shape.top, depth)
-        self._children[node] = Children(row, drafts, shape.top)
-        first = len(self.tokens)
-        for token, places in _together(drafts, together).items():
-            self._depths[len(self.tokens)] = depth
-            self._below[len(self.tokens)] = shape.after(places)
-            self.parents.append(node)
-            self.tokens.append(token)
-        new = range(first, len(self.tokens))
-        open_ended = (child for child in new if self.tokens[child] not in self._end)
-        return [child for child in open_ended if self._below[child].children]
-
-    def drafted(self) -> Drafted:
-        """Return the tree as it is."""
-        return Drafted(TokenTree(tuple(self.parents)), tuple(self.tokens), self._children)
-
-
-def _together(drafts: Prefix, equal: bool) -> dict[int, list[int]]:
-    """Return the places of the children that go on with each token."""
-    found: dict[int, list[int]] = {}
-    for place, token in enumerate(drafts):
-        if equal or token not in found:
-            found.setdefault(token, []).append(place)
-    return found
+        new = [growing.tokens[node] for node in level]
+        before = [places[growing.parents[node]] for node in level]
+    return Drafting(growing.fields(), rows, reader, places, calls)

@@ -11,7 +11,6 @@ from otspec._base.arguments import as_callable, as_integer, as_list, as_tokens
 from otspec.decoding.choices import AnyRule, AnyTree, as_shape, decoder_of
 from otspec.decoding.decoder import Decoder, together
 from otspec.decoding.drafting import EndingShape
-from otspec.decoding.draws import Chance, Draws
 from otspec.decoding.results import Generated, Step
 from otspec.decoding.transformer import (
     TransformerReader,
@@ -20,6 +19,7 @@ from otspec.decoding.transformer import (
     positions,
     vocabulary,
 )
+from otspec.decoding.verification import SeededChance
 from otspec.models.pretrained import without_layers
 from otspec.models.warped import checked_warp
 from otspec.traces import Warp
@@ -71,10 +71,11 @@ def generate(
         draft is None with ``skip_layers``.
     prompt : sequence of int
         Token ids, one at least.
-    rule : str or type
+    rule : str, type or callable
         A name or a class of :data:`otspec.rules.RULES`, which also says how the children of a node
-        are drawn; of :data:`otspec.blocks.TREE_VERIFIERS`, such as ``"traversal"``, which verify
-        the tree from its leaves; or, if the tree is a chain, of :data:`otspec.blocks.BLOCK_RULES`.
+        are drawn; of :data:`otspec.blocks.TREE_VERIFIERS`, such as ``"traversal"``; or, if the
+        tree is a chain, of :data:`otspec.blocks.BLOCK_RULES`. Or a function ``verify(drafts,
+        chance)`` of your own, see :class:`otspec.blocks.ProgramTree`.
     tree : str, sequence of int or TokenTree
         Children of each node by depth, such as ``"4x2x1"`` or ``(4, 2, 1)``, or a tree of any
         shape. Equal i.i.d. children go on together, with the children of all; of distinct ones no
@@ -118,7 +119,7 @@ def generate(
         skip_layers=skip_layers, draft_temperature=draft_temperature, draft_top_k=draft_top_k,
         draft_top_p=draft_top_p, draft_min_p=draft_min_p,
     )  # fmt: skip
-    decoder, chance = decoding.begun(prompt, "prompt"), Chance(seed)
+    decoder, chance = decoding.begun(prompt, "prompt"), SeededChance(seed)
     [text] = decoding.texts([decoder], [chance], heard and (lambda _, step: heard(step)))
     return text
 
@@ -168,7 +169,7 @@ def generate_batch(
     bound.apply_defaults()
     decoding = _Decoding.of(target, draft, **{name: bound.arguments[name] for name in _OPTIONS})
     decoders = [decoding.begun(each, f"prompts[{i}]") for i, each in enumerate(given)]
-    return decoding.texts(decoders, [Chance(seed, i) for i in range(len(given))], heard)
+    return decoding.texts(decoders, [SeededChance(seed, i) for i in range(len(given))], heard)
 
 
 @dataclass(frozen=True)
@@ -232,12 +233,12 @@ class _Decoding:
     def texts(
         self,
         decoders: Sequence[Decoder],
-        draws: Sequence[Draws],
+        chances: Sequence[SeededChance],
         heard: Callable[[int, Step], None] | None,
     ) -> list[Generated]:
         """Decode texts, and tell of each step."""
         steps: list[list[Step]] = [[] for _ in decoders]
-        for number, step in together(decoders, self.most, draws):
+        for number, step in together(decoders, self.most, chances):
             steps[number].append(step)
             if heard:
                 heard(number, step)

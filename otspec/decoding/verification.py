@@ -3,49 +3,74 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
 
-from otspec._base.arithmetic import Array, Number, as_number
+from otspec._base.arguments import as_seed
+from otspec._base.arithmetic import Array
 from otspec._base.frozen import Frozen, cached_property
-from otspec.blocks import SingleDraftRule
-from otspec.blocks.trees.verifiers.token_rules import made_rule
-from otspec.blocks.trees.verifiers.visits import (
-    at_leaf,
-    given_drafts,
-    kept_from_the_leaves,
-    rule_of_weight,
-)
-from otspec.decoding.drafting import Drafted
-from otspec.decoding.draws import Draws
+from otspec.batch import shared_noise
+from otspec.blocks.base import BlockRule
+from otspec.blocks.drafted_tree import ROOT, DraftedTree, node_and_row
+from otspec.chance import Drawn
 from otspec.decoding.reader import Reader, read_text
-from otspec.distributions import Distribution, normalised
-from otspec.drafts import IID, DraftLaw, TooFewTokensError
+from otspec.distributions import Distribution
+from otspec.drafts import DraftLaw, TooFewTokensError
 from otspec.models.base import Model, Prefix
-from otspec.rules import PairRule, TargetOnly
+from otspec.rules import TargetOnly
 from otspec.rules.shared_noise.base import earliest
+
+
+class SeededChance(Drawn):
+    """The choices of a seed, and its noise at each place of a text.
+
+    Decoding is a function of the choices and of nothing else that is random. So whoever follows
+    all of them (:func:`otspec.chance.branches`) knows the law of the decoded text.
+
+    Parameters
+    ----------
+    seed : int
+    text : int, optional
+        The number of a text of a batch: those of one seed are independent.
+    """
+
+    def __init__(self, seed: int, text: int | None = None) -> None:
+        key = () if text is None else (text,)
+        seeds = np.random.SeedSequence(as_seed(seed), spawn_key=key)
+        super().__init__(np.random.default_rng(seeds))
+        self._key = int(seeds.generate_state(1, np.uint64)[0])
+
+    def noise(self, place: int, size: int) -> Array:
+        """Return the exponential noise of a place in the text, the same whenever it is asked."""
+        row: Array = shared_noise(np.zeros((1, size)), np.array([place]), self._key)[0]
+        return row
 
 
 class Verdict(NamedTuple):
     """How the verification of a tree ended."""
 
-    path: tuple[int, ...]
-    """The nodes that are kept, from the text on."""
+    node: int
+    """The last node that is kept; −1 if none is."""
     token: int
-    """The token that follows them."""
+    """The token that follows it."""
     verifier: Verifier
     """What verifies the next tree."""
 
 
+@dataclass(frozen=True, eq=False)
 class Verifier(Frozen, ABC):
-    """A rule at work on one text."""
+    """A rule at work on one text.
 
-    @abstractmethod
-    def law(self, draft: Distribution, k: int, top: bool = False) -> DraftLaw:
-        """Return the law of k children of a node, drawn or the likeliest tokens."""
+    Parameters
+    ----------
+    law_class : callable
+        (draft, k) → the law of k drawn children of a node.
+    """
+
+    law_class: Callable[[Distribution, int], DraftLaw]
 
     def drafts(
         self,
@@ -53,7 +78,7 @@ class Verifier(Frozen, ABC):
         k: int,
         top: bool,
         place: int,  # noqa: ARG002 -- shared noise is that of a place
-        draws: Draws,
+        chance: SeededChance,
     ) -> tuple[Prefix, bool]:
         """Return k children of a node, and whether equal ones go on together.
 
@@ -61,206 +86,106 @@ class Verifier(Frozen, ABC):
         ----------
         draft : ndarray, shape (n,)
         k : int
+            Distinct children may be fewer.
         top : bool
             Whether they are the likeliest tokens rather than drawn.
         place : int
             Of the children in the text.
-        draws : Draws
+        chance : SeededChance
         """
-        law = self.law(draft, k, top)
-        return draws.drafts(law), law.iid
+        law_class = TargetOnly.law_class if top else self.law_class
+        try:
+            law = law_class(draft, k)
+        except TooFewTokensError:
+            law = law_class(draft, int(np.count_nonzero(draft)))
+        return law.draw(chance), law.iid
 
     @abstractmethod
-    def verify(
-        self, drafted: Drafted, wanted: Sequence[Distribution], start: int, draws: Draws
-    ) -> Verdict:
+    def verify(self, drafts: DraftedTree, start: int, chance: SeededChance) -> Verdict:
         """Say which nodes are kept, and what follows them.
 
         Parameters
         ----------
-        drafted : Drafted
-        wanted : sequence of ndarray
-            The target's distribution after the text, and after each node.
+        drafts : DraftedTree
         start : int
             Tokens of the text.
-        draws : Draws
+        chance : SeededChance
         """
 
 
-@dataclass(frozen=True)
-class TokenVerifier(Verifier):
-    """A rule for one token at every node of a tree.
-
-    Parameters
-    ----------
-    rule : type
-        A class of rules for one token, made from a draft, a target and k.
-    """
-
-    rule: type[PairRule]
-
-    def law(self, draft: Distribution, k: int, top: bool = False) -> DraftLaw:
-        """Return the law of k children of a node; distinct ones may be fewer."""
-        law = self._rule(top).law_class
-        try:
-            return law(draft, k)
-        except TooFewTokensError:
-            return law(draft, int(np.count_nonzero(draft)))
-
-    def _rule(self, top: bool) -> type[PairRule]:
-        return TargetOnly if top else self.rule
-
-
-@dataclass(frozen=True)
-class TreeVerifier(TokenVerifier):
-    """A rule for one token, applied depth by depth to the children of the node that is kept.
-
-    Law: what is kept and its continuation is the target's text. Source: SpecTr, alg. 3 and thm. 2;
-    MCSD, alg. 1 and 2. See :class:`otspec.blocks.DraftSelection`, which is the same for models of
-    small alphabets. Parameters: :class:`TokenVerifier`.
-    """
-
-    def verify(
-        self,
-        drafted: Drafted,
-        wanted: Sequence[Distribution],
-        start: int,  # noqa: ARG002
-        draws: Draws,
-    ) -> Verdict:
-        """Select a token for each depth, until it is none of the children, or there are none."""
-        path: list[int] = []
-        node = -1
-        while node in drafted.children:
-            children = drafted.children[node]
-            drafts, kind = children.drafts, self._rule(children.top)
-            rule = made_rule(kind, children.draft, wanted[node + 1], len(drafts))
-            token = draws.token(rule.kernel(drafts))
-            if token not in drafts:
-                return Verdict(tuple(path), token, self)
-            node = drafted.child(node, token)
-            path.append(node)
-        return Verdict(tuple(path), draws.token(wanted[node + 1]), self)
-
-
-@dataclass(frozen=True)
-class SharedNoiseVerifier(TokenVerifier):
-    """The target's token of shared noise at each place: the text is that of plain decoding.
-
-    Both models draw with the noise of a place, which is a function of the seed. So the text depends
-    on the seed and the target alone: not on the draft model, the tree or a batch. Law: the text is
-    the target's. Source: :class:`otspec.rules.GumbelCoupling`. Parameters: :class:`TokenVerifier`.
-    """
-
-    def drafts(
-        self, draft: Distribution, k: int, top: bool, place: int, draws: Draws
-    ) -> tuple[Prefix, bool]:
-        """Return the first tokens of the draft's race with the noise of the place."""
-        if top:
-            return super().drafts(draft, k, top, place, draws)
-        noise = draws.noise(place, len(draft))
-        count = min(k, int(np.count_nonzero(draft)))
-        return tuple(earliest(noise, draft, count).tolist()), False
-
-    def verify(
-        self, drafted: Drafted, wanted: Sequence[Distribution], start: int, draws: Draws
-    ) -> Verdict:
-        """Follow the target's tokens through the tree as far as they were drafted."""
-        path: list[int] = []
-        node = -1
-        while True:
-            row = wanted[node + 1]
-            noise = draws.noise(start + len(path), len(row))
-            token = int(earliest(noise, row, 1)[0])
-            below = drafted.children.get(node)
-            if below is None or token not in below.drafts:
-                return Verdict(tuple(path), token, self)
-            node = drafted.child(node, token)
-            path.append(node)
-
-
-@dataclass(frozen=True)
-class LeafVerifier(TokenVerifier):
-    """A rule for one token, lifted to the tree: from the leaves to the root (Theory, 22).
-
-    Law: what is kept and its continuation is the target's text. See
-    :class:`otspec.blocks.trees.verifiers.leaf_to_root.LeafToRoot`, which is the same for models of
-    small alphabets. Parameters: :class:`TokenVerifier`.
-    """
-
-    def verify(
-        self,
-        drafted: Drafted,
-        wanted: Sequence[Distribution],
-        start: int,  # noqa: ARG002
-        draws: Draws,
-    ) -> Verdict:
-        """Visit nodes with their weights, each after all below it, until one is kept."""
-
-        def visit(node: int, weight: Number) -> tuple[list[tuple[int, Number]], Array]:
-            below = drafted.children.get(node)
-            if below is None:
-                return [], at_leaf(wanted[node + 1], weight).rest
-            number = len(below.drafts)
-            rule = rule_of_weight(self.rule, below.draft, wanted[node + 1], weight, number)
-            found = given_drafts(rule, below.drafts, merge=True)
-            children = [(drafted.child(node, each.token), each.weight) for each in found.masses]
-            return children, found.rest
-
-        one = as_number(1, like=wanted[0])
-        path, row = kept_from_the_leaves(visit, -1, one, draws.token)
-        last = path[-1] if path else -1
-        return Verdict(tuple(path), draws.token(normalised(row, wanted[last + 1])), self)
-
-
 @dataclass(frozen=True, eq=False)
-class ChainVerifier(Verifier):
-    """A rule for one drafted block, applied to a chain of drafts.
+class RuleVerifier(Verifier):
+    """The program of a rule for blocks or trees, at work on one text.
 
-    Law: what is kept and its continuation is the target's text. A rule that corrects more than one
-    token has its corrections as the target of the next block.
+    Law: what is kept and its continuation is the target's text, if the rule is lossless. A rule
+    that corrects more than one token has its corrections as the target of the next block.
 
     Parameters
     ----------
-    rule : type
-        A class of rules for one drafted block.
-    length : int
-        L, the tokens of a block; with an end token it is over before.
+    law_class : callable
+    rule : BlockRule
+        Of the models after the text, if it corrects more than one token.
     draft, target : ReadModel
         The two models, after the prompt.
     text : tuple of int
         What follows the prompt.
-    wanted : Model
-        What the text is continued with: the target, whose texts end, or its corrections.
     """
 
-    rule: type[SingleDraftRule]
-    length: int
+    rule: BlockRule
     draft: ReadModel
     target: ReadModel
-    text: Prefix
-    wanted: Model
+    text: Prefix = ()
 
-    def law(self, draft: Distribution, k: int, top: bool = False) -> DraftLaw:  # noqa: ARG002
-        """Return the law of k independent children of a node: those of a block are drawn."""
-        return IID(draft, k)
+    def verify(self, drafts: DraftedTree, start: int, chance: SeededChance) -> Verdict:  # noqa: ARG002
+        """Run the program, and draw the token that follows what it keeps."""
+        if not self.rule.renews:
+            # The target may be corrections of the last block, which ask for the rows of the models.
+            texts = {node: self.text + drafts.text(node) for node in range(ROOT, len(drafts))}
+            self.target.remember({text: drafts.target(node) for node, text in texts.items()})
+            above = {node: text for node, text in texts.items() if drafts.children(node)}
+            self.draft.remember({text: drafts.draft(node) for node, text in above.items()})
+            drafts = replace(drafts, target=lambda node: self.rule.target(drafts.text(node)))
+        node, row = node_and_row(self.rule.verify(drafts, chance))
+        kept = drafts.text(node)
+        if self.rule.renews:
+            token = chance.choose(drafts.target(node) if row is None else row)
+            return Verdict(node, token, self)
+        outcome = self.rule.ended(kept, row)
+        token = chance.choose(outcome.following(()))
+        text = (*self.text, *kept, token)
+        rule = self.rule.restarted(self.draft.after(text), outcome.following.after((token,)))
+        return Verdict(node, token, replace(self, text=text, rule=rule))
 
-    def verify(
-        self,
-        drafted: Drafted,
-        wanted: Sequence[Distribution],
-        start: int,  # noqa: ARG002
-        draws: Draws,
-    ) -> Verdict:
-        """Draw how much of the block is kept, and the token that follows it."""
-        block = drafted.tokens
-        self.draft.remember(self.text, block, [each.draft for each in drafted.children.values()])
-        self.target.remember(self.text, block, wanted)
-        rule = self.rule(self.draft.after(self.text), self.wanted, self.length)
-        kept = block[: draws.token(rule.kept(block))]
-        following = rule.following(kept)
-        token = draws.token(following(()))
-        text, rest = (*self.text, *kept, token), following.after((token,))
-        return Verdict(tuple(range(len(kept))), token, replace(self, text=text, wanted=rest))
+
+@dataclass(frozen=True, eq=False)
+class SharedNoiseVerifier(Verifier):
+    """The target's token of shared noise at each place: the text is that of plain decoding.
+
+    Both models draw with the noise of a place, which is a function of the seed. So the text depends
+    on the seed and the target alone: not on the draft model, the tree or a batch. Law: the text is
+    the target's. Source: :class:`otspec.rules.GumbelCoupling`. Parameters: :class:`Verifier`.
+    """
+
+    def drafts(
+        self, draft: Distribution, k: int, top: bool, place: int, chance: SeededChance
+    ) -> tuple[Prefix, bool]:
+        """Return the first tokens of the draft's race with the noise of the place."""
+        if top:
+            return super().drafts(draft, k, top, place, chance)
+        noise = chance.noise(place, len(draft))
+        count = min(k, int(np.count_nonzero(draft)))
+        return tuple(earliest(noise, draft, count).tolist()), False
+
+    def verify(self, drafts: DraftedTree, start: int, chance: SeededChance) -> Verdict:
+        """Follow the target's tokens through the tree as far as they were drafted."""
+        node, place = ROOT, start
+        while True:
+            row = drafts.target(node)
+            token = int(earliest(chance.noise(place, len(row)), row, 1)[0])
+            below = [child for child in drafts.children(node) if drafts[child] == token]
+            if not below:
+                return Verdict(node, token, self)
+            node, place = below[0], place + 1
 
 
 class ReadModel(Model):
@@ -284,10 +209,10 @@ class ReadModel(Model):
             return self._rows[prefix]
         return read_text(self._reader, self._prompt + prefix).rows[0]
 
-    def remember(self, text: Prefix, block: Prefix, rows: Sequence[Distribution]) -> None:
-        """Have the distributions after a text and each beginning of a block at hand, no others."""
+    def remember(self, rows: dict[Prefix, Distribution]) -> None:
+        """Have the distributions after some texts at hand, and no others."""
         self._rows.clear()
-        self._rows.update({text + block[:depth]: row for depth, row in enumerate(rows)})
+        self._rows.update(rows)
 
     @cached_property
     def _rows(self) -> dict[Prefix, Distribution]:

@@ -12,8 +12,8 @@ from otspec.drafts.independent import IID, Independent
 from otspec.drafts.without_replacement import WithoutReplacement
 from otspec.drafts.hub import Hub, TopPlusOne
 from otspec.drafts.fixed import Fixed, TopK
-from otspec.drafts.joint import Joint
-from otspec.drafts.two_hubs import TwoHubs
+from otspec.drafts.independent import Joint
+from otspec.drafts.hub import TwoHubs
 from otspec.drafts.single import LAWS, SingleDraftLaw, TooFewTokensError, named_law
 
 __all__ = [

@@ -1,4 +1,4 @@
-"""Drafts drawn independently: from one distribution, or each from its own."""
+"""Laws of drafts from several distributions, and any joint law."""
 
 from __future__ import annotations
 
@@ -11,7 +11,15 @@ from typing import ClassVar
 import numpy as np
 
 from otspec._base.arguments import as_list, as_permutation
-from otspec._base.arithmetic import Array, IntArray, Number, counted_power, power, prefix_sums
+from otspec._base.arithmetic import (
+    Array,
+    IntArray,
+    Number,
+    as_numbers,
+    counted_power,
+    power,
+    prefix_sums,
+)
 from otspec.chance import Chance
 from otspec.distributions import Distribution, DistributionLike, as_distribution, check_alike
 from otspec.drafts.base import DraftLaw, draw
@@ -145,3 +153,51 @@ class Independent(Product):
         """Return Π p_i(order[:j]) for every j: one cumulative sum per draft."""
         order = as_permutation(order, self.n)
         return reduce(np.multiply, (prefix_sums(draft[order]) for draft in self._factors()))
+
+
+@dataclass(frozen=True, eq=False)
+class Joint(DraftLaw):
+    """k drafts with an arbitrary joint distribution.
+
+    Parameters
+    ----------
+    table : array_like, shape (n,) * k
+        ``table[x_1, ..., x_k]`` is the probability of that tuple.
+    normalize : bool
+        Scale the table to sum 1.
+
+    Raises
+    ------
+    ValueError
+        Not of shape (n,) * k, or not a distribution.
+
+    Examples
+    --------
+    >>> Joint([["1/2", 0], ["1/4", "1/4"]]).inside([0])
+    Fraction(1, 2)
+    """
+
+    table: Array
+    k: int = field(init=False)
+    normalize: InitVar[bool] = field(default=False, kw_only=True)
+
+    def __post_init__(self, normalize: bool) -> None:
+        numbers = as_numbers(self.table, "table")
+        if numbers.ndim < 1 or len(set(numbers.shape)) != 1:
+            raise ValueError(
+                f"table must have one axis of the vocabulary's length per draft, but has shape "
+                f"{numbers.shape}: reshape it to (n,) * k"
+            )
+        flat = as_distribution(numbers.ravel(), "table", normalize=normalize)
+        self._hold(table=flat.reshape(numbers.shape), k=numbers.ndim)
+
+    def _probabilities(self) -> Array:
+        return self.table
+
+    def table_rows(self) -> int:
+        """Return how many tuples the table would have at most."""
+        return int(self.table.size)
+
+    def _table(self) -> tuple[IntArray, Array]:
+        tuples = np.indices(self.table.shape).reshape(self.k, -1).T
+        return tuples.astype(np.intp), self.table.ravel()

@@ -9,8 +9,7 @@ from otspec.frames.columns import (
     columns_of,
 )
 from otspec.frames.files import check_ending, write_table
-from otspec.frames.rows import Rows
-from otspec.frames.tabular import Tabular
+from otspec.frames.rows import Rows, Tabular
 
 __all__ = [
     "Column",

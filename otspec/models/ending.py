@@ -37,7 +37,8 @@ class EndingModel(Model):
 
     Examples
     --------
-    >>> from otspec.blocks import BlockVerification, memoryless
+    >>> from otspec.blocks import BlockVerification
+    >>> from otspec.models import memoryless
     >>> draft, target = memoryless(["1/2", "1/2"]), memoryless(["1/4", "3/4"])
     >>> print(BlockVerification(draft, target, 2).expected())
     11/8

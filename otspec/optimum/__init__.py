@@ -2,11 +2,10 @@
 
 from otspec.optimum.acceptance import optimal_acceptance, optimal_acceptances
 from otspec.optimum.budgets import Budget, TotalVariation
-from otspec.optimum.certificate import Optimum
+from otspec.optimum.certificate import LossyOptimum, Optimum
 from otspec.optimum.cuts.minimum import cut_bound
 from otspec.optimum.divergences import KullbackLeibler, Renyi, ReverseKullbackLeibler
 from otspec.optimum.frontier_program import FrontierProgram
-from otspec.optimum.lossy import LossyOptimum
 
 __all__ = [
     "Budget",

@@ -13,11 +13,10 @@ from otspec.distributions import Distribution, DistributionLike, as_k
 from otspec.drafts import IID, LAWS, DraftLaw, SingleDraftLaw, WithoutReplacement
 from otspec.drafts.base import as_law
 from otspec.optimum.budgets import Budget, TotalVariation
-from otspec.optimum.certificate import Optimum
+from otspec.optimum.certificate import LossyOptimum, Optimum
 from otspec.optimum.cuts import prefix
 from otspec.optimum.cuts.minimum import bounded_cut
 from otspec.optimum.divergences import KullbackLeibler, Renyi, ReverseKullbackLeibler
-from otspec.optimum.lossy import LossyOptimum
 from otspec.ratios import Pair
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from otspec._base.arithmetic import Array, Number, positive_part
 from otspec._base.frozen import Frozen, cached_property
 from otspec.distributions import Distribution
-from otspec.optimum.cuts.water_filling import Vessels
+from otspec.optimum.cuts.levels import Vessels
 
 
 @dataclass(frozen=True, eq=False)

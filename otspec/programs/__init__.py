@@ -9,7 +9,7 @@ from otspec.distributions import DistributionLike
 from otspec.drafts import DraftLaw
 from otspec.programs.formulation import PROGRAMS, Formulation, Size
 from otspec.programs.one_token import Importance, MaxFlow, Membership, Reduced
-from otspec.programs.compact_network import CompactMaxFlow
+from otspec.programs.one_token import CompactMaxFlow
 from otspec.programs.truncated import TruncatedImportance
 from otspec.programs.sequences.block import BlockProgram
 from otspec.programs.sequences.block_plan import BlockPlan

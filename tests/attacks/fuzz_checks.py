@@ -11,6 +11,7 @@ from fractions import Fraction
 
 import fuzz_batches
 import fuzz_endings
+import fuzz_selection
 import numpy as np
 import oracles
 from fuzz_instances import Example, exact_example, float_example
@@ -113,11 +114,14 @@ def exact_rules(example: Example) -> int:
         assert output == list(example.target), (name, output)
         accepted = oracles.acceptance(table, kernel)
         assert rule.acceptance() == accepted, (name, rule.acceptance(), accepted)
-        assert rule.accepted_law().sum() == accepted, name
+        assert rule.accepted().by_token.sum() == accepted, name
         best = oracles.optimum(table, example.target)
         assert accepted <= best, (name, accepted, best)
         assert accepted == best or name not in OPTIMAL, (name, accepted, best)
-        assert 0 <= sum(rule.acceptance_by_draft()) <= accepted, name
+        first = oracles.by_position(
+            table, {x: row.tolist() for x, row in rows.items()}.__getitem__, rule.k
+        )
+        assert rule.accepted().by_position.tolist() == first, name
         joint = literal(name, example, getattr(rule, "rho", None))
         if joint is not None:
             for x in table:
@@ -198,6 +202,10 @@ CHECKS = {
     "exact optima": (exact_optima, exact_example, 5_000),
     "exact rules": (exact_rules, small_exact, 30_000),
     "texts that end": (fuzz_endings.texts_that_end, fuzz_endings.ending_example, 10_000),
+    "lossy laws": (fuzz_selection.lossy_laws, exact_example, 100_000),
+    "lossy optima": (fuzz_selection.frontier, small_exact, 4_000),
+    "tied selections": (fuzz_selection.ties, int, 2_000),
+    "batch trees": (fuzz_selection.batch_trees, int, 4_000),
     "float laws": (float_laws, small_float, 100_000),
     "float rules": (float_rules, small_float, 100_000),
     "batch tokens": (fuzz_batches.tokens, int, 200_000),

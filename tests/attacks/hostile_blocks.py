@@ -42,9 +42,8 @@ def block_rows():
 
         yield name, Row(cls, {**MODELS, "length": ("count", 2)})
         yield f"{name}.kept", Row(method(make, "kept"), {"block": TOKENS})
-        yield f"{name}.following", Row(method(make, "following"), {"head": TOKENS})
+        yield f"{name}.drafted", Row(method(make, "drafted"), {"block": TOKENS})
         yield f"{name}.sample", Row(method(make, "sample"), {"rng": RNG})
-        yield f"{name}.verify", Row(method(make, "verify"), {"block": TOKENS, "rng": RNG})
         yield (
             f"{name}.next_token",
             Row(
@@ -55,6 +54,9 @@ def block_rows():
     rule = ("object", lambda: blocks.BlockVerificationPreprint(*small(), 1))
     token_rule = ("callable", lambda: rules.RecursiveRejection)
     tree = {"tree": ("branching", (2, 1)), "rule": token_rule, "merge": ("flag", True)}
+    program = {"function": ("callable", lambda: lambda *_: -1)}
+    own = {"tree": tree["tree"], "merge": tree["merge"]} | program
+    yield "blocks.ProgramTree", Row(blocks.ProgramTree, {**SMALL, **own})
     trees = ("trees", ("2x1",))
     yield "blocks.DraftSelection", Row(blocks.DraftSelection, {**SMALL, **tree})
     yield (
@@ -74,29 +76,15 @@ def block_rows():
     beginnings = ("mapping", lambda: {(): 1})
     for question, make in (("expected_after", selection), ("expected_up_to", single)):
         yield question, Row(method(make, question), {"beginnings": beginnings})
-    for name in ("sample", "draw"):
-        yield f"DraftSelection.{name}", Row(method(selection, name), {"rng": RNG})
-    drafted = ("object", lambda: selection().draw(rng()))
-    yield (
-        "DraftSelection.verify",
-        Row(method(selection, "verify"), {"drafted": drafted, "rng": RNG}),
-    )
+    yield "DraftSelection.sample", Row(method(selection, "sample"), {"rng": RNG})
+    given = {"tree": ("object", lambda: blocks.TokenTree((-1, -1))), "tokens": TOKENS}
+    yield "DraftSelection.drafted", Row(method(selection, "drafted"), given)
     paths = {"paths": ("count", 2), "length": ("count", 2)}
     yield "blocks.GreedyMultiPath", Row(blocks.GreedyMultiPath, {**MODELS, **paths})
     of_tree = {**MODELS, "tree": tree["tree"]}
     yield "blocks.GreedyMultiPath of a tree", Row(blocks.GreedyMultiPath, of_tree)
     yield "blocks.FirstHighestPath", Row(blocks.FirstHighestPath, of_tree)
-    yield (
-        "GreedyMultiPath.greatest",
-        Row(method(multi_path, "greatest"), {"paths": ("object", lambda: [(0,)])}),
-    )
-    for name in ("sample", "draw"):
-        yield f"GreedyMultiPath.{name}", Row(method(multi_path, name), {"rng": RNG})
-    path_tree = ("object", lambda: multi_path().draw(rng()))
-    yield (
-        "GreedyMultiPath.verify",
-        Row(method(multi_path, "verify"), {"drafted": path_tree, "rng": RNG}),
-    )
+    yield "GreedyMultiPath.sample", Row(method(multi_path, "sample"), {"rng": RNG})
     yield (
         "blocks.long_run",
         Row(

@@ -35,6 +35,7 @@ def logged_rows():
         "logged.lengths_on_blocks",
         Row(logged_room.lengths_on_blocks, {"blocks": ("objects", lambda: [logged()]), **of_tree}),
     )
+    yield "AcceptLengths.__add__", Row(method(lengths, "__add__"), {"other": ("object", lengths)})
     yield "AcceptLengths.draw", Row(method(lengths, "draw"), {"size": SIZE, "seed": SEED})
     followed = lambda: logged_room.replay(text(), rules.RecursiveRejection, "2")  # noqa: E731
     yield "Replay.walk", Row(method(followed, "walk"), {"rng": RNG})

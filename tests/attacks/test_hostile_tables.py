@@ -1,10 +1,13 @@
 """Tables that hold very many numbers in few bytes are refused before they are unpacked."""
 
+import contextlib
+
 import hostile_tables
 import numpy as np
 import pyarrow as pa
 import pytest
 from pyarrow import ipc
+from searching import NIGHTLY
 
 from otspec.files import read_file
 
@@ -105,3 +108,23 @@ def test_buffers_that_only_metadata_calls_packed_are_counted(tmp_path, allocated
         said = {"ARROW:experimental_compression": "zstd"}
         writer.write_batch(table.to_batches()[0], custom_metadata=said)
     refused(path, path.read_bytes(), allocated)
+
+
+@pytest.mark.parametrize("name", ["numbers", "texts", "lists"])
+def test_a_footer_with_any_byte_damaged_is_read_or_refused(tmp_path, name):
+    """Sizes, counts and places in a footer may say anything: the process and the memory stay."""
+    columns = {
+        "numbers": [0.25, 0.75],
+        "texts": ["1/3", "2/3"],
+        "lists": [[0.5, 0.5], [0.25, 0.75]],
+    }
+    good, path = hostile_tables.parquet_bytes(pa.array(columns[name])), tmp_path / "x.parquet"
+    start, refused_ones = len(good) - 8 - int.from_bytes(good[-8:-4], "little"), 0
+    for place in range(start, len(good) - 4, 1 if NIGHTLY else 5):
+        for value in (0, 0x7F, 0x80, 0xFF, good[place] ^ 1):
+            path.write_bytes(good[:place] + bytes([value]) + good[place + 1 :])
+            with contextlib.suppress(ValueError):
+                read_file(path)
+                continue
+            refused_ones += 1
+    assert refused_ones > 20

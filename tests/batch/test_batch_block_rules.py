@@ -7,6 +7,7 @@ import pytest
 from batch_laws import law_of
 from batch_table import BLOCKS
 from block_models import model_pairs
+from programs import ways
 from test_batch_block import LENGTH, blocks
 
 from otspec import batch
@@ -56,9 +57,8 @@ def law_along(function, models, text, block, **options):
 def exact_law(rule, block):
     """The same of a class."""
     law = np.zeros((len(block) + 1, rule.target.n))
-    for tau, chance in enumerate(rule.kept(block)):
-        if chance > 0:
-            law[tau] = [float(chance * p) for p in rule.following(block[:tau])(())]
+    for head, outcome in ways(rule, block).items():
+        law[len(head)] = [float(outcome.mass * p) for p in outcome.following(())]
     return law
 
 
@@ -113,7 +113,7 @@ def test_corrections_are_the_target_of_the_next_blocks_exactly(n, length, count)
             owed = a_way_on(case.exact, text, block, options, (tau, token), rng)
             nested += (owed.left > 0).sum() > 1
             options = {"corrections": owed}
-            following = rule.following(block[:tau]).after((token,))
+            following = ways(rule, block)[block[:tau]].following.after((token,))
             text = (*text, *block[:tau], token)
             rule = rule.restarted(case.exact[0].after(text), following)
     assert nested > 1 or length == 2

@@ -9,11 +9,12 @@ import pytest
 from batch_laws import law_of
 from batch_precision import pair, variation
 from batch_references import inverted
+from programs import ways
 
 from otspec import batch
 from otspec.batch._array_api.library import library_of
 from otspec.batch._array_api.sequences.greatest_path import _skewed
-from otspec.blocks import GreedyMultiPath
+from otspec.blocks import GreedyMultiPath, TokenTree
 from otspec.models import memoryless
 
 ROUNDING = 1e-12
@@ -48,16 +49,18 @@ def law_of_batch(draft, target, paths, known=()):
 
 def law_of_rule(rule, paths):
     """The same by the rule of otspec.blocks."""
-    head = rule.greatest(paths)
-    kept = rule._verified.kept(head)
-    return np.array(
-        [
-            kept[tau] * rule._verified.following(head[:tau])(())
-            if kept[tau] > 0
-            else [0] * rule.target.n
-            for tau in range(rule.length + 1)
-        ]
-    )
+    law = np.zeros((rule.length + 1, rule.target.n))
+    for head, outcome in ways(rule, *tree_of(paths)).items():
+        law[len(head)] = outcome.mass * outcome.following(())
+    return law
+
+
+def tree_of(paths):
+    """The drafted tree of some paths."""
+    tokens = tuple(token for path in paths for token in path)
+    length = len(paths[0])
+    parents = [place - 1 if place % length else -1 for place in range(len(tokens))]
+    return TokenTree(tuple(parents)), tokens
 
 
 @pytest.mark.parametrize("case", CASES)
@@ -79,7 +82,8 @@ def test_two_tokens_of_two_paths_have_the_rule_s_law_and_the_target_s_text():
     for paths in itertools.combinations_with_replacement(blocks, 2):
         law = law_of_batch(draft, target, paths)
         np.testing.assert_allclose(law, law_of_rule(rule, paths), rtol=0, atol=ROUNDING)
-        mass, head = draft[np.array(paths)].prod(), rule.greatest(paths)
+        mass, head = draft[np.array(paths)].prod(), max(ways(rule, *tree_of(paths)), key=len)
+        assert len(head) == length  # the whole path is kept with some probability
         mass *= 1 if paths[0] == paths[1] else 2  # in either order
         kept += mass * (law.sum(axis=1) @ np.arange(length + 1))
         for tau, token in itertools.product(range(length + 1), range(n)):

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from block_models import ALGORITHMS, Pair, every_other, model_pairs, within
 from instances import EPS, fractions
+from programs import ways
 from searching import NIGHTLY, enough
 
 from otspec.auditing import audit_blocks
@@ -18,7 +19,6 @@ from otspec.blocks import (
     BlockVerification,
     BlockVerificationPreprint,
     Decoded,
-    Outcome,
     TokenVerification,
     decode,
     decoded_after,
@@ -69,12 +69,10 @@ def test_the_preprints_rule_is_the_best_coupling_of_blocks(n, length):
         rule = BlockVerificationPreprint(draft, target, length)
         coupling = {}
         for block, mass in draft.texts(length):
-            for tau, chance in enumerate(rule.kept(block)):
-                if chance > 0:
-                    following = rule.following(block[:tau])
-                    for more, share in following.texts(length - tau):
-                        pair = block, block[:tau] + more
-                        coupling[pair] = coupling.get(pair, 0) + mass * chance * share
+            for head, outcome in ways(rule, block).items():
+                for more, share in outcome.following.texts(length - len(head)):
+                    pair = block, head + more
+                    coupling[pair] = coupling.get(pair, 0) + mass * outcome.mass * share
         for side, model in enumerate((draft, target)):
             marginal = {}
             for blocks, mass in coupling.items():
@@ -118,7 +116,7 @@ def test_after_two_blocks_the_preprints_rule_may_be_behind_the_token_rule():
 def test_the_next_block_of_the_preprints_rule_has_what_is_left_of_the_residuals_as_target():
     """Target after X^0: residuals at (), then at (0) or (1), then the target's own rows."""
     rule = BlockVerificationPreprint(*CHAINED.exact, 2)
-    following = rule.following(())
+    [following] = [each.following for each in rule.outcomes() if each.accepted == ()]
     # At (): (1, 0) − (1/2, 1/2); at (0): 2·(1/2, 1/2) − (1, 0), all on token 1.
     assert following(()).tolist() == [1, 0]
     assert following((0,)).tolist() == [0, 1]
@@ -199,26 +197,23 @@ def test_the_gap_of_the_published_rule_is_known():
 class Uncorrected(TokenVerification):
     """Draws the next token from the target, whatever was rejected."""
 
-    def _corrected(self, head):
-        return self.target.after(head)
+    def following(self, kept, row):
+        del row
+        return self.target.after(kept)
 
 
 class Unlimited(BlockVerification):
     """Takes M_b/M_s for p_i, as the preprint does, but corrects one token only."""
 
-    def _weight(self, head):
-        return self.target.mass(head) / self.draft.mass(head)
-
-    def _kept(self, block):
-        return BlockVerificationPreprint(self.draft, self.target, self.length)._kept(block)
+    def verify(self, drafts, chance):
+        return BlockVerificationPreprint.verify(self, drafts, chance)
 
 
 class Forgetful(BlockVerificationPreprint):
     """Follows the target after one corrected token, not the residuals."""
 
-    def following(self, head):
-        found = super().following(head)
-        return found if len(head) == self.length else OneToken(found, self.target.after(head))
+    def following(self, kept, row):
+        return OneToken(super().following(kept, row), self.target.after(kept))
 
 
 class OneToken:
@@ -282,12 +277,9 @@ class NothingDrafted(BlockRule):
 
     depth = 1
 
-    def outcomes(self):
-        yield Outcome((), self.target.number(1), self.target)
-
-    def sample(self, rng):
-        del rng
-        return next(self.outcomes())
+    def verify(self, drafts, chance):
+        del drafts, chance
+        return -1
 
 
 def test_rules_of_another_kind_are_audited_without_an_optimum():

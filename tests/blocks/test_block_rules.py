@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from block_models import ALGORITHMS, SIZES, capped_mass, model_pairs, within
 from instances import EPS, HEAVY_DRAFTS
+from programs import verified, ways
 from searching import enough
 
 from otspec.auditing import audit_blocks
@@ -97,6 +98,7 @@ def test_every_draft_is_verified_as_the_algorithm_says_branch_by_branch(n, lengt
         rule, (target, draft) = rule_class(*case.exact, length), case.literal
         followed = set()
         for block in draft.blocks(length):
+            found = ways(rule, block)
             kept = [Fraction(0)] * (length + 1)
             for branch in ALGORITHMS[rule_class](target, draft, block):
                 kept[branch.accepted] += branch.mass
@@ -104,7 +106,7 @@ def test_every_draft_is_verified_as_the_algorithm_says_branch_by_branch(n, lengt
                 if branch.mass and head not in followed:
                     followed.add(head)
                     wanted = branch.following.blocks(length - len(head) + 2)
-                    assert dict(rule.following(head).texts(length - len(head) + 2)) == wanted
+                    assert dict(found[head].following.texts(length - len(head) + 2)) == wanted
             assert rule.kept(block).tolist() == kept
 
 
@@ -182,7 +184,7 @@ def test_drafts_that_are_none_are_refused(rule_class):
         with pytest.raises(ValueError, match=message):
             rule.kept(block)
         with pytest.raises(ValueError, match=message):
-            rule.verify(block, rng)
+            verified(rule, (block,), rng)
     assert rule.kept(np.array([0, 1])).sum() == 1
     for length in (0, -1, 1.5, True, "2"):
         with pytest.raises(ValueError, match="length"):
@@ -213,7 +215,9 @@ def test_samples_have_the_frequencies_of_the_outcomes(kind, rule_class):
     assert within(counts, law, size)
     block = max(rule.draft.texts(2), key=lambda text: text[1])[0]
     kept = rule.kept(block)
-    taus = np.bincount([len(rule.verify(block, rng).accepted) for _ in range(size)], minlength=3)
+    taus = np.bincount(
+        [len(verified(rule, (block,), rng).accepted) for _ in range(size)], minlength=3
+    )
     cells = {tau: chance for tau, chance in enumerate(kept.tolist()) if chance > 0}
     assert within({tau: count for tau, count in enumerate(taus.tolist()) if count}, cells, size)
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from block_models import within
 from ending_models import certain, ending_pairs, kept_up_to_end, law_up_to_end
+from programs import verified
 from searching import of_all
 
 from otspec.auditing import audit_blocks
@@ -61,7 +62,7 @@ def test_a_block_that_ends_is_a_shorter_block_exactly(rule_class):
             # Nothing was known of the end: the same law of a block of that length.
             wanted = rule_class(draft, target, len(block)).kept(block)
             assert kept.tolist() == wanted.tolist()
-            drawn = rule.verify(block, np.random.default_rng(0)).accepted
+            drawn = verified(rule, (block,), np.random.default_rng(0)).accepted
             assert drawn == block[: len(drawn)]
 
 

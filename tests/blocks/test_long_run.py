@@ -18,6 +18,7 @@ from searching import enough
 from otspec.blocks import (
     BlockVerification,
     BlockVerificationPreprint,
+    DraftedTree,
     decode,
     decoded_after,
     decoded_law,
@@ -121,11 +122,11 @@ def test_what_is_kept_is_drafted(found, request):
     for each in rules:
         masses = {}
         for block, mass in each.draft.texts(2):
-            kept = each.kept(block)
-            assert sum(kept) == 1
-            assert all(chance >= 0 for chance in kept)
-            for length, chance in enumerate(kept):
-                masses[block[:length]] = masses.get(block[:length], 0) + mass * chance
+            found = list(each.outcomes_of(DraftedTree.chain(block, each.draft, each.target)))
+            assert sum(outcome.mass for outcome in found) == 1
+            for outcome in found:
+                assert block[: len(outcome.accepted)] == outcome.accepted
+                masses[outcome.accepted] = masses.get(outcome.accepted, 0) + mass * outcome.mass
         outcomes = {outcome.accepted: outcome.mass for outcome in each.outcomes()}
         assert {head: mass for head, mass in masses.items() if mass > 0} == outcomes
 
@@ -264,8 +265,6 @@ def test_what_cannot_be_is_refused():
     plan = long_run(*COIN, 1, past=0).policy
     with pytest.raises(ValueError, match="what the plan hands over"):
         plan.restarted(*COIN)
-    with pytest.raises(ValueError, match="block"):
-        plan.kept([0, 1])
 
 
 def bounded(seed, count, longest, n=3):
@@ -332,8 +331,8 @@ def test_what_is_kept_of_texts_that_end_is_drafted(draft, target, end):
     rule = long_run(draft, EndingModel(target, end), 2, reach=1, past=1).policy
     masses = {}
     for block, mass in draft.texts(2, rule.target.ended):
-        for length, chance in enumerate(rule.kept(block)):
-            masses[block[:length]] = masses.get(block[:length], 0) + mass * chance
+        for outcome in rule.outcomes_of(DraftedTree.chain(block, rule.draft, rule.target)):
+            masses[outcome.accepted] = masses.get(outcome.accepted, 0) + mass * outcome.mass
     outcomes = {outcome.accepted: outcome.mass for outcome in rule.outcomes()}
     assert {head: mass for head, mass in masses.items() if mass > 0} == outcomes
 

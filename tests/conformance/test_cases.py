@@ -8,7 +8,13 @@ import pytest
 
 from otspec.conformance.cases.cases import embedded, memoryless, mixed, remembering, spread
 from otspec.conformance.cases.kinds import Block, Tokens, Tree
-from otspec.conformance.cases.library import BORDERS, TABLES, cases_of, needs_lengths, small_cases
+from otspec.conformance.cases.library import (
+    TABLES,
+    cases_of,
+    needs_lengths,
+    small_cases,
+    text_cases,
+)
 
 KINDS = {"tokens": Tokens(3), "block": Block.of_length(2), "tree": Tree((-1, -1, 0, 1))}
 
@@ -70,9 +76,17 @@ def test_every_case_is_a_pair_of_models(kind):
 def test_large_cases_have_their_symbols_at_both_ends_and_at_borders_of_warps():
     large = [c for c in cases_of(KINDS["block"], 65_539, uneven=True) if c.vocabulary == 65_539]
     used = {int(place) for case in large if case.sizes.max() == 1 for place in case.places}
-    assert used == {0, 65_538, *(token for pair in BORDERS for token in pair)}
+    borders = [31, 32, 127, 128, 255, 256, 1023, 1024, 32_767, 32_768, 65_535, 65_536]
+    assert used == {0, *borders, 65_538}
     ends = {tuple(np.flatnonzero(np.isin(case.places, [0, 65_538]))) for case in large}
     assert len(ends) > 2  # not always the same symbols
+
+
+def test_texts_are_told_of_the_first_and_the_last_law_in_a_large_vocabulary():
+    *_, first, last, spread = text_cases(2, 4_099)
+    assert [case.vocabulary for case in (first, last, spread)] == [4_099] * 3
+    assert first.name != last.name
+    assert spread.name == f"{text_cases(2, 4_099)[0].name}, spread over 4,099 tokens"
 
 
 @pytest.mark.parametrize("vocabulary", [8, 9, 33])

@@ -138,6 +138,14 @@ LAWS = {
     "smallest first": (smallest_first, DISTINCT),
     "one of two races": (one_of_two_races, {i: (P[i] + Q[i]).item() / 2 for i in range(3)}),
     "buffer": (written_to_a_buffer, {((-1, i, i),): TOKENS[i] for i in range(3)}),
+    "reciprocal": (
+        lambda: torch.rand(1).double().reciprocal() < 4,
+        {(True,): 0.75, (False,): 0.25},
+    ),
+    "likeliest of the last dimension": (
+        lambda: torch.empty(1, 3).exponential_().topk(1, 1, largest=False).indices[0],
+        {(i,): 1 / 3 for i in range(3)},
+    ),
     "nucleus": (nucleus, {2: 0.625, 1: 0.375}),
 }
 
@@ -154,6 +162,7 @@ def test_a_law_is_right(name):
 REFUSED = {
     "adds two random numbers": lambda: torch.rand(2).sum() < 1,
     "ranks random numbers in torch's topk with dim=": lambda: torch.rand(2, 2).topk(1, 0),
+    "rounds a random number that may be negative": lambda: (torch.rand(1) - 0.5).floor() < 0,
     "stores a random number among integers": lambda: torch.zeros(2).long().copy_(torch.rand(2)),
     "product of random numbers with a random number": lambda: (
         torch.rand(2).cumprod(-1).flip(0).argmax()

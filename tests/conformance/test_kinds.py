@@ -85,6 +85,7 @@ BLOCK, FEWER = Block.of_length(2), [[1, 0], [1, 1]]
         (BLOCK, (rows(0, np.nan), rows(0, 0)), "NaN as length"),
         (BLOCK, rows([-1, -1, -1], [0, -1, -1]), "no token in some row"),
         (BLOCK, rows([9, -1, 0], [0, -1, -1]), "a gap"),
+        (BLOCK, rows([9, -1, -1], [9, 4, 0]), r"emits \[9, 4, 0\] for drafts \[9, 0\]"),
         (BLOCK, rows([0, 4, -1], [0, -1, -1]), r"emits \[0, 4, -1\] for drafts \[9, 0\]"),
         (Tree((-1, 0)), (rows(2, 0), rows(0, 0)), "keeps node 2, of 2"),
         (Tree((-1, 0)), (rows(1, 0), rows(0, 0)), "not drafted"),

@@ -6,12 +6,12 @@ from itertools import product
 
 import numpy as np
 import pytest
+from programs import verified
 from searching import NIGHTLY
 
 from otspec import batch
 from otspec.blocks import (
     BlockVerificationPreprint,
-    DraftedTree,
     GreedyMultiPath,
     TokenTree,
     as_shape,
@@ -162,7 +162,7 @@ def by_the_program(draft, target, drafts, parents, rng):
             model.see(text, row)
     tree = TokenTree(parents)
     rule = GreedyMultiPath(*models, as_shape(tree))
-    outcome = rule.verify(DraftedTree(tree, tuple(map(int, drafts))), rng)
+    outcome = verified(rule, (tree, tuple(map(int, drafts))), rng)
     token = rng.choice(len(target[0]), p=np.asarray(outcome.following(()), dtype=float))
     return texts.index(tuple(outcome.accepted)) - 1, int(token)
 
@@ -273,9 +273,8 @@ def test_the_program_of_the_preprint_passes():
                 if depth < length:
                     seen[0].see(text + block[:depth], draft[row, depth])
                 seen[1].see(text + block[:depth], target[row, depth])
-            outcome = BlockVerificationPreprint(seen[0].after(text), wanted, length).verify(
-                block, rng
-            )
+            rule = BlockVerificationPreprint(seen[0].after(text), wanted, length)
+            outcome = verified(rule, (block,), rng)
             token = int(rng.choice(n, p=outcome.following(())))
             kept = (*map(int, outcome.accepted), token)
             rest = outcome.following.after((token,))

@@ -11,6 +11,7 @@ import pytest
 from otspec.conformance import Finding, Report, Tried, check
 from otspec.conformance.evidence.evidence import requirement
 from otspec.conformance.report.report import FORMS
+from otspec.display import card_of
 
 NEEDS = requirement(3, 0.05, 1e-6, 0.0)
 CASE = (np.array([[9, 0, 0]]), np.array([0.5, 0.5, 0.0]))
@@ -73,7 +74,7 @@ def test_the_verdict_comes_first_and_says_what_was_found_out():
     crashed = replace(REPORT, findings=(CRASH,))
     assert crashed.text().startswith("undecided: the verifier raises on 1 of 3 cases; where it")
     assert (crashed.outcome, crashed.passed, REPORT.raises) == ("undecided", False, False)
-    assert "raises on 1 case" in crashed._card().title
+    assert "raises on 1 case" in card_of(crashed).title
     assert PASSED.text().startswith("passed: the output was found to differ from the target on")
     assert "a total variation of 0.05 is found" in PASSED.text()
     assert "probability 0.999" in PASSED.text()
@@ -89,6 +90,14 @@ def test_the_power_names_half_of_the_cases_and_the_worst():
     assert "0.2 is found on half of them and one of 0.35 on each" in several.text()
     empty = Report("tokens", "kernel", (), (), 1e-6)
     assert "nothing is found" in empty.text()
+
+
+def test_columns_of_numbers_are_aligned_to_the_right_below_their_names():
+    lines = REPORT.text(cases=True).splitlines()
+    names = next(line for line in lines if line.startswith("case "))
+    ends = [names.index(name) + len(name) for name in ("rows", "detectable", "accepted")]
+    for line in lines[lines.index(names) + 1 :][: len(REPORT.cases)]:
+        assert all(line[end - 1] != " " and line[end : end + 2].strip() == "" for end in ends)
 
 
 def test_a_case_that_was_looked_at_too_little_is_no_pass():

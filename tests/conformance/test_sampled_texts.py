@@ -24,6 +24,12 @@ def rows(model, texts):
     return np.array([model(tuple(text)) for text in texts.tolist()])
 
 
+def test_dependence_is_looked_for_from_four_times_the_distance_on_or_at_least_a_twentieth():
+    for detect, asked in ((0.005, 0.02), (0.05, 0.05), (0.3, 0.15)):
+        report = check_texts(Engine(), target, LENGTH, detect=detect, budget=2_000)
+        assert {case.asked for case in report.cases} == {detect, asked}
+
+
 class Engine:
     """One draft in each step, verified by a number of which a fault may make another."""
 

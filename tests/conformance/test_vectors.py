@@ -143,6 +143,7 @@ def test_evidence_is_that_of_the_formula(document):
     seen = set()
     for example in document["evidence"]:
         found = log_evidence(example["law"], example["counts"], example["test"])
+        assert sum(example["law"]) == 1
         seen.add(example["wrong"])
         assert example["wrong"] == (found >= example["test"]["log_threshold"])
         if example["log_evidence"] is None:

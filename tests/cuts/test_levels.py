@@ -10,9 +10,8 @@ import pytest
 from instances import LAWS, floats, law_cases, weights
 
 import otspec
-from otspec.optimum.cuts.levels import level_selection
+from otspec.optimum.cuts.levels import Vessels, level_selection
 from otspec.optimum.cuts.selections import shortfall
-from otspec.optimum.cuts.water_filling import Vessels
 
 SIZES = {"most_tokens": 5, "most_drafts": 3}
 

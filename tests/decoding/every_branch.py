@@ -1,4 +1,4 @@
-"""All that decoding may do: every answer to everything that is drawn, with its probability."""
+"""The laws of decoded texts and of models, and readers and rules that remember."""
 
 from __future__ import annotations
 
@@ -8,49 +8,8 @@ from functools import cache
 import numpy as np
 
 from otspec.blocks.trees.verifiers.token_rules import made_rule
-from otspec.decoding.draws import Draws
+from otspec.chance import branches
 from otspec.decoding.reader import Reader, Reading
-
-
-class Branch(Draws):
-    """Answers by a script, and the first possible answer after its end."""
-
-    def __init__(self, script):
-        self.script = list(script)
-        self.numbers, self.mass = [], 1
-
-    def token(self, masses):
-        possible = np.flatnonzero(masses).tolist()
-        choice = self._choice(len(possible))
-        self.mass = self.mass * masses[possible[choice]]
-        return possible[choice]
-
-    def drafts(self, law):
-        tuples, masses = _table(type(law), tuple(law.draft.tolist()), law.k)
-        return tuples[self.token(masses)]
-
-    def noise(self, place, size):
-        raise NotImplementedError("noise is a function of a seed: see test_same_seed.py")
-
-    def _choice(self, number):
-        if len(self.numbers) == len(self.script):
-            self.script.append(0)
-        self.numbers.append(number)
-        return self.script[len(self.numbers) - 1]
-
-
-def every_branch(function):
-    """Yield what a function of draws returns, with its probability, for all that may be drawn."""
-    script = []
-    while True:
-        branch = Branch(script)
-        yield function(branch), branch.mass
-        script = branch.script
-        while script and script[-1] + 1 == branch.numbers[len(script) - 1]:
-            script.pop()
-        if not script:
-            return
-        script[-1] += 1
 
 
 def law_of_texts(decoder, most, end=frozenset(), same=None):
@@ -64,7 +23,7 @@ def law_of_texts(decoder, most, end=frozenset(), same=None):
     while level:
         longer = {}
         for (text, history), (mass, decoder) in level.items():
-            for (step, after), chance in every_branch(decoder.step):
+            for chance, (step, after) in branches(decoder.step):
                 cut = step.cut(most - len(text), end)
                 more = text + cut.tokens
                 if cut.ended or len(more) == most:
@@ -126,13 +85,6 @@ class TableReader(Reader):
 
 
 @cache
-def _table(law, draft, k):
-    """Return the tuples of a law and their masses: branches meet the same laws again and again."""
-    tuples, masses = law(np.array(draft), k).tuples()
-    return list(map(tuple, tuples.tolist())), masses
-
-
-@cache
 def _kernel(rule, draft, target, k, drafts):
     return _rule(rule, draft, target, k).kernel(drafts)
 
@@ -149,7 +101,10 @@ class RememberedRule:
     arguments: tuple
 
     def kernel(self, drafts):
-        return _kernel(*self.arguments, drafts)
+        return _kernel(*self.arguments, tuple(drafts))
+
+    def verify(self, drafts, chance):
+        return _rule(*self.arguments).verify(drafts, chance)
 
     @property
     def law(self):

@@ -8,19 +8,20 @@ from itertools import product
 
 import numpy as np
 import pytest
-from every_branch import TableReader, every_branch, law_of_model, remembered_rule
+from every_branch import TableReader, law_of_model, remembered_rule
 from scipy import stats
 from test_decoding_laws import DRAFT, END, PROMPT, TARGET, WHOLE
 from test_transformers import TOLERANCE, fresh, models, random_tree, reader
 from tiny_models import transformers
 
 from otspec.blocks import TokenTree
-from otspec.blocks.trees.verifiers import visits
-from otspec.decoding import generate, generate_batch, verification
+from otspec.blocks.trees.verifiers import draft_selection, visits
+from otspec.chance import law_of
+from otspec.decoding import generate, generate_batch
 from otspec.decoding.choices import as_shape, decoder_of
 from otspec.decoding.decoder import together
-from otspec.decoding.draws import Chance
 from otspec.decoding.reader import Request, read_text
+from otspec.decoding.verification import SeededChance
 from otspec.models import WarpedModel
 from otspec.traces import Warp, Warping
 from otspec.warping import STEPS
@@ -30,7 +31,7 @@ PROMPTS = [PROMPT, (0,), (1, 2, 0)]
 
 @pytest.fixture(autouse=True)
 def _rules_are_made_once(monkeypatch):
-    for module in (verification, visits):
+    for module in (draft_selection, visits):
         monkeypatch.setattr(module, "made_rule", remembered_rule)
 
 
@@ -42,19 +43,16 @@ def decoders(rule, tree, prompts=PROMPTS, draft=DRAFT, kind=TableReader):
     ]
 
 
-def decoded(batch, most, draws):
+def decoded(batch, most, chances):
     """Return the tokens of each text."""
     texts = [()] * len(batch)
-    for number, step in together(batch, most, draws):
+    for number, step in together(batch, most, chances):
         texts[number] += step.tokens
     return tuple(texts)
 
 
 def joint_law(batch, most):
-    law = {}
-    for texts, mass in every_branch(lambda draws: decoded(batch, most, [draws] * len(batch))):
-        law[texts] = law.get(texts, 0) + mass
-    return law
+    return law_of(lambda chance: decoded(batch, most, [chance] * len(batch)))
 
 
 def product_law(prompts, most):
@@ -68,7 +66,8 @@ def product_law(prompts, most):
 @pytest.mark.parametrize(
     ("rule", "tree", "most"),
     [
-        ("pooled-selection", "2", 2),
+        ("pooled-selection", "2", 1),
+        ("maximal-coupling", "1", 2),
         ("recursive-rejection-without-replacement", "2x1", 1),
         ("traversal", "2x1", 1),
         ("spechub", "2", 1),
@@ -119,12 +118,12 @@ def test_each_text_is_the_one_that_it_is_alone(tree):
     for rule in WHOLE[tree][1]:
         for seed in range(3):
             alone = [
-                [step for _, step in together([each], 6, [Chance(seed, number)])]
+                [step for _, step in together([each], 6, [SeededChance(seed, number)])]
                 for number, each in enumerate(decoders(rule, tree))
             ]
-            draws = [Chance(seed, number) for number in range(len(PROMPTS))]
+            chances = [SeededChance(seed, number) for number in range(len(PROMPTS))]
             batch = [[] for _ in PROMPTS]
-            for number, step in together(decoders(rule, tree), 6, draws):
+            for number, step in together(decoders(rule, tree), 6, chances):
                 batch[number].append(step)
             assert batch == alone
 
@@ -137,9 +136,9 @@ def test_all_texts_are_read_in_one_call(monkeypatch):
         return read_all(requests)
 
     monkeypatch.setattr(TableReader, "read_all", staticmethod(counted))
-    draws = [Chance(7, number) for number in range(3)]
+    chances = [SeededChance(7, number) for number in range(3)]
     texts = [[], [], []]
-    for number, step in together(decoders("k-sequential", "2x2x1"), 12, draws):
+    for number, step in together(decoders("k-sequential", "2x2x1"), 12, chances):
         texts[number].append(step)
     rounds = [[text[i] for text in texts if i < len(text)] for i in range(max(map(len, texts)))]
     assert [size for drafting, size in calls if not drafting] == list(map(len, rounds))
@@ -221,7 +220,7 @@ def test_texts_of_transformers_are_those_that_they_are_alone(rule, tree):
     shape = as_shape(tree, (4,))
     for number, (prompt, text) in enumerate(zip(prompts, batch, strict=True)):
         alone = decoder_of(tuple(prompt), rule, shape, **readers)
-        assert text.steps == tuple(alone.steps(14, Chance(4, number)))
+        assert text.steps == tuple(alone.steps(14, SeededChance(4, number)))
         assert text.steps == tuple(step for each, step in heard if each == number)
     [first] = generate_batch(target, draft, prompts[:1], seed=4, **options)
     assert first == batch[0]
@@ -272,7 +271,7 @@ def test_texts_with_a_draft_that_is_warped_apart_have_the_targets_law(apart):
         )  # fmt: skip
         for place, prompt in enumerate(prompts):
             assert fits(found[place::2], law_of_two(target, prompt, warping))
-            assert not fits(found[place::2], law_of_two(target, prompt, Warping(1.5)))
+            assert not fits(found[place::2], law_of_two(target, prompt, Warping(1.0)))
 
 
 def test_the_draft_is_warped_as_it_is_told():
@@ -298,4 +297,4 @@ def test_one_text_has_the_options_of_a_batch():
     one = generate(target, draft, [0, 1], seed=2, **options)
     readers = {"draft": reader(draft, 4, Warp(0.5)), "target": reader(target, 4, Warp())}
     alone = decoder_of((0, 1), "pooled-selection", as_shape("2x1"), **readers)
-    assert one.steps == tuple(alone.steps(10, Chance(2)))
+    assert one.steps == tuple(alone.steps(10, SeededChance(2)))

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 from every_branch import (
     TableReader,
-    every_branch,
     law_of_model,
     law_of_texts,
     remembered_rule,
@@ -16,14 +16,14 @@ from instances import fractions
 
 from otspec import blocks
 from otspec.blocks import TREE_VERIFIERS, TokenTree
-from otspec.blocks.trees.verifiers import visits
+from otspec.blocks.trees.verifiers import draft_selection, visits
 from otspec.blocks.trees.verifiers.leaf_to_root import LeafToRoot
-from otspec.decoding import Generated, Step, usable_rules, verification
+from otspec.chance import branches
+from otspec.decoding import Generated, Step, usable_rules
 from otspec.decoding.choices import as_shape, decoder_of
 from otspec.decoding.drafting import draft_tree
-from otspec.decoding.draws import Chance
 from otspec.decoding.reader import Reading, alone
-from otspec.decoding.verification import ChainVerifier
+from otspec.decoding.verification import RuleVerifier, SeededChance
 from otspec.drafts import IID, TopK
 from otspec.models import EndingModel, TableModel
 from otspec.rules import KSequential, PairRule
@@ -58,7 +58,7 @@ WHOLE = {
     "1x1": (3, [name for name, rule in RULES.items() if getattr(rule, "only_k", 1) != 2]),
     "1x1x1": (4, list(blocks.BLOCK_RULES)),
     "3": (2, ANY_K),
-    "2x1": (2, [*ANY_K, *LIFTED]),
+    "2x1": (2, [*ANY_K, *LIFTED, "greedy-multi-path"]),
     "2x2": (3, ["spechub", "spechub-two-hubs", "pooled-selection-without-replacement"]),
     LOPSIDED: (
         2,
@@ -74,7 +74,7 @@ WHOLE = {
 
 @pytest.fixture(autouse=True)
 def _rules_are_made_once(monkeypatch):
-    for module in (verification, visits):
+    for module in (draft_selection, visits):
         monkeypatch.setattr(module, "made_rule", remembered_rule)
 
 
@@ -89,6 +89,23 @@ def test_texts_have_the_targets_law_exactly(tree):
     for name in names:
         law = law_of_texts(decoder(name, tree), most, END)
         assert law == law_of_model(TARGET.after(PROMPT), most, END), name
+
+
+def test_a_function_of_ones_own_decodes():
+    def token_by_token(drafts, chance):
+        for node, token in enumerate(drafts, start=-1):
+            wanted, offered = drafts.target(node), drafts.draft(node)
+            if not chance.accept(wanted[token], offered[token]):
+                rest = np.maximum(wanted - offered, 0)
+                return node, rest / rest.sum()
+        return len(drafts) - 1
+
+    wanted = law_of_model(TARGET.after(PROMPT), 4, END)
+    assert law_of_texts(decoder(token_by_token, "1x1"), 4, END) == wanted
+    greedy = decoder(lambda drafts, _: len(drafts) - 1, "1x1")  # keeps whatever is drafted
+    assert law_of_texts(greedy, 4, END) != wanted
+    with pytest.raises(ValueError, match="or a function verify"):
+        decoder(3, "1x1")
 
 
 def test_every_rule_is_decoded_with():
@@ -130,20 +147,19 @@ def test_what_is_not_lossless_is_noticed():
 
 @pytest.mark.parametrize(("tree", "law"), [("1x1x1", IID), ("2x2", IID), ("2x2", TopK)])
 def test_nothing_is_drafted_behind_an_end_token(tree, law):
-    def drafted(draws):
+    def drafted(chance):
         def children(row, k, *_):
-            return draws.drafts(law(row, k)), law.iid
+            return law(row, k).draw(chance), law.iid
 
         shape = as_shape(tree, END)
         return alone(draft_tree(TableReader(DRAFT), PROMPT, shape, children))
 
     ends = 0
-    for drafting, _ in every_branch(drafted):
-        nodes = drafting.drafted
-        above = [nodes.tokens[parent] for parent in nodes.tree.parents if parent >= 0]
-        assert not END & set(above)
-        assert all(node < 0 or nodes.tokens[node] not in END for node in nodes.children)
-        ends += bool(END & set(nodes.tokens))
+    for _, drafting in branches(drafted):
+        tokens, parents = drafting.drafted["tokens"], drafting.drafted["parents"]
+        assert not END & {tokens[parent] for parent in parents if parent >= 0}
+        assert all(node < 0 or tokens[node] not in END for node in drafting.drafted["families"])
+        ends += bool(END & set(tokens))
     assert ends
 
 
@@ -156,7 +172,7 @@ def test_whatever_is_drafted_behind_an_end_token_makes_no_difference(rule):
         start = decoder(rule, tree, end=end)
         laws.append(law_of_texts(start, wanted, END))
         kept = 0
-        for (step, _), mass in every_branch(start.step):
+        for mass, (step, _) in branches(start.step):
             drafted = step.tokens[: step.accepted]
             kept += mass * len(TARGET_ENDS.up_to_end(drafted))
             assert end == () or TARGET_ENDS.up_to_end(drafted) == drafted
@@ -174,13 +190,14 @@ def test_behind_an_end_token_no_depth_is_reached():
     assert (text.reached, text.accepted, text.acceptance) == ((2, 2, 1), (2, 2, 1), (1, 1, 1))
 
 
-class Shorter(ChainVerifier):
+class Shorter(RuleVerifier):
     """Takes a block that ends for a block of so few tokens."""
 
-    def verify(self, drafted, wanted, start, draws):
-        block = replace(self, length=len(drafted.tokens))
-        verdict = super(Shorter, block).verify(drafted, wanted, start, draws)
-        return verdict._replace(verifier=replace(verdict.verifier, length=self.length))
+    def verify(self, drafts, start, chance):
+        block = replace(self, rule=replace(self.rule, length=len(drafts)))
+        verdict = super(Shorter, block).verify(drafts, start, chance)
+        rule = replace(verdict.verifier.rule, length=self.rule.length)
+        return verdict._replace(verifier=replace(verdict.verifier, rule=rule))
 
 
 def test_corrections_reach_beyond_a_block_that_ends():
@@ -195,7 +212,7 @@ def test_corrections_reach_beyond_a_block_that_ends():
 def test_equal_models_keep_whole_paths():
     for rule in ("k-sequential", "block-preprint"):
         equal = decoder(rule, "1x1x1", target=DRAFT, end=())
-        steps = list(equal.steps(20, Chance(3)))
+        steps = list(equal.steps(20, SeededChance(3)))
         assert {step.accepted for step in steps} == {3}
         assert {step.draft_calls for step in steps} == {3}
         assert sum(len(step.tokens) for step in steps) == 20
@@ -203,7 +220,7 @@ def test_equal_models_keep_whole_paths():
 
 def test_equal_drafts_are_one_node_with_the_children_of_all():
     certain = TableModel({(): fractions(0, 1, 0)})
-    step, after = decoder("k-sequential", "3x2", certain, certain).step(Chance(0))
+    step, after = decoder("k-sequential", "3x2", certain, certain).step(SeededChance(0))
     assert (step.drafted, step.accepted, step.tokens) == (2, 2, (1, 1, 1))
     assert after.text == (*PROMPT, 1, 1, 1)
     assert after.target.length == len(PROMPT) + 2
@@ -215,16 +232,16 @@ def test_distinct_children_are_no_more_than_there_are():
     few = TableModel({(): fractions("1/2", "1/2", 0)})
     law = law_of_texts(decoder("recursive-rejection-without-replacement", "3x2", few), 2, END)
     assert law == law_of_model(TARGET.after(PROMPT), 2, END)
-    step, _ = decoder("target-only", "3", few).step(Chance(0))
+    step, _ = decoder("target-only", "3", few).step(SeededChance(0))
     assert step.drafted == 2
 
 
 def test_a_text_ends_with_an_end_token_or_with_enough():
     certain = TableModel({(): fractions(0, 1, 0), (1, 1, 1, 1): fractions(0, 0, 1)})
     run = decoder("token", "1x1x1", certain, certain)
-    steps = list(run.steps(10, Chance(0)))
+    steps = list(run.steps(10, SeededChance(0)))
     assert [step.tokens for step in steps] == [(1, 1, 1, 2)]
     assert steps[0].ended
     assert steps[0].accepted == 3
-    most = list(run.steps(2, Chance(0)))
+    most = list(run.steps(2, SeededChance(0)))
     assert [(step.tokens, step.ended, step.accepted) for step in most] == [((1, 1), False, 3)]

@@ -14,12 +14,13 @@ from test_transformers import models
 from tiny_models import transformers
 
 from otspec import batch
-from otspec.blocks import TokenTree
+from otspec.blocks import DraftSelection, TokenTree
 from otspec.decoding import generate, generate_batch
 from otspec.decoding.choices import as_shape, decoder_of
 from otspec.decoding.decoder import together
-from otspec.decoding.draws import Chance
+from otspec.decoding.verification import SeededChance
 from otspec.models import TableModel, memoryless
+from otspec.rules import GumbelCoupling
 
 RULE = "gumbel-coupling"
 TREES = ["1", "1x1x1", "2x1", "3x2x2", "2xtop2", LOPSIDED]
@@ -35,13 +36,14 @@ def text_of(seed, tree, draft=DRAFT, most=12, end=END):
     decoder = decoder_of(
         PROMPT, RULE, as_shape(tree, end), draft=TableReader(draft), target=TableReader(TARGET)
     )
-    steps = list(decoder.steps(most, Chance(seed)))
+    steps = list(decoder.steps(most, SeededChance(seed)))
     return [token for step in steps for token in step.tokens], steps
 
 
 @pytest.mark.parametrize("tree", TREES, ids=str)
 def test_the_text_is_that_of_plain_decoding(tree):
-    for seed in range(enough(150)):
+    """10,080 texts at night, of six trees and four drafts."""
+    for seed in range(enough(420)):
         plain, _ = text_of(seed, TokenTree(()))
         assert 1 <= len(plain) <= 12
         for draft in DRAFTS.values():
@@ -70,6 +72,19 @@ def test_a_draft_that_is_the_target_is_always_accepted():
     assert abs(np.mean(kept) - wanted) < 5 * np.sqrt(wanted * (1 - wanted) / 200)
 
 
+@pytest.mark.parametrize("tree", ["1x1x1", "3x2x2", LOPSIDED], ids=str)
+def test_the_first_call_keeps_what_the_tree_is_worth(tree):
+    """Hoeffding's inequality for means of numbers from 0 to the depth, wrong once in 1e9."""
+    size = enough(4_000)
+    decoder = decoder_of(
+        PROMPT, RULE, as_shape(tree), draft=TableReader(DRAFT), target=TableReader(TARGET)
+    )
+    kept = [next(decoder.steps(8, SeededChance(seed))).accepted for seed in range(size)]
+    rule = DraftSelection(DRAFT.after(PROMPT), TARGET.after(PROMPT), tree, GumbelCoupling)
+    limit = rule.tree.depth * np.sqrt(np.log(2e9) / (2 * size))
+    assert abs(np.mean(kept) - float(rule.expected())) <= limit
+
+
 def test_texts_of_a_batch_are_those_alone():
     prompts = [PROMPT, (0,), (1, 2, 0)]
     decoders = [
@@ -79,23 +94,23 @@ def test_texts_of_a_batch_are_those_alone():
         for prompt in prompts
     ]
     found = {number: [] for number in range(3)}
-    for number, step in together(decoders, 9, [Chance(4, number) for number in range(3)]):
+    for number, step in together(decoders, 9, [SeededChance(4, number) for number in range(3)]):
         found[number] += step.tokens
     for number, decoder in enumerate(decoders):
-        alone = [t for step in decoder.steps(9, Chance(4, number)) for t in step.tokens]
+        alone = [t for step in decoder.steps(9, SeededChance(4, number)) for t in step.tokens]
         assert found[number] == alone
-    assert found[0] != [t for step in decoders[0].steps(9, Chance(4, 1)) for t in step.tokens]
+    assert found[0] != [t for step in decoders[0].steps(9, SeededChance(4, 1)) for t in step.tokens]
 
 
 def test_the_noise_is_that_of_the_batch_function():
     """An engine that takes batch.shared_noise with the same key decodes the same text."""
-    draws = Chance(7)
+    chance = SeededChance(7)
     key = int(np.random.SeedSequence(7).generate_state(1, np.uint64)[0])
     row = batch.shared_noise(np.zeros((1, 5)), np.array([3]), key)[0]
-    assert (draws.noise(3, 5) == row).all()
-    draws.token(np.array([0.5, 0.5]))  # what is drawn otherwise changes nothing
-    assert (draws.noise(3, 5) == row).all()
-    assert (draws.noise(4, 5) != row).all()
+    assert (chance.noise(3, 5) == row).all()
+    chance.choose(np.array([0.5, 0.5]))  # what is drawn otherwise changes nothing
+    assert (chance.noise(3, 5) == row).all()
+    assert (chance.noise(4, 5) != row).all()
 
 
 def test_random_transformers():
@@ -145,4 +160,4 @@ def test_forbidden_tokens_are_never_decoded():
         PROMPT, RULE, as_shape("2x2"), draft=TableReader(DRAFT), target=TableReader(target)
     )
     for seed in range(30):
-        assert all(1 not in step.tokens for step in decoder.steps(8, Chance(seed)))
+        assert all(1 not in step.tokens for step in decoder.steps(8, SeededChance(seed)))

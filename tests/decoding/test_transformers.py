@@ -12,7 +12,8 @@ from tiny_models import transformers
 from tiny_transformers import tiny_llama
 
 from otspec.blocks import TokenTree
-from otspec.decoding import generate, usable_rules, verification
+from otspec.blocks.trees.verifiers import draft_selection, visits
+from otspec.decoding import generate, usable_rules
 from otspec.decoding.choices import as_shape, decoder_of
 from otspec.decoding.reader import read_text
 from otspec.decoding.transformer import TransformerReader
@@ -116,7 +117,8 @@ def distance(monkeypatch, rule, tree, most, warping):
 
     Where two ways lead to one text, both models must have the same keys and values of it.
     """
-    monkeypatch.setattr(verification, "made_rule", remembered_rule)
+    for module in (draft_selection, visits):
+        monkeypatch.setattr(module, "made_rule", remembered_rule)
     target, _ = models()
     end = frozenset([2])
     decoder = decoder_of(PROMPT, rule, as_shape(tree, end), **remembered(warping))

@@ -8,7 +8,7 @@ import pytest
 from scipy.stats import chisquare
 from searching import enough
 
-from otspec.drafts.successive import successive
+from otspec.drafts.without_replacement import successive
 
 FALSE_ALARM = 1e-6
 

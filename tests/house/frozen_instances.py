@@ -21,13 +21,13 @@ from otspec.blocks.trees.verifiers.traversal_verify import rejections
 from otspec.blocks.trees.verifiers.visits import over_drafts
 from otspec.coupling import Coupling
 from otspec.distributions import as_distribution
-from otspec.drafts.successive import WithOne
 from otspec.drafts.support import Support, support
+from otspec.drafts.without_replacement import WithOne
 from otspec.estimate import Estimates
 from otspec.models.base import Continued
 from otspec.models.corrected import OneCorrectedToken
 from otspec.models.logged import LoggedModel
-from otspec.optimum.cuts.water_filling import Vessels
+from otspec.optimum.cuts.levels import Vessels
 from otspec.optimum.outputs import Outputs
 from otspec.optimum.plan import Plan
 from otspec.optimum.pools.histogram import Histogram
@@ -50,6 +50,12 @@ from otspec.rules.priority.priorities import Mixture
 from otspec.rules.rejection.rejected_paths import DistinctPaths
 from otspec.rules.two_hubs import HubShares
 from otspec.solvers import LinearProgram, Names, Sense, Solution, Status
+
+
+def verify_nothing(drafts, chance):
+    """Keep nothing: the program of a rule."""
+    del drafts, chance
+    return -1
 
 
 def first(drafts, chance):
@@ -277,6 +283,9 @@ EXACT = {  # from exact arrays or from float ones
         model(give), model(give, TARGET), give.sequence([2, 1])
     ),
     "clipped ranks": lambda give: ClippedRanks(model(give), model(give, TARGET), 2),
+    "own program": lambda give: blocks.ProgramTree(
+        model(give), model(give, TARGET), give.sequence([2, 1]), verify_nothing
+    ),
     "greatest path": lambda give: GreatestPath(model(give), model(give, TARGET), 2),
     **{
         kind.title: lambda give, kind=kind: kind(
@@ -312,5 +321,18 @@ FLOAT = {  # from float arrays only
     "pair": lambda give: Pair(give(DRAFT), give(TARGET)),
     "estimates": lambda give: Estimates.of_means(give(np.ones(2) / 2), 10),
     "paths": lambda give: DistinctPaths(Pair(give(DRAFT), give(TARGET)), 2, 10),
-    "paths rule": lambda give: DistinctPaths(Pair(give(DRAFT), give(TARGET)), 2, 10).rule(2),
+    "paths rule": lambda give: DistinctPaths(Pair(give(DRAFT), give(TARGET)), 2, 10).of_first(2),
+    "accepted": lambda give: rules.NaiveSampling(give(DRAFT), give(TARGET), 2).accepted(),
+    "drawn drafts": lambda give: rules.NaiveSampling(give(DRAFT), give(TARGET), 2).estimate(5),
+    "counted drafts": lambda give: rules.PooledSelection(give(DRAFT), give(TARGET), 2).estimate(5),
+    "distinct drafts": lambda give: rules.PooledSelectionWithoutReplacement(
+        give(DRAFT), give(TARGET), 2
+    ).estimate(5),
+    "mixed drafts": lambda give: rules.PriorityMixture(
+        otspec.IID(give(DRAFT), 2), give(TARGET)
+    ).estimate(5),
+    "drawn noise": lambda give: rules.GumbelCoupling(give(DRAFT), give(TARGET), 2).estimate(5),
+    "selection estimate": lambda give: rules.ImportanceSampling(
+        give(DRAFT), give(TARGET), 2
+    ).estimate(5),
 }

@@ -11,13 +11,24 @@ from advice_instances import ADVICE
 from conformance_instances import CONFORMANCE
 from frozen_instances import DRAFT, LAW, TARGET, WITNESS
 
-from otspec import auditing, blocks, cones, conformance, decoding, models, optimum, rules, traces
+from otspec import (
+    auditing,
+    blocks,
+    cones,
+    conformance,
+    decoding,
+    drafts,
+    models,
+    optimum,
+    rules,
+    traces,
+)
 from otspec.auditing.blocks import TextErrors
 from otspec.auditing.report import problem_of
 from otspec.batch import Verified, VerifiedBlock
 from otspec.blocks import as_shape
 from otspec.blocks.trees.best.growth import Grown
-from otspec.blocks.trees.verifiers.base import Agreeing, Siblings
+from otspec.blocks.trees.verifiers.base import Agreeing
 from otspec.blocks.trees.verifiers.traversal_verify import rejections
 from otspec.blocks.trees.verifiers.visits import Child, over_drafts
 from otspec.cones.condition import Classifier
@@ -28,14 +39,12 @@ from otspec.cones.vectors import Quotient
 from otspec.conformance.faults import FAULTS
 from otspec.conformance.vectors import distributions as vector_laws
 from otspec.decoding.decoder import Decoder
-from otspec.decoding.drafting import Children, Drafted, Drafting, EndingShape
+from otspec.decoding.drafting import Drafting, EndingShape
 from otspec.decoding.reader import Reader, Reading, Request
 from otspec.decoding.verification import (
-    ChainVerifier,
-    LeafVerifier,
     ReadModel,
+    RuleVerifier,
     SharedNoiseVerifier,
-    TreeVerifier,
     Verdict,
 )
 from otspec.distributions import as_distribution
@@ -102,8 +111,8 @@ class Halves(Reader):
 HALF = as_distribution([0.5, 0.5])
 SHAPE = as_shape("2x1")
 ENDING = EndingShape(SHAPE, frozenset([1]))
-DRAFTED = Drafted(blocks.TokenTree((-1,)), (0,), {-1: Children(HALF, (0,))})
 READ = ReadModel(Halves(), (0,))
+VERIFIER = RuleVerifier(drafts.IID, blocks.TokenVerification(READ, READ, 2), READ, READ)
 
 
 def stored(kind, *more):
@@ -137,7 +146,7 @@ PLAIN = {
     "script of texts": lambda _: Script(length=2),
     "part of a trace": lambda _: Part("Why?", 3, depth=1),
     "callable": lambda _: models.CallableModel(halves),
-    "counted law": lambda _: rules.NaiveSampling(DRAFT, TARGET, 2).counted_law(),
+    "counted law": lambda _: rules.NaiveSampling(DRAFT, TARGET, 2).accepted().counted,
     "n-grams": lambda _: models.NGramModel((0, 1, 1, 0), 2, 1),
     "a pool a token": lambda _: rules.ByToken(),
     "all tokens in order": lambda _: Tokens(),
@@ -167,29 +176,24 @@ PLAIN = {
     "contexts": lambda _: JointContexts(*[models.memoryless(DRAFT)] * 2, past=1),
     "end of a block": lambda _: End(0, (0,), 0),
     "decoded": lambda _: blocks.Decoded((0, 1), 1),
-    "drafted": lambda _: blocks.DraftedTree(blocks.TokenTree((-1, 0)), (0, 1)),
+    "drafted": lambda _: blocks.DraftedTree.chain((0, 1), *[models.memoryless(DRAFT)] * 2),
     "token tree": lambda _: blocks.TokenTree.of_branching("2x1"),
     "shape": lambda _: SHAPE,
     "shape that ends": lambda _: ENDING,
     "tree of any shape": lambda _: as_shape("[top[][]][]"),
     "node that agrees": lambda _: Agreeing(-1, SHAPE),
-    "siblings": lambda _: Siblings(False, [[Agreeing(0, SHAPE)]]),
-    "children": lambda _: DRAFTED.children[-1],
-    "drafted nodes": lambda _: DRAFTED,
-    "drafting": lambda _: Drafting(DRAFTED, Halves(), {-1: 0}, 1),
+    "drafting": lambda _: Drafting({}, {-1: HALF}, Halves(), {-1: 0}, 1),
     "reading": lambda _: Halves().read((0,), (-1,), 1),
     "read model": lambda _: READ,
-    "tree verifier": lambda _: TreeVerifier(rules.KSequential),
-    "shared noise": lambda _: SharedNoiseVerifier(rules.GumbelCoupling),
+    "rule verifier": lambda _: VERIFIER,
+    "shared noise": lambda _: SharedNoiseVerifier(drafts.IID),
     "pages of a column": lambda _: Column("x", 3, 8),
     "request": lambda _: Request(Halves(), (0,), (-1,), 1),
-    "leaf verifier": lambda _: LeafVerifier(rules.KSequential),
     "child": lambda _: Child(0, (1, 2), 0.5),
-    "chain verifier": lambda _: ChainVerifier(blocks.TokenVerification, 2, READ, READ, (), READ),
     "arrivals": lambda _: over_drafts(rules.RecursiveRejection(DRAFT, TARGET, 2), merge=True),
     "rejections": lambda _: next(rejections(HALF, HALF, 1.0, 2)),
-    "verdict": lambda _: Verdict((0,), 1, TreeVerifier(rules.KSequential)),
-    "decoder": lambda _: Decoder((0,), Halves(), Halves(), ENDING, TreeVerifier(rules.KSequential)),
+    "verdict": lambda _: Verdict(0, 1, VERIFIER),
+    "decoder": lambda _: Decoder((0,), Halves(), Halves(), ENDING, VERIFIER),
     "generated": lambda _: decoding.Generated((decoding.Step((0, 1), 1, 2, 2),), 2),
     "step of decoding": lambda _: decoding.Step((0, 1), 1, 2, 2),
     "audit of blocks": lambda _: auditing.BlockAudit(True, {(0,): 1}, 0, 0, None, 0, 1, 2),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import otspec
 from otspec import blocks, programs
 from otspec.blocks.planned_block import PlannedRest
-from otspec.models.conditioned import GivenBeginning
+from otspec.models.joint_contexts import GivenBeginning
 
 DRAFT, TARGET = ["1/2", "3/10", "1/5"], ["1/10", "3/5", "3/10"]
 

@@ -38,6 +38,7 @@ NOT_WALKED = {
     "Knots": "a search, which prefixes are added to",
     "Quantity": "what an exact number and an estimate share",
     "Ordered": "a part of a Pair, which is walked",
+    "Growing": "a tree that is being drafted, which nodes are added to",
     **dict.fromkeys(
         ("Heaviest", "Left", "Levels"), "numbers of DistinctPaths while it draws, which is walked"
     ),
@@ -56,6 +57,7 @@ NOT_WALKED = {
         (
             "Randomness",
             "Followed",
+            "Key",
             "KernelBatches",
             "StepBatches",
             "SingleRows",
@@ -70,7 +72,7 @@ NOT_WALKED = {
         ("Product", "Products"), "products of random numbers, of which more is known with each look"
     ),
     **dict.fromkeys(
-        ("RightRule", "Candidate", "Control"),
+        ("RightRule", "Candidate"),
         "hold or return programs, which are functions that do not pickle",
     ),
     **dict.fromkeys(("BlockReader", "TextRows", "LoggedText"), "read a file as they are looked at"),

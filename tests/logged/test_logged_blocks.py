@@ -173,7 +173,7 @@ def test_comparisons_are_means_with_their_standard_errors():
     other = LoggedBlock(DRAFT, TARGET, [1, 0])
     rows = compare_on_blocks(iter([LOGGED, other]), [1, 2])
     assert [row.length for row in rows] == [1] * 3 + [2] * 3
-    for row, rule_class in zip(rows, BLOCK_RULES.values() * 2, strict=True):
+    for row, rule_class in zip(rows, [*BLOCK_RULES.values()] * 2, strict=True):
         values = [block.expected(rule_class, row.length) for block in (LOGGED, other)]
         assert row.rule == rule_class.title
         assert row.expected == sum(values) / 2

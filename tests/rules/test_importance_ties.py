@@ -7,43 +7,16 @@ from itertools import product
 
 import numpy as np
 import pytest
-from instances import KINDS, pair
 from searching import enough
+from tied_pairs import tied_pair, tolerance
 
 from otspec.rules import ImportanceSampling
 
-ROUNDING = 2.0**-53
-
 
 def instances(seed, count):
-    """Drafts and targets of few different masses, so that ratios and sums often tie.
-
-    Masses are sixths, eighths, halves and zeros; some targets are drafts in another order.
-    """
+    """Some tied pairs."""
     rng = np.random.default_rng(seed)
-    for index in range(enough(count)):
-        n = int(rng.integers(2, 7))
-        if index % 4 == 0:
-            yield pair(rng, n, KINDS[index // 4 % len(KINDS)])
-            continue
-        whole = (6, 8, 16)[index % 3]
-        draft = rng.multinomial(whole, np.ones(n) / n)
-        target = rng.permutation(draft) if index % 2 else rng.multinomial(whole, np.ones(n) / n)
-        yield tuple(tuple(Fraction(int(x), whole) for x in each) for each in (draft, target))
-
-
-def tolerance(n, k):
-    """How far roundings move the law of the selected draft, and any mass of a pair.
-
-    A stage has masses b_i p_j + b_j p_i and wants (q - b p)_+. If b is wrong by e in sum, these are
-    wrong by 2e and 2(n + 4) roundings of 1. A flow moves at most n² times over n tokens, with two
-    roundings each; a rounding there is one of the data. Every share is wrong by the sum of all (the
-    law of shared_pairs), and so is what a token gets; b is n of these and n certain terms.
-    """
-    wrong = n * ROUNDING
-    for _ in range(k - 1):
-        wrong = (1 + 2 * n) * wrong + n * (2 * (n + 4) + 2 * n**3) * ROUNDING
-    return wrong
+    return [tied_pair(rng, index) for index in range(enough(count))]
 
 
 @pytest.mark.parametrize("k", [2, 3, 4])

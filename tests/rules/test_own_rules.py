@@ -193,6 +193,7 @@ def test_programs_are_audited_as_functions_objects_and_rules():
     [
         (2, "verify returned 2: return the position of a draft, from 0 to 1, or 2 masses"),
         (-1, "verify returned -1: return the position"),
+        (True, "verify returned True: return the position"),
         ([1, 0, 0], r"verify returned an array of shape \(3,\)"),
         ([0.5, 0.5], "target is exact but what verify returned is float"),
         (None, "what verify returned must be a list or array"),

@@ -3,7 +3,7 @@
 import pytest
 
 from otspec.blocks.trees.best import acceptance_rates
-from otspec.blocks.trees.verifiers import base, nodes, visits
+from otspec.blocks.trees.verifiers import base, draft_selection, nodes, visits
 from otspec.blocks.trees.verifiers.nodes import Node
 from otspec.blocks.trees.verifiers.token_rules import made_rule
 from otspec.logged import block, given_text
@@ -30,6 +30,6 @@ def rules_made_once(monkeypatch):
             summed[key] = Node(rule, merge)  # which holds the rule, so that the id stays its own
         return summed[key]
 
-    for module in (block, acceptance_rates, base, given_text, nodes, visits):
+    for module in (block, acceptance_rates, base, draft_selection, given_text, nodes, visits):
         monkeypatch.setattr(module, "made_rule", made_once)
     monkeypatch.setattr(nodes, "Node", summed_once)

@@ -14,7 +14,8 @@ from searching import NIGHTLY
 
 from otspec.auditing import audit_blocks
 from otspec.blocks import TREE_RULES as NAMED
-from otspec.blocks import DraftedTree, DraftSelection, TokenTree, as_shape
+from otspec.blocks import DraftSelection, TokenTree
+from otspec.chance import Drawn
 from otspec.models.random_pairs import random_pair
 
 pytestmark = pytest.mark.usefixtures("rules_made_once")
@@ -115,9 +116,9 @@ def test_drawn_trees_are_verified_as_outcomes_say(text, rule):
         law = {outcome.accepted: outcome.mass for outcome in selection.outcomes()}
         rng, counts = np.random.default_rng(531), Counter()
         for _ in range(150):
-            drafted = selection.draw(rng)
-            assert as_shape(drafted.tree).size <= selection.tree.size
-            counts[selection.verify(drafted, rng).accepted] += 1
+            drafts = selection.draw(Drawn(rng))
+            assert len(drafts) <= selection.tree.size
+            counts[selection.outcome(drafts, Drawn(rng)).accepted] += 1
         check_frequencies(counts, law)
 
 
@@ -148,5 +149,5 @@ def test_a_drafted_tree_has_a_token_for_each_node():
     selection = DraftSelection(
         *random_pair(2, 0.5, np.random.default_rng(0)), "2", RULES["recursive"][0]
     )
-    with pytest.raises(ValueError, match="drafted has 1 tokens, but its tree has 2 nodes"):
-        selection.verify(DraftedTree(TokenTree((-1, -1)), (0,)), np.random.default_rng(0))
+    with pytest.raises(ValueError, match="tokens has 1 tokens, but the tree has 2 nodes"):
+        selection.drafted(TokenTree((-1, -1)), (0,))

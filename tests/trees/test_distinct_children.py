@@ -11,6 +11,7 @@ import oracles
 import pytest
 from drafted_trees import answered, distinct, models, top, verified
 from instances import pairs
+from programs import drawn
 from searching import enough
 
 import otspec
@@ -105,9 +106,8 @@ def test_no_more_distinct_children_than_tokens_to_draw_whatever_makes_the_rule(n
             assert found == dict(target.texts(3))
             assert {type(mass) for mass in found.values()} == {Fraction}
             assert selection.expected() == enumerated_expected(selection)
-            drafted = selection.draw(rng).tree
             support = sum(mass > 0 for mass in draft(()))
-            assert len(drafted.children(-1)) == min(int(tree[0]), support)
+            assert len(drawn(selection, rng).children()) == min(int(tree[0]), support)
 
 
 @pytest.mark.parametrize(

@@ -24,6 +24,7 @@ from drafted_trees import (
     verified,
 )
 from instances import pairs, weights
+from programs import drawn
 from searching import NIGHTLY
 
 import otspec
@@ -222,7 +223,7 @@ def test_no_more_distinct_children_than_tokens_to_draw(rng):
     narrow = DraftSelection(draft, target, "2x2", RecursiveRejectionWithoutReplacement)
     assert selection.expected() == narrow.expected()
     assert answered(selection) == answered(narrow)
-    sizes = {len(selection.draw(rng).tokens) for _ in range(20)}
+    sizes = {len(drawn(selection, rng).tokens) for _ in range(20)}
     assert sizes == {2 + 1 + 2}  # below token 0 there is one token, below token 1 are two
 
 
@@ -294,7 +295,7 @@ def test_after_some_text_it_is_the_same_rule(rng):
 class Unformulated(RecursiveRejection):
     """Has the program of its verification, and no formula."""
 
-    def accepted_by_draft(self):
+    def _by_position(self):
         raise NotExactError("no formula")
 
     def acceptance(self):

@@ -8,9 +8,11 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from any_trees import check_frequencies
-from drafted_trees import RULES, answered, as_floats, models_for, trees
+from drafted_trees import IID_RULES, RULES, answered, as_floats, models_for, trees
+from programs import drawn, verified
 
-from otspec.blocks import DraftedTree, DraftSelection, TokenTree, as_branching, decode
+from otspec.blocks import DraftSelection, TokenTree, as_branching, decode
+from otspec.chance import Drawn
 from otspec.models import TableModel, memoryless
 from otspec.rules import (
     PooledSelectionWithoutReplacement,
@@ -29,9 +31,16 @@ def tree_of(rule):
 
 def nested(drafted, node=-1):
     """A drafted tree as its children and what is below each."""
-    return tuple(
-        (drafted.tokens[child], nested(drafted, child)) for child in drafted.tree.children(node)
-    )
+    return tuple((drafted[child], nested(drafted, child)) for child in drafted.children(node))
+
+
+def agreeing(tree, merges):
+    """The same of a tree whose equal drafts are apart: they are one node, or the first counts."""
+    below = {}
+    for token, subtree in tree:
+        if merges or token not in below:
+            below[token] = (*below.get(token, ()), *subtree)
+    return tuple((token, agreeing(below[token], merges)) for token, _ in tree)
 
 
 @pytest.mark.parametrize("rule", ["recursive", "recursive-distinct", "spechub", "coupling"])
@@ -41,8 +50,10 @@ def test_trees_are_drawn_from_their_law(rule):
     for draft, target in models_for(rule, 160, 2, 3, 2):
         tree = as_branching(tree_of(rule))
         selection = DraftSelection(as_floats(draft), as_floats(target), tree, made)
-        counts = Counter(nested(selection.draw(rng)) for _ in range(600))
-        check_frequencies(counts, trees(draws, draft, tree))
+        counts, law = Counter(nested(drawn(selection, rng)) for _ in range(600)), Counter()
+        for apart, mass in trees(draws, draft, tree).items():
+            law[agreeing(apart, rule in IID_RULES)] += mass
+        check_frequencies(counts, law)
 
 
 @pytest.mark.parametrize(
@@ -83,8 +94,8 @@ def test_a_given_tree_is_verified_along_its_own_tokens(rule):
     for draft, target in models_for(rule, 167, 4, 3, 3):
         selection = DraftSelection(draft, target, tree_of(rule), RULES[rule][0])
         for _ in range(5):
-            drafted = selection.draw(rng)
-            outcome = selection.verify(drafted, rng)
+            drafted = drawn(selection, rng)
+            outcome = selection.outcome(drafted, Drawn(rng))
             head = outcome.accepted
             below = [nested(drafted)]
             for token in head:
@@ -96,7 +107,6 @@ def test_a_given_tree_is_verified_along_its_own_tokens(rule):
                 assert (follows == target(head)).all()
                 continue
             token = selection.next_token(outcome, rng)
-            assert follows[token] == 1
             assert target(head)[token] > 0
             after = outcome.following.after((token,))
             for more in ((), (0,), (2, 1)):
@@ -110,12 +120,12 @@ def test_the_order_of_the_nodes_does_not_matter():
     """The same tree, depth by depth and branch by branch."""
     draft, target = TableModel({(): HALVES}), TableModel({(): QUARTERS, (1,): HALVES})
     selection = DraftSelection(draft, target, "2x2", RecursiveRejection)
-    by_level = DraftedTree(TokenTree((-1, -1, 0, 0, 1, 1)), (0, 1, 0, 0, 1, 1))
-    by_branch = DraftedTree(TokenTree((-1, 0, 0, -1, 3, 3)), (0, 0, 0, 1, 1, 1))
-    assert nested(by_level) == nested(by_branch)
+    by_level = TokenTree((-1, -1, 0, 0, 1, 1)), (0, 1, 0, 0, 1, 1)
+    by_branch = TokenTree((-1, 0, 0, -1, 3, 3)), (0, 0, 0, 1, 1, 1)
+    assert nested(selection.drafted(*by_level)) == nested(selection.drafted(*by_branch))
     for seed in range(30):
         first, second = (
-            selection.verify(tree, np.random.default_rng(seed)) for tree in (by_level, by_branch)
+            verified(selection, tree, np.random.default_rng(seed)) for tree in (by_level, by_branch)
         )
         assert first.accepted == second.accepted
         assert (first.following(()) == second.following(())).all()
@@ -125,10 +135,10 @@ def test_merged_nodes_go_on_with_the_children_of_all():
     """Two equal first tokens: the second token is among the children of the second one only."""
     draft = memoryless(HALVES)
     target = TableModel({(): ("1", "0"), (0,): ("0", "1")})
-    drafted = DraftedTree(TokenTree.of_branching("2x1"), (0, 0, 0, 1))
+    drafted = TokenTree.of_branching("2x1"), (0, 0, 0, 1)
     for merge, kept in ((True, (0, 1)), (False, (0,))):
         selection = DraftSelection(draft, target, "2x1", RecursiveRejection, merge)
-        outcome = selection.verify(drafted, np.random.default_rng(0))
+        outcome = verified(selection, drafted, np.random.default_rng(0))
         assert outcome.accepted == kept
         assert selection.next_token(outcome, np.random.default_rng(0)) == (0 if merge else 1)
 
@@ -137,11 +147,10 @@ def test_trees_that_do_not_fit_are_refused():
     selection = DraftSelection(
         memoryless(HALVES), memoryless(HALVES), "2x2", RecursiveRejection, merge=False
     )
-    rng = np.random.default_rng(168)
-    with pytest.raises(ValueError, match="drafted has 2 tokens, but its tree has 1 nodes"):
-        selection.verify(DraftedTree(TokenTree((-1,)), (0, 0)), rng)
-    with pytest.raises(ValueError, match=r"x\[1\] is 2, but token ids run from 0 to 1"):
-        selection.verify(DraftedTree(TokenTree.of_branching("2x2"), (0, 2, 0, 0, 0, 0)), rng)
+    with pytest.raises(ValueError, match="tokens has 2 tokens, but the tree has 1 nodes"):
+        selection.drafted(TokenTree((-1,)), (0, 0))
+    with pytest.raises(ValueError, match=r"tokens\[1\] is 2, but token ids run from 0 to 1"):
+        selection.drafted(TokenTree.of_branching("2x2"), (0, 2, 0, 0, 0, 0))
 
 
 def test_a_text_is_decoded_with_trees():
@@ -165,7 +174,7 @@ def test_a_text_is_decoded_with_trees():
 def test_of_one_certain_token_there_is_one_distinct_draft(rule):
     selection = DraftSelection(memoryless(["1", "0"]), memoryless(HALVES), "2", rule)
     assert selection.expected() == Fraction(1, 2)
-    assert selection.draw(np.random.default_rng(0)).tokens == (0,)
+    assert drawn(selection, np.random.default_rng(0)).tokens == (0,)
 
 
 @pytest.mark.parametrize(

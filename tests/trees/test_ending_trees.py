@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from block_models import model_pairs
 from ending_models import certain, kept_up_to_end, law_up_to_end
+from programs import drawn
 
 from otspec.auditing import audit_blocks
 from otspec.blocks import (
@@ -70,11 +71,10 @@ def test_nothing_is_drafted_behind_an_end_token(name):
     rule = RULES[name](draft, EndingModel(target, {1}), "2x1")
     rng, ended = np.random.default_rng(0), 0
     for _ in range(40):
-        tree, tokens = rule.draw(rng)
-        assert all(tokens[parent] != 1 for parent in tree.parents if parent >= 0)
-        ended += 1 in tokens
-        accepted = rule.verify(rule.draw(rng), rng).accepted
-        assert 1 not in accepted[:-1]
+        drafts = drawn(rule, rng)
+        assert all(drafts[parent] != 1 for parent in drafts.parents if parent >= 0)
+        ended += 1 in drafts
+        assert 1 not in rule.sample(rng).accepted[:-1]
     assert ended
     found = simulate(rule, 300, seed=1)
     assert found.low <= float(rule.efficiency()) <= found.high

@@ -17,6 +17,7 @@ from ending_models import (
     law_up_to_end,
     most_kept,
 )
+from programs import drawn
 
 from otspec.auditing import audit_blocks
 from otspec.blocks import (
@@ -202,8 +203,8 @@ def test_nothing_is_drafted_behind_an_end_token(kind, make, draft, target, end):
         text = decode(rule, 3, rng).tokens
         assert not set(text[:-1]) & end
         if isinstance(rule, TreeRule):
-            shape, tokens = rule.draw(rng)
-            assert all(tokens[parent] not in end for parent in shape.parents if parent >= 0)
+            drafts = drawn(rule, rng)
+            assert all(drafts[parent] not in end for parent in drafts.parents if parent >= 0)
 
 
 def _drafts(rule):

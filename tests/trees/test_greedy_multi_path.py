@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 from block_models import capped_mass, model_pairs, within
 from instances import EPS
+from programs import verified
 
 from otspec.auditing import audit_blocks
 from otspec.blocks import (
     TREE_VERIFIERS,
     BlockVerification,
-    DraftedTree,
     DraftSelection,
     FirstHighestPath,
     GreedyMultiPath,
@@ -200,17 +200,13 @@ def test_samples_have_the_frequencies_of_the_outcomes():
 
 def test_a_drafted_tree_is_verified_by_its_greatest_path():
     rule, rng = GreedyMultiPath(COIN, BIASED, paths=2, length=2), np.random.default_rng(0)
-    drafted = DraftedTree(TokenTree.of_branching("2x1"), (0, 1, 1, 0))
-    assert rule.greatest([(0, 1), (1, 0)]) == (1, 0)
-    kept = {rule.verify(drafted, rng).accepted for _ in range(50)}
+    drafted = TokenTree.of_branching("2x1"), (0, 1, 1, 0)
+    kept = {verified(rule, drafted, rng).accepted for _ in range(50)}
     assert kept == {(1, 0), (1,)}
-    with pytest.raises(ValueError, match="give paths of 2 tokens each"):
-        rule.verify(DraftedTree(TokenTree.of_branching("2"), (0, 1)), rng)
-    with pytest.raises(ValueError, match="as draw"):
-        rule.verify((0, 1), rng)
-    for paths in ([], [(0, 1), (1,)], [(0, 2)], None):
-        with pytest.raises(ValueError, match="paths"):
-            rule.greatest(paths)
+    with pytest.raises(ValueError, match="it must be a TokenTree"):
+        rule.drafted((0, 1), (0, 1))
+    with pytest.raises(ValueError, match=r"tokens\[1\] is 2"):
+        rule.drafted(TokenTree.of_branching("2x1"), (0, 2, 1, 0))
 
 
 def test_after_beginnings_the_mean_is_of_the_rule_after_each():

@@ -263,14 +263,14 @@ def test_drafted_trees_are_verified_by_the_law_of_the_outcomes(kind):
         rule = kind(*map(as_floats, pair), "[[]][[][]]")
         counts = Counter()
         for _ in range(400):
-            outcome = rule.verify(rule.draw(rng), rng)
+            outcome = rule.sample(rng)
             counts[outcome.accepted, rule.next_token(outcome, rng)] += 1
         exact = kind(*pair, rule.tree)
         assert within(counts, answered(exact), 400)
         assert exact.sample(rng).mass == 1
 
 
-def test_a_deep_tree_is_verified_without_recursion():
+def test_a_deep_tree_is_verified():
     same = memoryless([0.5, 0.5])
     rule = TraversalVerify(same, same, (1,) * 500)
     outcome = rule.sample(np.random.default_rng(0))

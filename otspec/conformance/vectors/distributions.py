@@ -109,9 +109,9 @@ def _of_block(group: Group, drafts: Drafts) -> Answers:
     models = (_model(group.pair.draft), _model(group.pair.target))
     rule = BLOCK_RULES[group.rule](*models, len(drafts))
     return _positive({
-        (length, token): chance * mass
-        for length, chance in enumerate(rule.kept(drafts).tolist()) if chance
-        for token, mass in enumerate(rule.following(drafts[:length])(()).tolist())
+        (len(outcome.accepted), token): outcome.mass * mass
+        for outcome in rule.outcomes_of(rule.drafted(drafts))
+        for token, mass in enumerate(outcome.following(()).tolist())
     })  # fmt: skip
 
 

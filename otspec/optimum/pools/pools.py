@@ -19,7 +19,8 @@ from otspec.drafts.single import ByRatio
 from otspec.optimum.pools.histogram import Histogram, equal_bins
 from otspec.optimum.pools.knots import Knots
 
-_POWER = 512
+UNITS = 512
+"""Small units of mass are 2^−512."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,7 +75,7 @@ class Pools(Frozen):
         """
         if is_exact(self.draft):
             return self
-        draft, tokens = np.ldexp(self.draft, _POWER), np.ldexp(self.tokens, _POWER)
+        draft, tokens = np.ldexp(self.draft, UNITS), np.ldexp(self.tokens, UNITS)
         return replace(self, draft=draft, tokens=tokens)
 
     def spread(self, values: Array) -> Array:
@@ -112,6 +113,12 @@ class Pools(Frozen):
         """Return whether each token is below each knot: (t,), (c,) -> (t, c)."""
         below: Array = self.index[tokens][:, None] < knots
         return below
+
+    def between(self, tokens: IntArray, start: int, end: int) -> Array:
+        """Return how likely each token is put in the pools start to end − 1: (t,) -> (t,)."""
+        pool = self.index[tokens]
+        between: Array = (start <= pool) & (pool < end)
+        return between
 
     def counted_once(self, tokens: IntArray) -> Array:
         """Return whether only the first ring of each token counts: (t,) -> (t,)."""

@@ -17,7 +17,7 @@ from otspec.models.base import Prefix
 from otspec.models.joint_contexts import JointContexts
 from otspec.programs.builder import ProgramBuilder
 from otspec.programs.formulation import Size, check_size
-from otspec.programs.sequences.long_run import LongRunProgram, Rows, Share, padded
+from otspec.programs.sequences.one_corrected_token import LongRunProgram, Rows, Share, padded
 from otspec.solvers import LinearProgram, Sense, Solution
 
 MOST_PAST = 1_000

@@ -82,19 +82,30 @@ class ProgramRule(LawRule):
         try:
             position = operator.index(found)
         except TypeError:
-            row = as_numbers(found, "what verify returned")
-            if row.shape != (n,):
-                raise ValueError(
-                    f"verify returned an array of shape {row.shape}: return {n} masses, or the "
-                    "position of a draft"
-                ) from None
-            if is_exact(row) and not is_exact(self.target):
-                row = row.astype(float)
-            check_alike("target", self.target, "what verify returned", row)
-            return row
-        if not 0 <= position < self.k:
+            return as_returned_row(found, self.target)
+        if isinstance(found, bool) or not 0 <= position < self.k:
             raise ValueError(
-                f"verify returned {position}: return the position of a draft, from 0 to "
+                f"verify returned {found}: return the position of a draft, from 0 to "
                 f"{self.k - 1}, or {n} masses"
             )
         return position
+
+
+def as_returned_row(found: Any, target: Distribution) -> Distribution:
+    """Return what a user's program returned as a distribution, in the target's arithmetic.
+
+    Raises
+    ------
+    ValueError
+        Something else than n masses.
+    """
+    row, n = as_numbers(found, "what verify returned"), len(target)
+    if row.shape != (n,):
+        raise ValueError(
+            f"verify returned an array of shape {row.shape}: return {n} masses, or the position of "
+            "a draft"
+        )
+    if is_exact(row) and not is_exact(target):
+        row = row.astype(float)
+    check_alike("target", target, "what verify returned", row)
+    return row

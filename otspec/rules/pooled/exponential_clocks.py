@@ -69,11 +69,10 @@ def _by_time(heavy: Array, light: Number, above: Number, k: int) -> float:
     step = math.pi**2 / (3 - low + 2.5 * (k - 1))
     logarithms = low + step * (np.arange(math.ceil((high - low) / step)) + 0.5)
     rung = np.exp(logarithms)
-    with np.errstate(over="ignore"):  # rung for certain
-        times = rung / above
-        due = np.minimum(light * times, 700.0)
-        rates = heavy[heavy > 0, None] * times
-    numbers = np.empty((k, len(times)))
+    with np.errstate(over="ignore"):  # rung for certain; nothing never rings, at any time
+        due = np.minimum(light / above * rung, 700.0)
+        rates = (heavy[heavy > 0, None] / above) * rung
+    numbers = np.empty((k, len(rung)))
     numbers[0] = np.exp(-due)
     for i in range(1, k):
         numbers[i] = numbers[i - 1] * due / i
@@ -104,13 +103,15 @@ class RungDrafts(Frozen):
     heavy: Array
     lefts: Array
 
-    def shares(self, below: Array, inside: Array, above: Number, group: Number) -> Array:
+    def shares(
+        self, below: Array, inside: Array, beyond: Array, above: Number, group: Number
+    ) -> Array:
         """Return how likely a group is the highest that rings, and a draft is selected: (k,).
 
         Parameters
         ----------
-        below, inside : ndarray, shape (k,)
-            Which part of each draft is below the group, and in it.
+        below, inside, beyond : ndarray, shape (k,)
+            Which part of each draft is below the group, in it, and above it.
         above, group : number
             The draft mass above the group, and in it.
         """
@@ -119,52 +120,57 @@ class RungDrafts(Frozen):
         first, none = zeros((k + 1, k), like=self.masses), zeros(k + 1, like=self.masses)
         none[0] = as_number(1, like=self.masses)
         for _ in range(k):
-            first, none = self._one_more(first, none, below * self.masses, inside * self.masses)
+            first, none = self._one_more(first, none, below, inside, beyond)
         shares = zeros(k, like=self.masses)
         for rung in range(1, k + 1):
-            shares += self._chosen(first[rung], rung, below, inside, above, group)
+            shares += self._chosen(first[rung], rung, inside, beyond, above, group)
         return shares
 
     def _one_more(
-        self, first: Array, none: Array, below: Array, inside: Array
+        self, first: Array, none: Array, below: Array, inside: Array, beyond: Array
     ) -> tuple[Array, Array]:
-        """Ring until a ring counts: a light token's again, or the next draft's."""
+        """Ring until a ring counts: a light token's again, or the next draft's.
+
+        Masses are divided by masses before they meet probabilities, so that floats of any size
+        leave ratios that are at most 1.
+        """
         next_first, next_none = zeros(first.shape, like=first), zeros(none.shape, like=none)
-        both = below + inside
+        held, both = inside * self.masses, (below + inside) * self.masses
         for rung in np.flatnonzero(none[:-1] + first[:-1].sum(axis=1) > 0).tolist():
             before = np.arange(len(below)) < rung
             again, light = before & self.heavy, before & ~self.heavy
-            over = self._over(again, light, both)
-            started = none[rung] / (over + inside[again].sum())
-            led = first[rung] / over
-            led[again] += started * (inside[again] / over)
-            next_first[rung] += led * both[light].sum()
-            next_first[rung, light] += started * inside[light]
-            next_none[rung] += started * below[light].sum()
-            share = self.lefts[rung] / self.masses[rung]
-            next_first[rung + 1] += led * (share * both[rung])
-            next_first[rung + 1, rung] += started * (share * inside[rung])
-            next_none[rung + 1] += started * (share * below[rung])
+            over = self._over(again, light, beyond)
+            alone, left = over + held[again].sum(), self.lefts[rung]
+            # A ring of the group that does not count makes its token the first.
+            led = first[rung].copy()
+            led[again] += none[rung] * (held[again] / alone)
+            next_first[rung] += led * (both[light].sum() / over)
+            next_first[rung, light] += none[rung] * (held[light] / alone)
+            next_none[rung] += none[rung] * ((below * self.masses)[light].sum() / alone)
+            # The next draft rings, given that it is the next: with the mass of all that may be.
+            next_first[rung + 1] += led * ((left / over) * (below + inside)[rung])
+            next_first[rung + 1, rung] += none[rung] * ((left / alone) * inside[rung])
+            next_none[rung + 1] += none[rung] * ((left / alone) * below[rung])
         return next_first, next_none
 
-    def _over(self, again: Array, light: Array, both: Array) -> Number:
+    def _over(self, again: Array, light: Array, beyond: Array) -> Number:
         """Return the mass of all but the rings that do not count and are not above the group."""
         rung = int(again.sum() + light.sum())
         counted = self.lefts[rung] + self.masses[light].sum()
-        return as_number(counted + (self.masses - both)[again].sum(), like=self.masses)
+        return as_number(counted + (self.masses * beyond)[again].sum(), like=self.masses)
 
     def _chosen(
-        self, first: Array, rung: int, below: Array, inside: Array, above: Number, group: Number
+        self, first: Array, rung: int, inside: Array, beyond: Array, above: Number, group: Number
     ) -> Array:
         """Return how likely each draft is selected once all rings that count have rung."""
         before = np.arange(len(first)) < rung
         again, light = before & self.heavy, before & ~self.heavy
         among = np.where(again, inside * self.masses, zeros(len(first), like=first))
-        over = self._over(again, light, (below + inside) * self.masses)
+        over = self._over(again, light, beyond)
         held, one = among.sum(), as_number(1, like=first)
         # In floats any of them may be 0 that cannot be: then such drafts are as good as never.
         if not (above > 0 and group > 0 and held > 0 and over > 0):
             return first
-        share = min((above / group) * (held / over), one)
+        share = min((above / over) * (held / group), one)  # both at most 1, but for roundings
         chosen: Array = (one - share) * first + share * first.sum() * (among / held)
         return chosen

@@ -86,6 +86,18 @@ class GradedPools(Pools):
         below: Array = (1 - part) * lower + part * upper
         return below
 
+    def between(self, tokens: IntArray, start: int, end: int) -> Array:
+        """Return how likely each token is put in the pools start to end − 1: (t,) -> (t,).
+
+        It is no difference: a part that is small against the others keeps its digits.
+        """
+        part = self.part[tokens]
+        lower, upper = (
+            (pools[tokens] >= start) & (pools[tokens] < end) for pools in (self.index, self.upper)
+        )
+        between: Array = (1 - part) * lower + part * upper
+        return between
+
     def rises_without_replacement(self, draft: Distribution, k: int) -> Array:
         """Return by how much P(all rings that count are below) rises over each pool: (m,)."""
         tokens, last = np.flatnonzero(draft), len(self.draft)
@@ -93,8 +105,8 @@ class GradedPools(Pools):
         heights = zeros(last + 1, like=draft)
         heights[last:] = as_number(1, like=draft)
         for knot in range(1, last):
-            below = self.below(tokens, np.array([knot]))[:, 0]
-            inside, above = draft * below, draft * (1 - below)
+            inside = draft * self.between(tokens, 0, knot)
+            above = draft * self.between(tokens, knot, last)
             light = as_number(inside[~heavy].sum(), like=draft)
             beyond = as_number(above.sum(), like=draft)
             heights[knot] = all_below(inside[heavy], light, beyond, k)

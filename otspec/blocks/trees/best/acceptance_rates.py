@@ -1,4 +1,4 @@
-"""How likely each of k drafts is kept, after each place of a text, and where that leads."""
+"""The probability that each of k drafts is kept, after everything that the models tell apart."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from otspec._base.frozen import Frozen
 from otspec.blocks.trees.shapes import Shape
 from otspec.blocks.trees.verifiers.token_rules import TokenRule, made_rule
 from otspec.models.base import Model, Prefix
-from otspec.rules.base.enumeration import by_draft_or_estimate
+from otspec.rules.base.enumeration import by_position_or_estimate
 
 MOST_PLACES = 20_000
 """Most places of a text that are told apart."""
@@ -21,26 +21,28 @@ MOST_PLACES = 20_000
 
 @dataclass(frozen=True, eq=False)
 class Chances(Frozen):
-    """How likely each of k drafts is kept after each place of a text, and where that leads.
+    """The probability that each of k drafts is kept, after each place.
 
-    A place is all that is remembered of a text. Of equal drafts the first goes on, with what is
-    drafted after it; so what a tree keeps is linear in what its subtrees keep.
+    A *place* is what both models remember of a text. Of equal drafts only the first goes on. So
+    E[τ] of a tree is linear in E[τ] of its subtrees:
+    :mod:`otspec.blocks.trees.best.best_shape` has the formula.
 
     Parameters
     ----------
     start : ndarray, shape (places,)
-        The law of the places that trees are drafted at.
+        The distribution of the place before the tree.
     following : ndarray of int, shape (places, branches)
-        Where each branch of a place leads, such as each next token.
+        The place after each place and branch. A branch is a next token, if models are known.
     widths : tuple of int
-        How many children a node may have, ascending.
+        The numbers of children that a node may have, ascending.
     kept : mapping
-        k → ndarray, shape (k, places): the probability that draft i is kept.
+        k → ndarray, shape (k, places): a_i, the probability that draft i of k is kept.
     led : mapping
-        k → ndarray, shape (k, places, branches): the weight of draft i for what follows a branch;
-        for models the probability that draft i is kept as that token.
+        k → ndarray, shape (k, places, branches): a_i(x), the probability that draft i of k is kept
+        and is the token of the branch. From logs it is a weight, see :mod:`otspec.logged`.
     nested : bool
-        Whether the greatest k serves all, since fewer drafts are the first of more.
+        Whether the first drafts are kept with the same probability however many drafts follow. Then
+        the arrays of the largest k serve all.
     """
 
     start: Array
@@ -60,7 +62,11 @@ class Chances(Frozen):
         return zeros(shape, like=self.start)
 
     def before(self, k: int, laws: Array) -> Array:
-        """Return what laws of places turn to if draft i is kept: (laws, places) -> (k, ...)."""
+        """Return Σ_s law(s) a_i(x | s) for each draft i, by the place after sx.
+
+        That is the distribution of the place after draft i, times the probability that it is kept:
+        (laws, places) -> (k, laws, places).
+        """
         led = self.of(k)[1]
         after = self.nothing(k, *laws.shape)
         for branch, place in enumerate(self.following.T):
@@ -69,7 +75,10 @@ class Chances(Frozen):
         return after
 
     def worth(self, children: Sequence[Array]) -> Array:
-        """Return what is kept of children that keep so much after them, shape (places,)."""
+        """Return E[τ] of a node from E[τ] of its children's subtrees, shape (places,).
+
+        Σ_i (a_i + Σ_x a_i(x) · E[τ of child i] after x)
+        """
         total = self.nothing(len(self.start))
         if children:
             kept, led = self.of(len(children))
@@ -78,11 +87,11 @@ class Chances(Frozen):
         return total
 
     def expected(self, tree: Shape) -> Array:
-        """Return what is kept of a tree at each place, shape (places,)."""
+        """Return E[τ] of a tree after each place, shape (places,)."""
         return self.all_expected([tree])[tree]
 
     def by_level(self, tree: Shape) -> Array:
-        """Return how likely at least 1, 2, … tokens of a tree are kept, shape (levels, places).
+        """Return P(τ ≥ 1), P(τ ≥ 2), … of a tree, shape (levels, places).
 
         Their sum over the levels is :meth:`expected`.
         """
@@ -146,7 +155,7 @@ def chances_of_models(
                 rows.append(nothing)
                 continue
             pair = draft(text), target(text)
-            rows.append({k: accepted_by_draft(rule, *pair, k) for k in needed})
+            rows.append({k: accepted_by_position(rule, *pair, k) for k in needed})
             possible = np.flatnonzero((pair[0] > 0) & (pair[1] > 0))
             after = [len(rows) - 1] * draft.n  # where nothing leads
             for token in possible.tolist():
@@ -181,7 +190,7 @@ def _place(
     return number
 
 
-def accepted_by_draft(rule: TokenRule, draft: Array, target: Array, k: int) -> Array:
+def accepted_by_position(rule: TokenRule, draft: Array, target: Array, k: int) -> Array:
     """Return how likely draft i is accepted as y, shape (k, n); 0 for drafts that there are not.
 
     In floats it is estimated where a rule has no formula and too many tuples.
@@ -191,7 +200,7 @@ def accepted_by_draft(rule: TokenRule, draft: Array, target: Array, k: int) -> A
     NotExactError
         Such a rule in exact arithmetic.
     """
-    found = by_draft_or_estimate(made_rule(rule, draft, target, k))
+    found = by_position_or_estimate(made_rule(rule, draft, target, k))
     accepted = zeros((k, len(draft)), like=draft)
     accepted[: len(found)] = found
     return accepted

@@ -1,4 +1,4 @@
-"""Sharing out a number of nodes among children: Sequoia's dynamic program (Sequoia, sec. 4.1)."""
+"""Sequoia's dynamic program: how many nodes each child of a node gets (Sequoia, sec. 4.1)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from otspec.blocks.trees.shapes import LEAF, Shape
 
 @dataclass(frozen=True, eq=False)
 class Candidate(Frozen):
-    """A tree that may stand below a node, and what it keeps at each place: (places,)."""
+    """A tree that may be the subtree of a child, and its E[τ] after each place: (places,)."""
 
     tree: Shape
     kept: Array
@@ -23,27 +23,31 @@ class Candidate(Frozen):
 
 @dataclass(frozen=True, eq=False)
 class Allotted(Frozen):
-    """The best that is found for each law of places and each number of nodes."""
+    """The best trees for each distribution of places and each number of nodes."""
 
     values: Array
-    """What is kept, shape (laws, nodes + 1): with at most so many nodes."""
+    """E[τ] with at most n nodes, shape (laws, nodes + 1)."""
     trees: tuple[tuple[Shape, ...], ...]
     """By law and number of nodes."""
 
 
 @dataclass(frozen=True, eq=False)
 class Allotment(Frozen):
-    """The best trees for some laws of places, whose children are among candidates.
+    """The best trees for some distributions of places, with children's subtrees from a list.
 
-    Given a law of places, a tree keeps the sum of what each of its children adds, which depends
-    on its place among them and their number only: so the nodes are shared out child by child.
+    For a distribution of places, E[τ] is a sum over the children. The term of child i depends on i,
+    on the number k of children and on its own subtree, and not on the other subtrees. So the nodes
+    are shared out child by child:
+
+        best(i, n) = max over m of best(i − 1, n − m) + best term of child i with m nodes below it.
 
     Parameters
     ----------
     chances : Chances
     laws : ndarray, shape (laws, places)
+        The distributions.
     nodes : int
-        The most nodes of a tree.
+        The largest number of nodes of a tree.
     """
 
     chances: Chances
@@ -52,7 +56,7 @@ class Allotment(Frozen):
 
     @cached_property
     def _laws_after(self) -> dict[int, tuple[Array, Array]]:
-        """By k, what is kept of each draft at each law, and what the laws turn to then."""
+        """By k: P(draft i is kept) for each law, and the place after it, times that probability."""
         greatest = [k for k, *_ in families(self.chances, self.nodes)]
         return {
             k: (self.chances.of(k)[0] @ self.laws.T, self.chances.before(k, self.laws))
@@ -68,6 +72,7 @@ class Allotment(Frozen):
         vectors = np.array([each.kept for each in candidates]).T
         for family in families(self.chances, self.nodes):
             kept, moved = self._laws_after[family[0]]
+            # Child i with the candidate T below it: a_i + Σ_s P(i is kept, then s) E[τ of T](s).
             scores = [own[:, None] + law @ vectors for own, law in zip(kept, moved, strict=True)]
             shared = Shared(tuple(scores), ends, self.nodes)
             for k, law, n in shared.improve(family, values):
@@ -77,22 +82,26 @@ class Allotment(Frozen):
 
 
 def families(chances: Chances, nodes: int) -> list[list[int]]:
-    """Return the numbers of children, descending, together where the greatest serves the others."""
+    """Return the numbers of children that are allotted together, each list descending.
+
+    If the drafts of a smaller k are the first of a larger one, one pass serves all of them.
+    """
     widths = [k for k in reversed(chances.widths) if k <= nodes]
     return [widths] if chances.nested and widths else [[k] for k in widths]
 
 
 @dataclass(frozen=True, eq=False)
 class Shared(Frozen):
-    """Nodes shared out among children, and among the first of them.
+    """The best way to share out nodes among the first 0, 1, …, k children.
 
     Parameters
     ----------
     scores : tuple of ndarray, shape (laws, candidates)
-        What each child adds with each candidate below it.
+        For each child, its term of E[τ] with each candidate as its subtree.
     ends : ndarray of int, shape (nodes,)
-        How many of the candidates have at most 0, 1, … nodes.
+        Entry m: how many candidates have at most m nodes. They are sorted by size.
     nodes : int
+        The largest number of nodes, with the children themselves.
     """
 
     scores: tuple[Array, ...]
@@ -101,38 +110,40 @@ class Shared(Frozen):
 
     @cached_property
     def values(self) -> tuple[Array, ...]:
-        """Entry i at (law, t): the most that the first i children keep with t nodes below them."""
+        """Entry i at (law, t): the best sum of i terms with t nodes below the first i children."""
         nothing = zeros((len(self.scores[0]), self.nodes + 1), like=self.scores[0])
         return (nothing, *(values for values, _ in self._steps))
 
     @cached_property
     def _steps(self) -> tuple[tuple[Array, IntArray], ...]:
-        """For each child, the values with it, and how many of the nodes are below it then."""
+        """For each child, the best sums with it, and how many nodes are below it then."""
         steps = []
         values = zeros((len(self.scores[0]), self.nodes + 1), like=self.scores[0])
         for number, each in enumerate(self.scores, start=1):
+            # Entry m: the best term of this child with at most m nodes below it.
             best = np.maximum.accumulate(each, axis=1)[:, self.ends - 1]
             values, below = _one_more(values, best, self.nodes - number)
             steps.append((values, below))
         return tuple(steps)
 
     def improve(self, widths: Sequence[int], values: Array) -> Iterator[tuple[int, int, int]]:
-        """Raise values, (laws, nodes + 1), to those of trees with k children at the root.
+        """Raise the best E[τ], (laws, nodes + 1), where a root with k children is better.
 
         Yields
         ------
         k, law, nodes : int
-            Where the best has k children now.
+            Where it is: the best tree for this law with so many nodes has k children.
         """
         for k in widths:
+            # A tree of t + k nodes has k children and t nodes below them.
             better = self.values[k] > values[:, k:]
             values[:, k:][better] = self.values[k][better]
             for law, left in np.argwhere(better).tolist():
                 yield k, law, left + k
 
     def children(self, k: int, law: int, nodes: int) -> list[int]:
-        """Return which candidates stand below the k children of the best tree."""
-        left, chosen = nodes - k, []
+        """Return which candidate is the subtree of each of the k children of the best tree."""
+        left, chosen = nodes - k, []  # nodes below the children, from the last child to the first
         for child in reversed(range(k)):
             own = int(self._steps[child][1][law, left])
             chosen.append(int(np.argmax(self.scores[child][law, : self.ends[own]])))
@@ -141,7 +152,10 @@ class Shared(Frozen):
 
 
 def _one_more(before: Array, child: Array, most: int) -> tuple[Array, IntArray]:
-    """Return the best with one more child for 0, …, most nodes below, and how many are its own."""
+    """Return the best sums with one more child, and how many nodes are below it.
+
+    Entry t: the maximum over m of before[t − m] + child[m], and the m that attains it.
+    """
     values = zeros((len(before), most + 1), like=before)
     below = np.zeros(values.shape, dtype=int)
     rows = np.arange(len(before))

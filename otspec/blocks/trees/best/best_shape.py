@@ -1,4 +1,20 @@
-"""The tree that keeps most of a number of drafted tokens (Sequoia, sec. 4.1, for every rule)."""
+"""The draft tree with the largest E[τ] of all trees of a size (Sequoia, sec. 4.1, for every rule).
+
+With equal drafts apart, a rule for one token keeps draft i of k after a text s with a probability
+a_i(s) that does not depend on what is drafted below. So with children T_1, …, T_k
+
+    E[τ](s) = Σ_i (a_i(s) + Σ_x a_i(x | s) E[τ of T_i](sx)),
+
+where a_i(x | s) is the probability that draft i is kept and is the token x. This is linear in what
+the subtrees keep. Three modules follow from it:
+
+1. ``acceptance_rates`` has a_i and a_i(x) after every *place*, which is what both models remember
+   of a text.
+2. ``allotment`` shares out the nodes among the children, child by child, by Sequoia's recursion.
+3. ``children`` lists the candidates T_i, level by level, from the leaves up. Where the models
+   remember nothing one candidate of each size is enough, as in Sequoia. Else one subtree may be
+   better after one text and another after another text, and all of them are candidates.
+"""
 
 from __future__ import annotations
 
@@ -55,21 +71,21 @@ class BestTree(Shown):
 
 @dataclass(frozen=True, eq=False)
 class BestTrees(Frozen):
-    """The best trees of one rule, by the most nodes and levels that they may have.
+    """The best trees of one rule, for every limit of nodes and of levels.
 
     Parameters
     ----------
     chances : Chances
-        How likely drafts are kept.
+        The acceptance rate of each draft after each place.
     nodes, depth : int
-        The most nodes and levels.
+        The largest number of nodes and of levels.
     keep : str
         ``"all"`` or ``"likely"``, see :func:`best_tree`.
 
     Raises
     ------
     ValueError
-        Numbers that cannot be used; or too many trees are needed at once.
+        Numbers that cannot be used, or too many candidates for the subtrees.
     """
 
     chances: Chances
@@ -99,9 +115,10 @@ class BestTrees(Frozen):
 
     @cached_property
     def rows(self) -> tuple[tuple[BestTree, ...], ...]:
-        """The best trees by the most levels, from 1, and in each the most nodes, from 1."""
+        """Row d − 1, entry n − 1: the best tree with at most d levels and n nodes."""
         start = Allotment(self.chances, self.chances.start[None], self.nodes)
         rows = []
+        # Candidates of 0, 1, … levels stand below the root, so the trees have 1, 2, … levels.
         for candidates in KEEP[self.keep](self.chances, self.nodes, self.depth):
             allotted = start.among(candidates)
             found = zip(allotted.trees[0][1:], allotted.values[0, 1:].tolist(), strict=True)
@@ -110,24 +127,24 @@ class BestTrees(Frozen):
 
     @property
     def bound(self) -> Number:
-        """The most that trees keep whose shape may follow the text, and so a bound on all trees."""
+        """An upper bound on E[τ] of all trees: the best tree whose shape may depend on the text."""
         return self.bounds[-1]
 
     @cached_property
     def bounds(self) -> tuple[Number, ...]:
-        """The same for each number of nodes, from 1.
+        """The same bound for 1, 2, … nodes.
 
-        There each node may share out what is below it by what both models remember of its text.
-        It is what the best tree keeps if nothing is remembered.
+        Every node may choose the tree below it after it has seen its own text. If the models
+        remember nothing, this choice is no help, and the bound is attained.
         """
         values = best_at_every_place(self.chances, self.nodes, self.depth)[:, 1:]
         return tuple(self._number(self.chances.start @ column) for column in values.T)
 
     @cached_property
     def branchings(self) -> tuple[BestTree, ...]:
-        """All trees whose nodes have as many children as the others of their level, smaller first.
+        """All trees in which the nodes of one level have equally many children, smaller first.
 
-        A rule that takes only one number of children has those with as many.
+        If the rule takes only one number k of children, all nodes have k or none.
         """
         trees = sorted(self._branchings(1, LEAF), key=lambda tree: tree.size)
         kept = self.chances.all_expected(trees)
@@ -136,7 +153,7 @@ class BestTrees(Frozen):
         )
 
     def _branchings(self, levels: int, below: Shape) -> Iterator[Shape]:
-        """Yield what has one more level, and more."""
+        """Yield the trees whose root has one or more ``below`` as children, and higher ones."""
         for k in self.chances.widths:
             if k * (below.size + 1) > self.nodes:
                 break
@@ -161,7 +178,7 @@ class BestTrees(Frozen):
         return tuple(each for each in self.branchings if each.tree.size == each.tree.depth)
 
     def expected(self, tree: Shape) -> Number:
-        """Return what is kept of a tree, of which equal children stay apart."""
+        """Return E[τ] of a tree; of equal children the first goes on."""
         return self._number(self.chances.start @ self.chances.expected(tree))
 
     def _number(self, value: Any) -> Number:
@@ -199,10 +216,10 @@ def best_tree(
     keep: str = "all",
     beginnings: Mapping[Prefix, Number] = BEGINNING,
 ) -> BestTree:
-    """Return the tree that keeps most tokens in expectation, of all with so many nodes and levels.
+    """Return the tree with the largest E[τ] of all trees with at most so many nodes and levels.
 
-    Of equal children the first goes on alone (``merge=False`` of
-    :class:`otspec.blocks.DraftSelection`); where they go on together another tree may be the best.
+    Of equal children only the first goes on (``merge=False`` of
+    :class:`otspec.blocks.DraftSelection`). If they go on together, another tree may be better.
 
     Parameters
     ----------
@@ -217,13 +234,13 @@ def best_tree(
     widest : int, optional
         The most children of a node; by default there may be as many as nodes.
     keep : str
-        Which subtrees to go on with where models remember, so that one of them is best after some
-        texts and another after others. ``"all"``: all that are best for some law of texts, so that
-        the result is the best of all trees. ``"likely"``: those that are best for the laws of
-        texts that likely nodes have; then :attr:`BestTrees.bound` says how far the best of all may
-        be. With models that remember nothing both are one.
+        Which subtrees are candidates. It matters only if the models remember something, since
+        then one subtree may be best after some texts and another after others. ``"all"``: every
+        subtree that is best after some text, so that the result is the best of all trees.
+        ``"likely"``: those that are best for the distribution of texts at likely nodes. Then
+        :attr:`BestTrees.bound` says how much better the best of all trees may be.
     beginnings : mapping
-        The law of what stands before the tree, as
+        The distribution of the text before the tree, as
         :meth:`otspec.blocks.DraftSelection.expected_after` takes it.
 
     Returns
@@ -233,12 +250,12 @@ def best_tree(
     Raises
     ------
     ValueError
-        Models, a rule or numbers that cannot be used; more than 20,000 texts that are told apart;
-        with ``keep="all"`` too many subtrees.
+        Models, a rule or numbers that cannot be used; models that tell more than 20,000 texts
+        apart; with ``keep="all"`` too many candidates.
 
     Examples
     --------
-    >>> from otspec.blocks import memoryless
+    >>> from otspec.models import memoryless
     >>> from otspec.rules import RecursiveRejection
     >>> draft, target = memoryless(["1/2", "1/2"]), memoryless(["1/4", "3/4"])
     >>> found = best_tree(draft, target, RecursiveRejection, nodes=6, depth=4)

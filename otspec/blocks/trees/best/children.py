@@ -1,4 +1,4 @@
-"""Which trees may stand below a node: the best after some law of texts, or after likely ones."""
+"""Which trees are candidates for the subtree of a node, level by level from the leaves."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from otspec.blocks.trees.best.allotment import Allotment, Candidate, Shared, fam
 from otspec.blocks.trees.shapes import LEAF, Shape
 
 MOST_CANDIDATES = 20_000
-"""Most trees that are gone on with at once."""
+"""Most candidates of one level."""
 _FIRST = 4
-"""After how many of the first drafts of a level the law of texts is followed."""
+"""How many of the first drafts of a level have a distribution of their own."""
 _ALIKE = 1e-3
-"""How far all chances of two laws of texts are from each other that count as one."""
+"""Two distributions count as one if all their probabilities differ by less."""
 
 
 def all_candidates(chances: Chances, nodes: int, depth: int) -> Iterator[list[Candidate]]:
-    """Yield the trees of at most 0, 1, … levels that are best for some law of places.
+    """Yield the candidates of at most 0, 1, … levels: all that may be needed for the best tree.
 
-    Those that keep no more than another at any place, and have no fewer nodes, are left out: as a
-    subtree they are nowhere better.
+    A tree is left out if another one has no more nodes and at least its E[τ] after every place: by
+    linearity the other one is at least as good as a subtree, whatever the tree above.
     """
     candidates = [Candidate(LEAF, chances.nothing(len(chances.start)))]
     for level in range(depth):
@@ -34,7 +34,7 @@ def all_candidates(chances: Chances, nodes: int, depth: int) -> Iterator[list[Ca
 
 
 def _undominated(chances: Chances, candidates: list[Candidate], nodes: int) -> list[Candidate]:
-    """Return the best trees with such children, by ascending size."""
+    """Return the candidates whose children are among candidates, by ascending size."""
     found: list[list[Candidate]] = [[] for _ in range(nodes + 1)]
     found[0] = [candidates[0]]
     for family in families(chances, nodes):
@@ -54,11 +54,11 @@ def _undominated(chances: Chances, candidates: list[Candidate], nodes: int) -> l
 
 Kind = TypeVar("Kind")
 _Some: TypeAlias = tuple[Array, tuple[Shape, ...]]
-"""What the first children of a node keep at each place, and what is below them."""
+"""The sum of the first children's terms of E[τ] after each place, and their subtrees."""
 
 
 def _adding(chances: Chances, k: int, candidates: Sequence[Candidate]) -> list[list[Array]]:
-    """Return what each of k children adds at each place, with each candidate below it."""
+    """Return the term a_i + Σ_x a_i(x) E[τ of T](x) of each child i of k, for each candidate T."""
     return [
         [kept + (led * each.kept[chances.following]).sum(axis=1) for each in candidates]
         for kept, led in zip(*chances.of(k), strict=True)
@@ -68,7 +68,7 @@ def _adding(chances: Chances, k: int, candidates: Sequence[Candidate]) -> list[l
 def _with_child(
     some: list[list[_Some]], candidates: Sequence[Candidate], added: Sequence[Array]
 ) -> list[list[_Some]]:
-    """Return the best with one more child, by how many nodes there are."""
+    """Return the undominated sums with one more child, by the number of nodes."""
     more: list[list[_Some]] = [[] for _ in some]
     for candidate, each in zip(candidates, added, strict=True):
         tree = candidate.tree
@@ -78,7 +78,7 @@ def _with_child(
 
 
 def _best(known: list[Kind], more: list[Kind], kept: Callable[[Kind], Array]) -> list[Kind]:
-    """Return what is known, and of the others each that keeps more than the rest at some place.
+    """Return the known ones and, of the others, those that are not dominated.
 
     Raises
     ------
@@ -105,7 +105,7 @@ def _best(known: list[Kind], more: list[Kind], kept: Callable[[Kind], Array]) ->
 
 
 def likely_candidates(chances: Chances, nodes: int, depth: int) -> Iterator[list[Candidate]]:
-    """Yield the trees of at most 0, 1, … levels that are best for the places of likely nodes."""
+    """Yield the candidates of at most 0, 1, … levels that are best at likely nodes."""
     candidates = [Candidate(LEAF, chances.nothing(len(chances.start)))]
     allotment = Allotment(chances, _likely_laws(chances, depth), nodes - 1)
     for level in range(depth):
@@ -120,10 +120,14 @@ def likely_candidates(chances: Chances, nodes: int, depth: int) -> Iterator[list
 
 
 def _likely_laws(chances: Chances, depth: int) -> Array:
-    """Return the laws of places after the first drafts of a level, and after any of its drafts."""
+    """Return distributions of the place at likely nodes of each level.
+
+    They are that of a kept draft of the level, and those after each of its first four drafts.
+    """
     law: Array = chances.start
     found: list[Array] = []
     for _ in range(depth - 1):
+        # P(draft i is kept, and the place after it is s) for each draft i: (k, places).
         after = chances.before(max(chances.widths), law[None])[:, 0]
         together = after.sum(axis=0)
         if not together.sum() > 0:
@@ -137,7 +141,11 @@ def _likely_laws(chances: Chances, depth: int) -> Array:
 
 
 def best_at_every_place(chances: Chances, nodes: int, depth: int) -> Array:
-    """Return what trees keep that are shaped by what is remembered, (places, nodes + 1)."""
+    """Return the largest E[τ] if each node may choose its subtree by its own place.
+
+    Shape (places, nodes + 1). By the recursion of :class:`Allotment`, but the best value of each
+    place and size takes the place of one tree for all places.
+    """
     values = zeros((len(chances.start), nodes + 1), like=chances.start)
     ends: IntArray = np.arange(1, nodes + 1)
     for _ in range(depth):
@@ -157,4 +165,4 @@ KEEP: dict[str, Callable[[Chances, int, int], Iterator[list[Candidate]]]] = {
     "all": all_candidates,
     "likely": likely_candidates,
 }
-"""What to go on with, by name."""
+"""Candidates by the name of the ``keep`` argument."""

@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-import numpy as np
-
-from otspec._base.arguments import as_callable, as_choice, as_generator, as_integer
+from otspec._base.arguments import as_callable, as_choice, as_integer
 from otspec._base.arithmetic import Array, Number, as_number, as_numbers
 from otspec._base.frozen import cached_property
-from otspec.blocks.base import BlockRule, Outcome
+from otspec.blocks.base import BlockRule
+from otspec.blocks.drafted_tree import ROOT, DraftedTree, Found
 from otspec.blocks.trees.best.growth import Grown, grown
-from otspec.blocks.trees.token_tree import TokenTree
-from otspec.blocks.trees.verifiers.base import DraftedTree
-from otspec.distributions import as_k, normalised
-from otspec.drafts.base import draw
+from otspec.chance import Chance
+from otspec.coupling import match
+from otspec.distributions import as_k
 from otspec.models.base import MOST_DEPTH, Model, Prefix, as_beginnings
-from otspec.models.corrected import OneCorrectedToken
 
 MOST_NODES = 100_000
 """Most nodes of a tree."""
@@ -60,7 +57,7 @@ class DynamicTree(BlockRule):
 
     Examples
     --------
-    >>> from otspec.blocks import memoryless
+    >>> from otspec.models import memoryless
     >>> draft, target = memoryless(["2/3", "1/3"]), memoryless(["3/4", "1/4"])
     >>> rule = DynamicTree(draft, target, nodes=3, levels=2)
     >>> [path for path, _ in rule.grown], rule.expected()
@@ -111,42 +108,28 @@ class DynamicTree(BlockRule):
             )
         return estimates
 
-    @cached_property
-    def _children(self) -> dict[Prefix, list[int]]:
-        """From each text that agrees with a node to the tokens of its children."""
-        children: dict[Prefix, list[int]] = {(): []}
-        for path, _ in self.grown:
-            children[path] = []
-            children[path[:-1]].append(path[-1])
-        return children
-
     @property
     def drafted(self) -> DraftedTree:
-        """The tree and its tokens."""
+        """The tree with its tokens."""
         numbers = {path: number for number, (path, _) in enumerate(self.grown)}
-        parents = tuple(numbers.get(path[:-1], -1) for path, _ in self.grown)
-        return DraftedTree(TokenTree(parents), tuple(path[-1] for path, _ in self.grown))
+        parents = [numbers.get(path[:-1], ROOT) for path, _ in self.grown]
+        tokens = [path[-1] for path, _ in self.grown]
+        return DraftedTree.of_models(tokens, parents, self.draft, self.target)
 
-    def outcomes(self) -> Iterator[Outcome]:
-        """Yield each path of the tree with the probability that the text leaves the tree there."""
-        masses: dict[Prefix, Any] = {(): self.target.number(1)}
-        for path, children in self._children.items():
-            row, mass = self.target(path), masses[path]
-            for token in children:
-                masses[(*path, token)] = mass * row[token]
-            left = self._left(path)
-            if mass * left.sum() > 0:
-                yield Outcome(path, self.target.number(mass * left.sum()), self._after(path, left))
+    def draw(self, chance: Chance) -> DraftedTree:  # noqa: ARG002 # nothing is drawn
+        """Return the tree, which is certain."""
+        return self.drafted
 
-    def _left(self, path: Prefix) -> Array:
-        """Return the target's chance of each token that is no child."""
-        left = self.target(path).copy()
-        left[self._children[path]] *= 0
-        return left
-
-    def _after(self, path: Prefix, left: Array) -> Model:
-        """Return what follows a text that leaves the tree."""
-        return OneCorrectedToken(self.target.after(path), normalised(left, left))
+    def verify(self, drafts: DraftedTree, chance: Chance) -> Found:
+        """Draw from the target, as long as the tree goes on with the token."""
+        node = ROOT
+        while below := drafts.children(node):
+            tokens = [drafts[child] for child in below]
+            found = match(drafts.target(node), tokens, chance)
+            if not isinstance(found, int):
+                return node, found
+            node = below[found]
+        return node
 
     def expected(self) -> Number:
         """Return E[τ], the sum of the target's path probabilities over the nodes."""
@@ -166,13 +149,3 @@ class DynamicTree(BlockRule):
                 known[remembered] = after.expected()
             total += mass * known[remembered]
         return as_number(total, like=self.target(()))
-
-    def sample(self, rng: np.random.Generator) -> Outcome:
-        """Draw from the target as long as the tree goes on with the token."""
-        as_generator(rng)
-        path: Prefix = ()
-        while True:
-            longer = (*path, int(draw(self.target(path), 1, rng)[0]))
-            if longer not in self._children:
-                return Outcome(path, self.target.number(1), self._after(path, self._left(path)))
-            path = longer

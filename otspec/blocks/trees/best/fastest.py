@@ -79,9 +79,9 @@ def fastest_tree(trees: BestTrees, cost: StepCost) -> FastestTree:
 
     Examples
     --------
-    >>> from otspec.blocks import memoryless
+    >>> from otspec.models import memoryless
     >>> from otspec.rules import RecursiveRejection
-    >>> from otspec.blocks.trees import best_trees
+    >>> from otspec.blocks import best_trees
     >>> draft, target = memoryless(["1/2", "1/2"]), memoryless(["1/4", "3/4"])
     >>> trees = best_trees(draft, target, RecursiveRejection, nodes=6, depth=4)
     >>> found = fastest_tree(trees, StepCost("1", "10,10,10,12,14,16,18"))

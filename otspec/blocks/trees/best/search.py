@@ -117,7 +117,7 @@ def sweep(
 
     Examples
     --------
-    >>> from otspec.blocks import memoryless
+    >>> from otspec.models import memoryless
     >>> from otspec.rules import RecursiveRejection
     >>> draft, target = memoryless(["1/2", "1/2"]), memoryless(["1/4", "3/4"])
     >>> [(c.name, str(c.efficiency)) for c in sweep(draft, target, 2, 2, RecursiveRejection)]

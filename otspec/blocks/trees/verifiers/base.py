@@ -2,39 +2,31 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, NamedTuple, Self
 
-import numpy as np
-
-from otspec._base.arguments import as_generator, as_instance
+from otspec._base.arguments import as_instance, as_tokens
 from otspec._base.arithmetic import Number
 from otspec._base.coerce import shown
-from otspec.blocks.base import BlockRule, Outcome
-from otspec.blocks.trees.shapes import LEAF, Shape, as_shape
+from otspec.blocks.base import BlockRule
+from otspec.blocks.drafted_tree import ROOT, DraftedTree
+from otspec.blocks.trees.shapes import Shape, as_shape
 from otspec.blocks.trees.token_tree import TokenTree
+from otspec.blocks.trees.verifiers.growing import Growing
 from otspec.blocks.trees.verifiers.token_rules import made_rule
+from otspec.chance import Chance
 from otspec.drafts import IID, DraftLaw
 from otspec.models.base import Prefix
 from otspec.rules import TargetOnly
-
-
-class DraftedTree(NamedTuple):
-    """A tree and its tokens."""
-
-    tree: TokenTree
-    tokens: Prefix
-    """The token of each node."""
 
 
 @dataclass(frozen=True, eq=False)
 class TreeRule(BlockRule):
     """A rule that keeps a path from the root of a tree of drafts, and says what follows it.
 
-    Subclasses give :meth:`verify` and :meth:`outcomes`, :meth:`children_law` unless drawn children
-    are i.i.d., and say whether they verify trees in which some are not drawn.
+    Subclasses give :meth:`verify`, and :meth:`children_law` unless drawn children are i.i.d. They
+    say whether they verify trees in which some are not drawn.
 
     Parameters
     ----------
@@ -51,6 +43,8 @@ class TreeRule(BlockRule):
 
     tree: Shape
 
+    name: ClassVar[str]
+    """What :data:`otspec.blocks.TREE_VERIFIERS` calls the rule."""
     takes_top: ClassVar[bool] = False
     """Whether children may be the likeliest tokens, see :class:`otspec.blocks.Shape`."""
 
@@ -68,6 +62,11 @@ class TreeRule(BlockRule):
     def serves(cls, tree: Shape) -> bool:
         """Whether the rule verifies such trees."""
         return tree.drawn or cls.takes_top
+
+    @property
+    def merge(self) -> bool:
+        """Whether equal i.i.d. children are one node; a rule may have a field of this name."""
+        return True
 
     @property
     def depth(self) -> int:
@@ -94,49 +93,58 @@ class TreeRule(BlockRule):
             return made_rule(TargetOnly, self.draft(prefix), self.target(prefix), k).law
         return self.children_law(prefix, k)
 
-    def after(self, prefix: Prefix, shape: Shape) -> Shape:
-        """Return what is drafted after a text: nothing if the target's is over."""
-        return LEAF if self.target.ended(prefix) else shape
-
-    def draw(self, rng: np.random.Generator) -> DraftedTree:
-        """Draw a tree of drafts from the draft model, level by level."""
-        as_generator(rng)
-        parents: list[int] = []
-        tokens: list[int] = []
-        level: list[tuple[int, Prefix, Shape]] = [(-1, (), self.after((), self.tree))]
+    def draw(self, chance: Chance) -> DraftedTree:
+        """Draft a tree with the draft model, level by level."""
+        growing = Growing(self.tree, self.target.ended)
+        level = growing.level
         while level:
-            below: list[tuple[int, Prefix, Shape]] = []
-            for node, prefix, shape in level:
-                if not shape.children:
-                    continue
-                drafts = self.drafts_law(prefix, shape).sample(1, rng)[0].tolist()
-                for token, child in zip(drafts, shape.children, strict=False):
-                    text = (*prefix, token)
-                    below.append((len(parents), text, self.after(text, child)))
-                    parents.append(node)
-                    tokens.append(token)
-            level = below
-        return DraftedTree(TokenTree(tuple(parents)), tuple(tokens))
+            level = [
+                child
+                for node in level
+                for law in [self.drafts_law(growing.texts[node], growing.shapes[node])]
+                for child in growing.branch(node, law.draw(chance), self.merge and law.iid)[0]
+            ]
+        return growing.drafted(self.draft, self.target)
 
-    @abstractmethod
-    def verify(self, drafted: DraftedTree, rng: np.random.Generator) -> Outcome:
-        """Keep a path of a drafted tree.
+    def drafted(self, tree: TokenTree, tokens: Sequence[int]) -> DraftedTree:
+        """Return a given drafted tree, with what both models say after each node.
 
         Parameters
         ----------
-        drafted : DraftedTree
-            As :meth:`draw` returns it; its tree may also be another one of the same shape.
-        rng : numpy.random.Generator
+        tree : TokenTree
+            Of the same shape as the one of the rule, also with its nodes in another order.
+        tokens : sequence of int
+            The token of each node.
 
         Raises
         ------
         ValueError
-            No drafted tree, or no generator.
+            Something else, or another number of tokens than nodes.
         """
-
-    def sample(self, rng: np.random.Generator) -> Outcome:
-        """Draw a tree of drafts and verify it."""
-        return self.verify(self.draw(rng), rng)
+        as_instance(tree, "tree", TokenTree, "a TokenTree")
+        drafted = as_tokens(tokens, self.draft.n, "tokens", count=len(tree))
+        if len(drafted) != len(tree):
+            raise ValueError(
+                f"tokens has {len(drafted)} tokens, but the tree has {len(tree)} nodes: pass one "
+                "token for each node"
+            )
+        growing = Growing(self.tree, self.target.ended)
+        agreeing = {ROOT: [Agreeing(ROOT, growing.shapes[ROOT])]}
+        level = growing.level
+        while level:
+            longer: list[int] = []
+            for node in level:
+                below = _after(agreeing[node], tree)
+                if not below:
+                    continue
+                law = self.drafts_law(growing.texts[node], growing.shapes[node])
+                drafts = [drafted[same[0].node] for same in below]
+                new, places = growing.branch(node, drafts, self.merge and law.iid)
+                for child, going in places.items():
+                    agreeing[child] = [each for place in going for each in below[place]]
+                longer += new
+            level = longer
+        return growing.drafted(self.draft, self.target)
 
     def candidates(self) -> dict[frozenset[Prefix], Number]:
         """Return the law of the set of candidate sequences, the leaves of the tree.
@@ -148,20 +156,19 @@ class TreeRule(BlockRule):
             probabilities, for :class:`otspec.programs.CandidateProgram`; all trees are
             enumerated, so only the smallest sizes.
         """
-        law = self._candidates((), self.after((), self.tree))
+        law = self._candidates((), self.tree)
         return {sequences: self.target.number(mass) for sequences, mass in law.items()}
 
     def _candidates(self, prefix: Prefix, shape: Shape) -> dict[frozenset[Prefix], Any]:
         """Return the law of what may follow a node."""
-        if not shape.children:
+        if not shape.children or self.target.ended(prefix):
             return {frozenset([()]): 1}
         law: dict[frozenset[Prefix], Any] = {}
         tuples, masses = self.drafts_law(prefix, shape).tuples()
         for drafts, mass in zip(tuples.tolist(), masses.tolist(), strict=True):
             sets: dict[frozenset[Prefix], Any] = {frozenset(): mass}
             for token, child in zip(drafts, shape.children, strict=False):
-                text = (*prefix, token)
-                sets = _joined(sets, token, self._candidates(text, self.after(text, child)))
+                sets = _joined(sets, token, self._candidates((*prefix, token), child))
             for sequences, each in sets.items():
                 law[sequences] = law.get(sequences, 0) + each
         return law
@@ -174,16 +181,11 @@ class Agreeing(NamedTuple):
     shape: Shape
 
 
-class Siblings(NamedTuple):
-    """What is drafted after a text that some nodes agree with, see :func:`together`."""
+def _after(agreeing: Iterable[Agreeing], tree: TokenTree) -> list[list[Agreeing]]:
+    """Return the nodes of each child of nodes that agree with a text, see :func:`together`.
 
-    top: bool
-    places: list[list[Agreeing]]
-    """The nodes of each child: several, if it is one of the likeliest tokens of several nodes."""
-
-
-def drafted_after(agreeing: Iterable[Agreeing], tree: TokenTree) -> Siblings:
-    """Return the children of nodes that agree with a text."""
+    They are several if the child is one of the likeliest tokens of several nodes.
+    """
     going = [each for each in agreeing if each.shape.children]
     top = bool(going) and going[0].shape.top
     places: list[list[Agreeing]] = []
@@ -195,26 +197,7 @@ def drafted_after(agreeing: Iterable[Agreeing], tree: TokenTree) -> Siblings:
                 place.append(child)
         elif shape.top == top:
             places += [[child] for child in children]
-    return Siblings(top, places)
-
-
-def as_drafted(drafted: Any) -> DraftedTree:
-    """Check a drafted tree.
-
-    Raises
-    ------
-    ValueError
-        Something else, or another number of tokens than nodes.
-    """
-    as_instance(drafted, "drafted", DraftedTree, "a DraftedTree, as draw() returns it")
-    as_instance(drafted.tree, "drafted.tree", TokenTree, "a TokenTree, as draw() returns it")
-    if len(drafted.tokens) != len(drafted.tree):
-        raise ValueError(
-            f"drafted has {len(drafted.tokens)} tokens, but its tree has {len(drafted.tree)} "
-            "nodes: pass one token for each node"
-        )
-    checked: DraftedTree = drafted
-    return checked
+    return places
 
 
 def _joined(

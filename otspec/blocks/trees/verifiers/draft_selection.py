@@ -6,26 +6,21 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import InitVar, dataclass, field, replace
 from typing import Any, ClassVar
 
-import numpy as np
-
-from otspec._base.arguments import as_callable, as_flag, as_generator
-from otspec._base.arithmetic import Array, Number, zeros
+from otspec._base.arguments import as_callable, as_flag
+from otspec._base.arithmetic import Number, zeros
 from otspec.blocks.base import Outcome
+from otspec.blocks.drafted_tree import ROOT, DraftedTree, Found
 from otspec.blocks.trees.best.expected import expected_kept
 from otspec.blocks.trees.shapes import LEAF, Shape, as_shape
-from otspec.blocks.trees.verifiers.base import (
-    Agreeing,
-    DraftedTree,
-    TreeRule,
-    as_drafted,
-    drafted_after,
-)
+from otspec.blocks.trees.verifiers.base import TreeRule
 from otspec.blocks.trees.verifiers.nodes import Nodes
-from otspec.blocks.trees.verifiers.token_rules import TokenRule
+from otspec.blocks.trees.verifiers.token_rules import TokenRule, made_rule
+from otspec.chance import Chance
+from otspec.coupling import match
 from otspec.distributions import normalised
 from otspec.drafts import DraftLaw
 from otspec.models.base import BEGINNING, Prefix, as_beginnings
-from otspec.models.corrected import OneCorrectedToken
+from otspec.rules import TargetOnly
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,7 +61,7 @@ class DraftSelection(TreeRule):
 
     Examples
     --------
-    >>> from otspec.blocks import memoryless
+    >>> from otspec.models import memoryless
     >>> from otspec.rules import RecursiveRejection
     >>> draft, target = memoryless(["1/2", "1/2"]), memoryless(["1/4", "3/4"])
     >>> DraftSelection(draft, target, "2x1", RecursiveRejection).expected()
@@ -82,6 +77,7 @@ class DraftSelection(TreeRule):
 
     title: ClassVar[str] = "draft selection"
     takes_top: ClassVar[bool] = True
+    renews: ClassVar[bool] = True
 
     def __post_init__(self, nodes: Nodes | None) -> None:
         super().__post_init__()
@@ -99,9 +95,8 @@ class DraftSelection(TreeRule):
         ValueError
             More than 20,000 tuples of drafts at one node.
         """
-        level: dict[Prefix, dict[Shape, Any]] = {
-            (): {self.after((), self.tree): self.target.number(1)}
-        }
+        start = LEAF if self.target.ended(()) else self.tree
+        level: dict[Prefix, dict[Shape, Any]] = {(): {start: self.target.number(1)}}
         while level:
             longer: dict[Prefix, dict[Shape, Any]] = {}
             for prefix, shapes in level.items():
@@ -113,20 +108,17 @@ class DraftSelection(TreeRule):
                     rejected = rejected + mass * left
                     for (token, places), chance in accepted.items():
                         into = longer.setdefault((*prefix, token), {})
-                        below = self.after((*prefix, token), shape.after(places))
+                        over = self.target.ended((*prefix, token))
+                        below = LEAF if over else shape.after(places)
                         into[below] = into.get(below, 0) + mass * chance
-                if complete > 0 or rejected.sum() > 0:
-                    yield self._outcome(prefix, complete, rejected)
+                # It ends at a leaf, or because nothing is accepted.
+                both: Any = complete + rejected.sum()
+                if both > complete:
+                    row = normalised(rejected + complete * self.target(prefix), rejected)
+                    yield self.ended(prefix, row, both)
+                elif both > 0:
+                    yield self.ended(prefix, None, both)
             level = longer
-
-    def _outcome(self, prefix: Prefix, complete: Any, rejected: Array) -> Outcome:
-        """Return how it ends after so many tokens: at a leaf, or because nothing is accepted."""
-        following = self.target.after(prefix)
-        mass = complete + rejected.sum()
-        if mass > complete:
-            row = normalised(rejected + complete * self.target(prefix), rejected)
-            following = OneCorrectedToken(following, row)
-        return Outcome(prefix, mass, following)
 
     def expected(self) -> Number:
         """Return E[τ] by dynamic programming, see :meth:`expected_after`."""
@@ -141,7 +133,7 @@ class DraftSelection(TreeRule):
         ------
         ValueError
             No law of beginnings; or more than 20,000 tuples of drafts at one node and a rule
-            without :meth:`otspec.rules.Rule.counted_law`, or siblings of different shapes:
+            without a formula for ``accepted().counted``, or siblings of different shapes:
             :func:`otspec.blocks.simulate` needs no table.
         """
         law = as_beginnings(beginnings, self.target)
@@ -159,36 +151,26 @@ class DraftSelection(TreeRule):
         """Return the law of k children of a node; distinct ones may be fewer."""
         return self._nodes.at(prefix, k).rule.law
 
-    def verify(self, drafted: DraftedTree, rng: np.random.Generator) -> Outcome:
-        """Select tokens of a drafted tree from its root until none of the children is selected.
+    def verify(self, drafts: DraftedTree, chance: Chance) -> Found:
+        """Select tokens from the root on, until none of the children is selected."""
+        return verified_by_depth(self.rule, drafts, chance)
 
-        Parameters
-        ----------
-        drafted : DraftedTree
-            As :meth:`draw` returns it; its tree may also be another one.
-        rng : numpy.random.Generator
 
-        Returns
-        -------
-        Outcome
-            Its following model starts with the one token that was selected last, if it is none of
-            the drafts.
-        """
-        as_generator(rng)
-        tokens = as_drafted(drafted).tokens
-        prefix: Prefix = ()
-        siblings = drafted_after([Agreeing(-1, self.tree)], drafted.tree)
-        while siblings.places:
-            drafts = [tokens[place[0].node] for place in siblings.places]
-            node = self._nodes.at(prefix, len(drafts), siblings.top)
-            token, accepted = node.rule.sample(drafts, rng)
-            if not accepted:
-                row = zeros(self.target.n, like=self.target(()))
-                row[token] = self.target.number(1)
-                following = OneCorrectedToken(self.target.after(prefix), row)
-                return Outcome(prefix, self.target.number(1), following)
-            same = [place for place in siblings.places if tokens[place[0].node] == token]
-            going = same if node.merges else same[:1]
-            siblings = drafted_after([each for place in going for each in place], drafted.tree)
-            prefix = (*prefix, token)
-        return Outcome(prefix, self.target.number(1), self.target.after(prefix))
+def verified_by_depth(rule: TokenRule, drafts: DraftedTree, chance: Chance) -> Found:
+    """Verify a tree with a rule for one token, depth by depth.
+
+    Source: SpecTr, alg. 3; MCSD, alg. 1 and 2.
+    """
+    node = ROOT
+    while below := drafts.children(node):
+        tokens = [drafts[child] for child in below]
+        kind = TargetOnly if node in drafts.top else rule
+        made = made_rule(kind, drafts.draft(node), drafts.target(node), len(tokens))
+        found = made.verify(tokens, chance)
+        if not isinstance(found, int):
+            # A token that is drawn from the residual may happen to be drafted: it goes on there.
+            found = match(found, tokens, chance)
+        if not isinstance(found, int):
+            return node, found
+        node = below[tokens.index(tokens[found])]
+    return node

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import product
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
 from otspec._base.arithmetic import Array, Number
 from otspec._base.frozen import cached_property
-from otspec.blocks.base import Outcome, enumerated_expected
+from otspec.blocks.base import BlockRule, Outcome, enumerated_expected
 from otspec.blocks.greatest_path import GreatestPath
 from otspec.blocks.trees.verifiers.greedy_multi_path import GreedyMultiPath
 from otspec.models.base import Prefix
@@ -48,7 +47,7 @@ class FirstHighestPath(GreedyMultiPath):
     Examples
     --------
     >>> from otspec.auditing import audit_blocks
-    >>> from otspec.blocks import memoryless
+    >>> from otspec.models import memoryless
     >>> coin = memoryless(["1/2", "1/2"])
     >>> report = audit_blocks(FirstHighestPath(coin, coin, "2"))
     >>> report.lossless, report.expected, report.total_variation
@@ -67,20 +66,9 @@ class FirstHighestPath(GreedyMultiPath):
     def outcomes(self) -> Iterator[Outcome]:
         """Yield each beginning of a block with the probability that it is what is kept.
 
-        n^{K L} tuples of paths are enumerated.
+        All drafted trees are enumerated: the closed form is not the law of the chosen path.
         """
-        texts = list(self.draft.texts(self.length, self.target.ended))
-        masses: dict[Prefix, Any] = {}
-        for drafted in product(texts, repeat=self.paths):
-            mass: Any = self.target.number(1)
-            for _, each in drafted:
-                mass = mass * each
-            path = self.greatest([path for path, _ in drafted])
-            for tau, chance in enumerate(self._verified.kept(path).tolist()):
-                if chance > 0:
-                    masses[path[:tau]] = masses.get(path[:tau], 0) + mass * chance
-        for head, mass in masses.items():
-            yield Outcome(head, mass, self._verified.following(head))
+        return BlockRule.outcomes(self)
 
     def expected(self) -> Number:
         """Return E[τ] by enumerating the outcomes."""
@@ -88,4 +76,5 @@ class FirstHighestPath(GreedyMultiPath):
 
     def _highest(self, prefix: Prefix, drafts: Sequence[int]) -> int:
         ratios = self.chosen.ratios(prefix)
-        return max(drafts, key=ratios.__getitem__)  # of equal ones the first
+        # Of equal ones the first.
+        return max(range(len(drafts)), key=lambda place: ratios[drafts[place]])

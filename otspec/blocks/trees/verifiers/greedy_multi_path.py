@@ -6,18 +6,18 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-import numpy as np
-
-from otspec._base.arguments import as_integer, as_list, as_tokens
+from otspec._base.arguments import as_integer
 from otspec._base.arithmetic import Number, counted_power
 from otspec._base.coerce import shown
 from otspec._base.digits import counted
 from otspec._base.frozen import cached_property
 from otspec.blocks.base import Outcome
 from otspec.blocks.block_verification import BlockVerification
+from otspec.blocks.drafted_tree import ROOT, DraftedTree, Found, node_and_row
 from otspec.blocks.greatest_path import GreatestPath
 from otspec.blocks.trees.shapes import Shape
-from otspec.blocks.trees.verifiers.base import DraftedTree, TreeRule, as_drafted
+from otspec.blocks.trees.verifiers.base import TreeRule
+from otspec.chance import Chance
 from otspec.distributions import as_k
 from otspec.models.base import MOST_DEPTH, Prefix, as_beginnings
 from otspec.rules.base.tuples import NotExactError
@@ -60,7 +60,7 @@ class GreedyMultiPath(TreeRule):
 
     Examples
     --------
-    >>> from otspec.blocks import memoryless
+    >>> from otspec.models import memoryless
     >>> draft, target = memoryless(["1/2", "1/2"]), memoryless(["1/4", "3/4"])
     >>> GreedyMultiPath(draft, target, paths=2, length=2).expected()
     Fraction(15, 8)
@@ -149,54 +149,28 @@ class GreedyMultiPath(TreeRule):
             total += mass * after.expected()
         return self.target.number(total)
 
-    def verify(self, drafted: DraftedTree, rng: np.random.Generator) -> Outcome:
-        """Choose the greatest path of a drafted tree, and draw how much of it is kept.
-
-        Parameters
-        ----------
-        drafted : DraftedTree
-            As :meth:`draw` returns it.
-        rng : numpy.random.Generator
-
-        Raises
-        ------
-        ValueError
-            No drafted tree, or another one than of paths of L tokens that can be drafted.
-        """
-        tree, tokens = as_drafted(drafted)
-        paths = [tuple(tokens[node] for node in tree.path(leaf)) for leaf in tree.leaves]
-        return self._verified.verify(self.greatest(paths or [()]), rng)  # no leaf: () is over
-
-    def greatest(self, paths: Sequence[Prefix]) -> Prefix:
-        """Return the greatest of some paths.
-
-        Parameters
-        ----------
-        paths : sequence of sequence of int
-            Texts of L tokens, or less if they are over.
-
-        Raises
-        ------
-        ValueError
-            None at all, or something else.
-        """
-        given = as_list(paths, "paths", "a sequence of paths")
-        read = [as_tokens(path, self.draft.n, f"paths[{i}]") for i, path in enumerate(given)]
-        left = list(map(self.target.up_to_end, read))
-        ended = self.target.ended
-        if not left or any(len(path) != self.length and not ended(path) for path in left):
-            raise ValueError(f"paths is {shown(paths)}: give paths of {self.length} tokens each")
-        depth = 0
-        while depth < len(left[0]):  # the texts that are left agree so far
-            highest = self._highest(left[0][:depth], [path[depth] for path in left])
-            left = [path for path in left if path[depth] == highest]
-            depth += 1
-        return left[0]
+    def verify(self, drafts: DraftedTree, chance: Chance) -> Found:
+        """Choose the greatest path of a drafted tree, and verify it as one block."""
+        nodes = [ROOT]
+        while below := drafts.children(nodes[-1]):
+            # Go on with the child of the highest rank, see GreatestPath.
+            tokens = [drafts[child] for child in below]
+            nodes.append(below[self._highest(drafts.text(nodes[-1]), tokens)])
+        # Published block verification, with the law of the chosen path in place of the draft's.
+        chosen = DraftedTree(
+            drafts.text(nodes[-1]),
+            tuple(range(ROOT, len(nodes) - 2)),
+            lambda place: self.chosen(drafts.text(nodes[place + 1])),
+            lambda place: drafts.target(nodes[place + 1]),
+        )
+        place, row = node_and_row(self._verified.verify(chosen, chance))
+        node = nodes[place + 1]
+        return node if row is None else (node, row)
 
     def _highest(self, prefix: Prefix, drafts: Sequence[int]) -> int:
-        """Return the drafted token of the highest rank."""
+        """Return the place of the drafted token of the highest rank."""
         order = self.chosen.order(prefix).tolist()
-        return max(drafts, key=order.index)
+        return max(range(len(drafts)), key=lambda place: order.index(drafts[place]))
 
 
 def _paths(paths: Any, length: Any) -> Shape:

@@ -5,38 +5,33 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, TypeAlias
+from typing import Any, ClassVar, TypeAlias, cast
 
-import numpy as np
-
-from otspec._base.arguments import as_flag, as_generator
+from otspec._base.arguments import as_flag
 from otspec._base.arithmetic import Number, zeros
 from otspec._base.frozen import cached_property
 from otspec.blocks.base import Outcome
 from otspec.blocks.block_verification import BlockVerification
+from otspec.blocks.drafted_tree import ROOT, DraftedTree, Found
 from otspec.blocks.expected import STATE_LIMIT
-from otspec.blocks.trees.shapes import Shape
-from otspec.blocks.trees.verifiers.base import DraftedTree, TreeRule, as_drafted
+from otspec.blocks.trees.shapes import LEAF, Shape
+from otspec.blocks.trees.verifiers.base import TreeRule
 from otspec.blocks.trees.verifiers.token_rules import TokenRule
 from otspec.blocks.trees.verifiers.visits import (
     Arrivals,
     at_leaf,
     given_drafts,
-    kept_from_the_leaves,
     over_drafts,
     rule_of_weight,
 )
+from otspec.chance import Chance
 from otspec.distributions import normalised
 from otspec.drafts import DraftLaw
-from otspec.drafts.base import draw
 from otspec.models.base import BEGINNING, Prefix, as_beginnings
-from otspec.models.corrected import OneCorrectedToken
 from otspec.rules import PairRule
 from otspec.rules.base.rule import Rule
 from otspec.rules.base.tuples import NotExactError
 
-_Node: TypeAlias = tuple[Prefix, tuple[int, ...]]
-"""A text, and which nodes of a drafted tree agree with it."""
 _Level: TypeAlias = dict[Any, tuple[Prefix, Any]]
 """(draft's context, target's context, weight, shape) → a text, the probability of a visit."""
 
@@ -68,10 +63,9 @@ class LeafToRoot(TreeRule):
         As :class:`otspec.blocks.TreeRule`; later, a number of children that the rule refuses.
     """
 
-    name: ClassVar[str]
-    """What :data:`otspec.blocks.TREE_VERIFIERS` calls the rule."""
     lifts: ClassVar[type[PairRule]]
     """The rule for one token that is lifted, if nothing else is said."""
+    renews: ClassVar[bool] = True
 
     merge: bool = field(default=True, kw_only=True)
 
@@ -135,7 +129,7 @@ class LeafToRoot(TreeRule):
         NotExactError
             More than 20,000 tuples of drafts at one node.
         """
-        start = self._one, self.after((), self.tree)
+        start = self._one, self._open((), self.tree)
         level: dict[Prefix, dict[tuple[Number, Shape], Any]] = {(): {start: 1}}
         while level:
             longer: dict[Prefix, dict[tuple[Number, Shape], Any]] = {}
@@ -146,12 +140,11 @@ class LeafToRoot(TreeRule):
                     row = row + mass * arrivals.rest[:-1]
                     for child, arriving in arrivals.masses.items():
                         into = longer.setdefault((*prefix, child.token), {})
-                        below = self.after((*prefix, child.token), shape.after(child.places))
+                        below = self._open((*prefix, child.token), shape.after(child.places))
                         key = child.weight, below
                         into[key] = into.get(key, 0) + mass * arriving
                 if row.sum() > 0:
-                    following = OneCorrectedToken(self.target.after(prefix), row / row.sum())
-                    yield Outcome(prefix, row.sum(), following)
+                    yield self.ended(prefix, row / row.sum(), row.sum())
             level = longer
 
     def expected(self) -> Number:
@@ -177,7 +170,7 @@ class LeafToRoot(TreeRule):
             return block.expected_after(beginnings)
         level: _Level = {}
         for text, mass in as_beginnings(beginnings, self.target).items():
-            self._add(level, text, self._one, self.after(text, self.tree), mass)
+            self._add(level, text, self._one, self._open(text, self.tree), mass)
         kept: Any = 0
         states = 0
         while level:
@@ -187,7 +180,7 @@ class LeafToRoot(TreeRule):
                 for child, arriving in arrivals.masses.items():
                     reached = mass * arriving
                     kept += reached * child.weight
-                    below = self.after((*text, child.token), shape.after(child.places))
+                    below = self._open((*text, child.token), shape.after(child.places))
                     if below.children:
                         self._add(longer, (*text, child.token), child.weight, below, reached)
             states += len(longer)
@@ -199,52 +192,42 @@ class LeafToRoot(TreeRule):
             level = longer
         return self.target.number(kept)
 
+    def _open(self, text: Prefix, shape: Shape) -> Shape:
+        """Return what is drafted after a text: nothing if the target's is over."""
+        return LEAF if self.target.ended(text) else shape
+
     def _add(self, level: _Level, text: Prefix, weight: Number, shape: Shape, mass: Any) -> None:
         """Add the probability that a node is visited to its state."""
         key = *self._remembered(text), weight, shape
         _, more = level.get(key, (text, 0))
         level[key] = text, mass + more
 
-    def verify(self, drafted: DraftedTree, rng: np.random.Generator) -> Outcome:
-        """Visit the nodes of a drafted tree, each after all that is below it, until one is kept.
+    def verify(self, drafts: DraftedTree, chance: Chance) -> Found:
+        """Visit the nodes of a drafted tree, each after all that is below it, until one is kept."""
 
-        Parameters
-        ----------
-        drafted : DraftedTree
-            As :meth:`draw` returns it; its tree may also be another one.
-        rng : numpy.random.Generator
+        def visit(node: int, weight: Number) -> Found | None:
+            """Return what is kept at a node or below it, with probability ``weight``."""
+            target, below = drafts.target(node), drafts.children(node)
+            if below:
+                tokens = [drafts[child] for child in below]
+                rule = rule_of_weight(
+                    self.token_rule, drafts.draft(node), target, weight, len(tokens)
+                )
+                arrivals = given_drafts(rule, tokens, self.merge)
+            else:
+                arrivals = at_leaf(target, weight)
+            for child in arrivals.masses:
+                kept = visit(below[child.places[0]], child.weight)
+                if kept is not None:
+                    return kept
+            # None of the children is kept. The output of the rule is no draft: † goes up.
+            corrected, dagger = arrivals.rest[:-1], arrivals.rest[-1]
+            total = corrected.sum()
+            if node != ROOT and not chance.accept(total, total + dagger):
+                return None
+            return node, normalised(corrected, target)
 
-        Returns
-        -------
-        Outcome
-            Its following model starts with the law of the one corrected token.
-        """
-        tree, tokens = as_drafted(drafted)
-        as_generator(rng)
-
-        def visit(node: _Node, weight: Number) -> Any:
-            prefix, agreeing = node
-            below = [child for each in agreeing for child in tree.children(each)]
-            arrivals = self._at(prefix, weight, [tokens[child] for child in below])
-            children = (
-                (((*prefix, child.token), tuple(below[i] for i in child.places)), child.weight)
-                for child in arrivals.masses
-            )
-            return children, arrivals.rest
-
-        root: _Node = (), (-1,)
-        path, row = kept_from_the_leaves(
-            visit, root, self._one, lambda masses: int(draw(masses, 1, rng)[0])
-        )
-        head = path[-1][0] if path else ()
-        following = OneCorrectedToken(self.target.after(head), normalised(row, self.target(head)))
-        return Outcome(head, self._one, following)
-
-    def _at(self, prefix: Prefix, weight: Number, drafts: list[int]) -> Arrivals:
-        """Return what happens below a node whose drafts are known."""
-        if not drafts:
-            return at_leaf(self.target(prefix), weight)
-        return given_drafts(self.rule_at(prefix, weight, len(drafts)), drafts, self.merge)
+        return cast("Found", visit(ROOT, self._one))  # the root is kept if nothing below it is
 
     def _known(self, prefix: Prefix, weight: Number, shape: Shape) -> Arrivals:
         """Return the arrivals, from what was computed where the models tell nothing apart."""

@@ -6,19 +6,21 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import combinations
 from math import comb
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 import numpy as np
 
 from otspec._base.arithmetic import Array, Number, positive_part
 from otspec._base.frozen import Frozen
+from otspec.blocks.drafted_tree import ROOT, DraftedTree, Found
 from otspec.blocks.trees.shapes import Shape
 from otspec.blocks.trees.verifiers.leaf_to_root import LeafToRoot
 from otspec.blocks.trees.verifiers.nodes import Places
 from otspec.blocks.trees.verifiers.token_rules import TokenRule
 from otspec.blocks.trees.verifiers.visits import Arrivals, Child, with_dagger
+from otspec.chance import Chance
 from otspec.coupling import acceptance_chance
-from otspec.distributions import Distribution
+from otspec.distributions import Distribution, normalised
 from otspec.models.base import Prefix
 from otspec.rules import PairRule, RecursiveRejection, RecursiveRejectionWithoutReplacement
 
@@ -55,7 +57,7 @@ class TraversalVerify(LeafToRoot):
 
     Examples
     --------
-    >>> from otspec.blocks import memoryless
+    >>> from otspec.models import memoryless
     >>> draft, target = memoryless(["1/2", "1/2"]), memoryless(["1/4", "3/4"])
     >>> TraversalVerify(draft, target, "2x1x1").expected()
     Fraction(585, 256)
@@ -70,6 +72,10 @@ class TraversalVerify(LeafToRoot):
     def token_rule(self) -> TokenRule:
         """Recursive rejection."""
         return self.lifts
+
+    def verify(self, drafts: DraftedTree, chance: Chance) -> Found:
+        """Accept or delete leaves in depth-first order."""
+        return _traversed(drafts, chance, distinct=False)
 
     def arrivals(self, prefix: Prefix, weight: Number, shape: Shape) -> Arrivals:
         """Return which children of a node are visited, round by round, and what if none is kept.
@@ -148,7 +154,7 @@ class TraversalVerifyWithoutReplacement(LeafToRoot):
 
     Examples
     --------
-    >>> from otspec.blocks import memoryless
+    >>> from otspec.models import memoryless
     >>> draft, target = memoryless(["1/2", "1/2"]), memoryless(["1/4", "3/4"])
     >>> TraversalVerifyWithoutReplacement(draft, target, "2x1x1").expected()
     Fraction(161, 64)
@@ -163,3 +169,37 @@ class TraversalVerifyWithoutReplacement(LeafToRoot):
     def token_rule(self) -> TokenRule:
         """Recursive rejection."""
         return self.lifts
+
+    def verify(self, drafts: DraftedTree, chance: Chance) -> Found:
+        """Accept or delete leaves in depth-first order."""
+        return _traversed(drafts, chance, distinct=True)
+
+
+def _traversed(drafts: DraftedTree, chance: Chance, *, distinct: bool) -> Found:
+    """Accept or delete leaves in depth-first order until one is accepted."""
+
+    def visit(node: int, weight: Any) -> Found | None:
+        """Return the leaf that is accepted at a node of that weight or below it, if one is."""
+        target, children = drafts.target(node), drafts.children(node)
+        draft = drafts.draft(node) if children else target  # which is not asked for
+        for child in children:
+            token = drafts[child]
+            # The weight of the child is min(1, w M_b(x)/M_s(x)). Equal drafts are rejected again.
+            below = acceptance_chance(weight * target[token], draft[token])
+            accepted = visit(child, below) if below > 0 else None
+            if accepted is not None:
+                return accepted
+            # The child is deleted. With S = Σ_x (w M_b(x) − M_s(x))₊ the node now has the weight
+            # S/(S + 1 − w) and the target (w M_b − M_s)₊/S.
+            residual = positive_part(weight * target - draft)
+            total: Any = residual.sum()
+            weight = acceptance_chance(total, total + (1 - weight))
+            target = normalised(residual, target)
+            if distinct:  # a deleted token is taken from the draft, too
+                left = draft.copy()
+                left[token] *= 0
+                draft = normalised(left, draft)
+        # The node is a leaf now. The root has weight 1.
+        return (node, target) if node == ROOT or chance.accept(weight) else None
+
+    return cast("Found", visit(ROOT, 1))  # the root is accepted if no leaf is before it

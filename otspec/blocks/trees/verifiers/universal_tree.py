@@ -51,7 +51,7 @@ class UniversalTree(LeafToRoot):
 
     Examples
     --------
-    >>> from otspec.blocks import memoryless
+    >>> from otspec.models import memoryless
     >>> draft, target = memoryless(["1/2", "1/2"]), memoryless(["1/4", "3/4"])
     >>> UniversalTree(draft, target, "2x1x1").expected()
     Fraction(21, 8)
@@ -83,7 +83,7 @@ class UniversalTreeEarliest(UniversalTree):
 
     Examples
     --------
-    >>> from otspec.blocks import memoryless
+    >>> from otspec.models import memoryless
     >>> coin = memoryless(["1/2", "1/2"])
     >>> [kind(coin, coin, "[[]][]").expected() for kind in (UniversalTree, UniversalTreeEarliest)]
     [Fraction(7, 4), Fraction(2, 1)]
@@ -104,7 +104,7 @@ class UniversalTreeWithoutReplacement(UniversalTree):
 
     Examples
     --------
-    >>> from otspec.blocks import memoryless
+    >>> from otspec.models import memoryless
     >>> draft, target = memoryless(["1/2", "1/2"]), memoryless(["1/4", "3/4"])
     >>> UniversalTreeWithoutReplacement(draft, target, "2x1x1").expected()
     Fraction(161, 64)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -17,8 +17,6 @@ from otspec.coupling import acceptance_chance
 from otspec.distributions import Distribution
 from otspec.rules.base.rule import Rule
 from otspec.rules.base.tuples import NotExactError
-
-Place = TypeVar("Place")
 
 
 class Child(NamedTuple):
@@ -115,49 +113,3 @@ def over_drafts(rule: Rule, merge: bool) -> Arrivals:
         for child, mass in given.masses.items():
             masses[child] = masses.get(child, 0) + chance * mass
     return Arrivals(masses, rest)
-
-
-def kept_from_the_leaves(
-    visit: Callable[[Place, Any], tuple[Iterable[tuple[Place, Any]], Array]],
-    root: Place,
-    one: Any,
-    draw: Callable[[Array], int],
-) -> tuple[list[Place], Array]:
-    """Visit nodes, each after all that is below it, until one is kept.
-
-    Parameters
-    ----------
-    visit : callable
-        (node, weight) → its children in the order of visits with their weights, and the row that
-        says what is drawn if none of them is kept, shape (n + 1,); † is last.
-    root : node
-    one : number
-        The weight of the root.
-    draw : callable
-        Draws an index from a distribution.
-
-    Returns
-    -------
-    path : list of nodes
-        From below the root to the one that is kept.
-    row : ndarray, shape (n,)
-        What the corrected token is drawn from, not normalised.
-    """
-    children, rest = visit(root, one)
-    path: list[tuple[Place, Iterator[tuple[Place, Any]], Array]] = [(root, iter(children), rest)]
-    while True:
-        _, waiting, rest = path[-1]
-        following = next(waiting, None)
-        if following is not None:
-            children, below = visit(*following)
-            path.append((following[0], iter(children), below))
-        elif len(path) == 1 or _keeps(rest, draw):
-            return [place for place, *_ in path[1:]], rest[:-1]
-        else:
-            path.pop()
-
-
-def _keeps(rest: Array, draw: Callable[[Array], int]) -> bool:
-    """Draw whether a node is kept, all of whose children were not."""
-    both = np.array([rest[-1], rest[:-1].sum()])
-    return bool(both[1] > 0) and draw(both / both.sum()) == 1

@@ -1,0 +1,86 @@
+"""A tree that is being drafted, level by level: which drafts are one node, and what goes on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from otspec.blocks.drafted_tree import ROOT, DraftedTree
+from otspec.blocks.trees.shapes import LEAF, Shape
+from otspec.models.base import Model, Prefix
+
+
+class Growing:
+    """A tree that is being drafted.
+
+    Parameters
+    ----------
+    tree : Shape
+        What is to be drafted.
+    ended : callable
+        Whether a drafted text is over: nothing is drafted after it.
+    """
+
+    def __init__(self, tree: Shape, ended: Callable[[Prefix], bool]) -> None:
+        self._ended = ended
+        self.tokens: list[int] = []
+        self.parents: list[int] = []
+        self.texts: dict[int, Prefix] = {ROOT: ()}
+        self.shapes: dict[int, Shape] = {ROOT: LEAF if ended(()) else tree}
+        """What is to be drafted after each node."""
+        self._families: dict[int, tuple[int, ...]] = {}
+
+    @property
+    def level(self) -> list[int]:
+        """The first node to go on with: the text itself, if anything is drafted."""
+        return [ROOT] if self.shapes[ROOT].children else []
+
+    def branch(
+        self, node: int, drafts: Sequence[int], together: bool
+    ) -> tuple[list[int], dict[int, list[int]]]:
+        """Add the drafts after a node.
+
+        Parameters
+        ----------
+        node : int
+        drafts : sequence of int
+            The tokens in the order of drawing. Distinct ones may be fewer than the children.
+        together : bool
+            Whether equal drafts are one node, with the children of all. Else the first goes on.
+
+        Returns
+        -------
+        level : list of int
+            The new nodes that are to have children.
+        places : dict
+            From each new node to the places of the drafts that go on with it.
+        """
+        shape, nodes, places = self.shapes[node], dict[int, int](), dict[int, list[int]]()
+        for place, token in enumerate(drafts):
+            if token not in nodes:
+                nodes[token] = len(self.tokens)
+                self.tokens.append(token)
+                self.parents.append(node)
+                places[nodes[token]] = [place]
+            elif together:
+                places[nodes[token]].append(place)
+        self._families[node] = tuple(nodes[token] for token in drafts)
+        for child, going in places.items():
+            self.texts[child] = (*self.texts[node], self.tokens[child])
+            over = self._ended(self.texts[child])
+            self.shapes[child] = LEAF if over else shape.after(going)
+        return [child for child in places if self.shapes[child].children], places
+
+    def fields(self) -> dict[str, Any]:
+        """Return the fields of the drafted tree, without the distributions."""
+        certain = (node for node in self._families if self.shapes[node].top)
+        return {
+            "tokens": tuple(self.tokens),
+            "parents": tuple(self.parents),
+            "families": self._families,
+            "top": frozenset(certain),
+        }
+
+    def drafted(self, draft: Model, target: Model) -> DraftedTree:
+        """Return the tree as it is, with what two language models say."""
+        return DraftedTree.of_models(draft=draft, target=target, **self.fields())
