@@ -8,12 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-
-from otspec.conformance.cases.kinds import Block, Kind, Tokens
-from otspec.conformance.cases.library import small_cases
-from otspec.conformance.faults import FAULTS, RIGHT_RULES, Fault, RightRule
-from otspec.conformance.faults.base import faults_of
-from otspec.conformance.faults.controls import (
+from fault_controls import (
     DETECT,
     alarms,
     control,
@@ -22,6 +17,11 @@ from otspec.conformance.faults.controls import (
     seen_of,
     worst,
 )
+
+from otspec.conformance.cases.kinds import Block, Kind, Tokens
+from otspec.conformance.cases.library import small_cases
+from otspec.conformance.faults import FAULTS, RIGHT_RULES, Fault, RightRule
+from otspec.conformance.faults.base import faults_of
 from otspec.conformance.faults.explanations import OR, explanations
 
 PAGE = Path(__file__).parent / "conformance_controls.md"

@@ -71,7 +71,7 @@ def sampled(
         try:
             found.append(Exact(verified.acceptance()))
         except NotExactError:
-            found.append(verified.estimate(TUPLES, SEED))
+            found.append(verified.estimate(TUPLES, SEED).probability)
     return found
 
 

@@ -26,10 +26,15 @@ class Greedy:
 
     def acceptance(self) -> float:
         """Return 1 if the target's likeliest token is drafted, else 0."""
-        return float(self.accepted_law().sum())
+        return float(self.by_token.sum())
 
-    def accepted_law(self) -> Array:
-        """Return 1 for the target's likeliest token if it is drafted, else 0: shape (n,)."""
+    def accepted(self) -> Greedy:
+        """Return what is accepted, which is here."""
+        return self
+
+    @property
+    def by_token(self) -> Array:
+        """1 for the target's likeliest token if it is drafted, else 0: shape (n,)."""
         best = int(np.argmax(self.target))
         before = (self.draft > self.draft[best]).sum()
         before += (self.draft[:best] == self.draft[best]).sum()

@@ -9,8 +9,6 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TypeAlias
 
-import numpy as np
-
 import otspec
 from figures.contract import Settings
 from figures.greedy import Greedy
@@ -93,13 +91,13 @@ def _greedy(
 
 def _sampled(draft: Distribution, target: Distribution, ks: tuple[int, ...]) -> Accepted:
     """Return what is accepted at temperature 1, of more than two distinct drafts in simulation."""
-    rejection = np.cumsum(RecursiveRejection(draft, target, max(ks)).acceptance_by_draft())
+    rejection = RecursiveRejection.acceptances(draft, target, ks)
     distinct, _ = DistinctPaths(ratios.Pair(draft, target), max(ks), PATHS, SEED).acceptances()
     distinct[2] = RecursiveRejectionWithoutReplacement(draft, target, 2).acceptance()
     best = otspec.optimal_acceptances(draft, target, ks, law=WithoutReplacement.name)
     pooled = otspec.optimal_acceptances(draft, target, ks)
     return {
-        RRS: [float(rejection[k - 1]) for k in ks],
+        RRS: [float(each) for each in rejection],
         RRSW: [float(distinct[k]) for k in ks],
         POOLED: [float(each) for each in pooled],
         BEST: [float(each) for each in best],

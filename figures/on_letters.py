@@ -127,11 +127,11 @@ class LetterTrees(Frozen):
 
     def _law(self, made: Rule) -> Array:
         if self.merge and made.law.iid:
-            return made.counted_law().accepted
+            return made.accepted().counted.accepted
         try:
-            return made.accepted_law()[None]
+            return made.accepted().by_token[None]
         except NotExactError:
-            return made.estimate_law(PATHS, SEED)[None]
+            return made.estimate(PATHS, SEED).by_token.value[None]
 
     def tokens_per_call(self, branching: Sequence[int]) -> float:
         """Return 1 + E[τ] of a tree at a random place of the text."""

@@ -80,7 +80,7 @@ class MassTables(Picture):
                     first, second = (mass * rule.joint_kernel(drafts))[:2].sum(axis=1)
                     found.append(Cell(tuple(drafts), mass, (first, second)))
             cells[panel] = tuple(sorted(found, key=lambda cell: cell.drafts))
-            lacking[panel] = tuple(rule.target - rule.accepted_law())
+            lacking[panel] = tuple(rule.target - rule.accepted().by_token)
         return cls(cells, lacking)
 
     def numbers(self) -> Numbers:

@@ -47,14 +47,14 @@ class Decay(Picture):
             size = QUICK_PATHS if settings.quick else PATHS
             paths = DistinctPaths(Pair(draft, target), DRAFTS, size, SEED)
             distinct, error = paths.by_draft()
-            exact = RecursiveRejectionWithoutReplacement(draft, target, 2).acceptance_by_draft()
+            exact = RecursiveRejectionWithoutReplacement(draft, target, 2).accepted().by_position
             distinct[:2], error[:2] = exact, 0.0
             errors.append(error)
             for rule, values in (
                 (SIMULATED, distinct),
                 (RecursiveRejection.title, RecursiveRejection(draft, target, DRAFTS)
-                 .acceptance_by_draft()),
-                (SpecHub.title, SpecHub(draft, target).acceptance_by_draft()),
+                 .accepted().by_position),
+                (SpecHub.title, SpecHub(draft, target).accepted().by_position),
             ):  # fmt: skip
                 found.setdefault(rule, []).append(values)
         return cls(

@@ -68,7 +68,7 @@ def on_letters(temperature: float, rule: type[PairRule]) -> tuple[float, float]:
     found = np.zeros(2)
     for draft, target, share in zip(pair.draft, pair.target, pair.places, strict=True):
         if share:
-            found += share * rule(draft, target, 2).acceptance_by_draft()
+            found += share * rule(draft, target, 2).accepted().by_position
     first, second = found.tolist()
     return first, second
 
@@ -114,7 +114,7 @@ class DraftAcceptance(Table):
         for temperature in TEMPERATURES:
             for draft, target in settings.pairs(temperature):
                 for rule in RULES:
-                    first, second = rule(draft, target, 2).acceptance_by_draft().tolist()
+                    first, second = rule(draft, target, 2).accepted().by_position.tolist()
                     by_draft.setdefault((temperature, rule.title), []).append((first, second))
         letters = {(T, rule.title): on_letters(T, rule) for T in TEMPERATURES for rule in RULES}
         return cls({key: tuple(found) for key, found in by_draft.items()}, letters)

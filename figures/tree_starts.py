@@ -6,15 +6,36 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from otspec._base.arithmetic import Array
 from otspec.blocks.trees.verifiers.token_rules import TokenRule
 from otspec.distributions import Distribution
 from otspec.logged import LoggedBlock
 from otspec.ratios import Pair
 from otspec.rules import RecursiveRejectionWithoutReplacement
-from otspec.rules.rejection.rejected_paths import DistinctPaths
+from otspec.rules.rejection.rejected_paths import DistinctPaths, PathsEstimate
 
 PATHS, SEED = 500, 0
 """Of the simulated rejections of more than two distinct drafts."""
+
+
+@dataclass(frozen=True, eq=False)
+class Simulated:
+    """An estimate that stands for a rule whose numbers are known."""
+
+    found: PathsEstimate
+
+    def acceptance(self) -> float:
+        """Return the estimated acceptance."""
+        return self.found.probability.value
+
+    def accepted(self) -> Simulated:
+        """Return what is accepted, which is here."""
+        return self
+
+    @property
+    def by_token(self) -> Array:
+        """The estimates by token, shape (n,)."""
+        return self.found.by_token.value
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,7 +65,7 @@ class Start:
         if k <= 2:
             return RecursiveRejectionWithoutReplacement(draft, target, k)
         depth = next(i for i, row in enumerate(self.block.draft) if row is draft)
-        return self.paths[depth].rule(k)
+        return Simulated(self.paths[depth].of_first(k))
 
     def efficiency(self, tree: Sequence[int], rule: TokenRule) -> float:
         """Return the expected tokens per call of the target for a tree from here."""

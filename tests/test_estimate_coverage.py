@@ -33,7 +33,7 @@ def test_intervals_of_distinct_drafts_cover_when_little_is_left():
     for draft, target, k in adversarial():
         rule = RecursiveRejectionWithoutReplacement(draft, target, k)
         exact = exact_acceptance(draft, target, k)
-        estimates = [rule.estimate(200, seed) for seed in SEEDS]
+        estimates = [rule.estimate(200, seed).probability for seed in SEEDS]
         check_coverage(estimates, exact)
         missed += sum(not each.low <= exact <= each.high for each in estimates)
         many = Estimate.of_mean(1 - rule.paths(4_000, 99).rejected[k], 1 - FALSE_ALARM)
@@ -49,7 +49,7 @@ def test_intervals_of_distinct_drafts_cover_when_little_is_left():
 def test_the_law_of_distinct_drafts_is_estimated_when_little_is_left():
     for draft, target, k in adversarial():
         rule = RecursiveRejectionWithoutReplacement(draft, target, k)
-        law, exact = rule.estimate_law(2_000), rule.accepted_law()
+        law, exact = rule.estimate(2_000).by_token.value, rule.accepted().by_token
         # Hoeffding's bound for each of at most six tokens.
         assert np.abs(law - exact).max() <= np.sqrt(np.log(2 * 6 / FALSE_ALARM) / 4_000)
 
@@ -70,7 +70,7 @@ def test_intervals_of_importance_sampling_cover_on_the_same_pairs(k):
         for target in targets(draft):
             pair = otspec.distributions.as_pair(draft, target, normalize=True)
             rule = ImportanceSampling(*pair, k, free=2, solver="highs")
-            estimates = [rule.estimate(200, seed) for seed in range(10)]
+            estimates = [rule.estimate(200, seed).probability for seed in range(10)]
             exact = min(enumerated_acceptance(rule), 1.0)  # sums of floats may be above
             check_coverage(estimates, exact)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
@@ -11,21 +12,21 @@ from otspec._base.arithmetic import Array, IntArray
 from otspec._base.coerce import as_array
 from otspec._base.frozen import Frozen
 from otspec._base.parents import depths_of
-from otspec.auditing.sandbox import attempt
 from otspec.batch import shared_noise
 from otspec.conformance.cases.answers import Answer
 from otspec.conformance.cases.arrays import Form, plain
-from otspec.conformance.cases.calling import ARRAYS, Verifier
-from otspec.conformance.cases.cases import Case
+from otspec.conformance.cases.calling import ARRAYS, Randomness, Verifier
+from otspec.conformance.cases.cases import Case, memoryless, prompted
 from otspec.conformance.cases.drafting import Sample, drafted
 from otspec.conformance.cases.generated import Said
 from otspec.conformance.cases.kinds import Kind
 from otspec.conformance.engines import TextEngine, TokenEngine
-from otspec.conformance.evidence.trial import FaultError
-from otspec.conformance.following.kernel import read_answer
+from otspec.conformance.following.kernel import KernelBatches
 
 KEYS = ("seed", "seeds")
 """One seed of all rows, or one for each."""
+PROBED = 64
+"""Positions at which is looked whether noise changes."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,84 +51,91 @@ class Rows(Frozen):
         )
 
 
+@dataclass(frozen=True, eq=False)
+class Key(Randomness):
+    """The key of the noise of a call.
+
+    Parameters
+    ----------
+    form, rng, seed
+        As for :class:`Randomness`.
+    seeds, positions : ndarray of int
+        Of each row; and of each row of the target.
+    vocabulary : int
+    """
+
+    seeds: IntArray
+    positions: IntArray
+    vocabulary: int
+
+    def of(self, name: str, size: int, nodes: int) -> Any:  # noqa: ARG002
+        """Return what a verifier asks for by a name."""
+        if name == "seed":
+            return int(self.seeds[0])
+        if name == "noise":
+            return self.form.numbers(
+                noise_of(self.seeds, self.positions, self.vocabulary, self.form)
+            )
+        return self.form.integers(getattr(self, name))
+
+
 class Keyed(Verifier):
     """A verifier of drafts that gets exponential noise, or the key of it."""
 
-    names: ClassVar[tuple[str, ...]] = (*ARRAYS, "positions")
-    random: ClassVar[tuple[str, ...]] = ("noise", *KEYS)
+    names: ClassVar[tuple[str, ...]] = ARRAYS
+    random: ClassVar[tuple[str, ...]] = ("noise", *KEYS, "positions")
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if not set(self.random) & set(self.wanted):
+        keys = self.random[:-1]
+        if not set(keys) & set(self.wanted):
             raise ValueError(
-                f"verifier takes no noise: let it take one of {', '.join(self.random)}, or leave "
-                "out same_seed"
+                f"verifier takes no noise: let it take one of {', '.join(keys)}, or leave out "
+                "same_seed"
             )
 
     def say(self, kind: Kind, case: Case, rows: Rows) -> Answer:
-        """Return what it says of a batch.
-
-        Raises
-        ------
-        FaultError
-            It raises something, or says what no right engine says.
-        ValueError
-            Its answer has another form than an engine's.
-        """
-        sample, seeds, starts = rows.sample, rows.seeds, rows.starts
-        positions = starts
+        """Return what it says of a batch; raises as :class:`KernelBatches` does."""
+        positions, rng = rows.starts, np.random.default_rng(0)
         if kind.name != "tokens":
-            positions = starts[:, None] + np.array([0, *depths_of(kind.parents)])
-        made = self.arrays(kind, case, sample) | {
-            "positions": self.form.integers(positions),
-            "seeds": self.form.integers(seeds),
-            "seed": int(seeds[0]),
-        }
-        if "noise" in self.wanted:
-            made["noise"] = self.form.numbers(_noise(seeds, positions, case.vocabulary, self.form))
-        given = {name: made[name] for name in self.wanted}
-        found, crash = attempt(self.raw, given)
-        if crash is not None:
-            raise FaultError("call", f"the verifier {crash.what}", crash.traceback)
-        return read_answer(self.batched(plain(found), kind), kind, case, sample, False)
-
-    def batched(self, answer: Any, kind: Kind) -> Any:  # noqa: ARG002
-        """Return an answer for a batch, from what it returned."""
-        return answer
+            positions = positions[:, None] + np.array([0, *depths_of(kind.parents)])
+        key = Key(self.form, rng, 0, rows.seeds, positions, case.vocabulary)
+        return KernelBatches(self, kind, case, key, rng).answer(rows.sample)
 
 
 class KeyedTokens(Keyed, TokenEngine):
     """An engine that drafts and verifies one token."""
 
-    names = (*TokenEngine.names, "positions")
-    random = KEYS
+    names = TokenEngine.names
+    random = (*KEYS, "positions")
 
 
 class KeyedTexts(Keyed, TextEngine):
     """A decoder of texts; of one in each call where there is one seed."""
 
     names = (*TextEngine.names, "prompt")
-    random = KEYS
+    random = (*KEYS, "positions")
 
     def models(self, case: Case, sample: Sample) -> dict[str, Any]:
         """Return two models and prompts; ``prompt`` is the first of them as a list."""
         made = super().models(case, sample)
         return made | {"prompt": case.places[sample.variants[:1]].tolist()}
 
+    def raw(self, given: Mapping[str, Any]) -> Any:
+        """Return what it says; of the one text after a prompt as many tokens as are asked for."""
+        found = super().raw(given)
+        if "prompt" not in self.wanted:
+            return found
+        text = as_array(plain(found), "what the verifier returned")
+        return text.reshape(1, -1)[:, : given.get("length")]
+
     def say(self, kind: Kind, case: Case, rows: Rows) -> Answer:
         """Return what it says of a batch; raises as a verifier does."""
         if "seeds" in self.wanted:
             return super().say(kind, case, rows)
-        each = [
-            super(KeyedTexts, self).say(kind, case, rows.alone(i)) for i in range(len(rows.seeds))
-        ]
-        return Answer(np.concatenate([one.texts for one in each]), None)
-
-    def batched(self, answer: Any, kind: Kind) -> Any:
-        """Return texts for a batch; of the one text after a prompt as many tokens as are asked."""
-        if "prompt" not in self.wanted:
-            return answer
-        return as_array(answer, "what the verifier returned").reshape(1, -1)[:, : kind.length]
+        say, count = super().say, len(rows.seeds)
+        each = [say(kind, case, rows.alone(row)).texts for row in range(count)]
+        return Answer(np.concatenate(each), None)
 
 
 def keyed(function: Any, form: Form, kind: Kind, mode: str) -> Keyed:
@@ -145,7 +153,7 @@ def keyed(function: Any, form: Form, kind: Kind, mode: str) -> Keyed:
     return KeyedTokens(function, form) if kind.name == "tokens" else KeyedTexts(function, form)
 
 
-def _noise(seeds: IntArray, positions: IntArray, vocabulary: int, form: Form) -> Array:
+def noise_of(seeds: IntArray, positions: IntArray, vocabulary: int, form: Form) -> Array:
     """Return the noise of positions of texts, shape (*positions.shape, V)."""
     like = np.zeros((1, vocabulary), "float64" if form.dtype == "float64" else "float32")
     own = np.broadcast_to(seeds.reshape(-1, *(1,) * (positions.ndim - 1)), positions.shape)
@@ -190,13 +198,44 @@ class Plain(Frozen):
         said = self.engine.say(_undrafted(kind), alone, row)
         return int(said.texts[0, 0]), True
 
+    def wrong(self, kind: Kind) -> tuple[str, tuple[str, ...]]:
+        """Return what is wrong with texts of four equally likely tokens, "" if nothing is.
+
+        And the known faults that explain it. By chance any of this is so with a probability below
+        1e-18.
+        """
+        text, again, other = (self._of_alike(kind, seed) for seed in (1, 1, 2))
+        if text != again:
+            return "one seed gives two texts", ()
+        if len(set(text)) == 1:
+            causes = ("noise counted from the beginning of each step",)
+            return "all positions have one token", causes
+        if text[::2] == text[1::2]:
+            words = "positions 2 i and 2 i + 1 have one token for all i"
+            return words, ("one noise for neighbouring positions",)
+        return "two seeds give one text" if text == other else "", ()
+
+    def _of_alike(self, kind: Kind, seed: int) -> list[int]:
+        """Return a text of four equally likely tokens."""
+        if not isinstance(kind, Said):
+            row = np.full(4, 0.25)
+            case = memoryless("alike", row, row)
+            return [self.token(kind, case, row, seed, place)[0] for place in range(PROBED)]
+        case = prompted("alike", [[1] * 4] * 4, [[1] * 4] * 4, 1)
+        sample = kind.draw(case, 1, np.random.default_rng(0))
+        rows = Rows(sample, np.array([seed]), np.zeros(1, dtype=np.intp))
+        text: list[int] = self.text(replace(kind, count=PROBED), case, rows)[0].tolist()
+        return text
+
     def _raced(self, case: Case, seed: int, position: int) -> tuple[int, bool]:
         """Return the first of the race E/q, and whether the second is later by more than rounding.
 
         The logarithm of each arrival is off by the rounding of two logarithms, and of q.
         """
         rates = case.rows(case.target[0, 0])
-        noise = _noise(np.array([seed]), np.array([position]), case.vocabulary, self.engine.form)[0]
+        noise = noise_of(np.array([seed]), np.array([position]), case.vocabulary, self.engine.form)[
+            0
+        ]
         there = np.flatnonzero(rates)
         logs = np.log(noise[there].astype(float)), np.log(rates[there])
         times = logs[0] - logs[1]

@@ -12,12 +12,13 @@ import numpy as np
 from otspec._base.arithmetic import Array, IntArray
 from otspec._base.frozen import Frozen
 from otspec.chance import CannotFollowError
-from otspec.conformance.cases.cases import Case, memoryless, prompted
+from otspec.conformance.cases.cases import Case
 from otspec.conformance.cases.drafting import UNKNOWN, Sample
 from otspec.conformance.cases.generated import DrawnToken, Said
 from otspec.conformance.cases.kinds import Kind
 from otspec.conformance.cases.library import cases_of, text_cases
 from otspec.conformance.cases.tasks import Task, kernel_tasks
+from otspec.conformance.evidence.case_by_case import without_lengths
 from otspec.conformance.evidence.evidence import Requirement
 from otspec.conformance.evidence.trial import FaultError
 from otspec.conformance.exact_check import drafted_ways
@@ -25,10 +26,10 @@ from otspec.conformance.faults.base import faults_of
 from otspec.conformance.faults.explanations import OR, in_words
 from otspec.conformance.faults.shared_noise import Seen
 from otspec.conformance.following.kernel import KernelBatches, SingleRows, long_call
-from otspec.conformance.keyed import Keyed, Plain, Rows
+from otspec.conformance.keyed import PROBED, Keyed, Plain, Rows
 from otspec.conformance.report.report import Finding, Report, Tried
 
-ROWS, FEW_ROWS = 64, 8
+ROWS, FEW_ROWS = 32, 8
 """Rows of a case, and of one in the large vocabulary."""
 STREAMS, FEW_STREAMS = 16, 4
 """Pairs of a seed and a beginning that these rows have."""
@@ -36,8 +37,6 @@ FARTHEST = 1 << 10
 """Texts begin before this position."""
 STEPS = 6
 """Texts have so many times the tokens that one step gives at most."""
-PROBED = 64
-"""Positions at which is looked whether noise changes; four tokens are equally likely at each."""
 LOOKED_AT = 4
 """Cases with findings that known faults are compared on."""
 STATISTIC = "the same seed"
@@ -88,17 +87,28 @@ class SameSeed(Frozen):
                 replace(each, looks_like=likely) if each.statistic == STATISTIC else each
                 for each in findings
             ]
-        notes = [in_words(cause) for cause in causes] or [MEND] * bool(findings)
+        mend = [MEND] * any(finding.judged for finding in findings)
         return Report(
             self.kind.name,
             self.mode,
             tuple(findings),
             tuple(trial for trial, _ in results),
             0.0,
-            tuple(notes),
+            (*([in_words(cause) for cause in causes] or mend), *self._left_out()),
             verifier=self.engine.name,
             same_seed=True,
         )
+
+    def _left_out(self) -> Iterator[str]:
+        """Yield what was not looked at, in words."""
+        close = sum(not sure for _, sure in self._known.values())
+        if close:
+            yield (
+                f"{close:,} of {len(self._known):,} tokens of plain decoding are left out: the "
+                "first two arrive within rounding of each other"
+            )
+        if self.mode != "pipeline":
+            yield from without_lengths(self.engine, self.kind)
 
     def _tasks(self) -> Iterator[Task]:
         if self.mode != "pipeline":
@@ -204,51 +214,21 @@ class SameSeed(Frozen):
         return {}
 
     def _probed(self, kind: Kind) -> tuple[Tried, Finding | None]:
-        """Look at plain decoding itself where four tokens are equally likely at all positions."""
-        case = memoryless("plain decoding", [1] * 4, [1] * 4)
-        if isinstance(kind, Said):
-            alike = [[1] * 4] * 4
-            kind, case = replace(kind, count=PROBED), prompted(case.name, alike, alike, 1)
-
-        def said(seed: int) -> list[int]:
-            if isinstance(kind, Said):
-                sample = kind.draw(case, 1, np.random.default_rng(0))
-                rows = Rows(sample, np.array([seed]), np.zeros(1, dtype=np.intp))
-                text: list[int] = self.plain.text(kind, case, rows)[0].tolist()
-                return text
-            row = case.target[0, 0]
-            return [self.plain.token(kind, case, row, seed, place)[0] for place in range(PROBED)]
-
+        """Look at plain decoding itself, where four tokens are equally likely at all positions."""
+        name = "plain decoding"
         try:
-            text, again, other = said(self.seed + 1), said(self.seed + 1), said(self.seed + 2)
+            words, causes = self.plain.wrong(kind)
         except FaultError as fault:
-            return _trial(case.name, 0, 1), Finding(
-                case.name,
+            return _trial(name, 0, 1), Finding(
+                name,
                 fault.statistic,
                 f"with nothing drafted {fault.reason}: pass plain decoding as same_seed",
                 traceback=fault.traceback,
             )
-        faults = {
-            "one seed gives two texts": (text != again, ()),
-            "all positions have one token": (
-                len(set(text)) == 1,
-                ("noise counted from the beginning of each step",),
-            ),
-            "positions 2 i and 2 i + 1 have one token for all i": (
-                text[::2] == text[1::2],
-                ("one noise for neighbouring positions",),
-            ),
-            "two seeds give one text": (text == other, ()),
-        }
-        for words, (there, causes) in faults.items():
-            if there:
-                return _trial(case.name, 3, 1), Finding(
-                    case.name,
-                    STATISTIC,
-                    f"{words}, of four equally likely tokens at {PROBED} positions",
-                    looks_like=causes,
-                )
-        return _trial(case.name, 3, 0), None
+        if not words:
+            return _trial(name, 3, 0), None
+        likely = f"{words}, of four equally likely tokens at {PROBED} positions"
+        return _trial(name, 3, 1), Finding(name, STATISTIC, likely, looks_like=causes)
 
     def _causes(self, seen: Sequence[Seen]) -> list[str]:
         """Return the known faults that give all that was said, token for token."""

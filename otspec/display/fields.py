@@ -141,7 +141,7 @@ def _rule_more(rule: Any) -> Iterator[Row]:
 
 
 def _rule_masses(rule: Any) -> Masses:
-    accepted = rule.accepted_law() if is_small(rule.law) else None
+    accepted = rule.accepted().by_token if is_small(rule.law) else None
     return {"draft": getattr(rule, "draft", None), "target": rule.target, "accepted": accepted}
 
 

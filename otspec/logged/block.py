@@ -288,7 +288,7 @@ def _accepted_children(
     if len(set(children)) > 1:
         yield from zip(children, _by_draft(rule, token, simulated), strict=True)
     else:
-        output = rule.estimate_output(token) if simulated else rule.accepted_law()[token]
+        output = rule.estimate().of_token(token) if simulated else rule.accepted().by_token[token]
         yield children[0], output
 
 
@@ -296,7 +296,7 @@ def _by_draft(rule: Rule, token: int, simulated: bool) -> Sequence[Number | Esti
     """Return the probability that a token is accepted, by draft, or estimates of it."""
     if not simulated:
         try:
-            return list(rule.accepted_by_draft()[:, token])
+            return list(rule.accepted().by_position_and_token[:, token])
         except NotExactError:
             pass
-    return rule.estimate_output_by_draft(token)
+    return rule.estimate().of_token_by_position(token)

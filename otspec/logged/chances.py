@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from otspec._base.arithmetic import Array, IntArray
 from otspec._base.frozen import Frozen, cached_property
-from otspec.blocks.trees.best.acceptance_rates import Chances, accepted_by_draft, asked_widths
+from otspec.blocks.trees.best.acceptance_rates import Chances, accepted_by_position, asked_widths
 from otspec.blocks.trees.shapes import Shape
 from otspec.blocks.trees.verifiers.token_rules import TokenRule
 from otspec.logged.block import LoggedBlock
@@ -146,7 +146,7 @@ def logged_chances(
         rows = zip(block.tokens[:depth], block.draft, block.target, block.sampled, strict=False)
         for position, (token, draft, target, sampled) in enumerate(rows):
             for k in needed:
-                accepted = accepted_by_draft(rule, draft, target, k)
+                accepted = accepted_by_position(rule, draft, target, k)
                 each, ending = accepted.sum(axis=1), accepted[:, list(block.end)].sum(axis=1)
                 kept[k][:, number, position] = each
                 going[k][:, number, position] = np.maximum(each - ending, 0)

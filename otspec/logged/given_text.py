@@ -56,9 +56,9 @@ def token_weights(
         weights[k] = zeros(k, like=target)
         try:
             if tree.even:
-                weights[k][0] = made.accepted_law()[token] / target[token]
+                weights[k][0] = made.accepted().by_token[token] / target[token]
             else:
-                by_draft = made.accepted_by_draft()[:, token]
+                by_draft = made.accepted().by_position_and_token[:, token]
                 weights[k][: len(by_draft)] = by_draft / target[token]
         except NotExactError as error:
             raise NotExactError(

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from otspec._base.arithmetic import Array, zeros
+from otspec._base.arithmetic import Array
 from otspec._base.frozen import cached_property
 from otspec.chance import Chance
 from otspec.coupling import Coupling
@@ -40,18 +40,14 @@ class MaximalCoupling(PairRule):
     def _coupling(self) -> Coupling:
         return Coupling(self.draft, self.target)
 
-    def accepted_law(self) -> Array:
+    def _by_token(self) -> Array:
         """Return min(p, q), shape (n,); a residual token is never the draft."""
         return self._coupling.accepted
 
-    def counted_law(self) -> CountedLaw:
+    def _counted(self) -> CountedLaw:
         """Return the accepted law of the one draft."""
-        accepted = self.accepted_law()
+        accepted = self._by_token()
         return CountedLaw(accepted[None], self.target - accepted)
-
-    def acceptance_by_draft(self) -> Array:
-        """Return the acceptance, shape (1,)."""
-        return zeros(1, like=self.draft) + self.acceptance()
 
     def verify(self, drafts: Sequence[int], chance: Chance) -> int | Distribution:
         """Verify drafts; see :meth:`otspec.rules.Rule.verify`."""

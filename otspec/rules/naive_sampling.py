@@ -8,12 +8,12 @@ from typing import ClassVar
 
 import numpy as np
 
-from otspec._base.arithmetic import Array, over_one_denominator, refuse_long_power, zeros
+from otspec._base.arithmetic import Array, over_one_denominator
 from otspec.chance import Chance
 from otspec.coupling import match, matches
 from otspec.distributions import Distribution
 from otspec.rules.base.counts import drafted_counts, over
-from otspec.rules.base.pair_rule import MOST_LISTED, PairRule, refuse_many_drafts
+from otspec.rules.base.pair_rule import PairRule
 from otspec.rules.base.powers import at_least_once
 from otspec.rules.base.rule import CountedLaw
 
@@ -37,26 +37,18 @@ class NaiveSampling(PairRule):
     best_for_one: ClassVar[bool] = False
     independent: ClassVar[bool] = True
 
-    def accepted_law(self) -> Array:
+    def _by_token(self) -> Array:
         """Return q(y) (1 − (1 − p(y))^k), shape (n,)."""
         accepted: Array = self.target * at_least_once(self.draft, self.k)
         return accepted
 
-    def counted_law(self) -> CountedLaw:
+    def _counted(self) -> CountedLaw:
         """Return the accepted law by how many of the drafts are the output, binomially."""
         draft, unit = over_one_denominator(self.draft)
         counts = self.target * over(drafted_counts(self, draft, unit), unit**self.k)
         return CountedLaw(counts[1:], counts[0])
 
-    def acceptance_by_draft(self) -> Array:
-        """Return Σ q(y) (1 − p(y))^{i−1} p(y) for draft i: y comes first there."""
-        refuse_many_drafts(self.k, MOST_LISTED, "acceptance_by_draft()")
-        refuse_long_power(self.draft, self.k)
-        by_draft = zeros(self.k, like=self.draft)
-        by_draft[:] = [first.sum() for first in self._first()]
-        return by_draft
-
-    def accepted_by_draft(self) -> Array:
+    def _by_position(self) -> Array:
         """Return q(y) (1 − p(y))^{i−1} p(y) for draft i, shape (k, n)."""
         return np.array(list(self._first()))
 

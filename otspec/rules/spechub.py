@@ -47,19 +47,14 @@ class SpecHub(PairRule):
         """
         return as_number(sum(mass.sum() for mass in self._plan.values()), like=self.draft)
 
-    def accepted_law(self) -> Array:
+    def _by_token(self) -> Array:
         """Return the accepted mass of each token, shape (n,); see :meth:`acceptance`."""
         plan = self._plan
         accepted: Array = plan["x of (x, a)"] + plan["x of (a, x)"]
         accepted[Hub(self.draft).hub] += (plan["a of (a, x)"] + plan["a of (x, a)"]).sum()
         return accepted
 
-    def acceptance_by_draft(self) -> Array:
-        """Return what is accepted of the first and of the second draft, shape (2,)."""
-        by_draft: Array = self.accepted_by_draft().sum(axis=1)
-        return by_draft
-
-    def accepted_by_draft(self) -> Array:
+    def _by_position(self) -> Array:
         """Return the same by token, shape (2, n)."""
         plan, hub = self._plan, Hub(self.draft).hub
         by_draft = zeros((2, len(self.draft)), like=self.draft)
@@ -105,7 +100,7 @@ class SpecHub(PairRule):
             return place
         if chance.accept(hub_takes, mass - token_takes):
             return 0 if token == law.hub else 1 - place
-        return residual_of(self.accepted_law(), self.target)
+        return residual_of(self._by_token(), self.target)
 
 
 def _served(left: Array, wanted: Number) -> tuple[Array, Number]:

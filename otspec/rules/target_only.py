@@ -34,24 +34,20 @@ class TargetOnly(NaiveSampling):
     nested: ClassVar[bool] = True
     law_class: ClassVar[type[SingleDraftLaw]] = TopK
 
-    def accepted_law(self) -> Array:
+    def _by_token(self) -> Array:
         """Return the target on the drafts and 0 off them, shape (n,)."""
         accepted = zeros(len(self.target), like=self.target)
         drafts = likeliest(self.draft, self.k)
         accepted[drafts] = self.target[drafts]
         return accepted
 
-    def counted_law(self) -> CountedLaw:
+    def _counted(self) -> CountedLaw:
         """Return the accepted law by how many of the drafts are the output: one, if any is."""
         accepted = zeros((self.k, len(self.target)), like=self.target)
-        accepted[0] = self.accepted_law()
+        accepted[0] = self._by_token()
         return CountedLaw(accepted, self.target - accepted[0])
 
-    def acceptance_by_draft(self) -> Array:
-        """Return the target's mass of each draft, the likeliest one first, shape (k,)."""
-        return self.target[likeliest(self.draft, self.k)]
-
-    def accepted_by_draft(self) -> Array:
+    def _by_position(self) -> Array:
         """Return the target's mass of each draft at that draft, shape (k, n)."""
         by_draft = zeros((self.k, len(self.target)), like=self.target)
         drafts = likeliest(self.draft, self.k)

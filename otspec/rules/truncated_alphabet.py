@@ -147,15 +147,15 @@ class TruncatedAlphabet(PairRule):
         longer[tokens] = row
         return longer
 
-    def accepted_law(self) -> Array:
+    def _by_token(self) -> Array:
         """Return what the rules inside accept, and q(y) (1 − (1 − p(y))^k) off Ω₀, shape (n,)."""
         accepted: Array = self.target * at_least_once(self.draft, self.k)
         accepted[self._kept] *= 0
         for rule, chance in zip(self.verifiers, self.kept_drafts[1:], strict=False):
-            accepted[self._kept] += self.share * chance * rule.accepted_law()
+            accepted[self._kept] += self.share * chance * rule.accepted().by_token
         return accepted
 
-    def counted_law(self) -> CountedLaw:
+    def _counted(self) -> CountedLaw:
         """Return the accepted law by how many of the drafts are the output.
 
         Off Ω₀ that is binomial; on Ω₀ it is what the rules inside say.
@@ -165,7 +165,7 @@ class TruncatedAlphabet(PairRule):
         counts[:, self._kept] *= 0
         counts[0, self._kept] = self.share * self.kept_drafts[0] * self.kept_target
         for m, rule in enumerate(self.verifiers, 1):
-            found, weight = rule.counted_law(), self.share * self.kept_drafts[m]
+            found, weight = rule.accepted().counted, self.share * self.kept_drafts[m]
             counts[1 : m + 1, self._kept] += weight * found.accepted
             counts[0, self._kept] += weight * found.rejected
         return CountedLaw(counts[1:], counts[0])

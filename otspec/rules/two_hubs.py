@@ -93,7 +93,7 @@ class SpecTwoHubs(PairRule):
         left_shares = _ratios(of_pairs, pairs)
         return HubShares(1 - left_shares, left_shares * served[:, None], parts * served)
 
-    def accepted_law(self) -> Array:
+    def _by_token(self) -> Array:
         """Return the accepted mass of each token, shape (n,).
 
         A residual token is never one of the drafts: a pair keeps mass only if its tokens are served
@@ -114,7 +114,7 @@ class SpecTwoHubs(PairRule):
             if chance.accept(share, left):
                 return drafts.index(token)
             left = left - share
-        return residual_of(self.accepted_law(), self.target)
+        return residual_of(self._by_token(), self.target)
 
 
 def _of_the_hubs(shares: HubShares, hubs: Sequence[int]) -> dict[int, Any]:

@@ -114,11 +114,14 @@ def exact_rules(example: Example) -> int:
         assert output == list(example.target), (name, output)
         accepted = oracles.acceptance(table, kernel)
         assert rule.acceptance() == accepted, (name, rule.acceptance(), accepted)
-        assert rule.accepted_law().sum() == accepted, name
+        assert rule.accepted().by_token.sum() == accepted, name
         best = oracles.optimum(table, example.target)
         assert accepted <= best, (name, accepted, best)
         assert accepted == best or name not in OPTIMAL, (name, accepted, best)
-        assert 0 <= sum(rule.acceptance_by_draft()) <= accepted, name
+        first = oracles.by_position(
+            table, {x: row.tolist() for x, row in rows.items()}.__getitem__, rule.k
+        )
+        assert rule.accepted().by_position.tolist() == first, name
         joint = literal(name, example, getattr(rule, "rho", None))
         if joint is not None:
             for x in table:

@@ -104,6 +104,5 @@ def asked(name, make, k):
     for question in ("kernel", "joint_kernel"):
         yield f"{name}.{question}", Row(method(make, question), {"x": drafts_of_k})
     yield f"{name}.sample", Row(method(make, "sample"), {"x": drafts_of_k, "rng": RNG})
-    for question in ("estimate", "estimate_law"):
-        arguments = {"size": ("draws", 5), "seed": SEED}
-        yield f"{name}.{question}", Row(method(make, question), arguments)
+    arguments = {"size": ("draws", 5), "seed": SEED}
+    yield f"{name}.estimate", Row(method(make, "estimate"), arguments)

@@ -205,10 +205,10 @@ def test_rejections_are_those_of_the_definition(pair, k):
         rejections.append(sum(missing, Fraction(0)))
     rule = RecursiveRejection(draft, target, k)
     assert rule.acceptance() == 1 - rejections[-1]
-    assert rule.acceptance_by_draft().tolist() == [
+    assert rule.accepted().by_position.tolist() == [
         rejections[i] - rejections[i + 1] for i in range(k)
     ]
-    assert rule.accepted_law().sum() == rule.acceptance()
+    assert rule.accepted().by_token.sum() == rule.acceptance()
     floats = RecursiveRejection(draft.astype(float), target.astype(float), k)
     # Each of k rounds adds a few roundings of numbers up to 1.
     assert abs(floats.acceptance() - rule.acceptance()) < 10 * (k + 3) * 2**-53

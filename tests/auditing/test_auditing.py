@@ -257,7 +257,7 @@ def test_a_plan_of_a_float_solver_is_lossless_within_its_accuracy(solver, exact)
         assert report.tolerance >= rule.accuracy > 0
         exact_optimum = oracles.optimum(oracles.iid_table(draft, 2), target)
         assert abs(report.acceptance - exact_optimum) <= 1e-8  # ten solver tolerances per token
-        by_draft = rule.acceptance_by_draft()
+        by_draft = rule.accepted().by_position
         assert by_draft.dtype == float
         assert abs(by_draft.sum() - report.acceptance) <= 1e-8
 

@@ -86,7 +86,7 @@ def test_the_selection_has_the_law_that_is_claimed(case, dtype):
         drafts = rung_drafts(row, other, x, pools)
         found = shares(drafts, lifetimes)
         assert found.sum() == pytest.approx(1, abs=1e-13)
-        apart += float(mass) * np.abs(found - rule._shares(x).astype(float)).sum()
+        apart += float(mass) * np.abs(found - rule.shares_of(x).astype(float)).sum()
         law[x] += float(mass) * found
     b, _ = claimed(drafts, other, x)
     assert np.abs(law[x] - b / drafts.library.lift).sum() < NEAR[dtype]

@@ -10,23 +10,14 @@ from otspec.chance import law_of
 from otspec.conformance.cases.cases import memoryless
 from otspec.conformance.cases.kinds import Block, Tokens, Tree
 from otspec.conformance.faults import FAULTS, RIGHT_RULES, Machine, joint_law, rules_of
-from otspec.conformance.faults.controls import (
-    DETECT,
-    Control,
-    alarms,
-    cases_of,
-    control,
-    controls_of,
-    kind_of,
-    seen_of,
-    worst,
-)
 from otspec.conformance.faults.distribution import right_law, total_variation
 from otspec.conformance.faults.explanations import explanations, in_words, looked_at
 from otspec.conformance.faults.machine import Setting
+from otspec.conformance.faults.randomness import raced_again
 from tests.auditing.broken_rules import GALLERY
 from tests.support.docs_scripts import script
 
+measure = script("fault_controls")
 RULE = {rule.name: rule for rule in RIGHT_RULES}
 NAMES = sorted(RULE)
 SIMPLE = ("a drafted token that the target never says", "rows that depend on the text")
@@ -34,9 +25,9 @@ SIMPLE = ("a drafted token that the target never says", "rows that depend on the
 
 @pytest.mark.parametrize("name", NAMES)
 def test_every_right_rule_has_the_law_of_the_target(name):
-    kind = kind_of(RULE[name])
+    kind = measure.kind_of(RULE[name])
     assert RULE[name] in rules_of(kind)
-    for case in cases_of(kind):
+    for case in measure.cases_of(kind):
         if case.name in SIMPLE:
             law = joint_law(Machine, RULE[name], kind, case)
             assert law.sum() == pytest.approx(1, abs=1e-12)
@@ -71,7 +62,7 @@ def test_laws_of_faults_are_those_of_the_gallery(name):
 
 def test_drafts_that_are_given_have_the_same_law():
     kind, rule = Tree((-1, -1, 0)), RULE["traversal verification"]
-    case = next(case for case in cases_of(kind) if case.name == SIMPLE[1])
+    case = next(case for case in measure.cases_of(kind) if case.name == SIMPLE[1])
     setting, total = Setting.of(kind, case), np.zeros(kind.marks)
     for drafts in itertools.product(range(3), repeat=3):
         mass = case.draft[0, 0, drafts[0]] * case.draft[0, 0, drafts[1]]
@@ -89,19 +80,19 @@ def test_drafts_that_are_given_have_the_same_law():
      "random number shared by draft and test", "last token of the vocabulary lost"],
 )  # fmt: skip
 def test_faults_are_found_also_where_they_are_as_small_as_may_be(name):
-    far = worst(controls_of(FAULTS[name], RULE["maximal coupling"], Tokens(1)))
-    assert far.total_variation > DETECT
+    far = measure.worst(measure.controls_of(FAULTS[name], RULE["maximal coupling"], Tokens(1)))
+    assert far.total_variation > measure.DETECT
     rng = np.random.default_rng(3)
     assert far.runs(200, rng)[0].all()
-    near = far.at(DETECT)
-    assert near.total_variation == pytest.approx(DETECT)
+    near = far.at(measure.DETECT)
+    assert near.total_variation == pytest.approx(measure.DETECT)
     # Of 200 runs each misses with probability 0.001: more than 3 with probability 6e-5.
     assert near.runs(200, rng)[0].sum() >= 197
 
 
 def test_a_run_is_one_of_the_runs():
-    controls = controls_of(FAULTS["lenience factor"], RULE["maximal coupling"], Tokens(1))
-    far = worst(controls).at(0.02)
+    controls = measure.controls_of(FAULTS["lenience factor"], RULE["maximal coupling"], Tokens(1))
+    far = measure.worst(controls).at(0.02)
     sizes = far.runs(300, np.random.default_rng(1))[1]
     one_by_one = [far.run(np.random.default_rng(seed)) for seed in range(40)]
     assert all(finding is not None for _, finding in one_by_one)
@@ -109,14 +100,16 @@ def test_a_run_is_one_of_the_runs():
 
 
 def test_a_law_is_mixed_only_to_come_nearer():
-    far = worst(controls_of(FAULTS["lenience factor"], RULE["maximal coupling"], Tokens(1)))
+    far = measure.worst(
+        measure.controls_of(FAULTS["lenience factor"], RULE["maximal coupling"], Tokens(1))
+    )
     with pytest.raises(ValueError, match=r"distance is 0\.9, but the law's is"):
         far.at(0.9)
 
 
 @pytest.mark.parametrize("kind", [Tokens(3), Block.of_length(2)], ids=["tokens", "block"])
 def test_right_verifiers_raise_no_alarm(kind):
-    assert alarms(kind, 100, np.random.default_rng(2)) == 0
+    assert measure.alarms(kind, 100, np.random.default_rng(2)) == 0
 
 
 @pytest.mark.parametrize(
@@ -126,21 +119,21 @@ def test_right_verifiers_raise_no_alarm(kind):
 )  # fmt: skip
 def test_a_fault_is_its_own_first_explanation(name):
     kind, rule = Tokens(1), RULE["maximal coupling"]
-    controls = [control(FAULTS[name], rule, kind, case) for case in cases_of(kind)]
-    seen = seen_of(controls, np.random.default_rng(4))
+    controls = [measure.control(FAULTS[name], rule, kind, case) for case in measure.cases_of(kind)]
+    seen = measure.seen_of(controls, np.random.default_rng(4))
     assert name in explanations(kind, seen)[0].split(" or ")
     assert looked_at(seen)[0].off
 
 
 def test_nothing_explains_what_is_right_and_what_nobody_knows():
     kind, rule = Tokens(1), RULE["maximal coupling"]
-    right = [control(None, rule, kind, case) for case in cases_of(kind)]
-    assert explanations(kind, seen_of(right, np.random.default_rng(4))) == []
+    right = [measure.control(None, rule, kind, case) for case in measure.cases_of(kind)]
+    assert explanations(kind, measure.seen_of(right, np.random.default_rng(4))) == []
     strange = []
     for each in right:
         law = np.roll(each.law, 1, axis=1)
-        strange.append(Control(kind, each.case, law))
-    assert explanations(kind, seen_of(strange, np.random.default_rng(4))) == []
+        strange.append(measure.Control(kind, each.case, law))
+    assert explanations(kind, measure.seen_of(strange, np.random.default_rng(4))) == []
 
 
 def test_faults_say_what_they_are():
@@ -159,6 +152,19 @@ def test_the_page_of_controls_is_what_is_measured():
     assert page.rule_row(RULE["maximal coupling"], found) in text.splitlines()
     lines = [line.split("|") for line in text.splitlines() if "|" in line]
     rows = {cells[1].strip(): cells for cells in lines}
-    for rule in page.RULES:
+    for rule in RIGHT_RULES:
         # Faults that are wrong in it.
         assert int(rows[rule.name][4]) >= 25, rule.name
+    assert "\n".join(page.shared_noise()) in text
+
+
+def test_two_races_with_the_same_noise_have_their_own_laws_and_agree_as_shared_noise_does():
+    rates, weights = (0.5, 0.3, 0.2), (0.1, 0.6, 0.3)
+    laws = np.array([raced_again(rates, first, weights) for first in range(3)])
+    assert np.array(rates) @ laws == pytest.approx(weights, abs=1e-15)
+    # One list of exponential numbers: sum of 1 / sum of max(p(z) / p(y), q(z) / q(y)).
+    agree = sum(
+        1 / sum(max(p / rates[y], q / weights[y]) for p, q in zip(rates, weights, strict=True))
+        for y in range(3)
+    )
+    assert np.array(rates) @ laws.diagonal() == pytest.approx(agree, abs=1e-15)

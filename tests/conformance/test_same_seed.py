@@ -17,7 +17,7 @@ SEVERAL = ("block", "tree")
 @pytest.mark.parametrize("mode", ["kernel", "exact"])
 @pytest.mark.parametrize("kind", KINDS)
 def test_right_verifiers_pass(kind, mode):
-    for one_seed in (False, True):
+    for one_seed in (False, True) if mode == "exact" else (kind == "tokens",):
         right = engines.verifier(kind, engines.Keys(), one_seed)
         report = check(right, kind=kind, mode=mode, **SMALL)
         assert report.passed, str(report)
@@ -59,7 +59,10 @@ OF_PLAIN = ("one noise for neighbouring positions", "noise counted from the begi
 def test_each_fault_is_found_and_named(name, kind):
     verifier = engines.verifier(kind, FAULTY[name][0]())
     plain = engines.verifier(kind, engines.Keys())
-    for mode, same_seed in (("kernel", True), ("kernel", plain), ("exact", plain)):
+    checks = [("exact", plain)]
+    if kind == FAULTY[name][1][-1]:
+        checks.append(("kernel", True))
+    for mode, same_seed in checks:
         report = check(verifier, kind=kind, mode=mode, **SMALL | {"same_seed": same_seed})
         assert report.outcome == "failed"
         assert all(each.statistic == "the same seed" for each in report.findings)
@@ -150,7 +153,12 @@ def gumbels(target, drafts, noise):
 def test_noise_may_be_given(arrays, dtype):
     if arrays == "torch":
         pytest.importorskip("torch")
-    assert check(given, arrays=arrays, dtype=dtype, **SMALL).passed
+    report = check(given, arrays=arrays, dtype=dtype, **SMALL)
+    assert report.passed
+    assert any("are left out: the first two arrive" in note for note in report.notes) == (
+        dtype == "float16"
+    )
+    assert report.notes[-1].startswith("rows of fewer drafts are not tried")
     if arrays == "numpy":
         assert check(adapters.on_logits(gumbels), dtype=dtype, **SMALL).passed
 

@@ -79,7 +79,7 @@ def test_the_first_call_keeps_what_the_tree_is_worth(tree):
     decoder = decoder_of(
         PROMPT, RULE, as_shape(tree), draft=TableReader(DRAFT), target=TableReader(TARGET)
     )
-    kept = [next(decoder.steps(8, Chance(seed))).accepted for seed in range(size)]
+    kept = [next(decoder.steps(8, SeededChance(seed))).accepted for seed in range(size)]
     rule = DraftSelection(DRAFT.after(PROMPT), TARGET.after(PROMPT), tree, GumbelCoupling)
     limit = rule.tree.depth * np.sqrt(np.log(2e9) / (2 * size))
     assert abs(np.mean(kept) - float(rule.expected())) <= limit

@@ -121,8 +121,8 @@ def test_certain_drafts_need_no_table_at_full_vocabulary():
 
 def test_target_only_verification_by_draft():
     rule = rules.TargetOnly(["1/6", "1/2", "1/3"], EXACT, 2)
-    assert rule.acceptance_by_draft().tolist() == [Fraction(3, 5), Fraction(3, 10)]
-    assert rule.accepted_law().tolist() == [0, Fraction(3, 5), Fraction(3, 10)]
+    assert rule.accepted().by_position.tolist() == [Fraction(3, 5), Fraction(3, 10)]
+    assert rule.accepted().by_token.tolist() == [0, Fraction(3, 5), Fraction(3, 10)]
     assert rule.joint_kernel([1, 2]).tolist() == [
         [0, Fraction(3, 5), 0],
         [0, 0, Fraction(3, 10)],

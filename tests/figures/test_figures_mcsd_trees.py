@@ -55,7 +55,7 @@ def test_every_table_has_its_models():
 def test_greedy_drafts_hold_the_likeliest_token_or_not():
     draft, target = np.array([0.3, 0.3, 0.4]), np.array([0.2, 0.7, 0.1])
     assert [Greedy(draft, target, k).acceptance() for k in (1, 2, 3)] == [0, 0, 1]
-    assert Greedy(draft, target, 3).accepted_law().tolist() == [0, 1, 0]
+    assert Greedy(draft, target, 3).accepted().by_token.tolist() == [0, 1, 0]
     assert Greedy(draft, draft, 1).acceptance() == 1
 
 

@@ -162,17 +162,17 @@ def test_means_are_the_exact_acceptance(seed):
     rule = RecursiveRejectionWithoutReplacement(draft, target, 5)
     by_draft, errors = paths.by_draft()
     assert abs(by_draft[0] - np.minimum(draft, target).sum()) < 1e-12
-    assert (np.abs(by_draft - rule.acceptance_by_draft()) <= 5 * errors + 1e-12).all()
+    assert (np.abs(by_draft - rule.accepted().by_position) <= 5 * errors + 1e-12).all()
     for k in range(1, 6):
         exact = RecursiveRejectionWithoutReplacement(draft, target, k)
         means, errors = paths.acceptances()
         assert abs(means[k] - exact.acceptance()) <= 5 * errors[k] + 1e-12
-        assert abs(paths.rule(k).acceptance() - means[k]) < 1e-12
-        law = paths.rule(k).accepted_law()
+        assert abs(paths.of_first(k).probability.value - means[k]) < 1e-12
+        law = paths.of_first(k).by_token.value
         assert abs(law.sum() - means[k]) < 1e-12
         literal = np.minimum(target[:, None], paths.levels[k] * draft[:, None]).mean(axis=1)
         assert np.allclose(law, literal, rtol=0, atol=1e-12)
-        assert np.abs(law - exact.accepted_law()).max() < 0.01
+        assert np.abs(law - exact.accepted().by_token).max() < 0.01
 
 
 def test_no_more_drafts_than_there_are_tokens():
@@ -198,7 +198,7 @@ def test_recursive_rejection_by_draft_is_the_residuals_mass(decay):
 def test_two_drafts_are_exact_and_later_ones_nearly(decay):
     pairs = list(Settings().pairs())
     for rule in (RecursiveRejectionWithoutReplacement, SpecHub):
-        exact = np.mean([rule(*pair, 2).acceptance_by_draft() for pair in pairs], axis=0)
+        exact = np.mean([rule(*pair, 2).accepted().by_position for pair in pairs], axis=0)
         assert np.allclose(decay.by_draft[rule.title][:2], exact, rtol=0, atol=1e-12)
     assert decay.errors[:2] == (0, 0)
     assert 0 < max(decay.errors) < 1e-4

@@ -321,5 +321,18 @@ FLOAT = {  # from float arrays only
     "pair": lambda give: Pair(give(DRAFT), give(TARGET)),
     "estimates": lambda give: Estimates.of_means(give(np.ones(2) / 2), 10),
     "paths": lambda give: DistinctPaths(Pair(give(DRAFT), give(TARGET)), 2, 10),
-    "paths rule": lambda give: DistinctPaths(Pair(give(DRAFT), give(TARGET)), 2, 10).rule(2),
+    "paths rule": lambda give: DistinctPaths(Pair(give(DRAFT), give(TARGET)), 2, 10).of_first(2),
+    "accepted": lambda give: rules.NaiveSampling(give(DRAFT), give(TARGET), 2).accepted(),
+    "drawn drafts": lambda give: rules.NaiveSampling(give(DRAFT), give(TARGET), 2).estimate(5),
+    "counted drafts": lambda give: rules.PooledSelection(give(DRAFT), give(TARGET), 2).estimate(5),
+    "distinct drafts": lambda give: rules.PooledSelectionWithoutReplacement(
+        give(DRAFT), give(TARGET), 2
+    ).estimate(5),
+    "mixed drafts": lambda give: rules.PriorityMixture(
+        otspec.IID(give(DRAFT), 2), give(TARGET)
+    ).estimate(5),
+    "drawn noise": lambda give: rules.GumbelCoupling(give(DRAFT), give(TARGET), 2).estimate(5),
+    "selection estimate": lambda give: rules.ImportanceSampling(
+        give(DRAFT), give(TARGET), 2
+    ).estimate(5),
 }

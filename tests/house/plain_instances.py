@@ -146,7 +146,7 @@ PLAIN = {
     "script of texts": lambda _: Script(length=2),
     "part of a trace": lambda _: Part("Why?", 3, depth=1),
     "callable": lambda _: models.CallableModel(halves),
-    "counted law": lambda _: rules.NaiveSampling(DRAFT, TARGET, 2).counted_law(),
+    "counted law": lambda _: rules.NaiveSampling(DRAFT, TARGET, 2).accepted().counted,
     "n-grams": lambda _: models.NGramModel((0, 1, 1, 0), 2, 1),
     "a pool a token": lambda _: rules.ByToken(),
     "all tokens in order": lambda _: Tokens(),

@@ -45,9 +45,10 @@ def test_kernels_and_declared_outputs_are_those_of_the_source(name):
         assert rule.acceptance() == oracles.acceptance(table, kernel)
         assert isinstance(rule.acceptance(), Fraction)
         accepted = [sum(m * kernel(x)[y] for x, m in table.items() if y in x) for y in range(n)]
-        assert rule.accepted_law().tolist() == accepted
-        by_draft = sum(m * rule.joint_kernel(x)[:-1].sum(axis=1) for x, m in table.items())
-        assert rule.acceptance_by_draft().tolist() == by_draft.tolist()
+        assert rule.accepted().by_token.tolist() == accepted
+        joint = {x: rule.joint_kernel(x).tolist() for x in table}
+        by_position = oracles.by_position(table, joint.__getitem__, rule.k)
+        assert rule.accepted().by_position.tolist() == by_position
         seen += output != rule.target.tolist()
     assert seen >= of_all(15)
 
@@ -92,7 +93,7 @@ def test_floats_follow_the_exact_rule(name):
         })  # fmt: skip
         for found, exact in (
             (rounded.declared_output, rule.declared_output),
-            (rounded.accepted_law(), rule.accepted_law()),
+            (rounded.accepted().by_token, rule.accepted().by_token),
             *((rounded.kernel(x), rule.kernel(x)) for x in table if name != "cactus"),
         ):
             # A few roundings a token, of sums of n of them.
@@ -106,7 +107,7 @@ def test_full_vocabularies_are_served(name):
     assert abs(rule.declared_output.sum() - 1) < 1e-9
     assert rule.declared_output.min() >= 0
     assert 0 < rule.acceptance() <= 1 + 1e-9
-    assert rule.accepted_law().shape == (20_000,)
+    assert rule.accepted().by_token.shape == (20_000,)
 
 
 def extreme(rng, n):

@@ -48,7 +48,7 @@ def test_formulas_are_what_enumeration_gives(rule_class):
     seen = 0
     for draft, target, k in instances(rule_class, 160):
         rule = built(rule_class, draft, target, k)
-        law = rule.accepted_law()
+        law = rule.accepted().by_token
         assert law.tolist() == enumerated_law(rule).tolist()
         assert law.sum() == rule.acceptance()
         assert all(type(mass) is Fraction for mass in law.tolist())
@@ -63,24 +63,27 @@ def test_floats_are_close_to_the_exact_law(rule_class):
         rule = built(rule_class, floats(draft), floats(target), k)
         # k rounds, each a few roundings of numbers of at most 1, and sums of n terms.
         slack = 16 * rule.k**2 * (len(draft) + 2) * EPS
-        assert np.abs(rule.accepted_law() - exact.accepted_law().astype(float)).max() <= slack
-        assert (rule.accepted_law() <= rule.target + slack).all()
+        assert (
+            np.abs(rule.accepted().by_token - exact.accepted().by_token.astype(float)).max()
+            <= slack
+        )
+        assert (rule.accepted().by_token <= rule.target + slack).all()
 
 
 @pytest.mark.parametrize("pools", [2, 4, [Fraction(1)]])
 def test_pools_with_residual_hits_are_enumerated(pools):
     for draft, target in pairs(seed=78, count=40, most_tokens=4):
         rule = PooledSelection(draft, target, 2, pools)
-        assert rule.accepted_law().sum() == rule.acceptance()
+        assert rule.accepted().by_token.sum() == rule.acceptance()
 
 
 def test_distinct_drafts_beyond_the_sum_limit_are_refused_not_guessed():
     draft = np.full(5_000, 1 / 5_000)
     target = np.linspace(1, 2, 5_000) / np.linspace(1, 2, 5_000).sum()
     rule = RecursiveRejectionWithoutReplacement(draft, target, 3)
-    for exact in (rule.acceptance, rule.accepted_law, rule.acceptance_by_draft):
-        with pytest.raises(NotExactError, match=r"estimate\(\) and estimate_law\(\)"):
-            exact()
+    for number in ("probability", "by_token", "by_position", "by_position_and_token"):
+        with pytest.raises(NotExactError, match=r"estimate\(\)|too many to say"):
+            getattr(rule.accepted(), number)
     assert isinstance(acceptance_or_estimate(rule), Estimate)
     pair = RecursiveRejectionWithoutReplacement(draft, target, 2)
-    assert abs(pair.accepted_law().sum() - pair.acceptance()) <= 5_000 * EPS
+    assert abs(pair.accepted().by_token.sum() - pair.acceptance()) <= 5_000 * EPS

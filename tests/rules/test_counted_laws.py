@@ -63,7 +63,7 @@ def enumerated(rule, draft, k):
 def test_formulas_are_every_tuple_and_kernel(name, n, k, count):
     for draft, target in pairs(1_900 + 10 * n + k, count, n, fewest=n):
         rule = RULES[name](draft, target, k)
-        found = rule.counted_law()
+        found = rule.accepted().counted
         wanted = enumerated(rule, draft, k)
         assert found.accepted.shape == (k, n)
         for y in range(n):
@@ -72,8 +72,8 @@ def test_formulas_are_every_tuple_and_kernel(name, n, k, count):
                 wanted.get((y, c), 0) for c in range(1, k + 1)
             ]
         assert (found.accepted.sum(axis=0) + found.rejected).tolist() == list(target)
-        assert found.accepted.sum(axis=0).tolist() == rule.accepted_law().tolist()
-        rounded = RULES[name](floats(draft), floats(target), k).counted_law()
+        assert found.accepted.sum(axis=0).tolist() == rule.accepted().by_token.tolist()
+        rounded = RULES[name](floats(draft), floats(target), k).accepted().counted
         assert rounded.accepted.dtype == rounded.rejected.dtype == np.float64
         assert rounded.accepted == pytest.approx(found.accepted.astype(float), abs=1e-13)
         assert rounded.rejected == pytest.approx(found.rejected.astype(float), abs=1e-13)
@@ -82,7 +82,7 @@ def test_formulas_are_every_tuple_and_kernel(name, n, k, count):
 def test_one_draft_is_counted_once():
     for draft, target in pairs(1_950, 24, 3):
         rule = MaximalCoupling(draft, target)
-        found = rule.counted_law()
+        found = rule.accepted().counted
         assert found.accepted.tolist() == [[min(a, b) for a, b in zip(draft, target, strict=True)]]
         assert (found.accepted[0] + found.rejected).tolist() == list(target)
 
@@ -91,7 +91,7 @@ def test_one_draft_is_counted_once():
 def test_many_drafts_at_full_vocabulary_add_up(name):
     rng = np.random.default_rng(1_951)
     draft, target = rng.dirichlet(np.ones(300), 2)
-    found = RULES[name](draft, target, 20).counted_law()
+    found = RULES[name](draft, target, 20).accepted().counted
     assert (found.accepted >= 0).all()
     assert found.accepted.sum(axis=0) + found.rejected == pytest.approx(target, abs=1e-12)
 
@@ -103,11 +103,11 @@ def test_rules_without_a_formula_say_so():
         PooledSelection(*pair, 2, Bins(1)),
     ):
         with pytest.raises(NotExactError, match="no formula for how often it is drafted"):
-            rule.counted_law()
+            _ = rule.accepted().counted
     with pytest.raises(NotExactError, match="takes long"):
-        RecursiveRejection(*pair, 5_000).counted_law()
+        _ = RecursiveRejection(*pair, 5_000).accepted().counted
     with pytest.raises(NotExactError, match="takes long"):
-        PooledSelection([0.5, 0.5], [0.25, 0.75], 50_000).counted_law()
+        _ = PooledSelection([0.5, 0.5], [0.25, 0.75], 50_000).accepted().counted
 
 
 @pytest.mark.parametrize("rule", [RecursiveRejection, KSequential, PooledSelection, NaiveSampling])
@@ -137,10 +137,10 @@ def test_a_formula_needs_no_tuples(monkeypatch):
 
 def test_groups_are_counted_together_or_one_by_one(monkeypatch):
     for draft, target in pairs(1_960, 6, 5):
-        together = PooledSelection(draft, target, 3).counted_law().accepted
+        together = PooledSelection(draft, target, 3).accepted().counted.accepted
         with monkeypatch.context() as limited:
             limited.setattr(draft_counts, "MOST_AT_ONCE", 1)
-            alone = PooledSelection(draft, target, 3).counted_law().accepted
+            alone = PooledSelection(draft, target, 3).accepted().counted.accepted
         assert alone.tolist() == together.tolist()
 
 

@@ -153,27 +153,36 @@ def test_every_formula_is_the_program_over_all_branches(name):
     seen = 0
     for rule, table in made(RULES[name], 827, 32):
         n, k = rule.law.n, rule.k
-        first, counted, by_draft = ([[Fraction()] * n for _ in range(k)] for _ in range(3))
+        first, counted = ([[Fraction()] * n for _ in range(k)] for _ in range(2))
         missed = [Fraction()] * n
         for x, mass in table.items():
-            joint = joint_kernel_of(rule, x)
-            for y, chance in enumerate(joint.sum(axis=0)):
+            for y, chance in enumerate(joint_kernel_of(rule, x).sum(axis=0)):
                 if y in x:
                     first[x.index(y)][y] += mass * chance
                     counted[x.count(y) - 1][y] += mass * chance
                 else:
                     missed[y] += mass * chance
-            for draft, row in zip(by_draft, joint, strict=False):
-                draft[0] += mass * row.sum()
-        assert rule.acceptance() == sum(map(sum, first))
-        assert rule.accepted_law().tolist() == [sum(each) for each in zip(*first, strict=True)]
-        assert rule.accepted_by_draft().tolist() == first
-        assert rule.acceptance_by_draft().tolist() == [draft[0] for draft in by_draft]
-        if type(rule).counted_law is not Rule.counted_law:
-            law = rule.counted_law()
+        accepted = rule.accepted()
+        assert rule.acceptance() == accepted.probability == sum(map(sum, first))
+        assert accepted.by_token.tolist() == [sum(each) for each in zip(*first, strict=True)]
+        assert accepted.by_position.tolist() == [sum(row) for row in first]
+        assert accepted.by_position_and_token.tolist() == first
+        if name in COUNTED:
+            law = accepted.counted
             assert (law.accepted.tolist(), law.rejected.tolist()) == (counted, missed)
+        else:
+            with pytest.raises(NotExactError, match="no formula for how often it is drafted"):
+                _ = accepted.counted
         seen += any(map(any, first))
     assert seen >= 4
+
+
+COUNTED = (
+    "k-sequential", "recursive-rejection", "importance-sampling", "maximal-coupling",
+    "naive-sampling", "pooled-selection", "earliest-pooled-selection", "target-only",
+    "truncated-alphabet",
+)  # fmt: skip
+"""Rules that say how often the accepted token is drafted."""
 
 
 def first_by_program(rule):
@@ -266,7 +275,7 @@ def test_a_formula_serves_full_vocabularies(name):
     k = RULES[name].only_k or 5
     rule = RULES[name].of_pair(*rows, k)
     assert 0 < rule.acceptance() < 1
-    assert rule.accepted_law().shape == (20_000,)
+    assert rule.accepted().by_token.shape == (20_000,)
 
 
 @pytest.mark.parametrize(
@@ -279,8 +288,9 @@ def test_without_a_formula_an_estimate_says_so(name, n):
     with pytest.raises(NotExactError, match=r"estimate\(\)"):
         rule.acceptance()
     for size, seed in ((200, 0), (400, 1)):
-        found = rule.estimate(size, seed)
-        assert found == rule.estimate(size=size, seed=seed)
+        found = rule.estimate(size, seed).probability
+        again = rule.estimate(size=size, seed=seed).probability
+        assert found == again
         assert found.low <= found <= found.high
         assert found.size == size
 
@@ -289,12 +299,26 @@ def test_without_a_formula_an_estimate_says_so(name, n):
 def test_estimates_cover_and_laws_are_unbiased(name):
     tried = 0
     for rule, _ in made(RULES[name], 823, 6):
-        if 0 < rule.acceptance() < 1:
+        exact = rule.accepted()
+        if 0 < exact.probability < 1:
             found = rule.estimate(400, seed=tried)
-            assert found.low <= rule.acceptance() <= found.high  # each fails 1 time in 1,000
-            law = rule.estimate_law(400, seed=tried)
+            alone = found.probability
+            assert alone.low <= exact.probability <= alone.high  # each fails 1 time in 1,000
+            for number in ("by_token", "by_position", "by_position_and_token"):
+                known, one = getattr(exact, number).astype(float), getattr(found, number)
+                assert one.value.shape == one.low.shape == one.high.shape == known.shape
+                assert (one.low <= one.value).all()
+                assert (one.value <= one.high).all()
+                # Each fails 1 time in 1,000 at most; bounds that are certain are rounded.
+                assert (one.low - 1e-15 <= known).all()
+                assert (known <= one.high + 1e-15).all()
             # Each token's mean of 400 numbers between 0 and 1: Hoeffding, at 1e-9.
-            assert np.abs(law - rule.accepted_law().astype(float)).max() <= 0.17
+            assert np.abs(found.by_token.value - exact.by_token.astype(float)).max() <= 0.17
+            for y in range(rule.law.n):
+                each = [found.of_token(y), *found.of_token_by_position(y)]
+                wanted = [exact.by_token[y], *exact.by_position_and_token[:, y]]
+                for one, number in zip(each, wanted, strict=True):
+                    assert one.low - 1e-15 <= number <= one.high + 1e-15
             tried += 1
     assert tried
 

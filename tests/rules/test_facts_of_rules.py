@@ -25,9 +25,9 @@ from otspec.rules import (
     RecursiveRejectionWithoutReplacement,
     Rule,
 )
-from otspec.rules.base.enumeration import by_draft_or_estimate
+from otspec.rules.base.enumeration import by_position_or_estimate
 from otspec.rules.base.powers import _BITS, _power_bounds, covers
-from otspec.rules.rejection.rejected_paths import PathsRule
+from otspec.rules.rejection.rejected_paths import PathsEstimate
 
 FALSE_ALARM = 1e-7
 COIN = fractions("1/2", "1/2"), fractions("1/4", "3/4")
@@ -45,48 +45,52 @@ def close(found, exact, size):
 class Unformulated(RecursiveRejection):
     """Has the program of its verification, and no formula."""
 
-    def accepted_by_draft(self):
+    def _by_position(self):
         raise NotExactError("no formula")
 
 
 def test_a_rule_without_a_formula_is_estimated_in_floats_alone():
-    exact = RecursiveRejection(DRAFT, TARGET, 3).accepted_by_draft()
+    exact = RecursiveRejection(DRAFT, TARGET, 3).accepted().by_position_and_token
     with pytest.raises(NotExactError, match="no formula"):
-        by_draft_or_estimate(Unformulated(DRAFT, TARGET, 3))
-    found = by_draft_or_estimate(Unformulated(*FLOATS, 3))
+        by_position_or_estimate(Unformulated(DRAFT, TARGET, 3))
+    found = by_position_or_estimate(Unformulated(*FLOATS, 3))
     assert close(found, exact, 2_000)
     assert not close(found + 0.1, exact, 2_000)
-    assert by_draft_or_estimate(RecursiveRejection(DRAFT, TARGET, 3)).tolist() == exact.tolist()
+    assert by_position_or_estimate(RecursiveRejection(DRAFT, TARGET, 3)).tolist() == exact.tolist()
 
 
 @pytest.mark.parametrize("rule", [PooledSelection, PooledSelectionWithoutReplacement])
 def test_pools_that_are_not_optimal_are_estimated_draft_by_draft(rule):
-    exact = rule(DRAFT, TARGET, 2, Bins(1)).accepted_by_draft()
-    found = rule(*FLOATS, 2, Bins(1)).estimate_by_draft(4_000, seed=1)
+    exact = rule(DRAFT, TARGET, 2, Bins(1)).accepted().by_position_and_token
+    found = rule(*FLOATS, 2, Bins(1)).estimate(4_000, seed=1).by_position_and_token.value
     assert close(found, exact, 4_000)
 
 
 def test_a_simulation_of_distinct_drafts_gives_each_token_one_hit_of_the_average():
     """0 is never accepted as the second draft, and in thousands of drawings often as the first."""
     exact = PooledSelectionWithoutReplacement(DRAFT, TARGET, 2)
-    found = PooledSelectionWithoutReplacement(*FLOATS, 2).estimate_by_draft(4_000, seed=1)
-    assert exact.accepted_by_draft()[1, 0] == 0
+    found = (
+        PooledSelectionWithoutReplacement(*FLOATS, 2)
+        .estimate(40_000, seed=1)
+        .by_position_and_token.value
+    )
+    assert exact.accepted().by_position_and_token[1, 0] == 0
     assert 0 < found[1, 0] < found[0, 0] / 100
-    assert found.sum(axis=0) == pytest.approx(exact.accepted_law().astype(float), rel=1e-12)
+    assert found.sum(axis=0) == pytest.approx(exact.accepted().by_token.astype(float), rel=1e-12)
 
 
 def test_a_rule_of_simulated_paths_has_their_acceptance():
     exact = RecursiveRejectionWithoutReplacement(DRAFT, TARGET, 2)
     paths = RecursiveRejectionWithoutReplacement(*FLOATS, 3).paths(4_000, 1)
     for k, acceptance in ((1, sum(map(min, DRAFT, TARGET))), (2, exact.acceptance())):
-        rule = PathsRule(paths, k)
-        assert close([rule.acceptance()], [acceptance], 4_000)
-        assert rule.accepted_law().sum() == pytest.approx(rule.acceptance(), rel=1e-12)
-    assert close(PathsRule(paths, 2).accepted_law(), exact.accepted_law(), 4_000)
+        found = PathsEstimate(paths, k)
+        assert close([found.probability.value], [acceptance], 4_000)
+        assert found.by_token.value.sum() == pytest.approx(found.probability.value, rel=1e-12)
+    assert close(PathsEstimate(paths, 2).by_token.value, exact.accepted().by_token, 4_000)
 
 
 def test_simulated_rejections_say_which_draft_is_accepted():
-    exact = RecursiveRejectionWithoutReplacement(DRAFT, TARGET, 2).acceptance_by_draft()
+    exact = RecursiveRejectionWithoutReplacement(DRAFT, TARGET, 2).accepted().by_position
     paths = RecursiveRejectionWithoutReplacement(*FLOATS, 2).paths(4_000, 1)
     means, errors = paths.by_draft()
     assert close(means, exact, 4_000)

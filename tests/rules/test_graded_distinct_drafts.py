@@ -109,7 +109,7 @@ def test_each_draft_is_selected_as_often_as_the_definition_says():
         law = [Fraction(0)] * len(draft)
         for x in wanted.tuples():
             chosen = wanted.selection(x)
-            assert rule._shares(x).tolist() == [chosen[y] for y in x]
+            assert rule.shares_of(x).tolist() == [chosen[y] for y in x]
             for y in x:
                 law[y] += mass_of(draft, x) * chosen[y]
         assert law == wanted.law

@@ -11,6 +11,7 @@ import numpy as np
 import oracles
 import pytest
 from instances import EPS, floats, pairs
+from kept_drafts import kept_by_position
 from searching import enough, of_all
 
 import otspec
@@ -57,7 +58,7 @@ def test_it_is_lossless_and_says_what_it_accepts():
         hit += rule.residual_hits() > 0
         by_draft = [sum(mass * rule.joint_kernel(x)[i].sum() for x, mass in table.items())
                     for i in range(k)]  # fmt: skip
-        assert rule.acceptance_by_draft().tolist() == by_draft
+        assert kept_by_position(rule).tolist() == by_draft
     assert hit > of_all(3)
 
 

@@ -43,18 +43,18 @@ def test_sums_are_every_tuple_and_kernel():
     for draft, target, k, options in cases(3_300, 80):
         rule = ImportanceSampling(draft, target, k, **options)
         law = by_tuples(rule)
-        assert rule.accepted_by_draft().tolist() == law.sum(axis=1).tolist()
-        assert rule.accepted_law().tolist() == law.sum(axis=(0, 1)).tolist()
+        assert rule.accepted().by_position_and_token.tolist() == law.sum(axis=1).tolist()
+        assert rule.accepted().by_token.tolist() == law.sum(axis=(0, 1)).tolist()
         assert rule.acceptance() == law.sum()
         assert type(rule.acceptance()) is Fraction
-        counted = rule.counted_law()
+        counted = rule.accepted().counted
         assert counted.accepted.tolist() == law.sum(axis=0).tolist()
         assert (counted.accepted.sum(axis=0) + counted.rejected).tolist() == list(target)
         for y in range(len(draft)):
-            column = rule.estimate_output_by_draft(y)
+            column = rule.estimate().of_token_by_position(y)
             assert [each.high for each in column] == [float(m) for m in law[:, :, y].sum(axis=1)]
             assert all(each.low == each.high == each for each in column)
-            total = rule.estimate_output(y)
+            total = rule.estimate().of_token(y)
             assert total.low == total.high == float(law[:, :, y].sum())
         lost += rule.acceptance() < 1
         if "others" in options:
@@ -81,21 +81,21 @@ def test_estimates_of_several_numbers_are_those_of_each(monkeypatch):
     draft, target = np.random.default_rng(3_302).dirichlet(np.full(20, 0.3), size=2)
     found = ImportanceSampling.acceptances(draft, target, (2, 3, 4), free=5)
     rules = [ImportanceSampling(draft, target, k, free=5) for k in (2, 3, 4)]
-    assert found == [rules[0].acceptance(), rules[1].estimate(), rules[2].estimate()]
+    assert found == [rules[0].acceptance(), *(rule.estimate().probability for rule in rules[1:])]
     with pytest.raises(NotExactError, match=r"3 drafts .* 20 tokens .* estimate\(\) simulates"):
-        rules[1].accepted_by_draft()
+        _ = rules[1].accepted().by_position_and_token
     with pytest.raises(NotExactError):
-        rules[1].counted_law()
+        _ = rules[1].accepted().counted
 
 
 @pytest.mark.parametrize(("k", "options"), [(2, {}), (3, {"free": 2}), (3, {"alphabet": 2})])
 def test_estimates_by_draft_are_unbiased(k, options):
     draft, target = [0.5, 0.3, 0.1, 0.1], [0.1, 0.2, 0.4, 0.3]
     rule = ImportanceSampling(draft, target, k, **options)
-    found = rule.estimate_by_draft(4_000, seed=1)
+    found = rule.estimate(4_000, seed=1).by_position_and_token.value
     # Each entry is a mean of 4,000 numbers between 0 and 1: Hoeffding, at 1e-9.
-    assert np.abs(found - rule.accepted_by_draft()).max() <= 0.052
-    assert np.abs(rule.estimate_law(4_000, seed=1) - found.sum(axis=0)).max() <= 1e-15
+    assert np.abs(found - rule.accepted().by_position_and_token).max() <= 0.052
+    assert np.abs(rule.estimate(4_000, seed=1).by_token.value - found.sum(axis=0)).max() <= 1e-15
 
 
 def test_a_flow_and_a_linear_program_select_as_well():

@@ -60,9 +60,10 @@ def check_rule(rule, table, target):
     accepted = oracles.acceptance(table, kernel)
     assert type(rule.acceptance()) is Fraction
     assert rule.acceptance() == report.acceptance == accepted
-    by_draft = rule.acceptance_by_draft().tolist()
     lists = {x: joint.tolist() for x, joint in rows.items()}
-    assert by_draft == oracles.accepted_by_draft(table, lists.__getitem__, rule.k)
+    by_position = rule.accepted().by_position.tolist()
+    assert by_position == oracles.by_position(table, lists.__getitem__, rule.k)
+    by_draft = oracles.accepted_by_draft(table, lists.__getitem__, rule.k)
     assert sum(by_draft) == accepted - oracles.residual_hits(table, lists.__getitem__)
     assert accepted <= report.optimum == oracles.optimum(table, target)
     return accepted, report.optimum, sum(by_draft)
@@ -97,7 +98,7 @@ def test_two_drafts_of_all_free_tokens_are_optimal_and_fewer_lose_at_most_the_bo
             (q - p1 * p2 for q, p1, p2 in zip(target, draft, second, strict=True)), reverse=True
         )
         bound = sum(max(e, Fraction(0)) for e in excess[free:])
-        assert optimum - bound <= rule.acceptance_by_draft().sum() <= rule.acceptance() <= optimum
+        assert optimum - bound <= rule.accepted().by_position.sum() <= rule.acceptance() <= optimum
         exact = ImportanceSampling(draft, target, 2, free=n, **options)
         assert exact.acceptance() == optimum
 
@@ -120,7 +121,7 @@ def test_one_draft_is_maximal_coupling():
 def test_more_free_tokens_never_lose_with_two_drafts():
     for draft, target in pairs(244, 40, most_tokens=4):
         found = [
-            ImportanceSampling(draft, target, 2, free=free).acceptance_by_draft().sum()
+            ImportanceSampling(draft, target, 2, free=free).accepted().by_position.sum()
             for free in range(len(draft) + 1)
         ]
         assert found == sorted(found)
@@ -175,7 +176,7 @@ def test_hard_floats_give_distributions(draft, target, k, options):
         assert rule.sample(x, rng)[0] in range(len(draft))
     assert otspec.audit(rule).lossless
     assert -EPS <= rule.acceptance() <= 1 + 8 * k * EPS
-    assert rule.acceptance_by_draft().sum() <= rule.acceptance() + 8 * k * EPS
+    assert rule.accepted().by_position.sum() <= rule.acceptance() + 8 * k * EPS
     if k == 2 and not options:
         optimum = otspec.optimal_acceptance(otspec.IID(shares(draft), 2), shares(target))
         assert abs(rule.acceptance() - optimum.acceptance) <= SOLVER_ERROR

@@ -87,7 +87,7 @@ def test_below_every_ratio_the_rule_is_one_and_accepts_the_optimum():
                 assert oracles.output(table, kernel, len(target)) == list(target)
                 assert rule.acceptance() == oracles.acceptance(table, kernel)
             assert rules[0].acceptance() == oracles.optimum(table, target)
-            assert rules[0].accepted_law().tolist() == rules[1].accepted_law().tolist()
+            assert rules[0].accepted().by_token.tolist() == rules[1].accepted().by_token.tolist()
             seen += 0 < rules[0].acceptance() < 1
     assert seen >= of_all(5)
 

@@ -9,6 +9,7 @@ import numpy as np
 import oracles
 import pytest
 from instances import EPS, floats, pairs, weights
+from kept_drafts import kept_by_position
 from searching import enough, of_all
 
 import otspec
@@ -140,7 +141,7 @@ def test_the_probability_to_be_below_is_convex_over_the_draft_mass(k):
 def check(rule, draft, target, k):
     """The rule is lossless, has the law and the acceptance that it states; returns the optimum."""
     table = oracles.without_replacement_table(draft, k)
-    shares = {x: rule._shares(x) for x in table}
+    shares = {x: rule.shares_of(x) for x in table}
     rows = {x: rule.coupling.joint_kernel(x, shares[x]) for x in table}
     kernel = {x: row.sum(axis=0).tolist() for x, row in rows.items()}.__getitem__
     assert oracles.output(table, kernel, len(draft)) == list(target)
@@ -152,8 +153,8 @@ def check(rule, draft, target, k):
             by_draft[i] += mass * rows[x][i, y]
     assert rule.law_of_selection.tolist() == law
     if len(table) <= 24:
-        assert rule.acceptance_by_draft().tolist() == by_draft
-    assert rule.accepted_law().sum() == rule.acceptance()
+        assert kept_by_position(rule).tolist() == by_draft
+    assert rule.accepted().by_token.sum() == rule.acceptance()
     return oracles.optimum(table, list(target))
 
 
@@ -246,7 +247,7 @@ def test_at_full_vocabulary_the_optimum_is_accepted():
         coarse = PooledSelectionWithoutReplacement(draft, target, k, 64)
         with pytest.raises(NotExactError, match=r"estimate\(\) simulates them"):
             coarse.acceptance()
-        simulated, loss = coarse.estimate(50), coarse.loss_bound()
+        simulated, loss = coarse.estimate(50).probability, coarse.loss_bound()
         assert best - loss - 1e-10 <= simulated.low
         assert simulated.low <= best + 1e-10
         assert simulated.high <= simulated.low + loss

@@ -19,26 +19,28 @@ def test_laws_are_those_of_pooled_selection():
                 kind(draft, target, k) for kind in (EarliestPooledSelection, PooledSelection)
             )
             assert otspec.audit(rule).lossless
-            assert (enumerated_law(rule) == rule.accepted_law()).all()
-            assert (rule.accepted_law() == alike.accepted_law()).all()
+            assert (enumerated_law(rule) == rule.accepted().by_token).all()
+            assert (rule.accepted().by_token == alike.accepted().by_token).all()
             table = oracles.iid_table(draft, k)
             assert rule.acceptance() == oracles.optimum(table, target)
-            by_draft = rule.acceptance_by_draft()
-            assert by_draft.sum() == alike.acceptance_by_draft().sum()
-            assert all(np.cumsum(by_draft) >= np.cumsum(alike.acceptance_by_draft()))
-            assert (rule.accepted_by_draft().sum(axis=0) == rule.accepted_law()).all()
-            assert (rule.counted_law().accepted == alike.counted_law().accepted).all()
+            by_draft = rule.accepted().by_position
+            assert by_draft.sum() == alike.accepted().by_position.sum()
+            assert all(np.cumsum(by_draft) >= np.cumsum(alike.accepted().by_position))
+            assert (
+                rule.accepted().by_position_and_token.sum(axis=0) == rule.accepted().by_token
+            ).all()
+            assert (rule.accepted().counted.accepted == alike.accepted().counted.accepted).all()
 
 
 def test_how_often_the_output_is_drafted():
     for draft, target in pairs(261, 16, 3):
         rule = EarliestPooledSelection(draft, target, 3)
-        law = rule.counted_law().accepted * 0
+        law = rule.accepted().counted.accepted * 0
         for x, mass in oracles.iid_table(draft, 3).items():
             for token, chance in enumerate(rule.kernel(x)):
                 if token in x:
                     law[x.count(token) - 1, token] += mass * chance
-        assert (law == rule.counted_law().accepted).all()
+        assert (law == rule.accepted().counted.accepted).all()
 
 
 @pytest.mark.parametrize("pools", ["tokens", 4])

@@ -110,8 +110,9 @@ def check(rule):
     assert oracles.output(table, kernels.__getitem__, n) == rule.target.tolist()
     accepted = oracles.acceptance(table, kernels.__getitem__)
     assert rule.acceptance() == accepted
-    by_draft = rule.acceptance_by_draft().tolist()
-    assert by_draft == oracles.accepted_by_draft(table, joints.__getitem__, k)
+    by_position = rule.accepted().by_position.tolist()
+    assert by_position == oracles.by_position(table, joints.__getitem__, k)
+    by_draft = oracles.accepted_by_draft(table, joints.__getitem__, k)
     assert by_draft == [sum(map(min, law, rule.target)) / k] * k
     hits = oracles.residual_hits(table, joints.__getitem__)
     assert rule.residual_hits() == hits == accepted - sum(by_draft)

@@ -106,8 +106,8 @@ def check_floats(draft, target, k, pools, exact_pair):
         assert type(found) is float
         # Residual hits leave out groups that reject less than 1e-14 in all.
         assert abs(found - expected) <= close + 1e-14
-    by_draft = rule.acceptance_by_draft()
-    assert np.abs(by_draft - exact.acceptance_by_draft().astype(float)).max() <= close
+    by_draft = rule.accepted().by_position
+    assert np.abs(by_draft - exact.accepted().by_position.astype(float)).max() <= close
     assert np.abs(rule.law_of_selection - exact.law_of_selection.astype(float)).max() <= close
     report, rng = otspec.audit(rule), np.random.default_rng(0)
     assert report.lossless

@@ -9,6 +9,7 @@ import numpy as np
 import oracles
 import pytest
 from instances import EPS, floats, fractions, pairs, shares, weights
+from kept_drafts import kept_by_position
 from searching import enough, of_all
 
 import otspec
@@ -99,7 +100,7 @@ def test_the_rule_is_exactly_lossless_and_optimal():
         assert rule.acceptance() == report.acceptance == report.optimum == optimum
         assert report.gap == 0
         assert type(rule.acceptance()) is Fraction
-        assert rule.acceptance_by_draft().sum() == optimum  # no residual token is a draft
+        assert kept_by_position(rule).sum() == optimum  # no residual token is a draft
 
 
 def test_the_selected_token_has_the_stated_feasible_law():
@@ -107,7 +108,7 @@ def test_the_selected_token_has_the_stated_feasible_law():
     for draft, target in instances(seed=240):
         rule, n = PooledSelectionWithoutReplacement(draft, target), len(draft)
         table = oracles.without_replacement_table(draft, 2)
-        found = {x: rule._shares(x).tolist() for x in table}
+        found = {x: rule.shares_of(x).tolist() for x in table}
         for (a, b), mass in table.items():
             # The documentation says it of two drafts in whatever order (proposition 5).
             other = table[b, a]
@@ -258,7 +259,7 @@ def test_samples_agree_with_the_kernel_for_each_draft_pair():
             rule.sample, otspec.Joint(certain), rule.kernel(x), enough(36_000) // len(tuples), seed
         )
         assert found.consistent, x  # each fails with probability 1e-3 at other seeds
-    assert any(rule._shares(tuple(x)).max() < 1 for x in tuples)
+    assert any(rule.shares_of(tuple(x)).max() < 1 for x in tuples)
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ import numpy as np
 import oracles
 import pytest
 from instances import EPS, LAWS, LawCase, floats, fractions, law_cases
+from kept_drafts import kept_by_position
 from searching import NIGHTLY, enough
 
 import otspec
@@ -94,7 +95,7 @@ def test_few_orders_are_lossless_and_bounded(name, most):
         assert rule.acceptance() == report.acceptance
         optimum = oracles.optimum(case.table, target)
         assert mixture.accepted <= rule.acceptance() <= optimum <= rule.bound
-        assert rule.acceptance_by_draft().sum() == mixture.accepted
+        assert kept_by_position(rule).sum() == mixture.accepted
         below += mixture.accepted < optimum
         hitting += mixture.accepted < rule.acceptance()
     assert below > 0
@@ -152,7 +153,7 @@ def test_the_gap_is_small_at_a_large_vocabulary(name, gap):
     mixture = rule.mixture
     with pytest.raises(NotExactError, match=r"estimate\(\) simulates them"):
         rule.acceptance()
-    accepted = rule.estimate(100)
+    accepted = rule.estimate(100).probability
     assert 0 <= mixture.bound - mixture.accepted <= gap
     assert abs(rule.law_of_selection.sum() - 1) <= rule.law.n * EPS
     assert mixture.accepted <= accepted.low <= accepted <= accepted.high <= mixture.bound

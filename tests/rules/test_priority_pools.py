@@ -128,7 +128,7 @@ def test_a_hundred_pools_certify_a_full_vocabulary(count):
         rounding = 4 * count * law.n * EPS
         assert abs(otspec.optimum.cut_bound(law, target, rule.cut) - rule.bound) <= rounding
         assert abs(rule.law_of_selection.sum() - 1) <= rounding
-        estimate = rule.estimate(100)
+        estimate = rule.estimate(100).probability
         assert rule.mixture.accepted <= estimate.low <= estimate.high <= rule.bound
 
 

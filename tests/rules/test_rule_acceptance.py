@@ -10,6 +10,7 @@ import numpy as np
 import oracles
 import pytest
 from instances import EPS, floats, fractions, pairs, shares, weights
+from kept_drafts import kept_by_position
 from searching import enough, of_all
 
 import otspec
@@ -100,14 +101,14 @@ def test_rules_are_in_their_order(rule_class):
 def test_equal_distributions_are_always_accepted_but_by_naive_sampling(rule_class):
     for index, (draft, _) in enumerate(pairs(seed=212, count=64, most_tokens=5)):
         rule = built(rule_class, draft, draft, 1 + index % 4)
-        accepted = rule.acceptance_by_draft()
+        accepted = rule.accepted().by_position
         if rule_class is NaiveSampling:
             expected = sum(p * (1 - (1 - p) ** rule.k) for p in draft)
             assert rule.acceptance() == accepted.sum() == expected
             continue
         assert rule.acceptance() == accepted.sum() == 1
         if rule_class is PooledSelection:
-            assert set(accepted) == {Fraction(1, rule.k)}
+            assert set(kept_by_position(rule)) == {Fraction(1, rule.k)}
         elif rule_class not in (SpecHub, ImportanceSampling, GumbelLists):
             assert accepted[0] == 1
         found = built(rule_class, floats(draft), floats(draft), rule.k).acceptance()
@@ -159,7 +160,7 @@ def test_spechub_accepts_as_much_as_recursive_rejection_under_its_condition():
         applies += 1
         assert hub.acceptance() >= plain.acceptance()
         if largest < 1:
-            assert hub.acceptance_by_draft()[1] >= plain.acceptance_by_draft()[1]
+            assert hub.accepted().by_position[1] >= plain.accepted().by_position[1]
         higher += hub.acceptance() > plain.acceptance()
     assert applies > of_all(300)
     assert higher > of_all(100)
@@ -170,7 +171,7 @@ def test_spechub_is_not_strictly_better_where_the_condition_holds_strictly():
     draft = fractions("1/2", "1/2")
     assert draft[0] / (1 - draft[0]) > 1 - first_acceptance(draft, draft)
     for rule in (SpecHub(draft, draft), RecursiveRejection(draft, draft, 2)):
-        assert rule.acceptance_by_draft().tolist() == [1, 0]
+        assert rule.accepted().by_position.tolist() == [1, 0]
 
 
 def test_the_condition_of_theorem_three_is_needed_when_the_hub_is_unwanted():
@@ -257,8 +258,8 @@ def test_hard_floats_give_distributions_close_to_the_exact_ones(rule_class):
                 assert np.abs(masses[x] * joint - expected).max() <= split
         assert -EPS <= rule.acceptance() <= 1 + limit
         assert abs(rule.acceptance() - exact.acceptance()) <= limit
-        by_draft = rule.acceptance_by_draft()
-        assert np.abs(by_draft - exact.acceptance_by_draft().astype(float)).max() <= split
+        by_draft = rule.accepted().by_position
+        assert np.abs(by_draft - exact.accepted().by_position.astype(float)).max() <= split
         report = otspec.audit(rule)
         assert report.lossless, (draft, target, k)
         assert abs(report.acceptance - rule.acceptance()) <= limit
@@ -275,9 +276,9 @@ def test_floats_agree_with_exact_arithmetic(rule_class):
         assert type(rule.acceptance()) is float
         assert abs(rule.acceptance() - exact.acceptance()) <= limit
         assert abs(report.acceptance - exact.acceptance()) <= limit
-        by_draft = exact.acceptance_by_draft().astype(float)
+        by_draft = exact.accepted().by_position.astype(float)
         split = math.sqrt(limit) if rule_class is KSequential else limit
-        assert np.abs(rule.acceptance_by_draft() - by_draft).max() <= split
+        assert np.abs(rule.accepted().by_position - by_draft).max() <= split
 
 
 # Without replacement: formulas against enumeration

@@ -124,10 +124,11 @@ def check_exactly(rule, table, joint, audited):
     assert rule.acceptance() == accepted
     if audited:
         check_audit(rule, table, kernels, accepted)
-    by_draft = rule.acceptance_by_draft()
-    assert by_draft.shape == (rule.k,)
-    assert by_draft.tolist() == oracles.accepted_by_draft(table, joint, rule.k)
-    assert by_draft.sum() == accepted - oracles.residual_hits(table, joint)
+    by_position = rule.accepted().by_position
+    assert by_position.shape == (rule.k,)
+    assert by_position.tolist() == oracles.by_position(table, joint, rule.k)
+    by_draft = oracles.accepted_by_draft(table, joint, rule.k)
+    assert sum(by_draft) == accepted - oracles.residual_hits(table, joint)
 
 
 def check_audit(rule, table, kernels, accepted):
@@ -164,7 +165,7 @@ def test_the_first_of_two_certain_hubs_is_the_accepted_draft(target):
     rule = SpecHub([1, *[0] * (len(target) - 1)], target)
     accepted = Fraction(target[0])
     assert rule.acceptance() == accepted
-    assert rule.acceptance_by_draft().tolist() == [accepted, 0]
+    assert rule.accepted().by_position.tolist() == [accepted, 0]
     assert rule.joint_kernel((0, 0))[:2, 0].tolist() == [accepted, 0]
 
 
@@ -205,7 +206,7 @@ def test_plans_of_hard_floats_are_distributions(light, program):
             assert (joint >= 0).all()
             assert abs(joint.sum() - 1) <= 16 * EPS
         assert otspec.audit(rule).lossless
-        assert abs(rule.acceptance_by_draft().sum() - rule.acceptance()) <= rule.accuracy
+        assert abs(rule.accepted().by_position.sum() - rule.acceptance()) <= rule.accuracy
 
 
 @pytest.mark.parametrize("sets", [True, False])
@@ -219,7 +220,7 @@ def test_optimal_plans_of_all_programs_are_lossless_rules(sets):
             assert report.output.tolist() == list(target)
             assert report.gap == 0
             assert rule.acceptance() == report.acceptance
-            assert rule.acceptance_by_draft().sum() == report.acceptance
+            assert rule.accepted().by_position.sum() == report.acceptance
             count += 1
     assert count >= of_all(150)
 

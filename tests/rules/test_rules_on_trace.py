@@ -57,7 +57,7 @@ def test_acceptance_is_between_nothing_and_the_optimum(rule_class, k):
         assert 0 < found <= optimum + limit(rule)
         if rule_class in (MaximalCoupling, SpecHub):
             assert abs(found - optimum) <= limit(rule)
-        by_draft = rule.acceptance_by_draft()
+        by_draft = rule.accepted().by_position
         assert by_draft.shape == (k,)
         assert (by_draft >= 0).all()
         assert by_draft.sum() <= found + limit(rule)
@@ -93,7 +93,7 @@ def short_of_the_optimum(rule_class, trace, step=1):
         ks = ((2, 16), (4, 8))[number % 2]
         best = otspec.optimal_acceptances(draft, target, ks, law=rule_class.law_class.name)
         rules = [rule_class(draft, target, k) for k in ks]
-        accepted = [rule.accepted_law().sum() for rule in rules]
+        accepted = [rule.accepted().by_token.sum() for rule in rules]
         said = rules[number // 2 % len(rules)].acceptance()
         far = max(far, np.abs(best - accepted).max(), abs(best[number // 2 % len(best)] - said))
     return far
@@ -131,7 +131,7 @@ def test_importance_sampling_estimates_its_acceptance(options):
         rule = ImportanceSampling(draft, target, 8, solver="highs", **options)
         with pytest.raises(NotExactError, match=r"estimate\(\) simulates them"):
             rule.acceptance()
-        found = rule.estimate()
+        found = rule.estimate().probability
         optimum = otspec.optimal_acceptance(rule.law, target).acceptance
         # The interval meets [0, optimum].
         assert 0 <= found.low <= found <= found.high <= 1
@@ -144,10 +144,10 @@ def test_importance_sampling_estimates_its_acceptance(options):
 def test_many_distinct_drafts_are_estimated():
     draft, target = real_pairs()[1]
     rule = RecursiveRejectionWithoutReplacement(draft, target, 8)
-    found = rule.estimate(size=200)
+    found = rule.estimate(size=200).probability
     assert isinstance(found, Estimate)
     assert 0 <= found.low <= found <= found.high <= 1
     pair = RecursiveRejectionWithoutReplacement(draft, target, 2)
     assert found.high >= pair.acceptance()  # eight drafts begin with two
-    simulated = pair.estimate(size=200)
+    simulated = pair.estimate(size=200).probability
     assert simulated.low <= pair.acceptance() <= simulated.high  # misses with probability 0.001

@@ -33,7 +33,7 @@ def made(rule_class, seed, count, most_tokens=5):
 
 def chances(rule):
     """P(accepted | Y = y) of every token that can be the output."""
-    law = rule.accepted_law()
+    law = rule.accepted().by_token
     return {y: law[y] / mass for y, mass in enumerate(rule.target) if mass}
 
 
@@ -44,12 +44,14 @@ def test_acceptance_is_the_integral_of_written_out_polynomials(rule_class):
         pair = list(rule.draft), list(rule.target)
         expected = {y: CHANCES[rule_class](*pair, y, rule.k) for y in chances(rule)}
         assert chances(rule) == expected
-        by_draft = rule.accepted_by_draft()
-        assert by_draft.sum() == rule.acceptance() == rule.acceptance_by_draft().sum()
-        assert by_draft.sum(axis=0).tolist() == rule.accepted_law().tolist()
+        by_draft = rule.accepted().by_position_and_token
+        assert by_draft.sum() == rule.acceptance() == rule.accepted().by_position.sum()
+        assert by_draft.sum(axis=0).tolist() == rule.accepted().by_token.tolist()
         floats = rule_class(rule.draft.astype(float), rule.target.astype(float), rule.k)
         assert abs(floats.acceptance() - float(rule.acceptance())) <= 1e-12
-        assert np.abs(floats.accepted_by_draft() - by_draft.astype(float)).max() <= 1e-12
+        assert (
+            np.abs(floats.accepted().by_position_and_token - by_draft.astype(float)).max() <= 1e-12
+        )
         tried += 1
     assert tried >= of_all(500)
 
@@ -67,7 +69,7 @@ def test_the_law_of_drafts_and_output_is_that_of_the_race(rule_class):
             assert rule.joint_kernel(x).tolist() == joint_kernel_of(rule, x).tolist()
             for y in set(x):
                 joint[x.index(y)][y] += mass * rows[x][y]
-        assert joint == rule.accepted_by_draft().tolist()
+        assert joint == rule.accepted().by_position_and_token.tolist()
         seen += 1
     assert seen >= 10
 
@@ -234,7 +236,9 @@ def test_panels_agree_with_every_token_by_itself(concentration):
     draft, target = rows / rows.sum(axis=1)[:, None]
     rule = GumbelCoupling(draft, target, 9)
     expected = target * directly(draft, target, 9)
-    assert np.abs(np.cumsum(rule.accepted_by_draft(), axis=0) - expected).max() <= 1e-10
+    assert (
+        np.abs(np.cumsum(rule.accepted().by_position_and_token, axis=0) - expected).max() <= 1e-10
+    )
     found = GumbelCoupling.acceptances(draft, target, range(1, 10))
     assert np.abs(np.array(found, float) - expected.sum(axis=1)).max() <= 1e-10
 
@@ -247,7 +251,7 @@ def test_one_draft_at_full_vocabulary_is_the_closed_form():
     for y in heavy[draft[heavy] > 0]:
         chance[y] = 1 / np.maximum(draft * (target[y] / draft[y]), target).sum()
     for rule in rules:
-        found = rule.accepted_law()[heavy]
+        found = rule.accepted().by_token[heavy]
         assert np.abs(found - (target * chance)[heavy]).max() <= 1e-12
 
 
@@ -268,7 +272,7 @@ def test_the_trace_accepts_what_simulated_noise_does():
     assert (found[GumbelCoupling][1:] > found[GumbelLists][1:]).all()
     for rule_class in RULES:
         rule = rule_class(*pairs_of_trace[0], 4)
-        estimate = rule.estimate(600, seed=3)
+        estimate = rule.estimate(600, seed=3).probability
         assert estimate.low <= rule.acceptance() <= estimate.high
 
 
@@ -333,7 +337,7 @@ def test_extreme_pairs_stay_in_range():
         for rule_class in RULES:
             for k in (1, min(2, sum(p > 0 for p in draft))):
                 rule = rule_class(draft, target, k)
-                law = rule.accepted_by_draft()
+                law = rule.accepted().by_position_and_token
                 assert np.isfinite(law).all()
                 assert law.min() >= -1e-12
                 assert 0 <= rule.acceptance() <= 1
@@ -354,10 +358,10 @@ def test_drafts_below_the_normal_floats_compete_with_each_other(draft, target):
     exact = [[Fraction(mass) / sum(map(Fraction, side)) for mass in side]
              for side in (draft, target)]  # fmt: skip
     for k in range(1, 4):
-        floats = GumbelCoupling(draft, target, k, normalize=True).accepted_by_draft()
-        wanted = GumbelCoupling(*exact, k).accepted_by_draft().astype(float)
+        floats = GumbelCoupling(draft, target, k, normalize=True).accepted().by_position_and_token
+        wanted = GumbelCoupling(*exact, k).accepted().by_position_and_token.astype(float)
         assert np.abs(floats - wanted).max() <= 1e-12
-        assert abs(GumbelCoupling.acceptances(draft, target, [k])[0] - wanted.sum()) <= 1e-12
+        assert abs(GumbelCoupling.acceptances(draft, target, [k])[0].value - wanted.sum()) <= 1e-12
 
 
 @pytest.mark.parametrize("rule_class", RULES)
@@ -365,7 +369,11 @@ def test_chances_over_many_orders_of_magnitude(rule_class):
     rng = np.random.default_rng(9)
     for size in (20, 150):
         draft, target = (np.array(extreme(rng, size)) for _ in range(2))
-        law = rule_class(draft / draft.sum(), target / target.sum(), 2).accepted_by_draft()
+        law = (
+            rule_class(draft / draft.sum(), target / target.sum(), 2)
+            .accepted()
+            .by_position_and_token
+        )
         assert np.isfinite(law).all()
         assert (law.sum(axis=0) <= target / target.sum() * (1 + 1e-9) + 1e-300).all()
 
@@ -383,7 +391,7 @@ def test_what_is_refused():
         rule = rule_class(many, many[::-1], 4)
         with pytest.raises(NotExactError, match="exact"):
             rule.acceptance()
-        found = rule.estimate(400, seed=1)
+        found = rule.estimate(400, seed=1).probability
         floats = rule_class([float(p) for p in many], [float(p) for p in many[::-1]], 4)
         assert found.low <= floats.acceptance() <= found.high
         with pytest.raises(NotExactError, match=r"sample\(\) draws"):

@@ -46,7 +46,7 @@ def test_the_rule_is_lossless_and_optimal():
         assert oracles.output(table, kernels.__getitem__, len(draft)) == list(target)
         assert oracles.acceptance(table, kernels.__getitem__) == rule.acceptance()
         assert rule.acceptance() == oracles.optimum(table, list(target))
-        assert rule.acceptance_by_draft().sum() == rule.acceptance()  # no residual hits
+        assert rule.accepted().by_position.sum() == rule.acceptance()  # no residual hits
         accepted.add(rule.acceptance())
     assert len(accepted) > of_all(100)
 

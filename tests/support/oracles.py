@@ -312,6 +312,16 @@ def accepted_by_draft(table: Table, joint: Joint, k: int) -> list[Fraction]:
     return [sum(column, Fraction(0)) for column in zip(*own, strict=True)]
 
 
+def by_position(table: Table, joint: Joint, k: int) -> list[Fraction]:
+    """The probability that draft i is the first that is the output, for every i."""
+    found = [Fraction(0)] * k
+    for x, mass in table.items():
+        for token, column in enumerate(zip(*joint(x), strict=True)):
+            if token in x:
+                found[x.index(token)] += mass * sum(filter(None, column))
+    return found
+
+
 def residual_hits(table: Table, joint: Joint) -> Fraction:
     """The probability that no draft is accepted and one of them is drawn all the same."""
     hits = (mass * sum(joint(x)[-1][token] for token in set(x)) for x, mass in table.items())

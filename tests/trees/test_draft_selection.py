@@ -295,7 +295,7 @@ def test_after_some_text_it_is_the_same_rule(rng):
 class Unformulated(RecursiveRejection):
     """Has the program of its verification, and no formula."""
 
-    def accepted_by_draft(self):
+    def _by_position(self):
         raise NotExactError("no formula")
 
     def acceptance(self):

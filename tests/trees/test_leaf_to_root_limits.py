@@ -68,7 +68,7 @@ def test_what_is_accepted_shrinks_no_faster_than_the_weight(made, k):
         for weight in (Fraction(1, 5), Fraction(2, 3)):
             scaled = [*(weight * mass for mass in target), 1 - weight]
             whole, less = (made([*draft, 0], row, k) for row in ([*target, 0], scaled))
-            assert all(less.accepted_law() >= weight * whole.accepted_law())
+            assert all(less.accepted().by_token >= weight * whole.accepted().by_token)
 
 
 def test_merged_pooled_selection_may_keep_less_than_by_depth():

@@ -36,7 +36,7 @@ def test_algorithm_1_is_the_packages_recursive_rejection():
                 ran, other = run(draft, target, k=k), rule(draft, target, k=k)
                 assert ran.among_drafts() == ran.accepted() == other.acceptance()
                 by_draft = [ran.accepted(i) for i in range(k)]
-                assert by_draft == other.acceptance_by_draft().tolist()
+                assert by_draft == other.accepted().by_position.tolist()
 
 
 def test_algorithm_3_with_its_updates_is_the_packages_spechub():
@@ -45,7 +45,7 @@ def test_algorithm_3_with_its_updates_is_the_packages_spechub():
         hub, rule = Hub(**pair), rules.SpecHub(**pair)
         assert hub.ran.among_drafts() == rule.acceptance()
         by_draft = [hub.ran.accepted(i) for i in range(2)]
-        assert by_draft == rule.acceptance_by_draft().tolist()
+        assert by_draft == rule.accepted().by_position.tolist()
         assert hub.ran.among_drafts() == otspec.closed_forms.hub_acceptance(**pair)
         tuples, masses = rule.law.tuples()
         assert hub.table == dict(zip(map(tuple, tuples.tolist()), masses.tolist(), strict=True))

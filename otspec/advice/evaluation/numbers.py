@@ -12,7 +12,7 @@ import numpy as np
 from otspec._base.arithmetic import Array, IntArray
 from otspec._base.frozen import Frozen
 from otspec.advice.evaluation.candidates import Candidate, CheckedRule
-from otspec.blocks.trees.best.acceptance_rates import Chances, accepted_by_draft, asked_widths
+from otspec.blocks.trees.best.acceptance_rates import Chances, accepted_by_position, asked_widths
 
 ByCount = Mapping[int, Array]
 """k → ndarray, shape (k, positions): of each of k drafts."""
@@ -45,7 +45,7 @@ class Asked(NamedTuple):
             draft, where s(x) is the probability with which it was drawn.
         """
         accepted = np.concatenate(
-            [accepted_by_draft(self.rule, draft, target, k) for k in self.counts]
+            [accepted_by_position(self.rule, draft, target, k) for k in self.counts]
         )
         return np.array([accepted.sum(axis=1), accepted[:, token] / drawn], dtype=float)
 

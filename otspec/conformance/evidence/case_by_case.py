@@ -13,6 +13,8 @@ import numpy as np
 from otspec._base.frozen import Frozen
 from otspec.auditing.seeding import seeded
 from otspec.chance import CannotFollowError
+from otspec.conformance.cases.calling import Verifier
+from otspec.conformance.cases.kinds import Kind
 from otspec.conformance.cases.library import needs_lengths, small_cases
 from otspec.conformance.cases.ruled import Maker, has_joint_law, joint_law
 from otspec.conformance.cases.tasks import SPECIAL, Task
@@ -156,13 +158,8 @@ class Check(Frozen):
         if self.mode == "pipeline":
             return ()
         task = self.tasks[0]
-        notes = tuple(f"it writes to {name}" for name in probe.written)
-        if task.verifier.uneven:
-            return notes
-        count = sum(needs_lengths(task.kind, case) for case in small_cases(task.kind))
-        takes = "a mask" if self.kind == "tree" else "lengths or a mask"
-        left = f"rows of fewer drafts are not tried, {count} cases: it does not take {takes}"
-        return (*notes, left)
+        notes = (f"it writes to {name}" for name in probe.written)
+        return (*notes, *without_lengths(task.verifier, task.kind))
 
     def _rows(self, task: Task, alarm: float) -> int:
         """Return how many rows find what is to be found on a case, in whole calls."""
@@ -215,6 +212,15 @@ class Check(Frozen):
             return result, finding
         seen, best = accepted(task.kind, result.counts), most_accepted(task.kind, task.case)
         return replace(result, accepted=seen, optimum=best), finding
+
+
+def without_lengths(verifier: Verifier, kind: Kind) -> tuple[str, ...]:
+    """Say what is not tried of a verifier that takes no rows of fewer drafts."""
+    if verifier.uneven:
+        return ()
+    count = sum(needs_lengths(kind, case) for case in small_cases(kind))
+    takes = "a mask" if kind.name == "tree" else "lengths or a mask"
+    return (f"rows of fewer drafts are not tried, {count} cases: it does not take {takes}",)
 
 
 def _judged(results: list[Result]) -> tuple[list[Result], tuple[str, ...]]:

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import lru_cache
+
+import numpy as np
 
 from otspec.chance import Branch
 from otspec.conformance.faults.base import known
 from otspec.conformance.faults.machine import TEXT, Machine, Row, Setting
 from otspec.conformance.following.uniform import Uniform
+from otspec.rules import GumbelCoupling
 
 FRESH = "draw a new uniform number for every test and for every draw"
 
@@ -23,6 +27,48 @@ def inverted(uniform: Uniform, weights: Row, otherwise: int) -> int:
         if uniform.below(reached / total):
             return symbol
     return last
+
+
+@lru_cache(maxsize=4096)
+def raced_again(rates: tuple[float, ...], first: int, weights: tuple[float, ...]) -> list[float]:
+    """Return the law of argmin E/weights given that of E/rates, with the same noise E."""
+    raced = GumbelCoupling(np.array(rates), np.array(weights), 1, normalize=True)
+    return [float(mass) for mass in raced.kernel([first])]
+
+
+class WithRaces(Machine):
+    """A verifier whose draws are races of exponential numbers, as engines have them."""
+
+    def raced(self, node: int, weights: Row) -> int:
+        """Draw from weights with the numbers that a node was drawn with."""
+        if sum(weights) <= 0 or self.kind.law not in ("iid", "without-replacement"):
+            return self.pick(weights)
+        return self.pick(
+            raced_again(tuple(self.offered_to(node)), self.token(node), tuple(weights))
+        )
+
+
+@known("draft and correction raced with the same noise", FRESH, pipeline=True)
+class CorrectionRaced(WithRaces):
+    """Both are drawn as argmin E/p with the exponential numbers E of the rejected draft."""
+
+    def correction(self, node: int, weights: Row) -> int:
+        below = self.children(node)
+        return self.raced(below[0], weights) if below else self.draw(weights)
+
+
+@known(
+    "drafts of neighbouring positions raced with the same noise",
+    FRESH,
+    ("block", "tree"),
+    pipeline=True,
+)
+class NeighboursRaced(WithRaces):
+    """Every second draft of a path is drawn with the exponential numbers of the one before it."""
+
+    def drafted(self, node: int, weights: Row) -> int:
+        odd = len(self.path(node)) % 2
+        return self.pick(weights) if odd else self.raced(self.kind.parents[node], weights)
 
 
 class WithNumbers(Machine):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from fractions import Fraction
@@ -10,19 +11,39 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from otspec._base.arguments import as_choice, as_float_above, as_list, as_path, as_real
 from otspec._base.digits import written
 from otspec._base.writing import write_text
 from otspec.conformance.check import LEAST
-from otspec.conformance.evidence.evidence import LARGEST, MISS, requirement
+from otspec.conformance.evidence.evidence import (
+    COARSER,
+    LARGEST,
+    MISS,
+    Evidence,
+    Requirement,
+    requirement,
+)
 from otspec.conformance.vectors.distributions import SHAPES, Answers, Drafts, Group, Row, groups
-from otspec.conformance.vectors.evidence import evidence_examples, requirement_document
 from otspec.conformance.vectors.uniforms import uniform_vectors
 from otspec.version import __version__
 
 FORMAT = "otspec-conformance-vectors"
 VERSION = 1
 """Of the format: raised when a name changes its meaning or goes, not when one is added."""
+EXAMPLES = (
+    ((0.5, 0.25, 0.25), (497, 262, 241), 0.05, 0.0),
+    ((0.5, 0.25, 0.25), (561, 219, 220), 0.05, 0.0),
+    ((0.5, 0.25, 0.25), (0, 0, 0), 0.05, 0.0),
+    ((0.75, 0.25, 0.0), (75_210, 24_790, 0), 0.005, 1e-6),
+    ((0.75, 0.25, 0.0), (75_208, 24_790, 2), 0.005, 1e-6),
+    ((0.75, 0.25, 0.0), (74_900, 25_060, 40), 0.005, 1e-6),
+    ((0.75, 0.25, 0.0), (75_209, 24_790, 1), 0.005, 0.0),
+    ((1.0,), (100_000,), 0.005, 1e-6),
+)
+"""A law, counts, the distance to detect, and the rounding."""
+EXAMPLE_ALARM = 1e-6
 
 
 def reference_vectors(
@@ -68,7 +89,7 @@ def reference_vectors(
         "missed": MISS,
         "groups": [_group(group, test) for kind in wanted for group in groups(kind)],
         "uniforms": [vector for kind in wanted for vector in uniform_vectors(kind)],
-        "evidence": evidence_examples(),
+        "evidence": _examples(),
     }
 
 
@@ -127,7 +148,7 @@ def _tested(law: list[dict[str, Any]], test: Mapping[str, float]) -> dict[str, A
             f"detect is {needs.detect:g}, which takes more than {LARGEST:,} samples where errors "
             f"of {needs.rounding:g} count as rounding: pass a larger detect, or a smaller rounding"
         )
-    return {"law": law, "test": requirement_document(needs)}
+    return {"law": law, "test": _requirement(needs)}
 
 
 def _call(group: Group, drafts: Drafts, mass: Fraction, law: Answers) -> dict[str, Any]:
@@ -179,3 +200,36 @@ def _floats(rows: Iterable[Row]) -> list[list[float]]:
 
 def _exact(rows: Iterable[Row]) -> list[list[str]]:
     return [[written(mass) for mass in row] for row in rows]
+
+
+def _examples() -> list[dict[str, Any]]:
+    """Return counts, and what the sequential test makes of them."""
+    return [_example(*example) for example in EXAMPLES]
+
+
+def _example(
+    law: tuple[float, ...], counts: tuple[int, ...], detect: float, rounding: float
+) -> dict[str, Any]:
+    needs = requirement(len(law), detect, EXAMPLE_ALARM, rounding)
+    evidence = Evidence(np.array(law), needs)
+    seen = np.array(counts)
+    found = evidence.logarithm(seen)
+    return {
+        "law": list(law),
+        "counts": list(counts),
+        "test": _requirement(needs),
+        "log_evidence": found if math.isfinite(found) else None,
+        "wrong": evidence.wrong(seen),
+    }
+
+
+def _requirement(needs: Requirement) -> dict[str, Any]:
+    """Return what a test takes, under the names of the format."""
+    return {
+        "detect": needs.detect,
+        "false_alarm": needs.false_alarm,
+        "rounding": needs.rounding,
+        "concentrations": [needs.concentration, needs.concentration / COARSER],
+        "log_threshold": needs.threshold,
+        "size": needs.size,
+    }

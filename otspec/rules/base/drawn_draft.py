@@ -49,14 +49,16 @@ class DrawnDraft(PairRule):
         """Verify drafts; see :meth:`otspec.rules.Rule.verify`."""
         return self.coupling.verify(drafts, self.k - 1, chance)
 
-    def accepted_law(self) -> Array:
+    def _by_token(self) -> Array:
         """Return q on the certain drafts, and off them the less of q and the drawn one's law."""
         accepted = self.coupling.accepted
         accepted[self.law.top] = self.target[self.law.top]
         return accepted
 
-    def acceptance_by_draft(self) -> Array:
-        """Return how likely each draft is accepted, not counting residual tokens: (k,)."""
-        by_draft = zeros(self.k, like=self.target)
-        by_draft[-1] = self.coupling.acceptance
-        return by_draft
+    def _by_position(self) -> Array:
+        """Return the same at the position of each certain draft, and of the drawn one: (k, n)."""
+        by_position = zeros((self.k, len(self.target)), like=self.target)
+        by_position[-1] = self._by_token()
+        for position, token in enumerate(self.law.top):
+            by_position[[position, -1], token] = self.target[token], 0 * self.target[token]
+        return by_position

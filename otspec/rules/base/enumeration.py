@@ -38,8 +38,10 @@ def enumerated_acceptance(rule: Rule) -> Number:
     return as_number(enumerated_law(rule).sum(), like=rule.target)
 
 
-def by_draft_or_estimate(rule: Rule) -> Array:
-    """Return a rule's :meth:`Rule.accepted_by_draft`, or in floats where it has none an estimate.
+def by_position_or_estimate(rule: Rule) -> Array:
+    """Return how likely draft i is accepted as y, (k, n), or where that takes long an estimate.
+
+    Estimates are floats.
 
     Raises
     ------
@@ -47,14 +49,13 @@ def by_draft_or_estimate(rule: Rule) -> Array:
         Such a rule in exact arithmetic.
     """
     exact = is_exact(rule.target)
-    by_enumeration = type(rule).accepted_by_draft is Rule.accepted_by_draft
-    few = exact or not by_enumeration or rule.law.table_rows() <= FEW_IN_FLOATS
-    try:
-        return rule.accepted_by_draft() if few else rule.estimate_by_draft()
-    except NotExactError:
-        if exact:
-            raise
-        return rule.estimate_by_draft()
+    if exact or not rule.enumerates_positions or rule.law.table_rows() <= FEW_IN_FLOATS:
+        try:
+            return rule.accepted().by_position_and_token
+        except NotExactError:
+            if exact:
+                raise
+    return rule.estimate().by_position_and_token.value
 
 
 def acceptance_or_estimate(rule: Rule) -> Known:
@@ -62,4 +63,4 @@ def acceptance_or_estimate(rule: Rule) -> Known:
     try:
         return Exact(rule.acceptance())
     except NotExactError:
-        return rule.estimate()
+        return rule.estimate().probability

@@ -3,31 +3,28 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
-from typing import Any, ClassVar
+from collections.abc import Sequence
+from typing import ClassVar
 
 import numpy as np
 
-from otspec._base.arguments import as_generator, as_seed, as_size
-from otspec._base.arithmetic import Array, IntArray, Number, as_number
+from otspec._base.arguments import as_generator
+from otspec._base.arithmetic import Array, Number, as_number
 from otspec._base.frozen import Frozen
+from otspec._base.memory import memory
 from otspec.chance import Chance, Drawn
 from otspec.distributions import Distribution, DistributionLike
 from otspec.drafts import DraftLaw
 from otspec.drafts.base import as_drafts
-from otspec.estimate import Estimate
+from otspec.rules.base.accepted import Accepted, CountedLaw, DrawnDrafts, Estimated
 from otspec.rules.base.tuples import (
-    CountedLaw,
     NotExactError,
-    add_first,
-    all_tuples,
     enumerated_law,
-    few_by_draft,
+    few_by_position,
     joint_kernel_of,
-    output_by_draft,
 )
 
-__all__ = ["CountedLaw", "NotExactError", "Rule"]
+__all__ = ["Accepted", "CountedLaw", "Estimated", "NotExactError", "Rule"]
 
 
 class Rule(Frozen, ABC):
@@ -166,7 +163,8 @@ class Rule(Frozen, ABC):
     def acceptance(self) -> Number:
         """Return the probability that the output is one of the drafts, exactly.
 
-        This counts every output that equals a draft, also when a residual draw happens to.
+        This counts every output that equals a draft, also when a residual draw happens to. It is
+        short for ``accepted().probability``.
 
         Returns
         -------
@@ -177,85 +175,21 @@ class Rule(Frozen, ABC):
         NotExactError
             It would take too long; :meth:`estimate` estimates it.
         """
-        return as_number(self.accepted_law().sum(), like=self.target)
+        return as_number(self._by_token().sum(), like=self.target)
 
-    def accepted_law(self) -> Array:
-        """Return the probability that the output is y and one of the drafts, for every token y.
+    def accepted(self) -> Accepted:
+        """Return what is accepted: the probability, by token, by position, and by both."""
+        return Accepted(self)
 
-        Returns
-        -------
-        ndarray, shape (n,)
-            It sums to :meth:`acceptance`; the rest of the target is drawn when no draft is.
+    @property
+    def enumerates_positions(self) -> bool:
+        """Whether :attr:`Accepted.by_position` takes an enumeration of the drafts."""
+        # One draft has one position, so that a formula by token says it.
+        formulas = ("_by_token", "_by_position") if self.k == 1 else ("_by_position",)
+        return all(getattr(type(self), name) is vars(Rule)[name] for name in formulas)
 
-        Raises
-        ------
-        NotExactError
-            More draft tuples than can be enumerated, where a rule has no formula;
-            :meth:`estimate_law` estimates it.
-        """
-        return enumerated_law(self)
-
-    def counted_law(self) -> CountedLaw:
-        """Return the accepted law by how many of the drafts are the output, for i.i.d. drafts.
-
-        Returns
-        -------
-        CountedLaw
-            All of it sums to 1, and to the target over the numbers of drafts.
-
-        Raises
-        ------
-        NotExactError
-            The rule has no formula for it, or not for so many drafts.
-        """
-        raise NotExactError(f"{type(self).__name__} has no formula for how often it is drafted")
-
-    def acceptance_by_draft(self) -> Array:
-        """Return, for each draft, the probability that it is the one that is accepted.
-
-        Residual draws that happen to equal a draft are not counted. A token that is drafted
-        several times counts for its first draft where the rule does not say.
-
-        Returns
-        -------
-        ndarray, shape (k,)
-
-        Raises
-        ------
-        NotExactError
-            More draft tuples than can be enumerated, where a rule has no formula.
-        """
-        tuples, masses = all_tuples(self)
-        rows = np.array([self.joint_kernel(x)[:-1].sum(axis=1) for x in tuples.tolist()])
-        by_draft: Array = (masses.astype(rows.dtype)[:, None] * rows).sum(axis=0)
-        return by_draft
-
-    def accepted_by_draft(self) -> Array:
-        """Return the probability that the output is y and draft i the first that is y.
-
-        Returns
-        -------
-        ndarray, shape (k, n)
-            Its columns sum to :meth:`accepted_law`: which draft goes on in a tree is told from
-            the tokens alone.
-
-        Raises
-        ------
-        NotExactError
-            More than 20,000 draft tuples, where a rule has no formula.
-        """
-        return few_by_draft(self)
-
-    def estimate_by_draft(self, size: int = 2_000, seed: int = 0) -> Array:
-        """Estimate :meth:`accepted_by_draft` as :meth:`estimate_law` does: floats, (k, n)."""
-        tuples, which = self._drawn(size, seed)
-        accepted = np.zeros((self.law.k, len(self.target)))
-        for x, count in zip(tuples, np.bincount(which).tolist(), strict=True):
-            add_first(accepted, x, self.kernel(x).astype(float) * (count / size))
-        return accepted
-
-    def estimate(self, size: int = 2_000, seed: int = 0) -> Estimate:
-        """Estimate :meth:`acceptance` from drafts that are drawn at random.
+    def estimate(self, size: int = 2_000, seed: int = 0) -> Estimated:
+        """Estimate what :meth:`accepted` says, from drafts that are drawn at random.
 
         Parameters
         ----------
@@ -265,56 +199,34 @@ class Rule(Frozen, ABC):
 
         Returns
         -------
-        Estimate
-            The mean over the tuples of the probability that the output is one of them, unless
-            the rule knows more.
+        Estimated
+            The same numbers with intervals. They are means over the tuples of what the rule does
+            of each exactly, unless the rule knows more.
 
         Raises
         ------
         ValueError
             Fewer than two tuples, or more than the memory holds.
         """
-        accepted = self._of_drawn(lambda x: self.kernel(x)[sorted(set(x))].sum(), size, seed)
-        return Estimate.of_mean(accepted)
+        return DrawnDrafts(self, size, seed)
 
-    def estimate_law(self, size: int = 2_000, seed: int = 0) -> Array:
-        """Estimate :meth:`accepted_law` from drafts that are drawn at random.
+    def _positions(self) -> Array:
+        k, n = self.k, len(self.target)
+        if 8 * k * n > memory() / 2:
+            raise ValueError(
+                f"k is {k}: positions of {n:,} tokens are {k * n:,} numbers, more than half of "
+                "this machine's memory; use fewer drafts"
+            )
+        return self._by_position()
 
-        Size, seed and errors are those of :meth:`estimate`.
+    # What a subclass answers by formula, if there is one: the numbers of Accepted.
 
-        Returns
-        -------
-        ndarray of float, shape (n,)
-            Unbiased for every token.
-        """
-        accepted: Array = self.estimate_by_draft(size, seed).sum(axis=0)
-        return accepted
+    def _by_token(self) -> Array:
+        return enumerated_law(self)
 
-    def estimate_output(self, y: int, size: int = 2_000, seed: int = 0) -> Estimate:
-        """Estimate entry y of :meth:`accepted_law`; see :meth:`estimate`."""
-        hits = self._of_drawn(lambda x: self.kernel(x)[y] if y in x else 0.0, size, seed)
-        return Estimate.of_mean(hits)
+    def _by_position(self) -> Array:
+        """Return :attr:`Accepted.by_position_and_token`."""
+        return self._by_token()[None] if self.k == 1 else few_by_position(self)
 
-    def estimate_output_by_draft(self, y: int, size: int = 2_000, seed: int = 0) -> list[Estimate]:
-        """Estimate column y of :meth:`accepted_by_draft`; see :meth:`estimate`."""
-        tuples, which = self._drawn(size, seed)
-        return [Estimate.of_mean(hits[which]) for hits in output_by_draft(self, y, tuples)]
-
-    def _estimate_with_hits(
-        self, hits: Callable[[list[int]], Any], known: tuple[Number, Number], size: int, seed: int
-    ) -> Estimate:
-        """Return what is certainly accepted plus simulated residual hits, between known bounds."""
-        simulated = Estimate.of_mean(self._of_drawn(hits, size, seed), plus=float(known[0]))
-        return simulated.within(*known)
-
-    def _of_drawn(self, question: Callable[[list[int]], Any], size: int, seed: int) -> Array:
-        """Return the answer for each of the tuples drawn at random, in floats: (size,)."""
-        tuples, which = self._drawn(size, seed)
-        return np.array([float(question(x)) for x in tuples])[which]
-
-    def _drawn(self, size: int, seed: int) -> tuple[list[list[int]], IntArray]:
-        """Draw tuples; return the different ones, and which of them each is."""
-        size = as_size(size, least=2, width=self.k)
-        drawn = self.law.sample(size, np.random.default_rng(as_seed(seed)))
-        different, which = np.unique(drawn, axis=0, return_inverse=True)
-        return different.tolist(), which.reshape(-1)
+    def _counted(self) -> CountedLaw:
+        raise NotExactError(f"{type(self).__name__} has no formula for how often it is drafted")

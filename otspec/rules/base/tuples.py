@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
-
-import numpy as np
+from typing import TYPE_CHECKING
 
 from otspec._base.arithmetic import Array, IntArray, Number, as_number, zeros
 from otspec._base.digits import counted
 from otspec.chance import branches
 from otspec.distributions import Distribution
 from otspec.drafts.base import TooManyTuplesError
+from otspec.rules.base.accepted import add_first
 
 if TYPE_CHECKING:
     from otspec.rules.base.rule import Rule
@@ -40,15 +39,6 @@ def joint_kernel_of(rule: Rule, drafts: Sequence[int]) -> Array:
     return joint
 
 
-class CountedLaw(NamedTuple):
-    """What a rule accepts, by how many of the drafts are the accepted token."""
-
-    accepted: Array
-    """Entry (c − 1, y): the output is y and exactly c of the drafts are y, shape (k, n)."""
-    rejected: Array
-    """Entry y: the output is y, which is none of the drafts, shape (n,)."""
-
-
 def all_tuples(rule: Rule) -> tuple[IntArray, Array]:
     """Return all draft tuples and their masses.
 
@@ -60,17 +50,17 @@ def all_tuples(rule: Rule) -> tuple[IntArray, Array]:
     try:
         return rule.law.tuples()
     except TooManyTuplesError as error:
-        raise NotExactError(f"{error}; estimate() and estimate_law() simulate drafts") from error
+        raise NotExactError(f"{error}; estimate() simulates drafts") from error
 
 
 def enumerated_law(rule: Rule) -> Array:
     """Return a rule's accepted law by enumerating the drafts."""
-    accepted: Array = enumerated_by_draft(rule).sum(axis=0)
+    accepted: Array = enumerated_by_position(rule).sum(axis=0)
     return accepted
 
 
-def few_by_draft(rule: Rule) -> Array:
-    """Return :func:`enumerated_by_draft`, if that is soon.
+def few_by_position(rule: Rule) -> Array:
+    """Return :func:`enumerated_by_position`, if that is soon.
 
     Raises
     ------
@@ -83,27 +73,14 @@ def few_by_draft(rule: Rule) -> Array:
             f"{counted(rows)} tuples of k = {rule.law.k} drafts are too many to say which of them "
             "is accepted: use fewer drafts or tokens"
         )
-    return enumerated_by_draft(rule)
+    return enumerated_by_position(rule)
 
 
-def enumerated_by_draft(rule: Rule) -> Array:
+def enumerated_by_position(rule: Rule) -> Array:
     """Return the probability that the output is y and draft i the first that is y: (k, n)."""
-    accepted = zeros((rule.law.k, len(rule.target)), like=rule.target)
-    for x, mass in zip(*all_tuples(rule), strict=True):
+    tuples, masses = all_tuples(rule)
+    # In the kernel's arithmetic: a plan in floats may have an exact target.
+    accepted = zeros((rule.law.k, len(rule.target)), like=rule.kernel(tuples[0].tolist()))
+    for x, mass in zip(tuples, masses, strict=True):
         add_first(accepted, x.tolist(), mass * rule.kernel(x))
     return accepted
-
-
-def add_first(accepted: Array, drafts: list[int], row: Array) -> None:
-    """Add what the outputs of some drafts are likely to be, each at the first draft that it is."""
-    for token in sorted(set(drafts)):
-        accepted[drafts.index(token), token] += row[token]
-
-
-def output_by_draft(rule: Rule, y: int, tuples: list[list[int]]) -> Array:
-    """Return, for some tuples, how likely y is the output, at the first draft that is y: (k, m)."""
-    hits = np.zeros((rule.k, len(tuples)))
-    for index, x in enumerate(tuples):
-        if y in x:
-            hits[x.index(y), index] = rule.kernel(x)[y]
-    return hits

@@ -14,7 +14,8 @@ from otspec._base.frozen import Frozen, cached_property
 from otspec.coupling import Coupling, chances_of, residual_of
 from otspec.distributions import Distribution
 from otspec.drafts.base import inverted
-from otspec.estimate import Estimate, Exact, Known
+from otspec.estimate import Estimate, Estimates, Exact, Known
+from otspec.rules.base.accepted import Estimated
 from otspec.rules.base.rule import CountedLaw, NotExactError
 from otspec.rules.importance.selection import Drawn, StagedSelection, followed
 from otspec.rules.importance.stages import Stage
@@ -85,7 +86,7 @@ class VerifiedSelection(Frozen):
             More than two drafts of too many tokens.
         """
         if self.k > 2:
-            return as_number(self.accepted_law().sum(), like=self.verified)
+            return as_number(self.by_token().sum(), like=self.verified)
         return self._summed(*self.selection.stages)
 
     def acceptances(self, ks: Sequence[int]) -> list[Known]:
@@ -99,9 +100,9 @@ class VerifiedSelection(Frozen):
             if self._steps(k, 1) > self._most_steps:
                 drawn.setdefault(max(50, min(2_000, MOST_COMPARED // k**2)), []).append(k)
         for size, some in drawn.items():
-            for k, each in self._drawn(max(some), size, 0):
+            for k, each in self.followed(max(some), size, 0):
                 if k in some:
-                    found[k] = self._estimated(each)
+                    found[k] = self.estimated(each)
                 elif k <= 2 and k in ks:
                     found[k] = Exact(self._summed(*(each.stage,) * (k - 1)))
         if len(found) < len(set(ks)):
@@ -123,16 +124,16 @@ class VerifiedSelection(Frozen):
         known = self._known(law, 2) + self.kept * (hits * residual).sum()
         return as_number(known, like=self.verified)
 
-    def estimate(self, size: int = 2_000, seed: int = 0) -> Estimate:
-        """Estimate the acceptance with the residual hits simulated and the rest exact."""
-        *_, (_, last) = self._drawn(self.k, size, seed)
-        return self._estimated(last)
+    def estimate(self, size: int = 2_000, seed: int = 0) -> SelectionEstimate:
+        """Estimate all of it, with the residual hits simulated and the rest exact."""
+        return SelectionEstimate(self, as_size(size, least=2, width=self.k), as_seed(seed))
 
-    def _drawn(self, most: int, size: int, seed: int) -> Iterator[tuple[int, Drawn]]:
+    def followed(self, most: int, size: int, seed: int) -> Iterator[tuple[int, Drawn]]:
         """Yield what is drawn and selected with one draft, two, and so on, and how many."""
         return followed(self.selection.of_first(most).passed(), self.drawn(size, seed)[:most])
 
-    def _estimated(self, drawn: Drawn) -> Estimate:
+    def estimated(self, drawn: Drawn) -> Estimate:
+        """Return the acceptance, given what is drawn and selected."""
         law = drawn.stage.law_of_selection if drawn.stage else self.selection.laws[0]
         chances, residual = (
             of(law, self.verified).astype(float, copy=False) for of in (chances_of, residual_of)
@@ -142,23 +143,9 @@ class VerifiedSelection(Frozen):
         known = self._known(law, len(drawn.drafts))
         return Estimate.of_mean(float(self.kept) * hits, plus=float(known))
 
-    def estimate_by_draft(self, size: int = 2_000, seed: int = 0) -> Array:
-        """Estimate :meth:`accepted_by_draft` from drafts that are drawn at random, (k, n)."""
-        *_, (_, last) = self._drawn(self.k, size, seed)
-        drafts, chances = last.drafts, self.coupling.chances[last.drafts]
-        rejected = (last.weights * (1 - chances.astype(float, copy=False))).sum(axis=0)
-        drawn = self.kept * rejected * self.coupling.residual[drafts]
-        drawn = (drawn + (1 - self.kept) * self.repair[drafts]) * last.first
-        first = (drafts[:, None] == drafts).argmax(axis=0)
-        accepted = np.zeros((self.k, len(self.verified)))
-        found = self.kept * last.weights * chances + drawn
-        np.add.at(accepted, (first, drafts), found.astype(float) / size)
-        return accepted
-
     def drawn(self, size: int, seed: int) -> IntArray:
         """Draw drafts: ndarray of int, shape (k, size)."""
-        size = as_size(size, least=2, width=self.k)
-        laws, rng = self.selection.laws, np.random.default_rng(as_seed(seed))
+        laws, rng = self.selection.laws, np.random.default_rng(seed)
         uniforms = rng.random((self.k, size))
         drafts = np.empty(uniforms.shape, np.intp)
         for law in {id(law): law for law in laws}.values():  # most often there is one
@@ -171,7 +158,7 @@ class VerifiedSelection(Frozen):
             drafts[rows] = found.reshape(-1, size)
         return drafts
 
-    def accepted_law(self) -> Array:
+    def by_token(self) -> Array:
         """Return the probability that the output is y and one of the drafts, shape (n,).
 
         Raises
@@ -180,13 +167,13 @@ class VerifiedSelection(Frozen):
             More than two drafts of too many tokens.
         """
         if self.k <= 2:
-            few: Array = self.accepted_by_draft().sum(axis=0)
+            few: Array = self.by_position().sum(axis=0)
             return few
         output = self.kept * self.verified + (1 - self.kept) * self.repair
         accepted: Array = positive_part(output - self._by_state(_first, 1)[0])
         return accepted
 
-    def accepted_by_draft(self) -> Array:
+    def by_position(self) -> Array:
         """Return the probability that the output is y and draft i the first that is y: (k, n).
 
         Raises
@@ -202,7 +189,7 @@ class VerifiedSelection(Frozen):
             return (self.kept * self.coupling.accepted + (1 - self.kept) * self.repair * law)[None]
         return self._by_state(_first, self.k + 1)[1:]
 
-    def counted_law(self) -> CountedLaw:
+    def counted(self) -> CountedLaw:
         """Return the accepted law by how many of the drafts are the output.
 
         Raises
@@ -211,7 +198,7 @@ class VerifiedSelection(Frozen):
             More than two drafts of too many tokens.
         """
         if self.k <= 2:
-            by_draft = self.accepted_by_draft()
+            by_draft = self.by_position()
             output = self.kept * self.verified + (1 - self.kept) * self.repair
             rejected = positive_part(output - by_draft.sum(axis=0))
             if self.k == 1:
@@ -222,7 +209,7 @@ class VerifiedSelection(Frozen):
         return CountedLaw(np.array(counted), none)
 
     def output_by_draft(self, y: int) -> Array:
-        """Return column y of :meth:`accepted_by_draft` at any vocabulary size, shape (k,)."""
+        """Return column y of :meth:`by_position` at any vocabulary size, shape (k,)."""
         return self._at(np.array([y]), _first, self.k + 1)[1:, 0]
 
     @cached_property
@@ -286,6 +273,68 @@ class VerifiedSelection(Frozen):
         repaired = placed.sum(axis=2) * self.repair[tokens]
         found: Array = self.kept * (accepted + drawn) + (1 - self.kept) * repaired
         return found
+
+
+@dataclass(frozen=True, eq=False)
+class SelectionEstimate(Estimated):
+    """What is accepted of a selected draft, estimated from drawn drafts; a single token's exactly.
+
+    Parameters
+    ----------
+    verified : VerifiedSelection
+    size : int
+        How many tuples of drafts.
+    seed : int
+    """
+
+    verified: VerifiedSelection
+    size: int
+    seed: int
+
+    @property
+    def _last(self) -> Drawn:
+        """What is drawn and selected with all drafts."""
+        *_, (_, last) = self.verified.followed(self.verified.k, self.size, self.seed)
+        return last
+
+    @cached_property
+    def probability(self) -> Estimate:
+        """What is known plus simulated residual hits."""
+        return self.verified.estimated(self._last)
+
+    @cached_property
+    def by_token(self) -> Estimates:
+        """Sums of what follows, shape (n,)."""
+        return Estimates.of_means(self.by_position_and_token.value.sum(axis=0), self.size)
+
+    @cached_property
+    def by_position(self) -> Estimates:
+        """Sums of what follows, shape (k,)."""
+        return Estimates.of_means(self.by_position_and_token.value.sum(axis=1), self.size)
+
+    @cached_property
+    def by_position_and_token(self) -> Estimates:
+        """From drafts that are drawn at random, shape (k, n)."""
+        verified, last = self.verified, self._last
+        drafts, chances = last.drafts, verified.coupling.chances[last.drafts]
+        rejected = (last.weights * (1 - chances.astype(float, copy=False))).sum(axis=0)
+        drawn = verified.kept * rejected * verified.coupling.residual[drafts]
+        drawn = (drawn + (1 - verified.kept) * verified.repair[drafts]) * last.first
+        first = (drafts[:, None] == drafts).argmax(axis=0)
+        accepted = np.zeros((verified.k, len(verified.verified)))
+        found = verified.kept * last.weights * chances + drawn
+        np.add.at(accepted, (first, drafts), found.astype(float) / self.size)
+        return Estimates.of_means(accepted, self.size)
+
+    def of_token(self, y: int) -> Estimate:
+        """Return entry y of what is exact, at any vocabulary size: nothing is simulated."""
+        known = float(self.verified.output_by_draft(y).sum())
+        return Estimate.between(known, known)
+
+    def of_token_by_position(self, y: int) -> list[Estimate]:
+        """Return the same by position."""
+        known = self.verified.output_by_draft(y).astype(float).tolist()
+        return [Estimate.between(chance, chance) for chance in known]
 
 
 def _first(state: int, i: int) -> int:

@@ -14,8 +14,9 @@ from otspec._base.frozen import cached_property
 from otspec.chance import Chance
 from otspec.distributions import Distribution, DistributionLike, as_distribution, as_k, normalised
 from otspec.drafts import IID, DraftLaw, Independent
-from otspec.estimate import Estimate, Known
+from otspec.estimate import Known
 from otspec.ratios import Pair
+from otspec.rules.base.accepted import Estimated
 from otspec.rules.base.pair_rule import PairRule, refuse_many_drafts
 from otspec.rules.base.rule import CountedLaw
 from otspec.rules.importance.acceptance import VerifiedSelection
@@ -203,43 +204,24 @@ class ImportanceSampling(PairRule):
         most = max(as_k(k) for k in ks)
         return cls(pair.draft, pair.target, most, free=free).verified.acceptances(ks)
 
-    def accepted_law(self) -> Array:
+    def _by_token(self) -> Array:
         """Return the probability that the output is y and a draft, (n,); as :meth:`acceptance`."""
-        return self.verified.accepted_law()
+        return self.verified.by_token()
 
-    def accepted_by_draft(self) -> Array:
+    def _by_position(self) -> Array:
         """Return the same by the first draft that is the output, (k, n), in k + 1 times as long."""
-        return self.verified.accepted_by_draft()
+        return self.verified.by_position()
 
-    def counted_law(self) -> CountedLaw:
+    def _counted(self) -> CountedLaw:
         """Return the same by how many of the drafts are the output, in k + 1 times as long."""
-        return self.verified.counted_law()
+        return self.verified.counted()
 
-    def estimate(self, size: int = 2_000, seed: int = 0) -> Estimate:
-        """Estimate the acceptance with the residual hits simulated and the rest exact.
+    def estimate(self, size: int = 2_000, seed: int = 0) -> Estimated:
+        """Estimate what :meth:`accepted` says, with residual hits simulated and the rest exact.
 
         Size and seed are as for :meth:`otspec.rules.Rule.estimate`.
         """
         return self.verified.estimate(size, seed)
-
-    def estimate_by_draft(self, size: int = 2_000, seed: int = 0) -> Array:
-        """Estimate :meth:`accepted_by_draft` from drafts that are drawn at random, (k, n)."""
-        return self.verified.estimate_by_draft(size, seed)
-
-    def estimate_output(self, y: int, size: int = 2_000, seed: int = 0) -> Estimate:  # noqa: ARG002
-        """Return entry y of :meth:`accepted_law` at any vocabulary size; nothing is simulated."""
-        known = float(self.verified.output_by_draft(y).sum())
-        return Estimate.between(known, known)
-
-    def estimate_output_by_draft(
-        self,
-        y: int,
-        size: int = 2_000,  # noqa: ARG002
-        seed: int = 0,  # noqa: ARG002
-    ) -> list[Estimate]:
-        """Return column y of :meth:`accepted_by_draft` likewise."""
-        known = self.verified.output_by_draft(y).astype(float).tolist()
-        return [Estimate.between(chance, chance) for chance in known]
 
     def verify(self, drafts: Sequence[int], chance: Chance) -> int | Distribution:
         """Verify drafts; see :meth:`otspec.rules.Rule.verify`."""

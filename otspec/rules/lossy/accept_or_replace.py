@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from otspec._base.arithmetic import Array, as_number, zeros
+from otspec._base.arithmetic import Array, zeros
 from otspec._base.frozen import cached_property
 from otspec.chance import Chance
 from otspec.distributions import Distribution
@@ -48,15 +48,10 @@ class AcceptOrReplace(LossyRule):
         rejected: Array = self.draft * (1 - self.chances)
         return rejected
 
-    def accepted_law(self) -> Array:
+    def _by_token(self) -> Array:
         """Return what is drafted and accepted, or drafted and drawn again, shape (n,)."""
         accepted: Array = self.draft * self.chances + self._rejected * self.replacement
         return accepted
-
-    def acceptance_by_draft(self) -> Array:
-        """Return how likely the draft is accepted, not counting replacements, shape (1,)."""
-        accepted = (self.draft * self.chances).sum()
-        return zeros(1, like=self.draft) + as_number(accepted, like=self.draft)
 
     def verify(self, drafts: Sequence[int], chance: Chance) -> int | Distribution:
         """Verify drafts; see :meth:`otspec.rules.Rule.verify`."""

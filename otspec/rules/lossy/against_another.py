@@ -44,6 +44,6 @@ class AgainstAnother(AcceptOrReplace):
     def _coupling(self) -> Coupling:
         return Coupling(self.draft, self.aim)
 
-    def accepted_law(self) -> Array:
+    def _by_token(self) -> Array:
         """Return min(p, aim), shape (n,); a replacement is never the draft."""
         return self._coupling.accepted

@@ -65,14 +65,10 @@ class Cactus(LossyRule):
         capped: Array = np.minimum(raised, one)
         return capped
 
-    def accepted_law(self) -> Array:
+    def _by_token(self) -> Array:
         """Return min(p, γ), shape (n,); a residual token is never the draft."""
         accepted: Array = np.minimum(self.draft, self.raised)
         return accepted
-
-    def acceptance_by_draft(self) -> Array:
-        """Return the acceptance, shape (1,)."""
-        return zeros(1, like=self.draft) + self.acceptance()
 
     @property
     def _scales(self) -> Array:
@@ -92,7 +88,7 @@ class Cactus(LossyRule):
         What is drawn instead of a draft x is q and p at the tokens with p/q < c(x), times factors
         of x: sums over x by the order of c serve all tokens.
         """
-        output = self.accepted_law()
+        output = self._by_token()
         rejected = np.flatnonzero(self.raised < self.draft)
         if not len(rejected):
             return output

@@ -57,7 +57,7 @@ class ThresholdedTargetOnly(LossyRule):
         """The law of the output, shape (n,)."""
         return self.kernel(likeliest(self.draft, self.k).tolist())
 
-    def accepted_law(self) -> Array:
+    def _by_token(self) -> Array:
         """Return what is accepted of each draft, shape (n,); none is drawn after the last."""
         joint = self.joint_kernel(likeliest(self.draft, self.k).tolist())
         accepted: Array = joint[:-1].sum(axis=0)

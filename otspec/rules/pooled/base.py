@@ -189,7 +189,7 @@ class PooledRule(PairRule):
         beyond = wanted.pools.beyond_cut(wanted.slopes, wanted.cut, self.law)
         return as_number(lost + beyond, like=self.draft)
 
-    def accepted_law(self) -> Array:
+    def _by_token(self) -> Array:
         """Return min(b, q), shape (n,); by enumeration with pools that are not optimal.
 
         Raises
@@ -198,17 +198,17 @@ class PooledRule(PairRule):
             Such pools, and more draft tuples than can be enumerated.
         """
         if not self.pools.optimal:
-            return super().accepted_law()
-        return self._accepted_selection()
+            return super()._by_token()
+        return self.accepted_selection()
 
     def _joint_kernel(self, drafts: Sequence[int]) -> Array:
-        return self.coupling.joint_kernel(drafts, self._shares(drafts))
+        return self.coupling.joint_kernel(drafts, self.shares_of(drafts))
 
     @abstractmethod
-    def _shares(self, x: Sequence[int]) -> Array:
+    def shares_of(self, x: Sequence[int]) -> Array:
         """Return with what probability each draft is selected, shape (k,)."""
 
-    def _accepted_selection(self) -> Array:
+    def accepted_selection(self) -> Array:
         """Return min(b, q), shape (n,)."""
         # The law that was wanted: the one that is had differs by rounding, and takes longer.
         accepted: Array = np.minimum(self._pools.law(self.wanted_law.slopes), self.target)

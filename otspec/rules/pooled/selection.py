@@ -9,12 +9,15 @@ from typing import ClassVar
 
 import numpy as np
 
-from otspec._base.arguments import as_integer, as_seed, as_size
+from otspec._base.arguments import as_integer
 from otspec._base.arithmetic import Array, Number, as_number, is_exact, positive_part, zeros
+from otspec._base.frozen import cached_property
 from otspec.chance import Chance
 from otspec.distributions import Distribution
 from otspec.drafts import IID
 from otspec.drafts.single import ByRatio
+from otspec.estimate import Estimates
+from otspec.rules.base.accepted import DrawnDrafts, Estimated
 from otspec.rules.base.counts import refuse_many_counts
 from otspec.rules.base.rule import CountedLaw
 from otspec.rules.base.tuples import NotExactError
@@ -97,10 +100,10 @@ class PooledSelection(PooledRule):
 
     def acceptance(self) -> Number:
         """Return Σ min(b, q) plus :meth:`residual_hits`."""
-        accepted = self._accepted_selection().sum()
+        accepted = self.accepted_selection().sum()
         return as_number(accepted + self.residual_hits(), like=self.draft)
 
-    def counted_law(self) -> CountedLaw:
+    def _counted(self) -> CountedLaw:
         """Return the accepted law by how many of the drafts are the output.
 
         Raises
@@ -109,45 +112,33 @@ class PooledSelection(PooledRule):
             Pools that are not optimal, or so many drafts that counting them takes too long.
         """
         if not self.pools.optimal:
-            return super().counted_law()
+            return super()._counted()
         refuse_many_counts(self)
         accepted = selected_counts(self.barriers, self.k) * self.coupling.chances
         return CountedLaw(accepted, positive_part(self.target - self.law_of_selection))
 
-    def accepted_by_draft(self) -> Array:
+    def _by_position(self) -> Array:
         """Return the accepted law by which draft is the first that is the output, shape (k, n).
 
         All orders of the drafts are alike, so that of c equal ones the first is draft i in
         C(k − i, c − 1) of C(k, c) ways. By enumeration with pools that are not optimal.
         """
         if not self.pools.optimal:
-            return super().accepted_by_draft()
+            return super()._by_position()
         if not is_exact(self.draft) and len(self.draft) > MOST_COUNTED:
             raise NotExactError(
                 f"which of {self.k} drafts is the first that is the output takes long to count for "
-                f"{len(self.draft):,} tokens: estimate_by_draft() counts the likeliest"
+                f"{len(self.draft):,} tokens: estimate() counts the likeliest"
             )
-        return _by_first(self.counted_law().accepted)
+        return _by_first(self._counted().accepted)
 
-    def estimate_by_draft(self, size: int = 2_000, seed: int = 0) -> Array:
-        """Return :meth:`accepted_by_draft` as if light tokens were never drafted twice, (k, n).
+    def estimate(self, size: int = 2_000, seed: int = 0) -> Estimated:
+        """Return what :meth:`accepted` says, which is known by token: little is left to estimate.
 
-        That is nearly so: light are those that are drafted twice, given that they are drafted, with
-        a chance below 1/1000. Nothing is drawn.
+        Size, seed and errors are those of :meth:`otspec.rules.Rule.estimate`. With pools that are
+        not optimal all is estimated as there.
         """
-        if not self.pools.optimal:
-            return super().estimate_by_draft(size, seed)
-        as_size(size, least=2, width=self.k), as_seed(seed)
-        by_draft: Array = np.tile(self._accepted_selection().astype(float) / self.k, (self.k, 1))
-        heavy = np.flatnonzero(self.draft * self.k > TWICE)
-        counts = selected_counts(self.barriers, self.k, heavy) * self.coupling.chances[heavy]
-        by_draft[:, heavy] = _by_first(counts)
-        return by_draft
-
-    def acceptance_by_draft(self) -> Array:
-        """Return Σ min(b, q)/k for each draft, shape (k,): all are selected alike."""
-        by_draft: Array = zeros(self.k, like=self.draft) + self._accepted_selection().sum() / self.k
-        return by_draft
+        return (CountedDrafts if self.pools.optimal else DrawnDrafts)(self, size, seed)
 
     def residual_hits(self) -> Number:
         """Return how often a residual token happens to be one of the drafts.
@@ -161,7 +152,8 @@ class PooledSelection(PooledRule):
             return as_number(0, like=self.draft)
         return as_number(residual_hits(self.target, self.barriers, self.k), like=self.draft)
 
-    def _shares(self, x: Sequence[int]) -> Array:
+    def shares_of(self, x: Sequence[int]) -> Array:
+        """Return with what probability each draft is selected, shape (k,)."""
         weights = zeros(self.k, like=self.draft)
         for pools, chance in self.barriers.pools.placements(x):
             for lowest, _, span in self.barriers.groups(max(pools)):
@@ -179,6 +171,45 @@ class PooledSelection(PooledRule):
     def _one_of(self, competing: Sequence[int], chance: Chance) -> int:
         """Select one of the drafts that compete, uniformly at random."""
         return competing[chance.choose([1] * len(competing))]
+
+
+@dataclass(frozen=True, eq=False)
+class CountedDrafts(DrawnDrafts):
+    """Positions of i.i.d. drafts as if light tokens were never drafted twice: nothing is drawn.
+
+    That is nearly so: light are those that are drafted twice, given that they are drafted, with
+    a chance below 1/1000.
+    """
+
+    rule: PooledSelection
+
+    @cached_property
+    def by_token(self) -> Estimates:
+        """What is known, shape (n,)."""
+        known = self.rule.accepted_selection().astype(float)
+        return Estimates(known, known, known)
+
+    @cached_property
+    def by_position(self) -> Estimates:
+        """Sums of what follows, shape (k,)."""
+        found = self.by_position_and_token
+        return Estimates(*(part.sum(axis=1) for part in (found.value, found.low, found.high)))
+
+    @cached_property
+    def by_position_and_token(self) -> Estimates:
+        """Bounds that are certain, and counted for heavy tokens, shape (k, n)."""
+        rule, k = self.rule, self.rule.k
+        accepted, draft = self.by_token.value, rule.draft.astype(float)
+        # Drafted once, y is draft i with probability 1/k. Twice or more it is at most as often as
+        # some two of the drafts are y, and then first at any of them.
+        twice = np.minimum(accepted, comb(k, 2) * draft**2)
+        low, high = (accepted - twice) / k, accepted / k + twice * (1 - 1 / k)
+        value, low, high = (np.tile(row, (k, 1)) for row in (accepted / k, low, high))
+        heavy = np.flatnonzero(draft * k > TWICE)
+        counts = selected_counts(rule.barriers, k, heavy) * rule.coupling.chances[heavy]
+        for part in (value, low, high):
+            part[:, heavy] = _by_first(counts)
+        return Estimates(value, low, high)
 
 
 def _by_first(counts: Array) -> Array:
@@ -207,7 +238,7 @@ class EarliestPooledSelection(PooledSelection):
     Examples
     --------
     >>> rule = EarliestPooledSelection(["1/2", "1/2"], ["1/2", "1/2"], k=2)
-    >>> rule.acceptance(), [str(chance) for chance in rule.acceptance_by_draft()]
+    >>> rule.acceptance(), [str(chance) for chance in rule.accepted().by_position]
     (Fraction(1, 1), ['1', '0'])
     """
 
@@ -216,19 +247,16 @@ class EarliestPooledSelection(PooledSelection):
     batch: ClassVar[str | None] = None
     compared: ClassVar[bool] = False
 
-    def accepted_by_draft(self) -> Array:
+    def _by_position(self) -> Array:
         """Return the accepted law by the first draft that is the output, by enumeration: (k, n)."""
-        return super(PooledSelection, self).accepted_by_draft()
+        return super(PooledSelection, self)._by_position()
 
-    def estimate_by_draft(self, size: int = 2_000, seed: int = 0) -> Array:
-        """Estimate :meth:`accepted_by_draft` from drafts that are drawn at random, (k, n)."""
-        return super(PooledSelection, self).estimate_by_draft(size, seed)
+    def estimate(self, size: int = 2_000, seed: int = 0) -> Estimated:
+        """Estimate what :meth:`accepted` says, from drafts that are drawn at random."""
+        return DrawnDrafts(self, size, seed)
 
-    def acceptance_by_draft(self) -> Array:
-        """Return how likely each draft is accepted, by enumeration, shape (k,)."""
-        return super(PooledSelection, self).acceptance_by_draft()
-
-    def _shares(self, x: Sequence[int]) -> Array:
+    def shares_of(self, x: Sequence[int]) -> Array:
+        """Return with what probability each draft is selected, shape (k,)."""
         weights = zeros(self.k, like=self.draft)
         for pools, chance in self.barriers.pools.placements(x):
             for lowest, _, span in self.barriers.groups(max(pools)):

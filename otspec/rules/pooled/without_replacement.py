@@ -10,7 +10,6 @@ from typing import ClassVar
 
 import numpy as np
 
-from otspec._base.arguments import as_seed, as_size
 from otspec._base.arithmetic import Array, Number, as_number, is_exact, zeros
 from otspec._base.frozen import cached_property
 from otspec.chance import Chance
@@ -18,8 +17,9 @@ from otspec.distributions import Distribution, DistributionLike
 from otspec.drafts import WithoutReplacement
 from otspec.drafts.single import ByRatio
 from otspec.drafts.without_replacement import WithOne, successive
-from otspec.estimate import Estimate
+from otspec.estimate import Estimate, Estimates
 from otspec.optimum.pools.pools import UNITS, Pools
+from otspec.rules.base.accepted import DrawnDrafts, Estimated
 from otspec.rules.base.enumeration import enumerated_acceptance, refuse_many_tuples
 from otspec.rules.pooled.base import PooledRule
 from otspec.rules.pooled.exponential_clocks import RungDrafts
@@ -101,33 +101,25 @@ class PooledSelectionWithoutReplacement(PooledRule):
             Such pools, and more than 20,000 draft tuples; :meth:`estimate` simulates them.
         """
         if self.pools.optimal and is_exact(self.draft):
-            return as_number(self._accepted_selection().sum(), like=self.draft)
+            return as_number(self.accepted_selection().sum(), like=self.draft)
         if self.pools.optimal:
             return self.acceptances_of(self.pair, [self.k])[0].value
         if not is_exact(self.draft):
             refuse_many_tuples(self.law)
         return enumerated_acceptance(self)
 
-    def estimate(self, size: int = 2_000, seed: int = 0) -> Estimate:
-        """Estimate the acceptance with the residual hits simulated and the rest as it is known.
+    def estimate(self, size: int = 2_000, seed: int = 0) -> Estimated:
+        """Estimate what :meth:`accepted` says, and return what is known of it as it is known.
 
-        Parameters
-        ----------
-        size, seed : int
-            As for :meth:`otspec.rules.Rule.estimate`.
-
-        Returns
-        -------
-        Estimate
-            Between Σ min(b, q) and that plus :meth:`loss_bound`: of no width with optimal pools.
+        Residual hits are simulated: the acceptance is between Σ min(b, q) and that plus
+        :meth:`loss_bound`, of no width with optimal pools. With these it is known by token, too,
+        and only the positions are simulated, by a tenth of the tuples. Size, seed and errors are
+        those of :meth:`otspec.rules.Rule.estimate`.
         """
-        accepted = as_number(self._accepted_selection().sum(), like=self.draft)
-        known = accepted, accepted + self.loss_bound()
-        return self._estimate_with_hits(
-            lambda x: self.coupling.hits(x, self._shares(x)), known, size, seed
-        )
+        return DistinctDrafts(self, size, seed)
 
-    def _shares(self, x: Sequence[int]) -> Array:
+    def shares_of(self, x: Sequence[int]) -> Array:
+        """Return with what probability each draft is selected, shape (k,)."""
         if self._pools.split:
             return self._shares_by_rings(x)
         shares = zeros(self.k, like=self.draft)
@@ -144,49 +136,13 @@ class PooledSelectionWithoutReplacement(PooledRule):
             shares = self._shares_in(drafts, *self.barriers.drawn(top, chance))
         return self.coupling.verify(drafts, chance.choose(shares), chance)
 
-    def _some_shares(self, x: Sequence[int], uniform: float) -> Array:
+    def some_shares_of(self, x: Sequence[int], uniform: float) -> Array:
         """Return how likely each draft is selected, if quicker at one uniform number, (k,)."""
         if self._pools.split:
             return self._shares_by_rings(x)
         return self._shares_in(x, *self.barriers.group(int(self.pool[list(x)].max()), uniform))
 
-    def estimate_by_draft(self, size: int = 200, seed: int = 0) -> Array:
-        """Estimate :meth:`accepted_by_draft`: how often each token is accepted is exact.
-
-        Which draft it is then is simulated; a token that is hardly ever drafted is taken to be what
-        the others are on average. With pools that are not optimal as any rule does it; (k, n).
-        """
-        if not self.pools.optimal:
-            return super().estimate_by_draft(size, seed)
-        rng, hits = np.random.default_rng(as_seed(seed)), np.zeros((self.k, len(self.draft)))
-        size, places = as_size(size, least=2, width=self.k), np.arange(self.k)
-        chances = self.coupling.chances.astype(float)
-        drawn = successive(self.draft.astype(float), self.k, size, rng)
-        for x, uniform in zip(drawn.tolist(), rng.random(size).tolist(), strict=True):
-            hits[places, x] += self._some_shares(x, uniform).astype(float) * chances[x]
-        by_place = hits.sum(axis=1, keepdims=True)
-        hits += by_place / by_place.sum() if hits.any() else 1 / self.k
-        by_draft: Array = hits / hits.sum(axis=0) * self._accepted_selection().astype(float)
-        return by_draft
-
-    def estimate_output_by_draft(self, y: int, size: int = 2_000, seed: int = 0) -> list[Estimate]:
-        """Estimate column y of :meth:`accepted_by_draft` from drafts that y is among.
-
-        The others are drawn without y; how likely y is drafted among them at each place is known.
-        Size, seed and errors are those of :meth:`estimate`.
-        """
-        drafts = WithOne(self.draft.astype(float), y, self.k)
-        size, rng = as_size(size, least=2, width=self.k), np.random.default_rng(as_seed(seed))
-        others, uniforms = drafts.sample(size, rng), rng.random(size)
-        hits = np.zeros((self.k, size))
-        for index, (z, uniform) in enumerate(zip(others.tolist(), uniforms, strict=True)):
-            for i, weight in enumerate(drafts.weights(z)):
-                x = (*z[:i], y, *z[i:])
-                hits[i, index] = weight * self._output_of(x, i, self._some_shares(x, uniform))
-        most = drafts.most
-        return [Estimate.of_mean(hits[i], most=most[i]) for i in range(self.k)]
-
-    def _output_of(self, x: Sequence[int], i: int, shares: Array) -> float:
+    def output_of(self, x: Sequence[int], i: int, shares: Array) -> float:
         """Return the probability that the output is draft i, given how likely each is selected."""
         chances = self.coupling.chances[list(x)]
         rejected = (shares * (1 - chances)).sum()
@@ -248,3 +204,71 @@ class PooledSelectionWithoutReplacement(PooledRule):
         if left < math.ldexp(_SMALL, UNITS):  # the masses' own roundings count: add up the others
             left = float(np.delete(tokens, list(drafts)).sum())
         return left
+
+
+@dataclass(frozen=True, eq=False)
+class DistinctDrafts(DrawnDrafts):
+    """An estimate of what pooled selection of distinct drafts accepts."""
+
+    rule: PooledSelectionWithoutReplacement
+
+    @cached_property
+    def probability(self) -> Estimate:
+        """What is known plus simulated residual hits."""
+        rule = self.rule
+        accepted = as_number(rule.accepted_selection().sum(), like=rule.draft)
+        known = accepted, accepted + rule.loss_bound()
+        return self.with_hits(lambda x: rule.coupling.hits(x, rule.shares_of(x)), known)
+
+    @cached_property
+    def by_token(self) -> Estimates:
+        """What is known with optimal pools, shape (n,)."""
+        if not self.rule.pools.optimal:
+            return super().by_token
+        known = self.rule.accepted_selection().astype(float)
+        return Estimates(known, known, known)
+
+    @cached_property
+    def by_position(self) -> Estimates:
+        """Sums of what follows, shape (k,)."""
+        if not self.rule.pools.optimal:
+            return super().by_position
+        found = self.by_position_and_token
+        return Estimates(*(part.sum(axis=1) for part in (found.value, found.low, found.high)))
+
+    @cached_property
+    def by_position_and_token(self) -> Estimates:
+        """The simulated positions of what is known by token, without bounds on them: (k, n).
+
+        A token that is hardly ever drafted is taken to be what the others are on average.
+        :meth:`of_token_by_position` has intervals.
+        """
+        rule, k = self.rule, self.rule.k
+        if not rule.pools.optimal:
+            return super().by_position_and_token
+        rng, hits = np.random.default_rng(self.seed), np.zeros((k, len(rule.draft)))
+        size, places = max(self.size // 10, 2), np.arange(k)
+        chances = rule.coupling.chances.astype(float)
+        drawn = successive(rule.draft.astype(float), k, size, rng)
+        for x, uniform in zip(drawn.tolist(), rng.random(size).tolist(), strict=True):
+            hits[places, x] += rule.some_shares_of(x, uniform).astype(float) * chances[x]
+        by_place = hits.sum(axis=1, keepdims=True)
+        hits += by_place / by_place.sum() if hits.any() else 1 / k
+        known = self.by_token.value
+        return Estimates(hits / hits.sum(axis=0) * known, 0 * hits, np.tile(known, (k, 1)))
+
+    def of_token_by_position(self, y: int) -> list[Estimate]:
+        """Estimate how often y is accepted at each position from drafts that y is among.
+
+        The others are drawn without y; how likely y is drafted among them at each place is known.
+        """
+        rule, size = self.rule, self.size
+        drafts = WithOne(rule.draft.astype(float), y, rule.k)
+        rng = np.random.default_rng(self.seed)
+        others, uniforms = drafts.sample(size, rng), rng.random(size)
+        hits = np.zeros((rule.k, size))
+        for index, (z, uniform) in enumerate(zip(others.tolist(), uniforms, strict=True)):
+            for i, weight in enumerate(drafts.weights(z)):
+                x = (*z[:i], y, *z[i:])
+                hits[i, index] = weight * rule.output_of(x, i, rule.some_shares_of(x, uniform))
+        return [Estimate.of_mean(hits[i], most=drafts.most[i]) for i in range(rule.k)]

@@ -16,6 +16,7 @@ from otspec.chance import Chance
 from otspec.coupling import Coupling
 from otspec.distributions import Distribution
 from otspec.estimate import Estimate
+from otspec.rules.base.accepted import DrawnDrafts, Estimated
 from otspec.rules.base.enumeration import enumerated_acceptance, refuse_many_tuples
 from otspec.rules.base.law_rule import LawRule
 from otspec.rules.priority.mixing import as_ordered
@@ -122,23 +123,13 @@ class PriorityMixture(LawRule):
         refuse_many_tuples(self.law)
         return enumerated_acceptance(self)
 
-    def estimate(self, size: int = 2_000, seed: int = 0) -> Estimate:
-        """Estimate the acceptance with the residual hits simulated and the rest as it is known.
+    def estimate(self, size: int = 2_000, seed: int = 0) -> Estimated:
+        """Estimate what :meth:`accepted` says, from drafts that are drawn at random.
 
-        Parameters
-        ----------
-        size, seed : int
-            As for :meth:`otspec.rules.Rule.estimate`.
-
-        Returns
-        -------
-        Estimate
-            Its interval lies between Σ min(b, q) and :attr:`bound`.
+        Size, seed and errors are those of :meth:`otspec.rules.Rule.estimate`. Only residual hits
+        are simulated for the acceptance: its interval lies between Σ min(b, q) and :attr:`bound`.
         """
-        known = self.mixture.accepted, self.bound
-        return self._estimate_with_hits(
-            lambda x: self.coupling.hits(x, self.mixture.shares(x)), known, size, seed
-        )
+        return MixedDrafts(self, size, seed)
 
     def verify(self, drafts: Sequence[int], chance: Chance) -> int | Distribution:
         """Verify drafts; see :meth:`otspec.rules.Rule.verify`."""
@@ -146,3 +137,17 @@ class PriorityMixture(LawRule):
 
     def _joint_kernel(self, drafts: Sequence[int]) -> Array:
         return self.coupling.joint_kernel(drafts, self.mixture.shares(drafts))
+
+
+@dataclass(frozen=True, eq=False)
+class MixedDrafts(DrawnDrafts):
+    """An estimate of what a mixture of priority orders accepts."""
+
+    rule: PriorityMixture
+
+    @cached_property
+    def probability(self) -> Estimate:
+        """What is known plus simulated residual hits."""
+        rule, mixture = self.rule, self.rule.mixture
+        known = mixture.accepted, rule.bound
+        return self.with_hits(lambda x: rule.coupling.hits(x, mixture.shares(x)), known)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
 from typing import ClassVar, Self
 
 from otspec._base.arguments import as_permutation
@@ -60,16 +59,15 @@ class RecursiveRejectionIndependent(InTurn, LawRule):
         """Return 1 − Π_i Σ (q_{i−1} − p_i)₊; a residual token is never one of the drafts."""
         return 1 - self._rejections[-1]
 
-    def accepted_law(self) -> Array:
+    def _by_token(self) -> Array:
         """Return q − W_k q_k, with W_k the probability that all are rejected, shape (n,)."""
         accepted: Array = self.target - self._residuals[-1]
         return accepted
 
-    def acceptance_by_draft(self) -> Array:
-        """Return W_{i−1} − W_i for draft i."""
-        by_draft = zeros(self.k, like=self.target)
-        by_draft[:] = [before - after for before, after in pairwise(self._rejections)]
-        return by_draft
+    def _by_position(self) -> Array:
+        """Return W_{i−1} q_{i−1} − W_i q_i for draft i: a rejected token is not wanted again."""
+        by_position: Array = self._residuals[:-1] - self._residuals[1:]
+        return by_position
 
     def in_order(self, order: Sequence[int] | IntArray) -> Self:
         """Return the rule that goes through the drafts in another order.

@@ -14,7 +14,6 @@ from otspec._base.arithmetic import (
     as_number,
     over_one_denominator,
     positive_part,
-    refuse_long_power,
     zeros,
 )
 from otspec._base.frozen import cached_property
@@ -23,7 +22,7 @@ from otspec.distributions import Distribution, DistributionLike, normalised
 from otspec.estimate import Exact, Known
 from otspec.ratios import Pair
 from otspec.rules.base.counts import no_counts, over, with_one_more
-from otspec.rules.base.pair_rule import MOST_LISTED, PairRule, refuse_many_drafts
+from otspec.rules.base.pair_rule import PairRule
 from otspec.rules.base.powers import at_least_once, geometric
 from otspec.rules.base.rule import CountedLaw
 from otspec.rules.rejection.k_sequential_rho import accepted_each, as_rho, lossless_from, root_rho
@@ -110,7 +109,7 @@ class KSequential(PairRule):
             found.append(Exact(beta * float(geometric(max(1 - beta, 0.0), k))))
         return found
 
-    def accepted_law(self) -> Array:
+    def _by_token(self) -> Array:
         """Return what is accepted in turn, plus the residual draws that happen to be a draft.
 
         All drafts are rejected and y is among them with probability
@@ -130,7 +129,7 @@ class KSequential(PairRule):
         accepted += self._residual() * drafted
         return accepted
 
-    def counted_law(self) -> CountedLaw:
+    def _counted(self) -> CountedLaw:
         """Return the accepted law by how many of the drafts are the output.
 
         Draft i is accepted as y after i − 1 rejections, each of which was y with probability
@@ -149,7 +148,7 @@ class KSequential(PairRule):
         residual = normalised(self._residual(), self.target) * over(rejected, scale)
         return CountedLaw(over(accepted[1:], scale) + residual[1:], residual[0])
 
-    def accepted_by_draft(self) -> Array:
+    def _by_position(self) -> Array:
         """Return the accepted law by which draft is the first that is the output, shape (k, n).
 
         The drafts before are rejected and others; draft i is accepted as y, or rejected and y
@@ -164,15 +163,6 @@ class KSequential(PairRule):
             again = kept * geometric(1 - beta, later) if later else 0 * kept
             by_draft[i] = first * (kept + lost * (again + residual * (1 - beta) ** later))
             first = first * elsewhere
-        return by_draft
-
-    def acceptance_by_draft(self) -> Array:
-        """Return β (1−β)^{i−1} for draft i; residual hits are nobody's."""
-        refuse_many_drafts(self.k, MOST_LISTED, "acceptance_by_draft()")
-        _, beta = self._kept()
-        refuse_long_power(beta, self.k)
-        by_draft = zeros(self.k, like=self.draft)
-        by_draft[:] = [beta * (1 - beta) ** i for i in range(self.k)]
         return by_draft
 
     def _kept(self) -> tuple[Array, Number]:

@@ -93,13 +93,13 @@ class RecursiveRejection(InTurn, PairRule):
         missed = _rejections(pair, max(ks))
         return [Exact(1 - missed[k]) for k in ks]
 
-    def accepted_law(self) -> Array:
+    def _by_token(self) -> Array:
         """Return min(q, c·p) with c the sum of W_0 to W_{k−1}, shape (n,)."""
         *_, (drafted, _, scale) = _rejected(self.pair, self.k)
         accepted: Array = np.minimum(self.target, quotient(drafted, scale) * self.draft)
         return accepted
 
-    def counted_law(self) -> CountedLaw:
+    def _counted(self) -> CountedLaw:
         """Return the accepted law by how many of the drafts are the output.
 
         A token that can be rejected is out of the residual from then on, so that no draft before
@@ -114,7 +114,7 @@ class RecursiveRejection(InTurn, PairRule):
             so_far = kept * unit
         return CountedLaw(over(accepted[1:], scale * unit), self.target - over(kept, scale * unit))
 
-    def accepted_by_draft(self) -> Array:
+    def _by_position(self) -> Array:
         """Return min(q, c·p) with c the sum of W_0 to W_{i−1}, less that of draft i − 1: (k, n).
 
         A token that was rejected is out of the residual, so that the accepted draft is the first
@@ -124,13 +124,6 @@ class RecursiveRejection(InTurn, PairRule):
         for i, (drafted, _, scale) in enumerate(_rejected(self.pair, self.k), start=1):
             accepted[i] = np.minimum(self.target, quotient(drafted, scale) * self.draft)
         by_draft: Array = accepted[1:] - accepted[:-1]
-        return by_draft
-
-    def acceptance_by_draft(self) -> Array:
-        """Return W_{i−1} − W_i for draft i."""
-        by_draft = zeros(self.k, like=self.draft)
-        rejections = _rejections(self.pair, self.k)
-        by_draft[:] = [rejections[i] - rejections[i + 1] for i in range(self.k)]
         return by_draft
 
     def offered(self, earlier: Sequence[int]) -> Distribution:  # noqa: ARG002

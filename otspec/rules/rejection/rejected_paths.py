@@ -10,8 +10,9 @@ import numpy as np
 from otspec._base.arithmetic import Array, IntArray, prefix_sums
 from otspec._base.frozen import Frozen, cached_property
 from otspec.distributions import Distribution
-from otspec.estimate import Estimate
+from otspec.estimate import Estimate, Estimates
 from otspec.ratios import Ordered, Pair, target_to_draft
+from otspec.rules.base.accepted import Estimated
 from otspec.rules.rejection.rejected_draws import UNIT, Heaviest, Left, Levels
 
 FEW = 4_096
@@ -94,22 +95,20 @@ class DistinctPaths(Frozen):
         law: Array = self._units * prefix_sums(levels)[below] + self.target * (self.size - below)
         return law / self.size
 
-    def output(self, k: int, y: int) -> Estimate:
-        """Return entry y of :meth:`accepted_law` with its interval."""
-        with np.errstate(over="ignore"):
-            hits = np.minimum(self._units[y] * self._drawn.levels[k], self.target[y])
-        return Estimate.of_mean(hits, most=float(self.target[y]))
+    def accepted_up_to(self, k: int, y: int) -> Array:
+        """Return how likely y is accepted among the first 0, …, k drafts, path by path.
 
-    def output_by_draft(self, k: int, y: int) -> list[Estimate]:
-        """Return, for each of k drafts, the probability that it is the accepted one and is y."""
+        Returns
+        -------
+        ndarray, shape (k + 1, size)
+        """
         with np.errstate(over="ignore"):
-            hits = np.minimum(self._units[y] * self._drawn.levels[: k + 1], self.target[y])
-        most = float(self.target[y])
-        return [Estimate.of_mean(more, most=most) for more in np.diff(hits, axis=0)]
+            levels = self._units[y] * self._drawn.levels[: k + 1]
+        return np.asarray(np.minimum(levels, self.target[y]))
 
-    def rule(self, k: int) -> PathsRule:
-        """Return what a tree of drafts needs of the rule for k drafts."""
-        return PathsRule(self, k)
+    def of_first(self, k: int) -> PathsEstimate:
+        """Return what the paths say of the rule for the first k drafts."""
+        return PathsEstimate(self, k)
 
     def _errors(self, values: Array) -> Array:
         errors: Array = values.std(axis=1, ddof=1) / np.sqrt(self.size)
@@ -187,8 +186,8 @@ class _Drawn(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class PathsRule:
-    """Acceptance and accepted law of recursive rejection of k distinct drafts, from paths.
+class PathsEstimate(Estimated):
+    """What recursive rejection of k distinct drafts accepts, from paths.
 
     Parameters
     ----------
@@ -200,10 +199,40 @@ class PathsRule:
     paths: DistinctPaths
     k: int
 
-    def acceptance(self) -> float:
-        """Return the estimated acceptance."""
-        return float(1 - self.paths.rejected[self.k].mean())
+    @cached_property
+    def probability(self) -> Estimate:
+        """The mean of 1 − W(c)."""
+        return Estimate.of_mean(1 - self.paths.rejected[self.k])
 
-    def accepted_law(self) -> Array:
-        """Return the estimated probability that the output is y and a draft, shape (n,)."""
-        return self.paths.accepted_law(self.k)
+    @cached_property
+    def by_token(self) -> Estimates:
+        """The mean of min(q, c·p), without bias, shape (n,)."""
+        return self._means(self.paths.accepted_law(self.k))
+
+    @cached_property
+    def by_position(self) -> Estimates:
+        """The mean of what W loses with each draft, without bias, shape (k,)."""
+        return Estimates.of_means(self.paths.by_draft()[0][: self.k], self.paths.size)
+
+    @cached_property
+    def by_position_and_token(self) -> Estimates:
+        """The same by token, shape (k, n)."""
+        up_to = [self.paths.accepted_law(k) for k in range(self.k + 1)]
+        return self._means(np.diff(up_to, axis=0))
+
+    def of_token(self, y: int) -> Estimate:
+        """Return entry y of :attr:`by_token` with the interval of its own values."""
+        return Estimate.of_mean(
+            self.paths.accepted_up_to(self.k, y)[-1], most=float(self.paths.target[y])
+        )
+
+    def of_token_by_position(self, y: int) -> list[Estimate]:
+        """Return column y of :attr:`by_position_and_token` likewise."""
+        most = float(self.paths.target[y])
+        return [
+            Estimate.of_mean(more, most=most)
+            for more in np.diff(self.paths.accepted_up_to(self.k, y), axis=0)
+        ]
+
+    def _means(self, means: Array) -> Estimates:
+        return Estimates.of_means(means, self.paths.size, most=self.paths.target)

@@ -14,6 +14,7 @@ from otspec.distributions import Distribution, normalised
 from otspec.drafts import SingleDraftLaw, WithoutReplacement
 from otspec.estimate import Estimate, Exact, Known
 from otspec.ratios import Pair, ascending, target_to_draft
+from otspec.rules.base.accepted import Estimated
 from otspec.rules.base.pair_rule import PairRule
 from otspec.rules.base.rule import NotExactError
 from otspec.rules.rejection.recursive_rejection import InTurn
@@ -73,9 +74,10 @@ class RecursiveRejectionWithoutReplacement(InTurn, PairRule):
         if not self._summable:
             raise NotExactError(
                 f"a sum over the first {self.k - 2} drafts of k = {self.k} has too many terms: "
-                "estimate() and estimate_law() follow simulated rejections instead"
+                "estimate() follows simulated rejections instead"
             )
-        return as_number(self.acceptance_by_draft().sum(), like=self.draft)
+        by_position = _accepted_laws(self.draft, self.target, self.k).sum(axis=1)
+        return as_number(by_position.sum(), like=self.draft)
 
     @classmethod
     def acceptances_of(cls, pair: Pair, ks: Sequence[int]) -> list[Known]:
@@ -98,31 +100,16 @@ class RecursiveRejectionWithoutReplacement(InTurn, PairRule):
             found |= {k: Estimate.of_mean(1 - rejected[k]) for k in drawn}
         return [found[k] for k in ks]
 
-    def acceptance_by_draft(self) -> Array:
-        """Return the probability that draft i is the accepted one, shape (k,).
-
-        Exact; see :meth:`acceptance` for the cost. By enumeration beyond that.
-
-        Raises
-        ------
-        NotExactError
-            Too many draft tuples.
-        """
-        if not self._summable:
-            return super().acceptance_by_draft()
-        by_draft: Array = _accepted_laws(self.draft, self.target, self.k).sum(axis=1)
-        return by_draft
-
-    def accepted_by_draft(self) -> Array:
+    def _by_position(self) -> Array:
         """Return the probability that draft i is the accepted one and is y, shape (k, n).
 
         Exact; see :meth:`acceptance` for the cost. By enumeration beyond that.
         """
         if not self._summable:
-            return super().accepted_by_draft()
+            return super()._by_position()
         return _accepted_laws(self.draft, self.target, self.k)
 
-    def accepted_law(self) -> Array:
+    def _by_token(self) -> Array:
         """Return the probability that the output is y and one of the drafts, shape (n,).
 
         Exact; see :meth:`acceptance` for the cost. By enumeration beyond that.
@@ -130,10 +117,10 @@ class RecursiveRejectionWithoutReplacement(InTurn, PairRule):
         Raises
         ------
         NotExactError
-            Too many draft tuples; :meth:`estimate_law` estimates it.
+            Too many draft tuples; :meth:`estimate` estimates it.
         """
         if not self._summable:
-            return super().accepted_law()
+            return super()._by_token()
         accepted: Array = _accepted_laws(self.draft, self.target, self.k).sum(axis=0)
         return accepted
 
@@ -141,8 +128,8 @@ class RecursiveRejectionWithoutReplacement(InTurn, PairRule):
     def _summable(self) -> bool:
         return _summable(self.draft, self.k)
 
-    def estimate(self, size: int = _SIZE, seed: int = 0) -> Estimate:
-        """Estimate the acceptance along simulated rejections, at any vocabulary size.
+    def estimate(self, size: int = _SIZE, seed: int = 0) -> Estimated:
+        """Estimate what :meth:`accepted` says along simulated rejections, at any vocabulary size.
 
         Parameters
         ----------
@@ -152,34 +139,17 @@ class RecursiveRejectionWithoutReplacement(InTurn, PairRule):
 
         Returns
         -------
-        Estimate
-            Of the mean of 1 − W(c), each of which is between 0 and 1, however little the drafts
-            leave; see :class:`otspec.rules.rejection.rejected_paths.DistinctPaths`.
+        Estimated
+            The acceptance is the mean of 1 − W(c), each of which is between 0 and 1, however
+            little the drafts leave; see
+            :class:`otspec.rules.rejection.rejected_paths.DistinctPaths`.
 
         Raises
         ------
         ValueError
             Fewer than two tuples.
         """
-        return Estimate.of_mean(1 - self.paths(size, seed).rejected[self.k])
-
-    def estimate_law(self, size: int = _SIZE, seed: int = 0) -> Array:
-        """Estimate :meth:`accepted_law` from the same simulation, without bias; shape (n,)."""
-        return self.paths(size, seed).accepted_law(self.k)
-
-    def estimate_by_draft(self, size: int = _SIZE, seed: int = 0) -> Array:
-        """Estimate :meth:`accepted_by_draft` from the same simulation, without bias; (k, n)."""
-        paths = self.paths(size, seed)
-        up_to = np.array([paths.accepted_law(k) for k in range(self.k + 1)])
-        return np.diff(up_to, axis=0)
-
-    def estimate_output(self, y: int, size: int = _SIZE, seed: int = 0) -> Estimate:
-        """Estimate entry y of :meth:`accepted_law` from the same simulation."""
-        return self.paths(size, seed).output(self.k, y)
-
-    def estimate_output_by_draft(self, y: int, size: int = _SIZE, seed: int = 0) -> list[Estimate]:
-        """Estimate column y of :meth:`accepted_by_draft` from the same simulation."""
-        return self.paths(size, seed).output_by_draft(self.k, y)
+        return self.paths(size, seed).of_first(self.k)
 
     def paths(self, size: int = _SIZE, seed: int = 0) -> DistinctPaths:
         """Return the simulated rejections that the estimates follow, in floats.

@@ -11,7 +11,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from otspec._base.arguments import as_generator, as_seed, as_size
+from otspec._base.arguments import as_generator
 from otspec._base.arithmetic import Array, IntArray, as_number, zeros
 from otspec._base.coerce import as_array
 from otspec._base.frozen import cached_property
@@ -19,7 +19,8 @@ from otspec.chance import Chance
 from otspec.coupling import match, matches
 from otspec.distributions import Distribution
 from otspec.drafts.base import as_drafts
-from otspec.estimate import Estimate
+from otspec.estimate import Estimate, Estimates
+from otspec.rules.base.accepted import DrawnDrafts, Estimated
 from otspec.rules.base.pair_rule import PairRule
 from otspec.rules.base.rule import NotExactError
 from otspec.rules.shared_noise.exponentials import Powers, first_arrivals
@@ -139,8 +140,8 @@ class SharedNoise(PairRule):
         token = int(self._output(self._noise_given(drafts, rng)[None])[0])
         return token, token in drafts
 
-    def estimate(self, size: int = 2_000, seed: int = 0) -> Estimate:
-        """Estimate :meth:`acceptance` from noise that is drawn at random.
+    def estimate(self, size: int = 2_000, seed: int = 0) -> Estimated:
+        """Estimate what :meth:`accepted` says, from noise that is drawn at random.
 
         Parameters
         ----------
@@ -150,7 +151,7 @@ class SharedNoise(PairRule):
 
         Returns
         -------
-        Estimate
+        Estimated
             How often the output is one of the drafts.
 
         Raises
@@ -158,24 +159,16 @@ class SharedNoise(PairRule):
         ValueError
             Fewer than two steps, or more than the memory holds.
         """
-        return Estimate.of_mean(self._steps(size, seed)[0] < self.k)
+        return DrawnNoise(self, size, seed)
 
-    def estimate_by_draft(self, size: int = 2_000, seed: int = 0) -> Array:
-        """Estimate :meth:`accepted_by_draft` from drawn noise, without bias; (k, n) of float."""
-        found = np.zeros((self.k + 1, len(self.target)))
-        np.add.at(found, self._steps(size, seed), 1 / size)
-        return found[:-1]
-
-    def _steps(self, size: int, seed: int) -> tuple[IntArray, IntArray]:
+    def steps(self, size: int, seed: int) -> tuple[IntArray, IntArray]:
         """Return the first draft that is the output, k if none is, and the output: (size,) each."""
-        size = as_size(size, least=2, width=self.k)
-        rng = np.random.default_rng(as_seed(seed))
+        rng = np.random.default_rng(seed)
         rows = max(1, _CHUNK // math.prod(self._noise_shape))
         places, tokens = np.empty((2, size), dtype=np.intp)
         for start in range(0, size, rows):
             part = slice(start, min(start + rows, size))
-            shape = (part.stop - start, *self._noise_shape)
-            noise = rng.standard_exponential(shape)
+            noise = rng.standard_exponential((part.stop - start, *self._noise_shape))
             tokens[part] = self._output(noise)
             hits = self._drafts(noise) == tokens[part, None]
             places[part] = np.where(hits.any(axis=1), hits.argmax(axis=1), self.k)
@@ -207,6 +200,40 @@ class SharedNoise(PairRule):
         rates = {z: draft[z] for z in self._support}
         starts = {z: target[z] / draft[z] for z in self._support}
         return first_arrivals(drafts, rates, starts, output)
+
+
+@dataclass(frozen=True, eq=False)
+class DrawnNoise(DrawnDrafts):
+    """An estimate from steps whose noise is drawn: what is accepted, and where, in each."""
+
+    rule: SharedNoise
+
+    @cached_property
+    def steps(self) -> tuple[IntArray, IntArray]:
+        """The first draft that is the output, k if none is, and the output: (size,) each."""
+        return self.rule.steps(self.size, self.seed)
+
+    @cached_property
+    def probability(self) -> Estimate:
+        """How often the output is one of the drafts."""
+        return Estimate.of_mean(self.steps[0] < self.rule.k)
+
+    @cached_property
+    def by_position_and_token(self) -> Estimates:
+        """How often draft i is the first that is the output y, without bias, shape (k, n)."""
+        found = np.zeros((self.rule.k + 1, len(self.rule.target)))
+        np.add.at(found, self.steps, 1 / self.size)
+        return Estimates.of_means(found[:-1], self.size)
+
+    def of_token(self, y: int) -> Estimate:
+        """Return entry y of :attr:`by_token` with the interval of its own values."""
+        places, tokens = self.steps
+        return Estimate.of_mean((places < self.rule.k) & (tokens == y))
+
+    def of_token_by_position(self, y: int) -> list[Estimate]:
+        """Return column y of :attr:`by_position_and_token` likewise."""
+        places, tokens = self.steps
+        return [Estimate.of_mean((places == i) & (tokens == y)) for i in range(self.rule.k)]
 
 
 def in_arithmetic_of(rule: PairRule, rows: list[list[Fraction]]) -> Array:

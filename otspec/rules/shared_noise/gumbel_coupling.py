@@ -69,20 +69,15 @@ class GumbelCoupling(SharedNoise):
             return super().acceptance()
         return self.acceptances_of(self.pair, [self.k])[0].value
 
-    def accepted_law(self) -> Array:
+    def _by_token(self) -> Array:
         """Return q(y) g_k(y), shape (n,)."""
         accepted: Array = self.target * self._chances[-1]
         return accepted
 
-    def accepted_by_draft(self) -> Array:
+    def _by_position(self) -> Array:
         """Return q(y) (g_i(y) − g_{i−1}(y)) for draft i, shape (k, n)."""
         before = np.zeros_like(self._chances[:1])
         by_draft: Array = self.target * np.diff(self._chances, axis=0, prepend=before)
-        return by_draft
-
-    def acceptance_by_draft(self) -> Array:
-        """Return the probability that draft i is the output, shape (k,)."""
-        by_draft: Array = self.accepted_by_draft().sum(axis=1)
         return by_draft
 
     @cached_property

@@ -77,13 +77,13 @@ class GumbelLists(SharedNoise):
             return super().acceptance()
         return self.acceptances_of(self.pair, [self.k])[0].value
 
-    def accepted_law(self) -> Array:
+    def _by_token(self) -> Array:
         """Return the probability that the output is y and a draft, shape (n,)."""
         others, both = self._integrals
         accepted: Array = self.target * (1 - others[-1] + both[-1])
         return accepted
 
-    def accepted_by_draft(self) -> Array:
+    def _by_position(self) -> Array:
         """Return the probability that the output is y and draft i the first that is y, (k, n)."""
         # C_m = ∫ k e^{−kt} (1 − b)^m dt, and A_m the same with a factor a.
         others, both = self._integrals
@@ -98,11 +98,6 @@ class GumbelLists(SharedNoise):
                 row = row + (self.k - 1 - i) * (others[i] - others[i + 1])
             rows.append(self.target * row / self.k)
         return np.array(rows)
-
-    def acceptance_by_draft(self) -> Array:
-        """Return the probability that draft i is the first that is the output, shape (k,)."""
-        by_draft: Array = self.accepted_by_draft().sum(axis=1)
-        return by_draft
 
     @cached_property
     def _integrals(self) -> tuple[Array, Array]:

@@ -13,7 +13,7 @@ from otspec._base.frozen import Frozen
 from otspec.blocks.trees.shapes import Shape
 from otspec.blocks.trees.verifiers.token_rules import TokenRule, made_rule
 from otspec.models.base import Model, Prefix
-from otspec.rules.base.enumeration import by_draft_or_estimate
+from otspec.rules.base.enumeration import by_position_or_estimate
 
 MOST_PLACES = 20_000
 """Most places of a text that are told apart."""
@@ -155,7 +155,7 @@ def chances_of_models(
                 rows.append(nothing)
                 continue
             pair = draft(text), target(text)
-            rows.append({k: accepted_by_draft(rule, *pair, k) for k in needed})
+            rows.append({k: accepted_by_position(rule, *pair, k) for k in needed})
             possible = np.flatnonzero((pair[0] > 0) & (pair[1] > 0))
             after = [len(rows) - 1] * draft.n  # where nothing leads
             for token in possible.tolist():
@@ -190,7 +190,7 @@ def _place(
     return number
 
 
-def accepted_by_draft(rule: TokenRule, draft: Array, target: Array, k: int) -> Array:
+def accepted_by_position(rule: TokenRule, draft: Array, target: Array, k: int) -> Array:
     """Return how likely draft i is accepted as y, shape (k, n); 0 for drafts that there are not.
 
     In floats it is estimated where a rule has no formula and too many tuples.
@@ -200,7 +200,7 @@ def accepted_by_draft(rule: TokenRule, draft: Array, target: Array, k: int) -> A
     NotExactError
         Such a rule in exact arithmetic.
     """
-    found = by_draft_or_estimate(made_rule(rule, draft, target, k))
+    found = by_position_or_estimate(made_rule(rule, draft, target, k))
     accepted = zeros((k, len(draft)), like=draft)
     accepted[: len(found)] = found
     return accepted

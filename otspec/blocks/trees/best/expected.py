@@ -13,7 +13,7 @@ import numpy as np
 
 from otspec._base.arithmetic import Array, IntArray, Number, as_whole, quotient
 from otspec.blocks.trees.shapes import LEAF, Shape
-from otspec.blocks.trees.verifiers.nodes import Accepted, Node, Nodes, Places
+from otspec.blocks.trees.verifiers.nodes import AcceptedChildren, Node, Nodes, Places
 from otspec.models.base import Prefix
 
 
@@ -121,7 +121,7 @@ class _Places:
     nodes: Nodes
     numbers: dict[tuple[Prefix, Prefix], int]
     texts: list[Prefix]
-    steps: dict[tuple[int, Shape], tuple[Accepted, _Leads]]
+    steps: dict[tuple[int, Shape], tuple[AcceptedChildren, _Leads]]
     below: dict[tuple[Shape, tuple[Places, ...]], tuple[Shape, ...]]
     """What is drafted after each of the ways in which children go on."""
 
@@ -136,7 +136,7 @@ class _Places:
         """Return what is known of the children that a shape has after a place."""
         return self.nodes.known(self.texts[place], len(shape.children), shape.top)
 
-    def step(self, place: int, shape: Shape) -> tuple[Accepted, _Leads]:
+    def step(self, place: int, shape: Shape) -> tuple[AcceptedChildren, _Leads]:
         """Return what is accepted after a place, and where each of it leads."""
         if (place, shape) not in self.steps:
             text = self.texts[place]

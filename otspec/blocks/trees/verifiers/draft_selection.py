@@ -133,7 +133,7 @@ class DraftSelection(TreeRule):
         ------
         ValueError
             No law of beginnings; or more than 20,000 tuples of drafts at one node and a rule
-            without :meth:`otspec.rules.Rule.counted_law`, or siblings of different shapes:
+            without a formula for ``accepted().counted``, or siblings of different shapes:
             :func:`otspec.blocks.simulate` needs no table.
         """
         law = as_beginnings(beginnings, self.target)

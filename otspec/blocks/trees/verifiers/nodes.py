@@ -26,7 +26,7 @@ Places: TypeAlias = tuple[int, ...]
 
 
 @dataclass(frozen=True, eq=False)
-class Accepted(Frozen):
+class AcceptedChildren(Frozen):
     """What is accepted of the children of a node, and which of them go on with it.
 
     Parameters
@@ -47,7 +47,7 @@ class Accepted(Frozen):
     unit: int
 
     @classmethod
-    def of(cls, ways: Iterable[Places], law: Array) -> Accepted:
+    def of(cls, ways: Iterable[Places], law: Array) -> AcceptedChildren:
         """Return it from the chance of each token in a row for each way."""
         which, tokens = np.nonzero(law > 0)
         chances, unit = law[which, tokens], 1
@@ -104,7 +104,7 @@ class Node(Frozen):
                 accepted[way] = accepted.get(way, 0) + mass * row[token]
         return accepted, rejected
 
-    def accepted(self, alike: bool) -> Accepted:
+    def accepted(self, alike: bool) -> AcceptedChildren:
         """Return what is accepted, and which children go on.
 
         Parameters
@@ -123,17 +123,17 @@ class Node(Frozen):
         return self._by_places
 
     @cached_property
-    def _by_count(self) -> Accepted:
+    def _by_count(self) -> AcceptedChildren:
         law = self._count_law
-        return Accepted.of((tuple(range(count)) for count in range(1, len(law) + 1)), law)
+        return AcceptedChildren.of((tuple(range(count)) for count in range(1, len(law) + 1)), law)
 
     @property
     def _count_law(self) -> Array:
         """What is accepted, by how many children go on, in a row for each number."""
         if not self.merges:
-            return self.rule.accepted_law()[None]
+            return self.rule.accepted().by_token[None]
         try:
-            return self.rule.counted_law().accepted
+            return self.rule.accepted().counted.accepted
         except NotExactError:
             law = zeros((self.rule.k, self.rule.law.n), like=self.rule.target)
             for (token, places), chance in self.enumerated[0].items():
@@ -141,22 +141,24 @@ class Node(Frozen):
             return law
 
     @cached_property
-    def _by_places(self) -> Accepted:
+    def _by_places(self) -> AcceptedChildren:
         if not self.merges:
-            return Accepted.of(((place,) for place in range(self.rule.k)), self._by_draft)
+            return AcceptedChildren.of(
+                ((place,) for place in range(self.rule.k)), self._by_position
+            )
         enumerated, _ = self.enumerated
         ways = sorted({places for _, places in enumerated})
         rows = {places: row for row, places in enumerate(ways)}
         law = zeros((len(ways), self.rule.law.n), like=self.rule.target)
         for (token, places), chance in enumerated.items():
             law[rows[places], token] = chance
-        return Accepted.of(ways, law)
+        return AcceptedChildren.of(ways, law)
 
     @property
-    def _by_draft(self) -> Array:
+    def _by_position(self) -> Array:
         """What is accepted, by the first draft that it is: (k, n)."""
         try:
-            return self.rule.accepted_by_draft()
+            return self.rule.accepted().by_position_and_token
         except NotExactError:
             law = zeros((self.rule.k, self.rule.law.n), like=self.rule.target)
             for (token, (place, *_)), chance in self.enumerated[0].items():

@@ -51,7 +51,7 @@ def made_rule(rule: TokenRule, draft: Distribution, target: Distribution, k: int
 
 def _checked(made: Any, n: int, k: int) -> Rule:
     """Check what a caller's function returned; the law, which a rule may make late, is made."""
-    if isinstance(made, type) or not hasattr(made, "accepted_law"):
+    if isinstance(made, type) or not hasattr(made, "accepted"):
         raise ValueError(
             f"rule returned {shown(made)}: it must return a rule for one token, such as "
             "otspec.rules.PooledSelection(draft, target, k)"

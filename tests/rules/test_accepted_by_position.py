@@ -76,11 +76,11 @@ def test_formulas_are_every_tuple_and_kernel(name, rule, k):
         if made_of_distinct(rule) and sum(mass > 0 for mass in draft) < k:
             continue
         made = rule(draft, target, k) if name != "coupling" else rule(draft, target)
-        found = made.accepted_by_draft()
+        found = made.accepted().by_position_and_token
         if made.exact:
             assert found.tolist() == enumerated(made)
-            assert found.sum(axis=0).tolist() == made.accepted_law().tolist()
-        rounded = rule(floats(draft), floats(target), k).accepted_by_draft()
+            assert found.sum(axis=0).tolist() == made.accepted().by_token.tolist()
+        rounded = rule(floats(draft), floats(target), k).accepted().by_position_and_token
         assert rounded.dtype == np.float64
         assert rounded == pytest.approx(found.astype(float), abs=1e-9)
 
@@ -89,20 +89,20 @@ def test_formulas_are_every_tuple_and_kernel(name, rule, k):
 def test_many_drafts_at_full_vocabulary_add_up(rule):
     draft, target = np.random.default_rng(3_110).dirichlet(np.ones(300), 2)
     made = rule(draft, target, 12)
-    placed = made.accepted_by_draft()
+    placed = made.accepted().by_position_and_token
     assert (placed >= -1e-15).all()
-    assert placed.sum(axis=0) == pytest.approx(made.accepted_law(), abs=1e-12)
+    assert placed.sum(axis=0) == pytest.approx(made.accepted().by_token, abs=1e-12)
 
 
 def test_a_certain_hub_is_the_first_draft():
     rule = SpecHub(["1", "0"], ["1/3", "2/3"])
-    assert rule.accepted_by_draft().tolist() == [[Fraction(1, 3), 0], [0, 0]]
+    assert rule.accepted().by_position_and_token.tolist() == [[Fraction(1, 3), 0], [0, 0]]
 
 
 def test_more_than_can_be_enumerated_is_refused():
     pair = np.random.default_rng(3_111).dirichlet(np.ones(40), 2)
     with pytest.raises(NotExactError, match="2,560,000 tuples of k = 4 drafts are too many to say"):
-        PooledSelection(*pair, 4, Bins(4)).accepted_by_draft()
+        _ = PooledSelection(*pair, 4, Bins(4)).accepted().by_position_and_token
 
 
 @pytest.mark.parametrize("rule_class", [RecursiveRejectionWithoutReplacement, KSequential])
@@ -110,9 +110,11 @@ def test_estimates_are_near(rule_class):
     rng = np.random.default_rng(7)
     draft, target = rng.dirichlet(np.ones(6), 2)
     rule = rule_class(draft, target, 3)
-    found, size = rule.estimate_by_draft(20_000), 20_000
-    assert np.allclose(found, rule.accepted_by_draft(), rtol=0, atol=6 * 0.5 / np.sqrt(size))
-    assert np.allclose(found.sum(axis=0), rule.estimate_law(20_000), rtol=0, atol=1e-12)
+    found, size = rule.estimate(20_000).by_position_and_token.value, 20_000
+    assert np.allclose(
+        found, rule.accepted().by_position_and_token, rtol=0, atol=6 * 0.5 / np.sqrt(size)
+    )
+    assert np.allclose(found.sum(axis=0), rule.estimate(20_000).by_token.value, rtol=0, atol=1e-12)
 
 
 def test_light_tokens_are_as_good_as_never_drafted_twice(monkeypatch):
@@ -120,13 +122,13 @@ def test_light_tokens_are_as_good_as_never_drafted_twice(monkeypatch):
     draft, target = rng.dirichlet(np.full(2_000, 0.05), 2)
     for k in (1, 2, 5):
         rule = PooledSelection(draft, target, k)
-        wanted = rule.accepted_by_draft()
-        found = rule.estimate_by_draft()
+        wanted = rule.accepted().by_position_and_token
+        found = rule.estimate().by_position_and_token.value
         assert np.allclose(found.sum(axis=0), wanted.sum(axis=0), rtol=0, atol=1e-12)
         assert np.allclose(found, wanted, rtol=1e-3, atol=1e-12)
         monkeypatch.setattr(selection, "MOST_COUNTED", 1_999)
         with pytest.raises(NotExactError, match="counts the likeliest"):
-            rule.accepted_by_draft()
+            _ = rule.accepted().by_position_and_token
         monkeypatch.undo()
 
 
@@ -135,8 +137,11 @@ def test_which_distinct_draft_is_selected_is_simulated_and_how_often_is_exact():
     for alpha in (0.3, 3.0):
         draft, target = rng.dirichlet(np.full(20, alpha), 2)
         rule = PooledSelectionWithoutReplacement(draft, target, 3)
-        wanted, found = rule.accepted_by_draft(), rule.estimate_by_draft(4_000)
-        assert found.sum(axis=0) == pytest.approx(rule.accepted_law(), abs=1e-12)
+        wanted, found = (
+            rule.accepted().by_position_and_token,
+            rule.estimate(4_000).by_position_and_token.value,
+        )
+        assert found.sum(axis=0) == pytest.approx(rule.accepted().by_token, abs=1e-12)
         # Of a share of the tuples, and what is added to it for each token.
         assert np.allclose(found.sum(axis=1), wanted.sum(axis=1), rtol=0, atol=0.04)
         assert np.allclose(found, wanted, rtol=0, atol=0.04)
@@ -149,7 +154,9 @@ def test_a_rule_is_nested_if_its_first_drafts_are_accepted_as_without_the_others
     for draft, target in pairs(1_204, 12, 3, fewest=3):
         if sum(mass > 0 for mass in draft) < 3:
             continue
-        three, two, one = (rule(draft, target, k).accepted_by_draft().tolist() for k in (3, 2, 1))
+        three, two, one = (
+            rule(draft, target, k).accepted().by_position_and_token.tolist() for k in (3, 2, 1)
+        )
         alike.append(three[:2] == two and two[:1] == one)
     assert len(alike) >= 4
     assert rule.nested == all(alike)

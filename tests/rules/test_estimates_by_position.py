@@ -51,9 +51,9 @@ def test_the_others_are_drawn_without_it():
 def test_intervals_cover_the_exact_chances(rule, n, k):
     for draft, target in pairs(n, 2):
         made = rule(draft, target, k)
-        exact = made.accepted_by_draft()
+        exact = made.accepted().by_position_and_token
         for y in range(n):
-            found = made.estimate_output_by_draft(y, 400, seed=6)
+            found = made.estimate(400, seed=6).of_token_by_position(y)
             assert len(found) == k
             for i, estimate in enumerate(found):  # each misses with probability at most 0.001
                 assert estimate.low - 1e-12 <= exact[i, y] <= estimate.high + 1e-12

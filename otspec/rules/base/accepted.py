@@ -1,0 +1,200 @@
+"""What a rule accepts, as one answer: exact, or estimated from drafts that are drawn."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from otspec._base.arguments import as_seed, as_size
+from otspec._base.arithmetic import Array, IntArray, Number
+from otspec._base.frozen import Frozen, cached_property
+from otspec.estimate import Estimate, Estimates
+
+if TYPE_CHECKING:
+    from otspec.rules.base.rule import Rule
+
+
+class CountedLaw(NamedTuple):
+    """What a rule accepts, by how many of the drafts are the accepted token."""
+
+    accepted: Array
+    """Entry (c − 1, y): the output is y and exactly c of the drafts are y, shape (k, n)."""
+    rejected: Array
+    """Entry y: the output is y, which is none of the drafts, shape (n,)."""
+
+
+@dataclass(frozen=True, eq=False)
+class Accepted(Frozen):
+    """What a rule accepts, exactly; each number is computed when it is asked for.
+
+    An output counts as accepted if it equals one of the drafts, whether the rule kept that draft or
+    drew the token as a correction. Its position is that of the first draft that it equals.
+    :meth:`otspec.rules.Rule.joint_kernel` says which draft the rule itself keeps.
+
+    Parameters
+    ----------
+    rule : Rule
+        Its formulas are for this alone.
+
+    Raises
+    ------
+    NotExactError
+        By a number that takes too long; :meth:`otspec.rules.Rule.estimate` estimates it.
+    """
+
+    rule: Rule
+
+    @cached_property
+    def probability(self) -> Number:
+        """The probability that the output is one of the drafts."""
+        return self.rule.acceptance()
+
+    @cached_property
+    def by_token(self) -> Array:
+        """Entry y: the output is y and one of the drafts, shape (n,). It sums to the above."""
+        return self.rule._by_token()  # noqa: SLF001
+
+    @cached_property
+    def by_position(self) -> Array:
+        """Entry i: draft i is the first that is the output, shape (k,). It has the same sum."""
+        return np.asarray(self.by_position_and_token.sum(axis=1))
+
+    @cached_property
+    def by_position_and_token(self) -> Array:
+        """Entry (i, y): the output is y, and draft i is the first that is y, shape (k, n)."""
+        return self.rule._positions()  # noqa: SLF001
+
+    @cached_property
+    def counted(self) -> CountedLaw:
+        """The same by how many of i.i.d. drafts are the output, and what is none of them.
+
+        All of it sums to 1, and to the target over the numbers of drafts.
+        """
+        return self.rule._counted()  # noqa: SLF001
+
+
+@dataclass(frozen=True, eq=False)
+class Estimated(Frozen, ABC):
+    """What a rule accepts, with intervals: the numbers of :class:`Accepted` from one simulation.
+
+    Each is simulated when it is asked for. Every interval covers with its own confidence.
+    """
+
+    @property
+    @abstractmethod
+    def probability(self) -> Estimate:
+        """Of :attr:`Accepted.probability`."""
+
+    @property
+    @abstractmethod
+    def by_token(self) -> Estimates:
+        """Of :attr:`Accepted.by_token`, shape (n,)."""
+
+    @property
+    @abstractmethod
+    def by_position(self) -> Estimates:
+        """Of :attr:`Accepted.by_position`, shape (k,)."""
+
+    @property
+    @abstractmethod
+    def by_position_and_token(self) -> Estimates:
+        """Of :attr:`Accepted.by_position_and_token`, shape (k, n)."""
+
+    @abstractmethod
+    def of_token(self, y: int) -> Estimate:
+        """Return entry y of :attr:`by_token`, simulated for this token alone if that says more."""
+
+    @abstractmethod
+    def of_token_by_position(self, y: int) -> list[Estimate]:
+        """Return column y of :attr:`by_position_and_token` likewise, k estimates."""
+
+
+@dataclass(frozen=True, eq=False)
+class DrawnDrafts(Estimated):
+    """An estimate from drafts that are drawn, with what a rule does of each tuple exactly.
+
+    Parameters
+    ----------
+    rule : Rule
+    size : int
+        How many tuples of drafts, at least 2.
+    seed : int
+
+    Raises
+    ------
+    ValueError
+        Fewer than two tuples, or more than the memory holds.
+    """
+
+    rule: Rule
+    size: int
+    seed: int
+
+    def __post_init__(self) -> None:
+        size = as_size(self.size, least=2, width=self.rule.k)
+        self._hold(size=size, seed=as_seed(self.seed))
+
+    @cached_property
+    def drawn(self) -> tuple[list[list[int]], IntArray]:
+        """The different tuples, and which of them was drawn each time, shape (size,)."""
+        drawn = self.rule.law.sample(self.size, np.random.default_rng(self.seed))
+        different, which = np.unique(drawn, axis=0, return_inverse=True)
+        return different.tolist(), which.reshape(-1)
+
+    def each(self, question: Callable[[list[int]], Any]) -> Array:
+        """Return the answer for each of the tuples, in floats: (size,)."""
+        tuples, which = self.drawn
+        return np.array([float(question(x)) for x in tuples])[which]
+
+    def with_hits(self, hits: Callable[[list[int]], Any], known: tuple[Number, Number]) -> Estimate:
+        """Return what is certainly accepted plus simulated residual hits, between known bounds."""
+        return Estimate.of_mean(self.each(hits), plus=float(known[0])).within(*known)
+
+    @cached_property
+    def probability(self) -> Estimate:
+        """The mean of the probability that the output is one of the drafts."""
+        kernel = self.rule.kernel
+        return Estimate.of_mean(self.each(lambda x: kernel(x)[sorted(set(x))].sum()))
+
+    @cached_property
+    def by_token(self) -> Estimates:
+        """The mean of the kernels at the drafts, shape (n,)."""
+        return Estimates.of_means(self.by_position_and_token.value.sum(axis=0), self.size)
+
+    @cached_property
+    def by_position(self) -> Estimates:
+        """The same by the first draft that is the output, shape (k,)."""
+        return Estimates.of_means(self.by_position_and_token.value.sum(axis=1), self.size)
+
+    @cached_property
+    def by_position_and_token(self) -> Estimates:
+        """The same by token, too, shape (k, n)."""
+        (tuples, which), rule = self.drawn, self.rule
+        accepted = np.zeros((rule.k, len(rule.target)))
+        for x, count in zip(tuples, np.bincount(which).tolist(), strict=True):
+            add_first(accepted, x, rule.kernel(x).astype(float) * (count / self.size))
+        return Estimates.of_means(accepted, self.size)
+
+    def of_token(self, y: int) -> Estimate:
+        """Return entry y of :attr:`by_token`; only tuples with y are looked at."""
+        kernel = self.rule.kernel
+        return Estimate.of_mean(self.each(lambda x: kernel(x)[y] if y in x else 0.0))
+
+    def of_token_by_position(self, y: int) -> list[Estimate]:
+        """Return column y of :attr:`by_position_and_token` likewise."""
+        tuples, which = self.drawn
+        hits = np.zeros((self.rule.k, len(tuples)))
+        for index, x in enumerate(tuples):
+            if y in x:
+                hits[x.index(y), index] = self.rule.kernel(x)[y]
+        return [Estimate.of_mean(row[which]) for row in hits]
+
+
+def add_first(accepted: Array, drafts: Sequence[int], row: Array) -> None:
+    """Add what the outputs of some drafts are likely to be, each at the first draft that it is."""
+    for token in sorted(set(drafts)):
+        accepted[drafts.index(token), token] += row[token]
