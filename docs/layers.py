@@ -19,6 +19,7 @@ CONTENT = {
     "advice": "what to use",
     "conformance": "for engines",
     "decoding": "real models",
+    "learning": "training losses",
     "plots": "charts",
     "display": "notebook cards",
     "reports": "pages for people",

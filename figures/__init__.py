@@ -34,6 +34,7 @@ MODULES = (
     "best_tree",
     "tree_optimum",
     "lossy_frontier",
+    "train_for_k",
     "advice",
 )
 """The modules of the items, in the order of tables."""

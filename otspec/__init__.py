@@ -69,6 +69,7 @@ _SUBPACKAGES = (
     "distributions",
     "drafts",
     "frames",
+    "learning",
     "logged",
     "models",
     "optimum",

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from otspec.batch._arguments import check_block_problem, check_problem, problem_of
 from otspec.batch._array_api import k_sequential, recursive_rejection, spechub
 from otspec.batch._array_api.library import Array, library_of
-from otspec.batch._array_api.optimum import acceptance
+from otspec.batch._array_api.optimum import acceptance, best_cut
 from otspec.batch._array_api.pooled import clock_selection, graded_pools
 from otspec.batch._array_api.problem import Problem
 from otspec.batch._array_api.sequences import drafted_block
@@ -136,3 +136,12 @@ def optimum(draft: Array, target: Array, k: int) -> Array:
     if rows is None:
         return acceptance(library_of(draft), draft, target, k)
     return rows.run(machine("optimum").acceptance, k, kinds=("float64",))[0]
+
+
+def optimal_cut(draft: Array, target: Array, k: int) -> tuple[Array, Array, Array]:
+    """Return the c of which A, the tokens with q ≤ c·p, proves that optimum: c, p off A, q(A)."""
+    rows = pairs_of(draft, target)
+    if rows is None:
+        return best_cut(library_of(draft), draft, target, k)
+    scale, outside, cost = rows.run(machine("optimum").best_cut, k, kinds=("float64",) * 3)
+    return scale, outside, cost

@@ -148,6 +148,12 @@ class Library:
         """Return dividend/divisor where the divisor is positive."""
         return self.xp.where(divisor > 0, dividend / divisor, otherwise)
 
+    def above(self, values: Array, bounds: Array) -> Array:
+        """Return 1 where values, narrow, are greater than bounds, else 0: narrow."""
+        if is_torch(values):  # on a CPU numbers are compared several times as fast as for truth
+            return sys.modules["torch"].gt(values, bounds, out=self.xp.empty_like(bounds))
+        return self.narrowed(values > bounds)
+
     def first(self, flags: Array) -> Array:
         """Return the index of the first true entry of the last axis; 0 if there is none."""
         flags = self.xp.astype(flags, self.xp.int8)

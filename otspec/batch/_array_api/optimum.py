@@ -13,7 +13,7 @@ from functools import partial
 from otspec.batch._array_api import sorted_rows
 from otspec.batch._array_api.control import State, decided, repeated
 from otspec.batch._array_api.library import Array, Library
-from otspec.batch._array_api.sums import overlaps
+from otspec.batch._array_api.sums import overlaps, split
 
 FIRST = 6
 """How many scales are looked at first."""
@@ -36,10 +36,28 @@ LEFT = 1
 def acceptance(library: Library, draft: Array, target: Array, k: int) -> Array:
     """Return 1 + min over sets A of q(A) − P(all drafts inside A): (..., V), (..., V) -> (...)."""
     xp = library.xp
-    lead = draft.shape[:-1]
     if k == 1:
-        one = overlaps(library, draft, target, library.full((*lead, 1), 1.0))[..., 0]
+        one = overlaps(library, draft, target, library.full((*draft.shape[:-1], 1), 1.0))[..., 0]
         return xp.minimum(one, xp.ones_like(one))
+    known = _tangents(library, draft, target, k)
+    decide = partial(sorted_rows.acceptance, library, k=k)
+    return decided(library, known.least(), known.is_open(), decide, draft, target)
+
+
+def best_cut(library: Library, draft: Array, target: Array, k: int) -> tuple[Array, Array, Array]:
+    """Return the c at which A, the tokens with q ≤ c·p, has that minimum; the p off A, and q(A)."""
+    scale = library.full(draft.shape[:-1], 1.0)
+    if k > 1:
+        known = _tangents(library, draft, target, k)
+        decide = partial(sorted_rows.best_scale, library, k=k)
+        scale = decided(library, known.scale_of_least(), known.is_open(), decide, draft, target)
+    scale = library.rounded(scale)
+    return scale, *split(library, draft, target, scale)
+
+
+def _tangents(library: Library, draft: Array, target: Array, k: int) -> Tangents:
+    """Return tangents that decide on the minimum, but for rows that are open: k at least 2."""
+    xp = library.xp
     rounds = FINE_ROUNDS if library.dtype == xp.float64 else ROUNDS
 
     def step(state: State) -> State:
@@ -51,9 +69,7 @@ def acceptance(library: Library, draft: Array, target: Array, k: int) -> Array:
         )
 
     state = _first(library, draft, target, k, rounds * NEXT)
-    known = Tangents(library, k, *repeated(library, rounds, step, state))
-    decide = partial(sorted_rows.acceptance, library, k=k)
-    return decided(library, known.least(), known.is_open(), decide, draft, target)
+    return Tangents(library, k, *repeated(library, rounds, step, state))
 
 
 def _first(library: Library, draft: Array, target: Array, k: int, later: int) -> State:
@@ -106,8 +122,15 @@ class Tangents:
 
     def least(self) -> Array:
         """Return the least that is known, which is at least the optimum: (...)."""
-        found = self.overlap + _two_outside(self.library, self.outside, self.k)
-        return self.library.xp.min(found, axis=-1)
+        return self.library.xp.min(self._values(), axis=-1)
+
+    def scale_of_least(self) -> Array:
+        """Return the scale of the tangent that is least, of equal ones the first: (...)."""
+        return self.library.pick(self.scales, self.library.largest(-self._values()))
+
+    def _values(self) -> Array:
+        """Return the tangents: (..., m)."""
+        return self.overlap + _two_outside(self.library, self.outside, self.k)
 
     def is_open(self) -> Array:
         """Return whether the optimum may be below that by more than rounding: (...)."""

@@ -11,6 +11,21 @@ def acceptance(library: Library, draft: Array, target: Array, k: int) -> Array:
     What is inside is 1 less what is outside.
     """
     xp = library.xp
+    values, nothing, _ = _prefixes(library, draft, target, k)
+    return xp.min(xp.concat([values, nothing + 1], axis=-1), axis=-1)
+
+
+def best_scale(library: Library, draft: Array, target: Array, k: int) -> Array:
+    """Return k p(A)^(k−1) of the prefix A that is best: (...)."""
+    xp = library.xp
+    values, _, outside = _prefixes(library, draft, target, k)
+    best = library.pick(outside, library.largest(-values))
+    return float(k) * xp.exp(float(k - 1) * xp.log1p(-best))
+
+
+def _prefixes(library: Library, draft: Array, target: Array, k: int) -> tuple[Array, Array, Array]:
+    """Return 1 + q(A) − P(all inside A) of each prefix A, zeros, and the draft mass outside."""
+    xp = library.xp
     drafted = library.widened(draft)
     ratio = library.quotient(library.widened(target), drafted, otherwise=float("inf"))
     order = xp.argsort(ratio, axis=-1)
@@ -22,5 +37,6 @@ def acceptance(library: Library, draft: Array, target: Array, k: int) -> Array:
     nothing = xp.zeros_like(wanted[..., :1])
     outside = xp.concat([xp.flip(outside, axis=-1), nothing], axis=-1)
     wanted = xp.concat([nothing, wanted], axis=-1)
-    inside = xp.exp(float(k) * xp.log1p(-xp.minimum(outside, nothing + 1)))
-    return xp.min(xp.concat([1 + wanted - inside, nothing + 1], axis=-1), axis=-1)
+    outside = xp.minimum(outside, nothing + 1)
+    inside = xp.exp(float(k) * xp.log1p(-outside))
+    return 1 + wanted - inside, nothing, outside

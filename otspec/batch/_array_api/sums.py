@@ -43,6 +43,23 @@ def overlaps(library: Library, draft: Array, target: Array, scales: Array) -> Ar
     return library.widened(library.xp.stack(parts, axis=-1))
 
 
+def split(library: Library, draft: Array, target: Array, scale: Array) -> tuple[Array, Array]:
+    """Return the draft's mass where target > scale·draft, and the target's elsewhere.
+
+    (..., V), (..., V), (...) -> (...), (...), wide. The scale is
+    :meth:`~otspec.batch._array_api.library.Library.rounded`.
+    """
+    narrow = library.narrowed(scale)[..., None]
+    outside, rest = totals(
+        library,
+        draft,
+        target,
+        lambda p, q: p * library.above(q, narrow * p),
+        lambda p, q: q * (1 - library.above(q, narrow * p)),
+    )
+    return outside, rest
+
+
 def block_sums(library: Library, draft: Array, target: Array, *weights: Weight) -> list[Array]:
     """Return the sums of each weight over blocks of 256 tokens, in one pass.
 

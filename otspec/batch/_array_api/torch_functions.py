@@ -20,7 +20,7 @@ bool = torch.bool  # noqa: A001 # here and below the standard's names
 finfo = torch.finfo
 
 arange, full, full_like = torch.arange, torch.full, torch.full_like
-ones_like, zeros_like = torch.ones_like, torch.zeros_like
+ones_like, zeros_like, empty_like = torch.ones_like, torch.zeros_like, torch.empty_like
 concat, stack, reshape, where = torch.concat, torch.stack, torch.reshape, torch.where
 clip, floor, minimum, maximum = torch.clip, torch.floor, torch.minimum, torch.maximum
 exp, expm1, log, log1p = torch.exp, torch.expm1, torch.log, torch.log1p

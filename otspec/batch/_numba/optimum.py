@@ -7,6 +7,7 @@ all rows at once.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 
@@ -24,7 +25,7 @@ from otspec.batch._array_api.optimum import (
 )
 from otspec.batch._numba.compiled import inner_code, machine_code
 from otspec.batch._numba.numbers import rounded
-from otspec.batch._numba.passes import overlaps
+from otspec.batch._numba.passes import overlaps, split
 from otspec.batch._numba.reading import read_overlaps
 
 SCALE = 0
@@ -57,17 +58,50 @@ def acceptance(draft: Array, target: Array, found: Array, k: int) -> None:
         read_overlaps(draft, target, np.ones_like(sums), sums, 0, 1)
         found[:] = np.minimum(sums[:, 0], 1)
         return
-    is_open = np.empty(len(found), np.bool_)
-    _tangents(draft, target, found, is_open, float(k))
-    with np.errstate(all="ignore"):  # which each thread has of its own
-        for row in np.flatnonzero(is_open):
-            here = slice(row, row + 1)
-            found[here] = sorted_rows.acceptance(library_of(draft), draft[here], target[here], k)
+    _found(draft, target, found, np.empty_like(found), k, sorted_rows.acceptance, found)
+
+
+def best_cut(
+    draft: Array, target: Array, scale: Array, outside: Array, cost: Array, k: int
+) -> None:
+    """Write the c of the set A = {q ≤ c·p} that has that minimum in each row, p off A, and q(A)."""
+    if k == 1:
+        scale[:] = 1
+    else:
+        _found(draft, target, np.empty_like(scale), scale, k, sorted_rows.best_scale, scale)
+    scale[:] = scale.astype(draft.dtype)
+    _split(draft, target, scale, outside, cost)
 
 
 @machine_code
-def _tangents(draft: Array, target: Array, found: Array, is_open: Array, k: float) -> None:
-    """Write the least tangent of each row that was found, and whether the optimum may be lower."""
+def _split(draft: Array, target: Array, scale: Array, outside: Array, cost: Array) -> None:
+    for row in range(draft.shape[0]):
+        outside[row], cost[row] = split(draft[row], target[row], scale[row])
+
+
+def _found(
+    draft: Array,
+    target: Array,
+    least: Array,
+    scale: Array,
+    k: int,
+    decide: Callable[..., Array],
+    wanted: Array,
+) -> None:
+    """Write the least tangent and its scale; what is wanted is decided where the row is open."""
+    is_open = np.empty(len(least), np.bool_)
+    _tangents(draft, target, least, scale, is_open, float(k))
+    with np.errstate(all="ignore"):  # which each thread has of its own
+        for row in np.flatnonzero(is_open):
+            here = slice(row, row + 1)
+            wanted[here] = decide(library_of(draft), draft[here], target[here], k)
+
+
+@machine_code
+def _tangents(
+    draft: Array, target: Array, found: Array, best: Array, is_open: Array, k: float
+) -> None:
+    """Write the least tangent of each row, its scale, and whether the optimum may be lower."""
     single = draft.itemsize == 4
     rounds = ROUNDS if single else FINE_ROUNDS
     unit = 2.0**-23 if single else 2.0**-52
@@ -81,7 +115,7 @@ def _tangents(draft: Array, target: Array, found: Array, is_open: Array, k: floa
             scales, sums = known[SCALE, start:end], known[OVERLAP, start:end]
             overlaps(draft[row], target[row], 1.0, scales, sums)
             _sort(known, start, end)
-            found[row] = _least(known, end, k)
+            found[row], best[row] = _least(known, end, k)
             is_open[row] = _compare(known, end, stretches, found[row], k, unit)
             start, end = end, end + NEXT
             if is_open[row] and end <= most:
@@ -118,12 +152,14 @@ def _sort(known: Array, start: int, end: int) -> None:
 
 
 @inner_code
-def _least(known: Array, size: int, k: float) -> float:
-    """Return the least that is known, which is at least the optimum."""
-    least = math.inf
+def _least(known: Array, size: int, k: float) -> tuple[float, float]:
+    """Return the least that is known, which is at least the optimum, and its scale."""
+    least, scale = math.inf, 0.0
     for j in range(size):
-        least = min(least, known[OVERLAP, j] + _two_outside(known[OUTSIDE, j], k))
-    return least
+        value = known[OVERLAP, j] + _two_outside(known[OUTSIDE, j], k)
+        if value < least:
+            least, scale = value, known[SCALE, j]
+    return least, scale
 
 
 @inner_code

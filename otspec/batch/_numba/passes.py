@@ -87,6 +87,37 @@ def overlaps(draft: Array, target: Array, lift: float, scales: Array, sums: Arra
 
 
 @inner_code
+def split(draft: Array, target: Array, scale: float) -> tuple[float, float]:
+    """Return the draft's mass of a row where target > scale·draft, and the target's elsewhere."""
+    outside, cost = 0.0, 0.0
+    for start in range(0, draft.size, BLOCK):
+        drafted, wanted = draft[start : start + BLOCK], target[start : start + BLOCK]
+        outside += mass_outside(drafted, wanted, scale)
+        cost += mass_inside(drafted, wanted, scale)
+    return outside, cost
+
+
+@inner_code
+def mass_outside(draft: Array, target: Array, scale: float) -> float:
+    """Return the draft's mass of a block where target > scale·draft."""
+    real = draft.dtype.type
+    scale_, total = real(scale), real(0)
+    for i in range(draft.size):  # one sum in a loop, which is what compilers make wide
+        total = plus(total, draft[i] * real(target[i] > scale_ * draft[i]))
+    return np.float64(total)
+
+
+@inner_code
+def mass_inside(draft: Array, target: Array, scale: float) -> float:
+    """Return the target's mass of a block where target ≤ scale·draft."""
+    real = draft.dtype.type
+    scale_, total = real(scale), real(0)
+    for i in range(draft.size):
+        total = plus(total, target[i] * real(target[i] <= scale_ * draft[i]))
+    return np.float64(total)
+
+
+@inner_code
 def rest_of(draft: Array, target: Array, weight: Weight) -> float:
     """Return what a block of tokens weighs."""
     real = draft.dtype.type

@@ -85,7 +85,7 @@ def _nodes(rates: Array, outside: Array, ks: IntArray, slow: float) -> tuple[Arr
     starts = np.array([(math.lgamma(k + 1) - _EARLY) / k for k in ks]) - math.log(outside[0])
     start = float(starts.min())
     # k tokens have arrived, or one of them is still to come and e^{−ct} as small.
-    stop = math.log(_sure(most, _LATE) + math.log(most)) - math.log(slow)
+    stop = math.log(sure_mean(most, _LATE) + math.log(most)) - math.log(slow)
     nodes = math.ceil(max(stop - start, 0) * per_unit) + 2
     if 2 * nodes * most > _MOST_COUNTS:
         raise ValueError(
@@ -104,11 +104,11 @@ def _first_late(rates: Array, outside: Array, times: Array, k: int) -> int:
     while early < late:
         middle = (early + late) // 2
         # Up to some token e^{−ct} is negligible; from there on k tokens have to have arrived.
-        first = np.searchsorted(inside, -_sure(k, _EARLY) / times[middle])
+        first = np.searchsorted(inside, -sure_mean(k, _EARLY) / times[middle])
         # 1 − e^{−x} ≥ (1 − 1/e) min(x, 1).
         expected = np.minimum(rates[:first], 1 / times[middle]).sum() * times[middle]
         expected *= 1 - 1 / math.e
-        if first == len(rates) or expected >= _sure(k, _LATE):
+        if first == len(rates) or expected >= sure_mean(k, _LATE):
             late = middle
         else:
             early = middle + 1
@@ -116,7 +116,7 @@ def _first_late(rates: Array, outside: Array, times: Array, k: int) -> int:
 
 
 @cache
-def _sure(k: int, digits: float) -> float:
+def sure_mean(k: int, digits: float) -> float:
     """Return a mean with which fewer than k events happen with probability e^{−digits} at most.
 
     By Chernoff's bound e^{−x} (e x/(k−1))^{k−1} for any sum of independent events.

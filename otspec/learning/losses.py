@@ -1,0 +1,390 @@
+"""The public losses: arguments are checked, and go to PyTorch or JAX."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from array_api_compat import is_jax_array
+
+from otspec._base.arguments import as_choice, as_list
+from otspec._base.coerce import shown
+from otspec.batch._arguments import check_probabilities, check_tokens
+from otspec.batch._array_api.library import Array, is_torch, library_of
+from otspec.batch._arrays import (
+    MOST_DISTINCT,
+    MOST_PASSES,
+    as_count,
+    as_number,
+    as_number_of_drafts,
+    kind_of,
+    one_library,
+)
+from otspec.learning.distinct import DistinctOptimum
+from otspec.learning.objectives import (
+    FixedButOneOptimum,
+    IIDOptimum,
+    KSequential,
+    KullbackLeibler,
+    Objective,
+    RecursiveRejection,
+    SharedNoise,
+    SoftIIDOptimum,
+)
+
+MOST_FIXED = 64
+"""Where every draft but the last costs a pass."""
+
+
+def _distinct(k: int, size: int) -> Objective:
+    as_count("k", k, 1, min(size, MOST_DISTINCT), "the tokens there are, and 64")
+    return IIDOptimum(1) if k == 1 else DistinctOptimum(k)
+
+
+def _hub(k: int, size: int) -> Objective:  # noqa: ARG001 # any size will do
+    if k != 2:
+        raise ValueError(f"k is {k}, but hub drafts come in pairs: use k = 2 or another law")
+    return FixedButOneOptimum(2)
+
+
+def _top_plus_one(k: int, size: int) -> Objective:
+    as_count("k", k, 1, min(size, MOST_FIXED), "the tokens there are, and 64")
+    return IIDOptimum(1) if k == 1 else FixedButOneOptimum(k)
+
+
+def _passes(kind: Callable[[int], Objective], why: str) -> Callable[[int, int], Objective]:
+    return lambda k, _: kind(as_count("k", k, 1, MOST_PASSES, why))
+
+
+LAWS: dict[str, Callable[[int, int], Objective]] = {
+    "iid": lambda k, _: IIDOptimum(k),
+    "without-replacement": _distinct,
+    "hub": _hub,
+    "top-plus-one": _top_plus_one,
+}
+"""The laws of the drafts that the optimum is known for, as :data:`otspec.drafts.LAWS` has them."""
+RULES: dict[str, Callable[[int, int], Objective]] = {
+    "recursive-rejection": _passes(RecursiveRejection, "a pass for each draft"),
+    "k-sequential": lambda k, _: KSequential(k),
+    "gumbel-coupling": lambda k, _: SharedNoise(k),
+}
+"""The rules that a draft can be trained for."""
+
+
+def acceptance_loss(
+    draft_logits: Array,
+    target_probs: Array | None,
+    k: int,
+    law: str = "iid",
+    *,
+    target_logits: Array | None = None,
+    temperature: float = 1.0,
+    softness: float | None = None,
+) -> Array:
+    """Return 1 − α_k of each row: what the best rule rejects of k drafts from these logits.
+
+    The gradient is that of the minimizing set A in α = min over A of q(A) + 1 − P(all drafts in A),
+    with no graph over the search for A. Its mean is a loss for a draft model that will draft k
+    tokens. For k = 1 it is the total variation.
+
+    Parameters
+    ----------
+    draft_logits : array, shape (..., V)
+        A tensor of PyTorch or an array of JAX: float32, float64 or a half-precision type, of which
+        a row is computed in float32. ``-inf`` masks a token.
+    target_probs : array, shape (..., V)
+        The target's distributions, at its own temperature. No gradient flows to them.
+    k : int
+        Number of drafts.
+    law : str
+        How they are drawn: ``"iid"``, ``"without-replacement"`` (k at most 64), ``"hub"`` (k = 2)
+        or ``"top-plus-one"`` (k at most 64).
+    target_logits : array, shape (..., V), optional
+        In place of ``target_probs``, which is then None.
+    temperature : float
+        Divides the logits of the draft, and of the target where these are given.
+    softness : float, optional
+        For ``"iid"`` with k ≥ 2: a smooth minimum of the tangents takes the place of the minimum,
+        so that the gradient does not jump from one set to another. In units of acceptance, such as
+        0.01.
+
+    Returns
+    -------
+    array, shape (...)
+        float64 for float64 logits, else float32; from 0 to 1.
+
+    Raises
+    ------
+    ValueError
+        Arrays that are not of one library and shape, an unknown law, or a number out of range.
+
+    Notes
+    -----
+    Ties: a token with q(y) = c p(y) counts as inside A; if several sets are minimal the gradient is
+    that of one of them; of equal largest logits the lowest token id is the hub. Each is a
+    subgradient of the piece that it belongs to. Where α = 1 the gradient is 0.
+
+    Memory beyond the logits and the target: the gradient, and a chunk of rows. Law:
+    :func:`otspec.optimal_acceptance`. Source: Danskin's theorem at the cut
+    (:doc:`/training`).
+    """
+    number = as_number_of_drafts(k)
+    make = LAWS[as_choice(law, "law", LAWS)]
+    if softness is None:
+        return _loss(draft_logits, target_probs, target_logits, temperature, number, make)
+    level = as_number("softness", softness)
+    if not 0 < level < float("inf"):
+        raise ValueError(f"softness is {shown(softness)}: it must be positive, such as 0.01")
+    if law != "iid" or number < 2:
+        raise ValueError(
+            f"softness is given for law {law!r} with k = {number}: there is a smooth minimum for "
+            "'iid' with k at least 2 only"
+        )
+    return _loss(
+        draft_logits, target_probs, target_logits, temperature, number,
+        lambda k, _: SoftIIDOptimum(k, level),
+    )  # fmt: skip
+
+
+def rule_loss(
+    draft_logits: Array,
+    target_probs: Array | None,
+    k: int,
+    rule: str,
+    *,
+    target_logits: Array | None = None,
+    temperature: float = 1.0,
+) -> Array:
+    """Return how likely a rule accepts none of k drafts, for each row, with its exact gradient.
+
+    Parameters
+    ----------
+    draft_logits, target_probs, k, target_logits, temperature
+        As for :func:`acceptance_loss`.
+    rule : str
+        ``"recursive-rejection"``, ``"k-sequential"`` at the smallest lossless ρ, or
+        ``"gumbel-coupling"``: shared noise, for k > 1 the bound Σ q (1 − a)^k of its formula, a
+        the acceptance of one draft given the output.
+
+    Returns
+    -------
+    array, shape (...)
+
+    Raises
+    ------
+    ValueError
+        As :func:`acceptance_loss`; an unknown rule.
+
+    Notes
+    -----
+    A correction token that happens to be one of the drafts does not count as accepted. Ties have
+    the gradient of one side, as for :func:`acceptance_loss`. Shared noise takes a sort.
+    """
+    number = as_number_of_drafts(k)
+    make = RULES[as_choice(rule, "rule", RULES)]
+    return _loss(draft_logits, target_probs, target_logits, temperature, number, make)
+
+
+def total_variation_loss(
+    draft_logits: Array,
+    target_probs: Array | None,
+    *,
+    target_logits: Array | None = None,
+    temperature: float = 1.0,
+) -> Array:
+    """Return Σ (q − p)₊ of each row: :func:`acceptance_loss` for k = 1, for comparison.
+
+    Parameters, result and errors: :func:`acceptance_loss`.
+    """
+    return _loss(
+        draft_logits, target_probs, target_logits, temperature, 1, lambda k, _: IIDOptimum(k)
+    )
+
+
+def kullback_leibler_loss(
+    draft_logits: Array,
+    target_probs: Array | None,
+    *,
+    target_logits: Array | None = None,
+    temperature: float = 1.0,
+) -> Array:
+    """Return Σ q log(q/p) of each row in nats, the usual loss of distillation, for comparison.
+
+    Parameters, result and errors: :func:`acceptance_loss`.
+    """
+    return _loss(
+        draft_logits, target_probs, target_logits, temperature, 1, lambda *_: KullbackLeibler()
+    )
+
+
+def length_loss(
+    draft_logits: Array,
+    target_probs: Array | None,
+    branching: Iterable[int],
+    law: str = "iid",
+    *,
+    tokens: Array | None = None,
+    target_logits: Array | None = None,
+    temperature: float = 1.0,
+) -> Array:
+    """Return how many of L drafted levels are lost in expectation: L − E[kept length].
+
+    Parameters
+    ----------
+    draft_logits, target_probs : array, shape (..., L, V)
+        Rows at L places in a row along texts, as for :func:`acceptance_loss`.
+    branching : iterable of int, length L
+        How many drafts each node has at each level: ``[1, 1, 1]`` is a chain, ``[4, 2, 1]`` a tree.
+    law : str
+        As for :func:`acceptance_loss`, at every level.
+    tokens : array of int, shape (..., L), optional
+        For a chain: the target's token at each place, drawn from the target, so that row i follows
+        tokens before i. Then the mean over texts is exactly the expected kept length of token
+        verification: level i is reached if the tokens before it are kept, each with probability
+        min(1, p/q).
+    target_logits, temperature
+        As for :func:`acceptance_loss`.
+
+    Returns
+    -------
+    array, shape (...)
+
+    Raises
+    ------
+    ValueError
+        As :func:`acceptance_loss`; a branching that does not have a number for each place, or
+        tokens for a tree.
+
+    Notes
+    -----
+    Without tokens E[kept length] is Σ_ℓ Π_{i≤ℓ} α_i, α_i the optimum for the drafts of level i.
+    That is exact if acceptance is independent from level to level given the rows, and a common
+    approximation otherwise.
+    """
+    numbers = [as_number_of_drafts(k) for k in as_list(branching, "branching", "a list of numbers")]
+    _library(draft_logits, target_probs, target_logits)
+    if draft_logits.ndim < 2 or draft_logits.shape[-2] != len(numbers) or not numbers:
+        raise ValueError(
+            f"branching has {len(numbers)} levels and draft_logits shape {draft_logits.shape}: "
+            "give one number of drafts for each of the L places of (..., L, V)"
+        )
+    if tokens is not None:
+        return _chain_loss(draft_logits, target_probs, target_logits, temperature, numbers, tokens)
+    reached: Any = 1.0
+    lost: Any = 0.0
+    for level, k in enumerate(numbers):
+        rows = (
+            None if part is None else part[..., level, :]
+            for part in (draft_logits, target_probs, target_logits)
+        )
+        logits, target, others = rows
+        missed = acceptance_loss(
+            logits, target, k, law, target_logits=others, temperature=temperature
+        )
+        reached = reached * (1 - missed)
+        lost = lost + (1 - reached)
+    return lost
+
+
+def _chain_loss(
+    logits: Array,
+    target: Array | None,
+    target_logits: Array | None,
+    temperature: float,
+    numbers: list[int],
+    tokens: Array,
+) -> Array:
+    """Return L − Σ_ℓ (1 − d_ℓ) Π_{i<ℓ} min(1, p/q)(token i)."""
+    if any(k != 1 for k in numbers):
+        raise ValueError(
+            f"tokens are given for the branching {numbers}: they make the loss of a chain exact; "
+            "leave them out for a tree"
+        )
+    check_tokens(tokens)
+    if tokens.shape != logits.shape[:-1]:
+        raise ValueError(
+            f"tokens has shape {tokens.shape} and draft_logits {logits.shape}: give one token for "
+            "each place"
+        )
+    missed = total_variation_loss(
+        logits, target, target_logits=target_logits, temperature=temperature
+    )
+    library = library_of(logits)
+    xp, at = library.xp, library.ids(tokens)[..., None]
+    drafted = _log_probability(library, logits, at, temperature)
+    if target_logits is not None:
+        wanted = _log_probability(library, target_logits, at, temperature)
+    else:
+        chosen = library.narrowed(xp.take_along_axis(target, at, axis=-1))[..., 0]
+        wanted = xp.log(chosen)
+    kept = xp.exp(xp.clip(drafted - wanted, max=0.0))
+    reached: Any = 1.0
+    lost: Any = 0.0
+    for level in range(len(numbers)):
+        lost = lost + 1 - reached * (1 - missed[..., level])
+        reached = reached * kept[..., level]
+    return lost
+
+
+def _log_probability(library: Any, logits: Array, at: Array, temperature: float) -> Array:
+    """Return the logarithm of the softmax at one token of each row."""
+    xp = library.xp
+    scaled = library.narrowed(logits) / temperature
+    highest = xp.max(scaled, axis=-1, keepdims=True)
+    size = xp.log(xp.sum(xp.exp(scaled - highest), axis=-1)) + highest[..., 0]
+    return xp.take_along_axis(scaled, at, axis=-1)[..., 0] - size
+
+
+def _loss(
+    draft_logits: Array,
+    target_probs: Array | None,
+    target_logits: Array | None,
+    temperature: Any,
+    k: int,
+    make: Callable[[int, int], Objective],
+) -> Array:
+    """Check the arrays, and return the loss that an objective has for them."""
+    target = _library(draft_logits, target_probs, target_logits)
+    heat = as_number("temperature", temperature)
+    if not 0 < heat < float("inf"):
+        raise ValueError(f"temperature is {shown(temperature)}: it must be positive and finite")
+    objective = make(k, draft_logits.shape[-1])
+    if is_torch(draft_logits):
+        from otspec.learning import with_torch  # it imports PyTorch, which is there already
+
+        return with_torch.loss_of(draft_logits, target, objective, heat, target_probs is None)
+    from otspec.learning import with_jax
+
+    return with_jax.loss_of(draft_logits, target, objective, heat, target_probs is None)
+
+
+def _library(draft_logits: Array, target_probs: Array | None, target_logits: Array | None) -> Array:
+    """Check the arrays, and return the target.
+
+    Raises
+    ------
+    ValueError
+        Neither or both forms of the target, or arrays that do not fit.
+    """
+    if (target_probs is None) == (target_logits is None):
+        given = "neither" if target_probs is None else "both"
+        raise ValueError(
+            f"{given} of target_probs and target_logits is given: pass one, and None for the other"
+        )
+    name = "target_logits" if target_probs is None else "target_probs"
+    target: Any = target_logits if target_probs is None else target_probs
+    if not (is_torch(draft_logits) or ("jax" in sys.modules and is_jax_array(draft_logits))):
+        raise ValueError(
+            f"draft_logits is {kind_of(draft_logits)}: pass a tensor of PyTorch or an array of "
+            "JAX, which can be trained"
+        )
+    one_library(draft_logits=draft_logits, **{name: target})
+    check_probabilities("draft_logits", draft_logits)
+    check_probabilities(name, target)
+    if target.shape != draft_logits.shape:
+        raise ValueError(
+            f"{name} has shape {target.shape} and draft_logits {draft_logits.shape}: give both one "
+            "shape (..., V)"
+        )
+    return target

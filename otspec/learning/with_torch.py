@@ -1,0 +1,87 @@
+"""Losses for PyTorch: chunks of rows, forward and backward. Importing this imports PyTorch."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch.autograd.function import once_differentiable
+
+from otspec.batch._array_api.library import Library, library_of
+from otspec.learning.objectives import BACKWARD, FORWARD, Objective, State, softmax
+
+
+# How many passes a row needs depends on the row: a graph breaks here.
+@torch.compiler.disable  # type: ignore[untyped-decorator]
+def loss_of(
+    logits: torch.Tensor,
+    target: torch.Tensor,
+    objective: Objective,
+    temperature: float,
+    target_logits: bool,
+) -> torch.Tensor:
+    """Return the loss of each row: (..., V), (..., V) -> (...)."""
+    found: torch.Tensor = _Loss.apply(logits, target, objective, temperature, target_logits)
+    return found
+
+
+class _Loss(torch.autograd.Function):  # type: ignore[misc]
+    """The loss of rows; what is kept for its gradient is the inputs and a few numbers per row."""
+
+    @staticmethod
+    def forward(
+        ctx: Any,
+        logits: torch.Tensor,
+        target: torch.Tensor,
+        objective: Objective,
+        temperature: float,
+        target_logits: bool,
+    ) -> torch.Tensor:
+        *lead, size = logits.shape
+        rows = logits.reshape(-1, size), target.reshape(-1, size)
+        how = temperature, target_logits
+        losses: list[torch.Tensor] = []
+        states: list[State] = []
+        for part in _chunks(objective, rows[0].shape, FORWARD):
+            library, *pair = _read(rows[0][part], rows[1][part], *how)
+            loss, state = objective.solve(library, *pair)
+            losses.append(loss.to(library.dtype))
+            states.append(state)
+        ctx.save_for_backward(*rows, *map(torch.cat, zip(*states, strict=True)))
+        ctx.objective, ctx.how, ctx.lead = objective, how, lead
+        found = torch.cat(losses) if losses else logits.new_zeros(0)
+        return found.reshape(lead)
+
+    @staticmethod
+    @once_differentiable  # type: ignore[untyped-decorator]
+    def backward(ctx: Any, upstream: torch.Tensor) -> tuple[torch.Tensor | None, ...]:
+        logits, target, *states = ctx.saved_tensors
+        upstream = upstream.reshape(-1, 1) / ctx.how[0]
+        found = torch.empty_like(logits)
+        for part in _chunks(ctx.objective, logits.shape, BACKWARD):
+            library, *pair = _read(logits[part], target[part], *ctx.how)
+            state = tuple(each[part] for each in states)
+            gradient = ctx.objective.gradient(library, *pair, state)
+            torch.mul(gradient, upstream[part], out=gradient)
+            found[part] = gradient
+        return found.reshape(*ctx.lead, logits.shape[-1]), None, None, None, None
+
+
+def _chunks(objective: Objective, shape: tuple[int, ...], share: int) -> list[slice]:
+    """Return stretches of rows that are worked on at once."""
+    rows, size = shape
+    step = objective.rows_at_once(rows, size, share)
+    return [slice(start, start + step) for start in range(0, rows, step)]
+
+
+def _read(
+    logits: torch.Tensor, target: torch.Tensor, temperature: float, target_logits: bool
+) -> tuple[Library, torch.Tensor, torch.Tensor]:
+    """Return rows of logits over the temperature, and of the target's probabilities."""
+    library = library_of(logits)
+    logits, target = library.narrowed(logits), library.narrowed(target)
+    if temperature != 1:
+        logits = logits / temperature
+    if target_logits:
+        target = softmax(library, target / temperature if temperature != 1 else target)
+    return library, logits, target
