@@ -140,7 +140,7 @@ def one_tree() -> str:
     ]  # fmt: skip
     most = "one token, at most"
     found = [
-        (words, _named("trees", name, batch), iid[key], distinct[key])
+        (words, _named("blocks", name, batch), iid[key], distinct[key])
         for key, (words, name, batch) in names.items()
     ]
     found.append(("any that corrects one token, at most", "", iid[most], distinct[most]))

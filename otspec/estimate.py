@@ -264,6 +264,11 @@ class Estimates(Frozen):
         low, high = np.maximum(means - radius, 0.0), np.minimum(means + radius, most)
         return cls(means, low, high, confidence, size)
 
+    def summed(self, axis: int) -> Estimates:
+        """Return the sums along an axis, of probabilities of events that exclude each other."""
+        parts = [part.sum(axis=axis) for part in (self.value, self.low, self.high)]
+        return Estimates.of_means(parts[0], self.size) if self.size else Estimates(*parts)
+
     def __getitem__(self, index: Any) -> Any:
         """Return an entry as an :class:`Estimate`, or a part of the entries."""
         value, low, high = (part[index] for part in (self.value, self.low, self.high))

@@ -202,8 +202,11 @@ def check(
     if callable(same_seed) or as_flag(same_seed, "same_seed"):
         if maker is not None:
             raise ValueError("rule is for laws, and same_seed for equality: leave one of them out")
-        engine = keyed(verifier, form, tried_kind, mode)
-        other = engine if same_seed is True else keyed(same_seed, form, tried_kind, mode)
+        try:
+            engine = keyed(verifier, form, tried_kind, mode)
+            other = engine if same_seed is True else keyed(same_seed, form, tried_kind, mode)
+        except ValueError as error:
+            raise ValueError(f"{error}; or leave out same_seed") from error
         plain = Plain(other, same_seed is True and "noise" in engine.wanted, errors)
         equal = SameSeed(engine, plain, tried_kind, mode, as_seed(seed), tokens, before)
         return equal.run(shown)

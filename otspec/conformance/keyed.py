@@ -89,10 +89,7 @@ class Keyed(Verifier):
         super().__post_init__()
         keys = self.random[:-1]
         if not set(keys) & set(self.wanted):
-            raise ValueError(
-                f"verifier takes no noise: let it take one of {', '.join(keys)}, or leave out "
-                "same_seed"
-            )
+            raise ValueError(f"verifier takes no noise: let it take one of {', '.join(keys)}")
 
     def say(self, kind: Kind, case: Case, rows: Rows) -> Answer:
         """Return what it says of a batch; raises as :class:`KernelBatches` does."""

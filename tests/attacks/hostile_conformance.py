@@ -14,6 +14,7 @@ CONFORMANCE = {
             "kind": ("name", "tokens"),
             "mode": ("name", "kernel"),
             "distinct": ("flag", False),
+            "same_seed": ("flag", False),
             "arrays": ("name", "numpy"),
             "dtype": ("name", "float64"),
             "seed": SEED,

@@ -180,8 +180,8 @@ def test_the_inventories_hold_what_is_referred_to():
 PACKAGES = (
     "advice", "auditing", "batch", "blocks", "closed_forms", "cones",
     "conformance", "datasets", "decoding", "drafts", "files", "frames", "logged",
-    "lossy", "models", "optimum", "plan", "plots", "programs", "rules", "solvers", "traces",
-    "traces.readers", "traces.runs", "trees",
+    "models", "optimum", "optimum.plan", "plots", "programs", "rules", "rules.lossy", "solvers",
+    "traces", "traces.readers", "traces.runs",
 )  # fmt: skip
 INSIDE = {
     "Names": "names that programs make when somebody reads them",

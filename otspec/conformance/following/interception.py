@@ -40,7 +40,7 @@ def intercepted(chance: Branch) -> Iterator[None]:
         stack.enter_context(_replaced(np.random, numpy_functions()))
         stack.enter_context(_replaced(random, random_functions()))
         if "torch" in sys.modules:
-            from otspec.conformance.following.torch_mode import torch_mode
+            from otspec.conformance.following.torch.table import torch_mode
 
             stack.enter_context(torch_mode(chance))
         yield

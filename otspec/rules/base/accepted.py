@@ -91,18 +91,18 @@ class Estimated(Frozen, ABC):
 
     @property
     @abstractmethod
-    def by_token(self) -> Estimates:
-        """Of :attr:`Accepted.by_token`, shape (n,)."""
-
-    @property
-    @abstractmethod
-    def by_position(self) -> Estimates:
-        """Of :attr:`Accepted.by_position`, shape (k,)."""
-
-    @property
-    @abstractmethod
     def by_position_and_token(self) -> Estimates:
         """Of :attr:`Accepted.by_position_and_token`, shape (k, n)."""
+
+    @cached_property
+    def by_token(self) -> Estimates:
+        """Of :attr:`Accepted.by_token`, shape (n,)."""
+        return self.by_position_and_token.summed(axis=0)
+
+    @cached_property
+    def by_position(self) -> Estimates:
+        """Of :attr:`Accepted.by_position`, shape (k,)."""
+        return self.by_position_and_token.summed(axis=1)
 
     @abstractmethod
     def of_token(self, y: int) -> Estimate:
@@ -161,18 +161,8 @@ class DrawnDrafts(Estimated):
         return Estimate.of_mean(self.each(lambda x: kernel(x)[sorted(set(x))].sum()))
 
     @cached_property
-    def by_token(self) -> Estimates:
-        """The mean of the kernels at the drafts, shape (n,)."""
-        return Estimates.of_means(self.by_position_and_token.value.sum(axis=0), self.size)
-
-    @cached_property
-    def by_position(self) -> Estimates:
-        """The same by the first draft that is the output, shape (k,)."""
-        return Estimates.of_means(self.by_position_and_token.value.sum(axis=1), self.size)
-
-    @cached_property
     def by_position_and_token(self) -> Estimates:
-        """The same by token, too, shape (k, n)."""
+        """The mean of the kernels at the first draft that is each token, shape (k, n)."""
         (tuples, which), rule = self.drawn, self.rule
         accepted = np.zeros((rule.k, len(rule.target)))
         for x, count in zip(tuples, np.bincount(which).tolist(), strict=True):

@@ -303,16 +303,6 @@ class SelectionEstimate(Estimated):
         return self.verified.estimated(self._last)
 
     @cached_property
-    def by_token(self) -> Estimates:
-        """Sums of what follows, shape (n,)."""
-        return Estimates.of_means(self.by_position_and_token.value.sum(axis=0), self.size)
-
-    @cached_property
-    def by_position(self) -> Estimates:
-        """Sums of what follows, shape (k,)."""
-        return Estimates.of_means(self.by_position_and_token.value.sum(axis=1), self.size)
-
-    @cached_property
     def by_position_and_token(self) -> Estimates:
         """From drafts that are drawn at random, shape (k, n)."""
         verified, last = self.verified, self._last

@@ -190,12 +190,6 @@ class CountedDrafts(DrawnDrafts):
         return Estimates(known, known, known)
 
     @cached_property
-    def by_position(self) -> Estimates:
-        """Sums of what follows, shape (k,)."""
-        found = self.by_position_and_token
-        return Estimates(*(part.sum(axis=1) for part in (found.value, found.low, found.high)))
-
-    @cached_property
     def by_position_and_token(self) -> Estimates:
         """Bounds that are certain, and counted for heavy tokens, shape (k, n)."""
         rule, k = self.rule, self.rule.k

@@ -229,14 +229,6 @@ class DistinctDrafts(DrawnDrafts):
         return Estimates(known, known, known)
 
     @cached_property
-    def by_position(self) -> Estimates:
-        """Sums of what follows, shape (k,)."""
-        if not self.rule.pools.optimal:
-            return super().by_position
-        found = self.by_position_and_token
-        return Estimates(*(part.sum(axis=1) for part in (found.value, found.low, found.high)))
-
-    @cached_property
     def by_position_and_token(self) -> Estimates:
         """The simulated positions of what is known by token, without bounds on them: (k, n).
 

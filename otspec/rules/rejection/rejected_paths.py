@@ -210,11 +210,6 @@ class PathsEstimate(Estimated):
         return self._means(self.paths.accepted_law(self.k))
 
     @cached_property
-    def by_position(self) -> Estimates:
-        """The mean of what W loses with each draft, without bias, shape (k,)."""
-        return Estimates.of_means(self.paths.by_draft()[0][: self.k], self.paths.size)
-
-    @cached_property
     def by_position_and_token(self) -> Estimates:
         """The same by token, shape (k, n)."""
         up_to = [self.paths.accepted_law(k) for k in range(self.k + 1)]
