@@ -24,8 +24,7 @@ from otspec.blocks.trees.verifiers.universal_tree import (
 from otspec.datasets import letters
 from otspec.drafts import IID, WithoutReplacement
 from otspec.models import Model
-from otspec.programs import DraftedNodes, TextProgram
-from otspec.programs.sequences import depth_bound
+from otspec.programs import DraftedNodes, TextProgram, depth_bound
 from otspec.rules import (
     PooledSelection,
     PooledSelectionWithoutReplacement,

@@ -13,6 +13,7 @@ import otspec
 from otspec.auditing import audit_blocks
 from otspec.blocks import BlockVerificationPreprint
 from otspec.blocks.base import BlockRule, Outcome
+from otspec.display import card_of
 from otspec.models import memoryless
 from otspec.rules import KSequential, RecursiveRejection
 
@@ -43,7 +44,7 @@ def test_a_black_box_that_fails_could_not_be_tested(failure, after):
 def assert_nothing_was_tested(found):
     numbers = (found.p_value, found.resolution, found.total_variation, found.token)
     assert (found.consistent, found.impossible, *numbers) == (None,) * 6
-    assert found._card().title == "The sampler could not be tested"
+    assert card_of(found).title == "The sampler could not be tested"
 
 
 def test_an_answer_that_fails_when_it_is_read_could_not_be_tested():
@@ -165,7 +166,7 @@ def test_a_block_rule_that_fails_could_not_be_audited(failure):
     report = audit_blocks(Failing(HALVES, BIASED), optimum=False)
     numbers = (report.total_variation, report.witness, report.error, report.expected, report.gap)
     assert (report.lossless, report.texts, *numbers) == (None, {}, *[None] * 5)
-    assert report._card().title == "The rule could not be audited"
+    assert card_of(report).title == "The rule could not be audited"
     # A generator makes a StopIteration a RuntimeError.
     expected = "RuntimeError" if failure == "StopIteration" else failure
     assert f"the rule fails with {expected}" in report.reason

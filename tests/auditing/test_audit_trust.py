@@ -15,6 +15,7 @@ from searching import enough
 
 import otspec
 from otspec.auditing import Instance, audit_over, random_instances
+from otspec.display import card_of
 from otspec.rules import compared_rules
 
 INSTANCES = [Instance((1, 2, 1), (2, 1, 3), 2)]
@@ -87,7 +88,7 @@ def assert_nothing_is_claimed(report):
     ):  # fmt: skip
         assert getattr(report, name) is None, name
     assert report.witness.error is None
-    assert report._card().title == "The rule could not be audited"
+    assert card_of(report).title == "The rule could not be audited"
 
 
 def says(failure, place):

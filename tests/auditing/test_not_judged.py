@@ -13,6 +13,7 @@ from instances import fractions
 
 import otspec
 from otspec.auditing import Instance, audit_over
+from otspec.display import card_of
 
 DRAFT, TARGET = fractions("1/2", "3/10", "1/5"), fractions("1/10", "3/5", "3/10")
 RULE = otspec.rules.MaximalCoupling(DRAFT, TARGET)
@@ -178,5 +179,5 @@ def test_a_search_in_which_nothing_was_judged_has_no_numbers(factory):
     report = audit_over(factory, [Instance((5, 3, 2), (1, 6, 3), 1)])
     assert report.lossless is report.worst_gap is None
     assert (report.audited, report.conclusive) == (0, False)
-    assert report._card().title == "The rule could not be audited"
+    assert card_of(report).title == "The rule could not be audited"
     assert audit_over(factory, []).worst_gap is None

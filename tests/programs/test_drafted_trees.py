@@ -18,10 +18,10 @@ from otspec.programs import (
     PathProgram,
     PriceBound,
     TextProgram,
+    depth_bound,
     formulation,
 )
 from otspec.programs.levels import text_masses
-from otspec.programs.sequences import depth_bound
 from otspec.rules import PooledSelection, PooledSelectionWithoutReplacement
 
 LAWS = {IID: PooledSelection, WithoutReplacement: PooledSelectionWithoutReplacement}

@@ -12,7 +12,7 @@ from typing import ClassVar
 import numpy as np
 
 from otspec._base.arguments import as_generator
-from otspec._base.arithmetic import Array, IntArray, as_number, zeros
+from otspec._base.arithmetic import Array, IntArray, as_number, over_one_denominator, zeros
 from otspec._base.coerce import as_array
 from otspec._base.frozen import cached_property
 from otspec.chance import Chance
@@ -26,7 +26,7 @@ from otspec.rules.base.rule import NotExactError
 from otspec.rules.shared_noise.exponentials import Powers, first_arrivals
 
 MOST_TERMS = 1_000_000
-"""Most terms of an exact sum that anybody waits for."""
+"""Most terms of an exact sum that anybody waits for, each of 256 bits."""
 _CHUNK = 1 << 22
 """Most random numbers drawn at once (32 MB)."""
 
@@ -123,6 +123,11 @@ class SharedNoise(PairRule):
         given = zeros(len(masses), like=self.target)
         given[:] = [as_number(mass / sum(masses), like=self.target) for mass in masses]
         return given
+
+    def _too_many(self, terms: int) -> bool:
+        """Whether an exact sum takes too long: its numbers are k-th powers of the denominator."""
+        *_, unit = over_one_denominator(self.draft, self.target)
+        return terms * max(1, self.k * int(unit).bit_length() // 256) > MOST_TERMS
 
     def _possible(self, drafts: Sequence[int]) -> bool:
         """Whether these drafts can occur."""

@@ -16,7 +16,7 @@ from otspec.drafts import SingleDraftLaw, WithoutReplacement
 from otspec.estimate import Exact, Known
 from otspec.ratios import Pair
 from otspec.rules.base.rule import NotExactError
-from otspec.rules.shared_noise.base import MOST_TERMS, SharedNoise, earliest, in_arithmetic_of
+from otspec.rules.shared_noise.base import SharedNoise, earliest, in_arithmetic_of
 from otspec.rules.shared_noise.exponentials import integral
 from otspec.rules.shared_noise.gumbel_race import GumbelRace
 
@@ -89,7 +89,7 @@ class GumbelCoupling(SharedNoise):
         drafts, targets = draft.tolist(), target.tolist()
         pairs = {self._ratio(p, q): (p, q) for p, q in zip(drafts, targets, strict=True) if p * q}
         terms = len(pairs) * math.comb(len(self._support), self.k - 1)
-        if terms > MOST_TERMS:
+        if self._too_many(terms):
             raise NotExactError(
                 f"the acceptance of k = {self.k} drafts from one race has {terms:,} exact terms: "
                 "pass floats, or estimate() simulates it"

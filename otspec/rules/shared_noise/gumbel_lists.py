@@ -15,7 +15,7 @@ from otspec._base.frozen import cached_property
 from otspec.estimate import Exact, Known
 from otspec.ratios import Pair
 from otspec.rules.base.rule import NotExactError
-from otspec.rules.shared_noise.base import MOST_TERMS, SharedNoise, earliest, in_arithmetic_of
+from otspec.rules.shared_noise.base import SharedNoise, earliest, in_arithmetic_of
 from otspec.rules.shared_noise.exponentials import ONE, Powers, integral, one_minus, plus, times
 
 _NODES, _FEW_NODES = 16, 8
@@ -118,7 +118,7 @@ class GumbelLists(SharedNoise):
             order = np.argsort(self.pair.order)
             return others[:, order], both[:, order]
         terms = math.comb(len(self._support) + self.k, self.k) * len(self._support)
-        if terms > MOST_TERMS:
+        if self._too_many(terms):
             raise NotExactError(
                 f"the acceptance of k = {self.k} drafts from k races has about {terms:,} exact "
                 "terms: pass floats, or estimate() simulates it"
