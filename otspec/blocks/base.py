@@ -125,7 +125,11 @@ class BlockRule(Frozen, ABC):
 
         Their masses sum to 1 (in floats to rounding).
         """
-        return self._summed(branches(lambda chance: self._ending(self.draw(chance), chance)))
+        return self._summed(
+            (mass * share, ending)
+            for mass, drafts in branches(self.draw)
+            for share, ending in branches(partial(self._ending, drafts))
+        )
 
     def outcomes_of(self, drafts: DraftedTree) -> Iterator[Outcome]:
         """Yield the same given the drafts."""
