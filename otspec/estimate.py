@@ -132,6 +132,9 @@ class Estimate(Quantity):
     value, low, high, confidence, size
         As of every :class:`Quantity`. The interval of a mean is Maurer and Pontil's empirical
         Bernstein bound for independent values of a known range, which holds at any sample size.
+    bounds : (float, float), optional
+        Certain bounds of a number whose interval is such a bound: at another confidence it is wider
+        by a known factor, see :func:`average`. None for other intervals.
 
     Examples
     --------
@@ -147,6 +150,7 @@ class Estimate(Quantity):
     high: float
     confidence: float
     size: int
+    bounds: tuple[float, float] | None = None
 
     @classmethod
     def of_mean(
@@ -195,7 +199,7 @@ class Estimate(Quantity):
         value = min(plus + float(np.mean(values)), most)
         # Not cut off at plus, which is known but for rounding only; the radius is far above that.
         low, high = max(0.0, value - radius), min(most, value + radius)
-        return cls(float(value), float(low), float(high), confidence, size)
+        return cls(float(value), float(low), float(high), confidence, size, (0.0, float(most)))
 
     @classmethod
     def between(cls, low: float, high: float) -> Estimate:
@@ -216,10 +220,10 @@ class Estimate(Quantity):
         Exact bounds are rounded outward.
         """
         bottom, top = _around(low)[0], _around(high)[1]
-        value, lowest, highest = (
-            min(max(end, bottom), top) for end in (self.value, self.low, self.high)
-        )
-        return Estimate(value, lowest, highest, self.confidence, self.size)
+        ends = self.value, self.low, self.high, *(self.bounds or ())
+        value, lowest, highest, *cut = (min(max(end, bottom), top) for end in ends)
+        bounds = (cut[0], cut[1]) if cut else None
+        return Estimate(value, lowest, highest, self.confidence, self.size, bounds)
 
     def __repr__(self) -> str:
         return (
@@ -239,6 +243,8 @@ class Estimates(Frozen):
         With which each interval covers, at least.
     size : int
         The number of independent values; 0 for bounds.
+    most : float or ndarray, optional
+        What the numbers cannot exceed, if they are means of values from 0 to that.
     """
 
     value: Array
@@ -246,6 +252,7 @@ class Estimates(Frozen):
     high: Array
     confidence: float = 1.0
     size: int = 0
+    most: float | Array | None = None
 
     @classmethod
     def of_means(
@@ -262,7 +269,7 @@ class Estimates(Frozen):
         spread = np.sqrt(2 * means * (most - means) * log / (size - 1))
         radius = spread + 7 * np.asarray(most) * log / (3 * (size - 1))
         low, high = np.maximum(means - radius, 0.0), np.minimum(means + radius, most)
-        return cls(means, low, high, confidence, size)
+        return cls(means, low, high, confidence, size, most)
 
     def summed(self, axis: int) -> Estimates:
         """Return the sums along an axis, of probabilities of events that exclude each other."""
@@ -272,9 +279,15 @@ class Estimates(Frozen):
     def __getitem__(self, index: Any) -> Any:
         """Return an entry as an :class:`Estimate`, or a part of the entries."""
         value, low, high = (part[index] for part in (self.value, self.low, self.high))
-        if np.ndim(value) == 0:
-            return Estimate(float(value), float(low), float(high), self.confidence, self.size)
-        return Estimates(value, low, high, self.confidence, self.size)
+        most = (
+            self.most if np.ndim(self.most) == 0 else np.broadcast_to(self.most, self.value.shape)
+        )
+        if most is not None and np.ndim(most):
+            most = most[index]
+        if np.ndim(value):
+            return Estimates(value, low, high, self.confidence, self.size, most)
+        bounds = None if most is None else (0.0, float(most))
+        return Estimate(float(value), float(low), float(high), self.confidence, self.size, bounds)
 
 
 Known: TypeAlias = Exact | Estimate
@@ -289,6 +302,10 @@ def value_of(number: Any) -> Any:
 def average(values: Iterable[Number | Known]) -> Known:
     """Return the mean of numbers, in floats; an :class:`Estimate` if there is one among them.
 
+    Of m means of simulations, dependent ones too, each interval is widened to the confidence
+    1 − δ/m, where 1 − δ is the least confidence among them: then all hold with confidence 1 − δ,
+    which is that of the mean. Intervals of other kinds are not widened, and their doubts add up.
+
     Parameters
     ----------
     values : iterable of float, Fraction, Exact or Estimate
@@ -298,8 +315,31 @@ def average(values: Iterable[Number | Known]) -> Known:
     if not any(isinstance(number, Estimate) for number in numbers):
         return Exact(value)
     parts = [_as_estimate(number) for number in numbers]
+    doubtful = [part for part in parts if part.confidence < 1]
+    widens = len(doubtful) > 1 and all(part.bounds for part in doubtful)
+    if widens:
+        doubt = (1 - min(part.confidence for part in doubtful)) / len(doubtful)
+        parts = [_widened(part, doubt) if part.confidence < 1 else part for part in parts]
     low, high = (float(np.mean(ends)) for ends in zip(*map(_ends, parts), strict=True))
-    return Estimate(value, low, high, *_trust(parts))
+    if not widens:
+        return Estimate(value, low, high, *_trust(parts))
+    least, most = zip(*(part.bounds or _ends(part) for part in parts), strict=True)
+    bounds = float(np.mean(least)), float(np.mean(most))
+    confidence = min(part.confidence for part in doubtful)
+    return Estimate(value, low, high, confidence, sum(part.size for part in parts), bounds)
+
+
+def _widened(part: Estimate, doubt: float) -> Estimate:
+    """Return an estimate with an empirical Bernstein interval that fails less often.
+
+    Its radius is a √log(4/δ) + b log(4/δ). From δ to a smaller one it grows by at most the ratio of
+    the logarithms. An end that a certain bound has cut off may be taken as it is, and cut again.
+    """
+    factor = math.log(4 / doubt) / math.log(4 / (1 - part.confidence))
+    least, most = part.bounds or _ends(part)
+    low = max(least, part.value - factor * (part.value - part.low))
+    high = min(most, part.value + factor * (part.high - part.value))
+    return Estimate(part.value, low, high, 1 - doubt, part.size, part.bounds)
 
 
 def _as_estimate(number: Any) -> Estimate:

@@ -148,8 +148,40 @@ def test_combinations_of_simulations_cover_as_often_as_they_say(chance):
             "mean": average([one, two, three]),
         }
         for name, value in found.items():
-            left = 0.9 if name == "quotient" else 0.85
+            left = {"quotient": 0.9, "mean": 0.95}.get(name, 0.85)
             assert value.confidence == pytest.approx(left, abs=1e-12)
             covered[name] += value.low <= exact[name] <= value.high
     # A coverage of exactly the confidence would fail here with probability FALSE_ALARM at most.
     assert min(covered.values()) >= binom.ppf(FALSE_ALARM, trials, 0.85)
+    assert covered["mean"] >= binom.ppf(FALSE_ALARM, trials, 0.95)
+
+
+@pytest.mark.parametrize("dependent", [True, False])
+def test_the_mean_of_very_many_estimates_is_known_as_well_as_each(dependent):
+    rng, many, trials, covered = np.random.default_rng(5), 500, 200, 0
+    chances = rng.random(many)
+    for _ in range(trials):
+        uniforms = rng.random((400, 1 if dependent else many))
+        hits = (uniforms < chances).astype(float)
+        estimates = [Estimate.of_mean(column, 0.9) for column in hits.T]
+        found = average(estimates)
+        assert found.confidence == 0.9
+        assert 0 <= found.low < found.value < found.high <= 1
+        # Each is wider by no more than the logarithms say, 4 · 500/0.1 to 4/0.1.
+        factor = math.log(20_000) / math.log(40)
+        widths = np.mean([each.high - each.low for each in estimates])
+        assert found.high - found.low <= factor * widths * (1 + 1e-12)
+        covered += found.low <= chances.mean() <= found.high
+    assert covered >= binom.ppf(FALSE_ALARM, trials, 0.9)
+
+
+def test_the_mean_of_means_is_widened_again():
+    rng = np.random.default_rng(6)
+    means = [Estimate.of_mean(rng.random(1_000), 0.99) for _ in range(12)]
+    twice = average([average(means[:6]), average(means[6:])])
+    assert twice.confidence == 0.99
+    once = average(means)
+    assert twice.low <= once.low < once.high <= twice.high
+    mixed = average([means[0], means[1], Estimate.between(0.25, 0.5)])
+    assert mixed.confidence == 0.99
+    assert average([means[0] * means[1], means[2]]).confidence == pytest.approx(0.97)
