@@ -279,11 +279,9 @@ class Estimates(Frozen):
     def __getitem__(self, index: Any) -> Any:
         """Return an entry as an :class:`Estimate`, or a part of the entries."""
         value, low, high = (part[index] for part in (self.value, self.low, self.high))
-        most = (
-            self.most if np.ndim(self.most) == 0 else np.broadcast_to(self.most, self.value.shape)
-        )
-        if most is not None and np.ndim(most):
-            most = most[index]
+        most: Any = self.most
+        if most is not None:
+            most = np.broadcast_to(np.asarray(most), self.value.shape)[index]
         if np.ndim(value):
             return Estimates(value, low, high, self.confidence, self.size, most)
         bounds = None if most is None else (0.0, float(most))
