@@ -6,9 +6,10 @@ import pkgutil
 import numpy as np
 import pytest
 
-from otspec import drafts
 from otspec._base import compiling
+from otspec.drafts import race
 from otspec.optimum import pools
+from otspec.rules import importance, pooled, rejection
 
 pytestmark = pytest.mark.skipif(not compiling.HAS_NUMBA, reason="Numba is not installed")
 
@@ -47,7 +48,7 @@ def test_every_loop_of_the_package_is_kept():
 
     loops = {
         name: value
-        for package in (pools, drafts)
+        for package in (pools, race, pooled, importance, rejection)
         for module in pkgutil.iter_modules(package.__path__, f"{package.__name__}.")
         for name, value in vars(importlib.import_module(module.name)).items()
         if isinstance(value, Dispatcher)

@@ -29,7 +29,6 @@ HELP = {
     "vectors": "Write what a right verifier answers, for the tests of engines in other languages.",
 }
 """What each command does: the first sentence of its help, for the list of all of them."""
-_MODULES = {"vectors": "conform"}
 _FUNCTIONS = {"generate": "generate_text"}
 
 
@@ -48,7 +47,7 @@ class Commands(MutableMapping[str, click.Command]):
     def __getitem__(self, name: str) -> click.Command:
         found = self._found[name]
         if found is None:
-            module = import_module(f"otspec.cli.commands.{_MODULES.get(name, name)}")
+            module = import_module(f"otspec.cli.commands.{name}")
             found = self._found[name] = getattr(module, _FUNCTIONS.get(name, name))
         return found
 

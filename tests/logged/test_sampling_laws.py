@@ -136,15 +136,18 @@ def test_tokens_of_another_law_by_hand():
     assert block.expected_of_tree("1x1", RecursiveRejection) == Fraction(3, 4) * (
         1 + Fraction(2, 3)
     )
-    assert block.by_level(BLOCK_RULES.values()[0], 2).tolist() == [Fraction(3, 4), Fraction(1, 2)]
+    assert block.by_level(next(iter(BLOCK_RULES.values())), 2).tolist() == [
+        Fraction(3, 4),
+        Fraction(1, 2),
+    ]
     assert list(block.sampled[0]) == [Fraction(1, 4), Fraction(3, 4)]
 
 
 def test_the_law_of_a_block_is_that_of_drafted_tokens():
     block = LoggedBlock([HALVES] * 2, [SKEWED] * 2, [1, 0], sampling=[HALVES, SKEWED])
-    assert block.kept(BLOCK_RULES.values()[0], 1).sum() == 1
+    assert block.kept(next(iter(BLOCK_RULES.values())), 1).sum() == 1
     with pytest.raises(ValueError, match=r"sampling\[1\] is not the draft there"):
-        block.kept(BLOCK_RULES.values()[0], 2)
+        block.kept(next(iter(BLOCK_RULES.values())), 2)
 
 
 def test_what_no_estimate_would_count_is_refused():
@@ -163,14 +166,14 @@ def test_what_no_estimate_would_count_is_refused():
         LoggedBlock([HALVES], [SKEWED], [1], sampling=[["1/2", "1/4", "1/4"]])
     with pytest.raises(ValueError, match=r"tokens\[0\] is 0, which sampling never draws there"):
         LoggedBlock([["0", "1"]], [SKEWED], [0], sampling=[["0", "1"]]).expected(
-            BLOCK_RULES.values()[0], 1
+            next(iter(BLOCK_RULES.values())), 1
         )
 
 
 def test_an_end_cuts_the_rows_of_the_law_too():
     block = LoggedBlock([HALVES] * 3, [SKEWED] * 3, [1, 0, 0], {0}, [HALVES, SKEWED])
     assert block.tokens == (1, 0)
-    assert block.expected(BLOCK_RULES.values()[0], 5) == Fraction(3, 4) * 2
+    assert block.expected(next(iter(BLOCK_RULES.values())), 5) == Fraction(3, 4) * 2
 
 
 @pytest.mark.parametrize("law", LAWS)
