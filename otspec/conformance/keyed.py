@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -40,7 +40,7 @@ class Rows(Frozen):
         The seed of each text, and how many tokens it has.
     """
 
-    sample: Sample
+    sample: Sample = field(repr=False)
     seeds: IntArray
     starts: IntArray
 

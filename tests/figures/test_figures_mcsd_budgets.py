@@ -78,7 +78,7 @@ def test_two_distinct_drafts_are_exact_in_trees():
     start = Start.of(next(Settings().logged().blocks()), 2, 4)
     pair = start.block.draft[1], start.block.target[1]
     assert isinstance(start.distinct(*pair, 2), RecursiveRejectionWithoutReplacement)
-    assert start.distinct(*pair, 4).paths is start.paths[1]
+    assert start.distinct(*pair, 4).found.paths is start.paths[1]
 
 
 def test_trees_of_two_levels_on_the_letters(budgets):

@@ -203,10 +203,10 @@ def test_the_sentences_say_what_the_numbers_say(tmp_path, capsys):
     )
     assert f"{below['rule']}, gets {100 * below['acceptance']:.1f}%." in lead
     more = 100 * ((1 + best) / (1 + below["acceptance"]) - 1)
-    assert lead.endswith(
+    assert (
         f"The gap is {100 * gap:.1f} points, or {gap:.3f} tokens per call: {more:.1f}% more than "
         f"{below['rule']} gives."
-    )
+    ) in lead
     low, high = means["optimum", 3]["acceptance_interval"]
     assert f"the mean optimum is {100 * low:.1f}% to {100 * high:.1f}%" in text
     assert "if the 4 texts (12 positions) are a random sample" in text
@@ -229,7 +229,7 @@ def test_a_report_where_every_rule_is_best_says_that_there_is_no_gap(tmp_path, c
     source, out = files.save_npz(tmp_path, arrays), tmp_path / "report.html"
     lead, _, text = means_of(capsys, "trace", source, "-k1", "--top-k", "1", "--report", out)
     assert "100.0% at best, whatever the rule: 2.000 tokens per call" in lead
-    assert lead.endswith("So there is no gap between the rules compared and what is possible.")
+    assert "So there is no gap between the rules compared and what is possible." in lead
     assert "<dd>none</dd>" in text
 
 

@@ -168,7 +168,7 @@ def test_whose_tokens_a_file_without_names_has_is_said(tmp_path, capsys):
             "rule is 'x': it must be one of token, block-published",
         ),
         (["--tree", "0"], "--tree"),
-        (["--export", "vllm"], "is of one rule, tree and temperature, and 4 are asked for"),
+        (["--export", "vllm"], "is of one rule, tree and temperature, and 5 are asked for"),
         (["--rule", "token", "--tree", "2x1"], "tree is 2x1: a rule for one block verifies"),
         (["--tree", "1x1x1x1x1x1x1x1x1"], "the tree 1x1x1x1x1x1x1x1x1 has 9 levels"),
         (["--end", "x"], "holds 'x': write token ids such as 0 or 0,2"),
