@@ -13,7 +13,7 @@ from otspec._base.arguments import as_instance, as_steps
 from otspec._base.arithmetic import Number
 from otspec._base.tables import listed
 from otspec.distributions import SUM_TOLERANCE
-from otspec.estimate import Quantity, value_of
+from otspec.estimate import Estimate, Quantity, value_of
 from otspec.frames import Rows
 from otspec.rules import compared_rules
 from otspec.traces.comparison import Comparison, Row
@@ -80,9 +80,11 @@ def summarise(positions: Iterable[Sequence[Comparison]]) -> Rows[Summary]:
 def attains(acceptance: Number | Quantity, optimum: Number | Quantity) -> bool:
     """Return whether a rule accepts the optimum.
 
-    Exactly for fractions; floats may be below by the tolerance for sums of distributions.
+    Exactly for fractions; floats may be below by the tolerance for sums of distributions. Of an
+    estimate the whole interval has to.
     """
-    gap = value_of(optimum) - value_of(acceptance)
+    least = acceptance.low if isinstance(acceptance, Estimate) else value_of(acceptance)
+    gap = value_of(optimum) - least
     return bool(gap <= (0 if isinstance(gap, Fraction) else SUM_TOLERANCE))
 
 

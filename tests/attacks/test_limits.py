@@ -94,7 +94,7 @@ def test_long_results_are_whole_as_json_and_short_as_a_table(capsys, any_length,
     assert "…" in table
     rows = [line for line in table.splitlines() if not line.endswith(".")]
     assert max(map(len, rows)) < 160
-    assert max(map(len, table.splitlines())) < 170
+    assert max(map(len, table.splitlines())) < 180
     document = json.loads(run(capsys, *CALLS[command], "--json"))
     sys.set_int_max_str_digits(0)
     numbers = list(exact_strings(document))

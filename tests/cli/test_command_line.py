@@ -294,7 +294,7 @@ def test_help_lists_the_commands_and_version_is_one_line(capsys):
         (["compare", "1,0", "1,0", "--plot", "no/such/folder.png"], "there is no folder"),
         (["compare", "1,0", "1,0", "--plot", "chart.abc"], "Format 'abc' is not supported"),
         (["trace", "no.npz"], "no such file"),
-        (["trace", "trace.txt"], "unknown file type: a trace is .npz, .npy, .safetensors, .zarr"),
+        (["trace", "trace.txt"], "unknown file type: a trace is .npy, .npz, .safetensors, .zarr"),
         (["trace", "draft.npy"], "DRAFT.npy+TARGET.npy"),
         (["trace", "--resume"], "--resume needs --out"),
         (["trace", "--resume", "--overwrite", "--out", "run"], "exclude each other"),

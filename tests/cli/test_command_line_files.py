@@ -48,7 +48,7 @@ def test_a_trace_that_is_none_is_refused_in_one_line(capsys, tmp_path):
         (saved("shapes", draft_logits=np.zeros((2, 3, 4))), "the same positions"),
         (saved("ints", draft_logits=np.zeros((2, 3, 20), int)), "array of floats"),
         (saved("nan", draft_logits=not_numbers), "draft_logits[1, 2][7] is nan"),
-        (tmp_path, "a trace is .npz, .npy, .safetensors, .zarr"),
+        (tmp_path, "a trace is .npy, .npz, .safetensors, .zarr"),
     ):
         assert says in complaint(capsys, "trace", path)
 

@@ -31,6 +31,7 @@ from otspec.blocks import (
     HandOverRule,
     HierarchicalVerification,
     PlannedBlock,
+    ProgramTree,
     TokenVerification,
     TraversalVerify,
     TraversalVerifyWithoutReplacement,
@@ -67,6 +68,15 @@ def tree(kind, shape="2x1"):
     return lambda draft, target: kind(draft, target, shape)
 
 
+def what_the_target_draws(drafts, chance):
+    """Keep what the target draws, and its token after that: a program of one's own."""
+    for node, token in enumerate(drafts, start=-1):
+        drawn = chance.choose(drafts.target(node))
+        if drawn != token:
+            return node, [int(y == drawn) for y in range(len(drafts.target(node)))]
+    return len(drafts) - 1
+
+
 PAIRS = selection("2x1", KSequential)
 RULES = {
     TokenVerification: [block(TokenVerification)],
@@ -96,6 +106,7 @@ RULES = {
         planned(block(BlockVerificationPreprint)),
         planned(block(BlockVerificationPreprint), "one"),
     ],
+    ProgramTree: [lambda draft, target: ProgramTree(draft, target, "1x1", what_the_target_draws)],
     HandOverRule: [lambda draft, target: long_run(draft, target, 2, past=1).policy],
 }
 """Each class with some of its rules for a draft and a target."""

@@ -205,7 +205,7 @@ class StepCost(Frozen):
 
     Examples
     --------
-    >>> from otspec.blocks.trees import as_shape
+    >>> from otspec.blocks import as_shape
     >>> cost = StepCost("0.001", "1:0.030,8:0.031,64:0.045")
     >>> round(cost(as_shape("4x1")), 4)  # two calls of the draft, and the target reads 9 tokens
     0.0333
