@@ -211,9 +211,9 @@ def test_the_target_of_a_log_may_draft_for_itself(folders, models, tmp_path):
     assert done.exit_code == 0, done.output
     itself = Models(without_layers(models.target, [0]), models.target, models.tokenizer, "cpu")
     logged = collect(itself, read_prompts(None)[:2], length=2)
-    written = np.load(out)
-    assert (written["draft_logits"] == logged["draft_logits"]).all()
-    assert json.loads(written["settings"].item())["skip_layers"] == [0]
+    with np.load(out) as written:
+        assert (written["draft_logits"] == logged["draft_logits"]).all()
+        assert json.loads(written["settings"].item())["skip_layers"] == [0]
 
 
 @pytest.mark.parametrize(
