@@ -50,6 +50,7 @@ tree  rule                                                            E[kept]  t
 2x1   pooled selection                                          1.8750 = 15/8           2.8750
 2x1   recursive rejection (distinct)                             1.7500 = 7/4           2.7500
 2x1   pooled selection (distinct)                                1.7500 = 7/4           2.7500
+2x1   shared noise                                               1.7500 = 7/4           2.7500
 2x1   target-only verification                                   1.2500 = 5/4           2.2500
 2x1   traversal verification                                    1.6250 = 13/8           2.6250
 2x1   universal tree                                            1.8750 = 15/8           2.8750

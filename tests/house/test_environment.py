@@ -123,7 +123,7 @@ def test_a_command_of_each_kind_is_run():
 
 ALL_COMMANDS = """
 import contextlib, io, json, sys
-from otspec.cli import progress
+from otspec.cli.shared import progress
 from otspec.cli.main import main, run
 progress._LINE_S = float("inf")  # as in the process of the tests
 assert False, "is not executed here"
