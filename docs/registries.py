@@ -99,10 +99,10 @@ def everything() -> str:
 def found_registries() -> list[tuple[str, str, Registry[Any]]]:
     """Return the registries of public packages: package, name and registry."""
     return [
-        (home, name, getattr(import_module(home), name))
+        (home, name, thing)
         for home, names in public_names().items()
         for name in names
-        if isinstance(getattr(import_module(home), name), Registry)
+        if isinstance(thing := getattr(import_module(home), name), Registry)
     ]
 
 

@@ -315,16 +315,19 @@ def average(values: Iterable[Number | Known]) -> Known:
     parts = [_as_estimate(number) for number in numbers]
     doubtful = [part for part in parts if part.confidence < 1]
     widens = len(doubtful) > 1 and all(part.bounds for part in doubtful)
+    (confidence, size), bounds = _trust(parts), None
     if widens:
-        doubt = (1 - min(part.confidence for part in doubtful)) / len(doubtful)
+        confidence = min(part.confidence for part in doubtful)
+        doubt = (1 - confidence) / len(doubtful)
         parts = [_widened(part, doubt) if part.confidence < 1 else part for part in parts]
-    low, high = (float(np.mean(ends)) for ends in zip(*map(_ends, parts), strict=True))
-    if not widens:
-        return Estimate(value, low, high, *_trust(parts))
-    least, most = zip(*(part.bounds or _ends(part) for part in parts), strict=True)
-    bounds = float(np.mean(least)), float(np.mean(most))
-    confidence = min(part.confidence for part in doubtful)
-    return Estimate(value, low, high, confidence, sum(part.size for part in parts), bounds)
+        bounds = _mean_ends(part.bounds or _ends(part) for part in parts)
+    return Estimate(value, *_mean_ends(map(_ends, parts)), confidence, size, bounds)
+
+
+def _mean_ends(ends: Iterable[tuple[float, float]]) -> tuple[float, float]:
+    """Return the mean of the lower ends, and that of the upper ones."""
+    low, high = zip(*ends, strict=True)
+    return float(np.mean(low)), float(np.mean(high))
 
 
 def _widened(part: Estimate, doubt: float) -> Estimate:

@@ -30,7 +30,7 @@ def verified(
     given, checked = (draft, target, drafts, uniforms, mask), as_flag(checked, "checked")
     if is_one_operation(draft, target):
         return Verified(*operation(name)(*given, *options))
-    return _running.verified(name, *given, *options, checked=checked)
+    return _running.verified(name, given, *options, checked=checked)
 
 
 def selected(name: str, problem: Problem, *options: int) -> Verified:
@@ -55,7 +55,7 @@ def verified_block(
     given, checked = (draft, target, drafts, uniforms, mask), as_flag(checked, "checked")
     if is_one_operation(draft, target, places=True):
         return VerifiedBlock(*operation(name)(*given))
-    return _running.verified_block(name, *given, checked=checked)
+    return _running.verified_block(name, given, checked=checked)
 
 
 def is_one_operation(draft: Array, target: Array, *, places: bool = False) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from otspec.batch._arguments import check_block_problem, check_problem, problem_of
 from otspec.batch._array_api import k_sequential, recursive_rejection, spechub
@@ -14,6 +15,9 @@ from otspec.batch._array_api.problem import Problem
 from otspec.batch._array_api.sequences import drafted_block
 from otspec.batch._dispatch import machine, pairs_of, rows_of
 from otspec.batch._results import KINDS, Verified, VerifiedBlock
+
+Given: TypeAlias = tuple[Array, Array, Array, Array, Array | None]
+"""What a rule is called with: draft, target, drafts, uniforms and mask."""
 
 
 @dataclass(frozen=True)
@@ -68,23 +72,15 @@ RULES = {
     ),
     "spechub": BatchRule(spechub.verify, "spechub", "sample_spechub", k=2, masked=False),
 }
+"""Rules for one token by name. The class of :mod:`otspec.rules` with the same law, which says how
+its drafts are drawn, names the batch function."""
 
 BLOCK_RULES = {"token_verification": "token", "block_verification": "published"}
 """Rules for one block that may go row by row: the function of both kinds of kernels."""
 
 
-def verified(
-    name: str,
-    draft: Array,
-    target: Array,
-    drafts: Array,
-    uniforms: Array,
-    mask: Array | None,
-    *options: int,
-    checked: bool = False,
-) -> Verified:
+def verified(name: str, given: Given, *options: int, checked: bool) -> Verified:
     """Check the arguments of a rule of the table, and run its kernel."""
-    given = draft, target, drafts, uniforms, mask
     rule = RULES[name]
     found = _row_by_row(rule, given, *options)
     if found is not None:
@@ -100,7 +96,7 @@ def selected(name: str, problem: Problem, *options: int) -> Verified:
     return RULES[name].kernel(problem, *options) if found is None else found
 
 
-def _row_by_row(rule: BatchRule, given: tuple[Array, ...], *options: int) -> Verified | None:
+def _row_by_row(rule: BatchRule, given: Given, *options: int) -> Verified | None:
     """Run the machine code of a rule, if it takes the arguments."""
     rows = rows_of(*given, only_k=rule.k)
     if rows is None:
@@ -108,18 +104,8 @@ def _row_by_row(rule: BatchRule, given: tuple[Array, ...], *options: int) -> Ver
     return Verified(*rows.run(machine(rule.rows).verify, *options, kinds=KINDS[Verified]))
 
 
-def verified_block(
-    name: str,
-    draft: Array,
-    target: Array,
-    drafts: Array,
-    uniforms: Array,
-    mask: Array | None,
-    *,
-    checked: bool,
-) -> VerifiedBlock:
+def verified_block(name: str, given: Given, *, checked: bool) -> VerifiedBlock:
     """Check the arguments of a rule for one block, a function of both kinds of kernels; run it."""
-    given = draft, target, drafts, uniforms, mask
     rule = BLOCK_RULES[name]
     rows = rows_of(*given, places=True)
     if rows is not None:

@@ -67,7 +67,7 @@ def _rule(
     kinds = [getattr(torch, kind) for kind in KINDS[result]]
 
     def listed(*given: Any) -> list[Array]:
-        return list(run(*given, checked=True))
+        return list(run(given[:5], *given[5:], checked=True))
 
     def like(
         draft: Array,

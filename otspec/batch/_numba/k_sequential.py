@@ -1,4 +1,9 @@
-"""K-Seq row by row: the drafts are tried against ρ times the draft (SpecTr, alg. 2)."""
+"""K-Seq row by row: the drafts are tried against ρ times the draft (SpecTr, alg. 2; Theory, 6).
+
+The ρ is found by chords of the overlap M(ρ) = Σ min(q, ρp), which is looked at in two places, then
+in two more, as in :mod:`otspec.batch._array_api.k_sequential`: ``tried`` and ``found``, (4,), are ρ
+and M there.
+"""
 
 from __future__ import annotations
 

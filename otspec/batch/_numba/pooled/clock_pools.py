@@ -1,7 +1,8 @@
 """Graded pools of distinct drafts, row by row: grades and knots (Beyond, prop. 6 and 7).
 
 ``G`` is an integral over the time of a race, as in
-:mod:`otspec.batch._array_api.pooled.clock_masses`, whose nodes it is a sum over.
+:mod:`otspec.batch._array_api.pooled.clock_masses`, whose nodes it is a sum over. ``e^x`` of many
+numbers at once is in steps that vector instructions take, unlike a call for each.
 """
 
 from __future__ import annotations
