@@ -53,7 +53,14 @@ def test_every_loop_of_the_package_is_kept():
         for name, value in vars(importlib.import_module(module.name)).items()
         if isinstance(value, Dispatcher)
     }
-    assert {"fast_burn", "fast_rising", "fast_best_steps", "fast_binned", "fast_arrive"} <= set(loops)
+    assert {
+        "fast_burn",
+        "fast_rising",
+        "fast_best_steps",
+        "fast_binned",
+        "fast_arrive",
+        "fast_sums_from_last",
+    } <= set(loops)
     assert all(isinstance(loop._cache, FunctionCache) for loop in loops.values())
 
 

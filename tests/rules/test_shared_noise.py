@@ -244,12 +244,13 @@ def test_panels_agree_with_every_token_by_itself(concentration):
     assert np.abs(np.array(found, float) - expected.sum(axis=1)).max() <= 1e-10
 
 
-def test_one_race_is_the_same_without_numba(monkeypatch):
+@pytest.mark.parametrize("rule_class", RULES)
+def test_floats_are_the_same_without_numba(rule_class, monkeypatch):
     """To the last bit; of light and heavy tokens, and of some that are at the first nodes alone."""
     pair = np.random.default_rng(10).dirichlet(np.full(300, 0.1), size=2)
-    found = GumbelCoupling(*pair, 5).accepted().by_position_and_token
+    found = rule_class(*pair, 5).accepted().by_position_and_token
     monkeypatch.setattr(compiling, "HAS_NUMBA", False)
-    assert found.tolist() == GumbelCoupling(*pair, 5).accepted().by_position_and_token.tolist()
+    assert found.tolist() == rule_class(*pair, 5).accepted().by_position_and_token.tolist()
 
 
 def test_one_draft_at_full_vocabulary_is_the_closed_form():

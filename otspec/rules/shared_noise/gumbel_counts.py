@@ -143,8 +143,8 @@ class Nodes:
 def arrive(counts: Array, starts: IntArray, arrived: Array) -> None:
     """Count independent events in: ``counts`` has Pr(N = i), (most, e, times), and is changed.
 
-    Event j, of probability ``arrived[j]``, is one of those at the nodes from ``starts[j]`` on. These
-    ascend, and ``arrived`` has the nodes from ``starts[0]`` on.
+    Event j, of probability ``arrived[j]``, counts at the nodes from ``starts[j]`` on. These ascend,
+    and ``arrived`` has the nodes from ``starts[0]`` on.
     """
     most, nodes, times = counts.shape
     for node in range(starts[0], nodes):
