@@ -114,7 +114,8 @@ def _print(rows: Sequence[LawMeans], warpings: Sequence[Warping], texts: int) ->
     print_table(_COLUMNS[:shown], [_cells(mean)[:shown] for mean in rows], text=5)
     if priced:
         say(
-            "Price of independence: the optimum less what the best rule accepts whose output no draft changes."
+            "Price of independence: the optimum less what the best rule accepts whose output no "
+            "draft changes."
         )
     say()
     for heat, of_heat in by_heat(rows).items():

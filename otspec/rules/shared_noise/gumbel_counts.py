@@ -27,16 +27,26 @@ _CHUNK = 1 << 16
 """Most chances of heavy tokens in memory at once (512 kB)."""
 
 
-class Nodes:
-    """The integrals at nodes, each over the tokens before a place of the order.
+def integrals(tokens: Sorted, rho: Array, ends: IntArray, most: int) -> Array:
+    """Return the integrals at nodes for up to ``most`` drafts: (e, 7, most).
+
+    Entry 0 is g_k; the others are ∫ a e^{−aτ} t^j [u^i E s^N]_{<k} dτ, t = τ/V, for
+    (j, i) = (1, 1), (2, 2), (2, 1), (3, 3), (3, 2) and (3, 1), by which the expansion in power
+    sums is multiplied.
 
     Parameters
     ----------
     tokens : Sorted
     rho : ndarray, shape (e,)
     ends : ndarray of int, shape (e,)
-        Ascending.
+        Ascending: each node is over the tokens before this place of the order.
+    most : int
     """
+    return _Nodes(tokens, rho, ends).terms(most)
+
+
+class _Nodes:
+    """What the integrals at nodes have in common."""
 
     def __init__(self, tokens: Sorted, rho: Array, ends: IntArray) -> None:
         self._draft, self._target, below = tokens
@@ -52,12 +62,7 @@ class Nodes:
         self._binomials: dict[int, Array] = {}
 
     def terms(self, most: int) -> Array:
-        """Return the integrals for up to ``most`` drafts: (e, 7, most).
-
-        Entry 0 is g_k; the others are ∫ a e^{−aτ} t^j [u^i E s^N]_{<k} dτ, t = τ/V, for
-        (j, i) = (1, 1), (2, 2), (2, 1), (3, 3), (3, 2) and (3, 1), by which the expansion in power
-        sums is multiplied.
-        """
+        """Return what :func:`integrals` does."""
         points, weights = np.polynomial.legendre.leggauss(_NODES)
         own, sums = self._rho / self._total, np.zeros((len(self._rho), 4, most))
         alive, early, late = np.arange(len(own)), 0.0, 1.0

@@ -29,7 +29,7 @@ import numpy as np
 
 from otspec._base.arithmetic import Array, IntArray, prefix_sums
 from otspec.ratios import Pair
-from otspec.rules.shared_noise.gumbel_counts import Nodes
+from otspec.rules.shared_noise.gumbel_counts import integrals
 from otspec.rules.shared_noise.gumbel_panels import Sorted, chebyshev, expansions, lagrange, panels
 
 _LEAST_RATIO, _MOST_RATIO = 1e-280, 1e100
@@ -143,11 +143,11 @@ class _Race:
         rho = self._rho
         nodes = [chebyshev(rho[end - 1], rho[start], count) for start, end, count in self._panels]
         starts = np.repeat([panel.start for panel in self._panels], [len(each) for each in nodes])
-        terms = Nodes(self._tokens, np.concatenate(nodes), starts).terms(self._most)
+        of_nodes = integrals(self._tokens, np.concatenate(nodes), starts, self._most)
         expansion = expansions(self._tokens, rho, self._panels)
         place, first = 0, self._panels[0].start
         for (start, end, _), points in zip(self._panels, nodes, strict=True):
-            own = terms[place : place + len(points)]
+            own = of_nodes[place : place + len(points)]
             place += len(points)
             inside = expansion[start - first : end - first]
             yield slice(start, end), lagrange(points, rho[start:end]), inside, own
