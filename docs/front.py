@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,8 +10,8 @@ from matplotlib import style
 from matplotlib.figure import Figure
 
 from otspec.datasets import load_smollm2
-from otspec.plots import acceptance
 from otspec.plots.canvas import PAGE, STYLE
+from otspec.plots.pictures import acceptance_panels, laws_apart
 from otspec.traces import compare, summarise
 
 FOLDER = Path(__file__).parent / "_static"
@@ -29,13 +29,13 @@ def main() -> None:
         draw(rows, page, FOLDER / f"trace-{page}.svg")
 
 
-def draw(rows: Iterable[Any], page: str, path: Path) -> None:
+def draw(rows: Sequence[Any], page: str, path: Path) -> None:
     """Draw comparisons in the ink of a page, and write the picture."""
     parts = ("text.color", "axes.labelcolor", "axes.edgecolor", "xtick.color", "ytick.color")
     inks = dict.fromkeys(parts, INKS[page])
     with style.context([STYLE, PAGE, {"svg.fonttype": "path", "grid.alpha": 0.4, **inks}]):
-        figure = Figure(figsize=(7.2, 4.0), layout="constrained")
-        acceptance(rows, figure.add_subplot())
+        figure = Figure(figsize=(8.2, 3.6), layout="constrained")
+        acceptance_panels(laws_apart(rows), figure, 2)
         figure.savefig(path, metadata={"Date": None})
 
 
