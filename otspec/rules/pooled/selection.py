@@ -38,7 +38,7 @@ class PooledSelection(PooledRule):
 
     Pools are stretches of tokens of ascending target/draft. A uniform number decides which of
     their boundaries are barriers; one of the drafts above the highest barrier with drafts above
-    it is selected, all alike. The law b of the selected token is known, so that accepting it
+    it is selected uniformly at random. The law b of the selected token is known, so that accepting it
     with probability min(1, q/b) and drawing from (q − b)₊ otherwise is exactly lossless, whatever
     the pools.
 
@@ -221,7 +221,7 @@ def _by_first(counts: Array) -> Array:
 
 @dataclass(frozen=True, eq=False, init=False)
 class EarliestPooledSelection(PooledSelection):
-    """Select the first of the drafts that compete, where pooled selection selects all alike.
+    """Select the first of the drafts that compete, where pooled selection selects uniformly at random.
 
     Law: of i.i.d. drafts those that compete are i.i.d., too, so that the first of them has the law
     of any of them: output, acceptance and how often the output is drafted are those of
