@@ -52,6 +52,12 @@ from otspec.rules.two_hubs import HubShares
 from otspec.solvers import LinearProgram, Names, Sense, Solution, Status
 
 
+def keep_one(text):
+    """Keep token 1 after any text."""
+    del text
+    return [1]
+
+
 def verify_nothing(drafts, chance):
     """Keep nothing: the program of a rule."""
     del drafts, chance
@@ -143,6 +149,10 @@ EXACT = {  # from exact arrays or from float ones
     "certain hub": lambda give: otspec.Hub(give(["0", "1", "0"])),
     "top plus one": lambda give: otspec.TopPlusOne(give(DRAFT), 2),
     "top": lambda give: otspec.TopK(give(DRAFT), 2),
+    "masked": lambda give: otspec.Masked(otspec.WithoutReplacement(give(DRAFT), 2), [1]),
+    "masked rule": lambda give: rules.RecursiveRejectionWithoutReplacement.of_law(
+        otspec.Masked(otspec.WithoutReplacement(give(DRAFT), 2), [1]), give(TARGET)
+    ),
     "joint": lambda give: otspec.Joint(give([["1/2", "0"], ["1/4", "1/4"]])),
     "support": seen,
     "optimum": lambda give: otspec.Optimum(
@@ -268,6 +278,7 @@ EXACT = {  # from exact arrays or from float ones
     ),
     "table": model,
     "warped": lambda give: models.WarpedModel(model(give), temperature="1/2", top_k=2),
+    "with null": lambda give: models.masked(model(give), model(give), keep_one)[0],
     "ending": lambda give: models.EndingModel(model(give), [1]),
     "continued": lambda give: Continued(model(give), (0,)),
     "corrected": lambda give: OneCorrectedToken(model(give), give(TARGET)),

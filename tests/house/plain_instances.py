@@ -136,6 +136,7 @@ def chunk(give):
 
 
 PLAIN = {
+    "price of a mask": lambda _: optimum.price_of_mask(drafts.Masked(LAW, [1]), TARGET),
     **ADVICE,
     "total variation": lambda _: optimum.TotalVariation(Fraction(1, 20)),
     "divergence": lambda _: optimum.KullbackLeibler(0.1),
