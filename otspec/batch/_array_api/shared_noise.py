@@ -87,7 +87,8 @@ def first_arrival(library: Library, times: Array) -> Array:
 
 def arrivals(library: Library, rates: Array, noise: Array, k: int) -> Array:
     """Return the first k tokens of a race, in their order: (..., k)."""
-    xp, found = library.xp, []
+    xp = library.xp
+    found: list[Array] = []
     times = arrival_times(library, rates, noise, logits=False)
     for i in range(k):
         if i:
