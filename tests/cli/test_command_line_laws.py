@@ -115,7 +115,7 @@ def test_one_position_has_no_interval(tmp_path, capsys):
     assert row["optimum_interval"] is None
     assert row["rule"] == "target-only verification"
     printed = run(capsys, "laws", tmp_path / "one.npz", "-k1", "--drafts", "top")
-    assert printed.endswith("One position says nothing about others.\n")
+    assert printed.endswith("One position gives no interval.\n")
 
 
 @pytest.mark.parametrize(

@@ -117,7 +117,7 @@ def _print(rows: Sequence[LawMeans], warpings: Sequence[Warping], texts: int) ->
 
 def _certainty(positions: int, texts: int) -> str:
     if positions < 2:
-        return "One position says nothing about others."
+        return "One position gives no interval."
     units = f"these {texts:,} texts" if texts > 1 else "the positions of this one text"
     return f"Intervals are of means over more such text, if {units} are a random sample of it."
 
