@@ -11,10 +11,14 @@ from dataclasses import dataclass
 from functools import partial
 from typing import ClassVar, TypeAlias
 
+import numpy as np
+
+from otspec._base.compiling import unwriteable
 from otspec.batch._array_api import k_sequential
 from otspec.batch._array_api.control import repeated
 from otspec.batch._array_api.library import Array, Library, is_torch
 from otspec.batch._array_api.sums import Weight, overlaps, split, totals
+from otspec.batch._dispatch import machine, reals_of
 from otspec.batch._running import optimal_cut
 
 State: TypeAlias = tuple[Array, ...]
@@ -36,6 +40,9 @@ class Objective(ABC):
 
     copies: ClassVar[int] = 4
     """About how many copies of a row in float32 are made on the way."""
+
+    row_by_row: ClassVar[tuple[bool, bool]] = False, False
+    """Whether machine code, which works on a row at a time, does all of each pass: forward, back."""
 
     def rows_at_once(self, rows: int, size: int, share: int) -> int:
         """Return how many of some rows to work on at once, so that little memory is needed."""
@@ -78,6 +85,9 @@ class Objective(ABC):
 
 def softmax(library: Library, logits: Array) -> Array:
     """Return the distributions of rows of logits: (..., V)."""
+    rows = reals_of(logits, single=True)
+    if rows is not None:
+        return rows.run(machine("logits").softmax, kinds=((np.float32, logits.shape[-1:]),))[0]
     if is_torch(logits):
         import torch  # it is there already
 
@@ -96,6 +106,17 @@ class Steps(Objective):
     ∂α/∂z(y) = p(y) (∂α/∂p(y) − Σ_j w_j p(q > c_j p)). A token with q = c p counts as inside the
     minimizing set, where the derivative is 0: one of the subgradients there.
     """
+
+    row_by_row = False, True
+
+    def gradient(self, library: Library, logits: Array, target: Array, state: State) -> Array:
+        """Return the derivative of the loss by each logit; see :class:`Objective`."""
+        rows = reals_of(logits, target, single=True)
+        if rows is None:
+            return super().gradient(library, logits, target, state)
+        numbers = (unwriteable(library.narrowed(part).numpy()) for part in state)
+        rows = rows._replace(arguments=(*rows.arguments, *numbers))
+        return rows.run(machine("logits").gradient, kinds=((np.float32, logits.shape[-1:]),))[0]
 
     def _gradient(self, library: Library, draft: Array, target: Array, state: State) -> Array:
         scales, weights, mean = (library.narrowed(part) for part in state)
@@ -132,11 +153,25 @@ class IIDOptimum(Steps):
     the total variation. If A is empty the loss is 0, and so is the gradient.
     """
 
+    row_by_row = True, True
     k: int
 
+    def solve(self, library: Library, logits: Array, target: Array) -> tuple[Array, State]:
+        """Return the loss and what its gradient needs; see :class:`Objective`."""
+        rows = reals_of(logits, target, single=True)
+        if rows is None:
+            return super().solve(library, logits, target)
+        cut = rows.run(machine("logits").best_cut, self.k, kinds=("float64",) * 3)
+        return self._at(library, *cut)
+
     def _solve(self, library: Library, draft: Array, target: Array) -> tuple[Array, State]:
+        return self._at(library, *optimal_cut(draft, target, self.k))
+
+    def _at(
+        self, library: Library, scale: Array, outside: Array, cost: Array
+    ) -> tuple[Array, State]:
+        """Return the loss from the c of the set, its draft mass outside, and its target mass."""
         xp, k = library.xp, float(self.k)
-        scale, outside, cost = optimal_cut(draft, target, self.k)
         outside = xp.clip(outside, max=1.0)
         # p(A)^k − q(A), where p(A) = 1 − r and r is summed up itself.
         loss = xp.exp(k * xp.log1p(-outside)) - cost
