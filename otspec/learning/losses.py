@@ -22,16 +22,9 @@ from otspec.batch._arrays import (
     one_library,
 )
 from otspec.learning.distinct import DistinctOptimum
-from otspec.learning.objectives import (
-    FixedButOneOptimum,
-    IIDOptimum,
-    KSequential,
-    KullbackLeibler,
-    Objective,
-    RecursiveRejection,
-    SharedNoise,
-    SoftIIDOptimum,
-)
+from otspec.learning.objectives import Objective
+from otspec.learning.optima import FixedButOneOptimum, IIDOptimum, SoftIIDOptimum
+from otspec.learning.rules import KSequential, KullbackLeibler, RecursiveRejection, SharedNoise
 
 MOST_FIXED = 64
 """Where every draft but the last costs a pass."""
