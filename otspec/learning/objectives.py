@@ -30,7 +30,7 @@ class Objective(ABC):
     copies: ClassVar[int] = 4
     """About how many copies of a row in float32 are made on the way."""
     row_by_row: ClassVar[tuple[bool, bool]] = False, False
-    """Whether machine code, which works on a row at a time, does all of each pass: forward, back."""
+    """Whether machine code, a row at a time, does all of each pass: forward and back."""
 
     def rows_at_once(self, rows: int, size: int, share: int) -> int:
         """Return how many of some rows to work on at once, so that little memory is needed."""

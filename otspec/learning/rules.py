@@ -8,7 +8,7 @@ from typing import ClassVar
 from otspec.batch._array_api import k_sequential
 from otspec.batch._array_api.control import repeated
 from otspec.batch._array_api.library import Array, Library
-from otspec.batch._array_api.sums import split, totals
+from otspec.batch._array_api.sums import Weight, split, totals
 from otspec.learning.objectives import Objective, State, Steps, kept, softmax
 
 PIECES = 3
@@ -35,13 +35,7 @@ class RecursiveRejection(Steps):
         for _ in range(self.k):
             scale = library.rounded(scale)
             narrow = library.narrowed(scale)[..., None]
-            mass, lacking = totals(
-                library,
-                draft,
-                target,
-                lambda p, q, c=narrow: p * library.above(q, c * p),
-                lambda p, q, c=narrow: xp.clip(q - c * p, min=0.0),
-            )
+            mass, lacking = totals(library, draft, target, *_rejected(library, narrow))
             scales.append(scale)
             outside.append(mass)
             scale = scale + lacking
@@ -52,6 +46,14 @@ class RecursiveRejection(Steps):
             after = after + slope * r
             slope = -after
         return lacking, kept(library, scales, weights[::-1], outside)
+
+
+def _rejected(library: Library, scale: Array) -> tuple[Weight, Weight]:
+    """Return the weights p 1[q > c·p] and (q − c·p)₊ for a scale, (..., 1)."""
+    return (
+        lambda p, q: p * library.above(q, scale * p),
+        lambda p, q: library.xp.clip(q - scale * p, min=0.0),
+    )
 
 
 @dataclass(frozen=True)
@@ -95,8 +97,8 @@ class SharedNoise(Objective):
     """The loss Σ q (1 − a)^k of drafts and output from the same noise (Theory, 33 to 35).
 
     a(y) = 1/Σ_z max(q(z), p(z) q(y)/p(y)) is how likely one draft is y if the output is. For k = 1
-    it is the loss of the coupling; for k lists and for the first k of one race it is an upper bound
-    of theirs for one race, and a lower bound for lists.
+    it is the loss of the coupling. For k > 1 the first k of one race lose at most this, and k lists
+    at least this.
     """
 
     copies: ClassVar[int] = 32

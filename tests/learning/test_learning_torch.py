@@ -177,7 +177,12 @@ def test_machine_code_for_float32_is_as_near_as_arrays(shape, monkeypatch):
 
 def test_a_softmax_of_rows_by_machine_code():
     logits = torch.tensor(
-        [[0.0, -1e4, 88.0, 88.5], [-inf, 3.0, -inf, 3.0], [1e30, 1e30, 0.0, -1e30], [-90, -95, 0, 1]]
+        [
+            [0.0, -1e4, 88.0, 88.5],
+            [-inf, 3.0, -inf, 3.0],
+            [1e30, 1e30, 0.0, -1e30],
+            [-90, -95, 0, 1],
+        ]
     )
     wide = torch.softmax(logits.double(), -1)
     found = objectives.softmax(library_of(logits), logits)

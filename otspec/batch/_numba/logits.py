@@ -31,26 +31,30 @@ _LOWEST = _NARROW(-87.3)
 """Below it e^v is less than the smallest normal number, and is 0 here."""
 
 
-def _power(context: Any, value: Any) -> Any:  # noqa: ARG001 # of every intrinsic
+def _power(value: Any) -> Any:
     """Return 2^n for the float32 1.5·2^23 + n: n, the last bits, becomes the exponent."""
+    return _NARROW(2.0) ** (value - _INTEGERS)
+
+
+def _shifting(context: Any, value: Any) -> Any:  # noqa: ARG001 # of every intrinsic
     from llvmlite import ir
 
-    def power(context: Any, builder: Any, signature: Any, values: Any) -> Any:  # noqa: ARG001
+    def shift(context: Any, builder: Any, signature: Any, values: Any) -> Any:  # noqa: ARG001
         word = ir.IntType(32)
         bits = builder.shl(builder.bitcast(values[0], word), ir.Constant(word, 23))
         return builder.bitcast(builder.add(bits, ir.Constant(word, 127 << 23)), ir.FloatType())
 
-    return value(value), power
+    return value(value), shift
 
 
 if HAS_NUMBA:
     from numba.extending import intrinsic
 
-    _power = intrinsic(_power)
+    _power = intrinsic(_shifting)
 
 
 @partial(inner_code, fastmath={"contract"})  # a product and a sum may be one operation
-def _exponential(value: float) -> float:
+def _exponential(value: Any) -> Any:
     """Return e^v in float32 for v ≤ 0."""
     bounded = value if value > _LOWEST else _LOWEST
     shifted = bounded * _PER_LOG2 + _INTEGERS
@@ -65,7 +69,8 @@ def _exponential(value: float) -> float:
 @inner_code
 def _fill(logits: Array, found: Array) -> None:
     """Write the softmax of a row."""
-    highest, total = _NARROW(-np.inf), 0.0
+    highest: Any = _NARROW(-np.inf)
+    total = 0.0
     for i in range(logits.size):
         highest = greater(highest, logits[i])
     for start in range(0, logits.size, BLOCK):
