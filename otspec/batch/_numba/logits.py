@@ -15,7 +15,7 @@ from otspec.batch._array_api.library import BLOCK, Array
 from otspec.batch._numba import optimum
 from otspec.batch._numba.compiled import greater, inner_code, machine_code, plus
 
-HELD = 1 << 18
+HELD = 1 << 19
 """Logits whose softmax is made at once, if a row is not longer."""
 
 _NARROW = np.float32
@@ -37,12 +37,13 @@ def _power(value: Any) -> Any:
 
 
 def _shifting(context: Any, value: Any) -> Any:  # noqa: ARG001 # of every intrinsic
-    from llvmlite import ir
+    from numba import types
 
     def shift(context: Any, builder: Any, signature: Any, values: Any) -> Any:  # noqa: ARG001
-        word = ir.IntType(32)
-        bits = builder.shl(builder.bitcast(values[0], word), ir.Constant(word, 23))
-        return builder.bitcast(builder.add(bits, ir.Constant(word, 127 << 23)), ir.FloatType())
+        word, number = map(context.get_value_type, (types.int32, value))
+        size, one = (context.get_constant(types.int32, part) for part in (23, 127 << 23))
+        bits = builder.shl(builder.bitcast(values[0], word), size)
+        return builder.bitcast(builder.add(bits, one), number)
 
     return value(value), shift
 
@@ -74,7 +75,8 @@ def _fill(logits: Array, found: Array) -> None:
     for i in range(logits.size):
         highest = greater(highest, logits[i])
     for start in range(0, logits.size, BLOCK):
-        part, written, mass = logits[start : start + BLOCK], found[start : start + BLOCK], _ZERO
+        part, written = logits[start : start + BLOCK], found[start : start + BLOCK]
+        mass: Any = _ZERO
         for i in range(part.size):
             weight = _exponential(part[i] - highest)
             written[i] = weight
