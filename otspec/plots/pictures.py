@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from os import PathLike
 from typing import TYPE_CHECKING
 
 from otspec._base.arguments import as_path
 from otspec._base.extras import needed
+from otspec.drafts import LAWS
 from otspec.plots.against_k import acceptance
 from otspec.plots.canvas import STYLE, drawable, in_style
 from otspec.plots.positions import gap_quantiles
@@ -32,7 +33,7 @@ _LETTERS = {
 
 
 def save_acceptance_chart(results: Iterable[Row], path: str | PathLike[str], *, title: str) -> None:
-    """Draw acceptance against k as :func:`acceptance` does, and write the picture.
+    """Draw acceptance against k, one panel for each draft law, and write the picture.
 
     Parameters
     ----------
@@ -61,9 +62,45 @@ def acceptance_figure(results: Iterable[Row], *, title: str) -> Figure:
     results, title
         As there.
     """
-    with titled(title, height=4.6) as figure:
-        acceptance(results, figure.add_subplot())
+    panels = laws_apart(results)
+    columns = min(len(panels), 2)
+    lines = -(-len(panels) // columns)
+    with titled(title, height=0.6 + 3.8 * lines, width=1 + 4.5 * columns) as figure:
+        acceptance_panels(panels, figure, columns)
         return figure
+
+
+def laws_apart(results: Iterable[Row]) -> dict[str, list[Row]]:
+    """Return the rows of each draft law that has several k; if none has, all rows together."""
+    rows = list(results)
+    by_law: dict[str, list[Row]] = {}
+    for row in rows:
+        by_law.setdefault(row.drafts, []).append(row)
+    several = {law: own for law, own in by_law.items() if len({row.k for row in own}) > 1}
+    return several or {"": rows}
+
+
+def acceptance_panels(panels: Mapping[str, Sequence[Row]], figure: Figure, columns: int) -> None:
+    """Draw acceptance against k on an empty figure, one panel for each draft law.
+
+    Parameters
+    ----------
+    panels : mapping of str to sequence of Row
+        Of one temperature, by the name of the draft law, which is the title.
+    figure : matplotlib.figure.Figure
+    columns : int
+        How many panels are beside each other. Panels share their vertical axis.
+    """
+    lines = -(-len(panels) // columns)
+    places = figure.subplots(lines, columns, sharey=True, squeeze=False)
+    for ax, (drafts, own) in zip(places.flat, panels.items(), strict=False):
+        ax.set_title(f"{LAWS[drafts].words} drafts" if drafts in LAWS else "", loc="left")
+        ax.set_ylim(0, 1.02)
+        acceptance(own, ax)
+        if ax not in places[:, 0]:
+            ax.set_ylabel("")
+    for ax in places.flat[len(panels) :]:
+        ax.remove()
 
 
 def gap_figure(rows: Sequence[Statistic], *, title: str) -> Figure | None:

@@ -105,7 +105,7 @@ def uncertainties(standing: Standing, units: str, skipped: int) -> Iterator[str]
     """Yield what is not known, and what was assumed."""
     best, below = standing.optimum, standing.below
     if best.units < 2:
-        yield "All numbers are of one position, which says nothing about others."
+        yield "All numbers are from one position, so that there are no intervals."
     else:
         gap = ""
         if below is not None:

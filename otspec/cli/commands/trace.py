@@ -203,7 +203,7 @@ def _meaning(rows: Sequence[Statistic], ks: Sequence[int], units: str) -> list[s
 
 def _certainty(best: Statistic, units: str) -> str:
     if best.units < 2:
-        return "One position says nothing about others."
+        return "One position gives no interval."
     low, high = map(percent, best.acceptance_interval)
     return (
         f"If the {best.units:,} {units} are a random sample, the mean optimum of all such {units} "

@@ -36,7 +36,7 @@ class LawRule(Rule):
 
     def __post_init__(self, normalize: bool) -> None:
         target = as_distribution(self.target, "target", normalize=normalize)
-        as_law(self.draft_law, "draft_law").as_target(target)
+        target = as_law(self.draft_law, "draft_law").as_target(target)
         law = self.draft_law.for_target(target)
         self._hold(draft_law=law, target=target, k=law.k)
 
@@ -44,6 +44,11 @@ class LawRule(Rule):
     def of_pair(cls, draft: DistributionLike, target: DistributionLike, k: int) -> Self:
         """Return the rule for k i.i.d. drafts."""
         return cls(IID(draft, k), target)
+
+    @classmethod
+    def of_law(cls, law: DraftLaw, target: DistributionLike) -> Self:
+        """Return the rule for drafts of any law."""
+        return cls(law, target)
 
     @property
     def law(self) -> DraftLaw:
