@@ -81,9 +81,9 @@ class Rows(NamedTuple):
 
     def shaped(self, values: Array) -> Array:
         """Return results, one per row, as the caller has its arrays."""
-        return self.back(
-            values if len(self.lead) == 1 else values.reshape(*self.lead, *values.shape[1:])
-        )
+        if len(self.lead) != 1:
+            values = values.reshape((*self.lead, *values.shape[1:]))
+        return self.back(values)
 
 
 def rows_of(
