@@ -63,7 +63,7 @@ def softmax(library: Library, logits: Array) -> Array:
     """Return the distributions of rows of logits: (..., V)."""
     rows = reals_of(logits, single=True)
     if rows is not None:
-        return rows.run(machine("logits").softmax, kinds=((np.float32, logits.shape[-1:]),))[0]
+        return rows.run(machine("learnt").softmax, kinds=((np.float32, logits.shape[-1:]),))[0]
     xp = library.xp
     if is_torch(logits):
         import torch  # it is there already
@@ -92,7 +92,7 @@ class Steps(Objective):
         if rows is not None:
             numbers = (unwriteable(part.numpy()) for part in (scales, weights, mean))
             rows = rows._replace(arguments=(*rows.arguments, *numbers))
-            return rows.run(machine("logits").gradient, kinds=((np.float32, logits.shape[-1:]),))[0]
+            return rows.run(machine("learnt").gradient, kinds=((np.float32, logits.shape[-1:]),))[0]
         draft, found = softmax(library, logits), mean  # of the loss: the signs are the opposite
         for j in range(scales.shape[-1]):
             outside = library.above(target, scales[..., j : j + 1] * draft)

@@ -32,7 +32,7 @@ class IIDOptimum(Steps):
             scale, outside, cost = optimal_cut(softmax(library, logits), target, self.k)
         else:
             kinds = ("float64",) * 3
-            scale, outside, cost = rows.run(machine("logits").best_cut, self.k, kinds=kinds)
+            scale, outside, cost = rows.run(machine("learnt").best_cut, self.k, kinds=kinds)
         outside = xp.clip(outside, max=1.0)
         # p(A)^k − q(A), where p(A) = 1 − r and r is summed up itself.
         loss = xp.exp(k * xp.log1p(-outside)) - cost
