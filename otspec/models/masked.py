@@ -1,4 +1,4 @@
-"""Language models of drafts that may be withdrawn: null is one more token (Theory, 40)."""
+"""Language models of drafts that may be withdrawn: null is one more token (Theory, 36)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a drafting policy is, and a policy and a verifier as one rule (Theory, 40 and 41)."""
+"""What a drafting policy is, and a policy and a verifier as one rule (Theory, 36 and 37)."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ class Policy(Frozen):
             ``"certain"``: nothing is drawn. ``"predictable"``: given the drafts along the path,
             and their number after it, drafts have the law of the draft model. ``"masked"``: they
             have that of the model with null tokens. ``"anticipating"``: neither; a chain is then
-            lossy already where the target is the draft model (Theory, 41).
+            lossy already where the target is the draft model (Theory, 37).
         """
         model = as_models(draft, draft)[0]
         if self.keep is not None:
