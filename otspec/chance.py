@@ -26,7 +26,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from fractions import Fraction
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -111,6 +111,39 @@ class Tape(Drawn):
         self.uniform = iter(uniforms).__next__
 
 
+class _Choice:
+    """What a program chooses from after some earlier choices: known to all branches through it."""
+
+    __slots__ = ("_before", "_masses", "_total", "after", "options", "size")
+
+    def __init__(self, masses: Sequence[Number], least: float, before: Number) -> None:
+        total = sum(masses)
+        # NaN fails this test, too: the total is NaN if a mass is.
+        if not (total > 0 and min(masses) >= 0):
+            raise ValueError
+        in_floats = isinstance(total, float)
+        lowest = least * total if in_floats else 0
+        self.size = len(masses)
+        self.options = [i for i, mass in enumerate(masses) if mass > lowest]
+        self._masses = [masses[i] for i in self.options]
+        self._total = sum(self._masses) if in_floats else total
+        self._before = before
+        self.after: list[Number | None] = [None] * len(self.options)
+        """The probability of the branch after each option, where one came by."""
+
+    def weigh(self, place: int) -> Number:
+        """Return the probability of the branch after an option: exact if all masses are."""
+        mass, total = self._masses[place], self._total
+        if len(self.options) == 1:
+            found = self._before
+        elif isinstance(mass, float) or isinstance(total, float):
+            found = self._before * (mass / total)
+        else:
+            found = self._before * Fraction(mass, total)
+        self.after[place] = found
+        return found
+
+
 class Branch(Chance):
     """The choices of one branch of a program.
 
@@ -123,15 +156,21 @@ class Branch(Chance):
     least : float
         A float option of a smaller probability counts as rounding, and is never taken. A branch
         whose float probability falls below a millionth of this is left.
+    seen : list, optional
+        The choices that it shares with an earlier branch, which are not looked at again; others are
+        added.
     """
 
-    def __init__(self, path: Sequence[int] = (), least: float = 0.0) -> None:
+    def __init__(
+        self, path: Sequence[int] = (), least: float = 0.0, seen: list[Any] | None = None
+    ) -> None:
         self._path, self._least = tuple(path), least
         self.mass: Number = 1
         """The probability of the branch so far."""
         self.taken: list[tuple[int, int]] = []
         """For each choice, which option of how many was taken."""
         self.refusal: CannotFollowError | None = None
+        self._seen: list[Any] = [] if seen is None else seen
 
     def refused(self, what: str) -> CannotFollowError:
         """Return an error to raise, and remember it: the program may catch it.
@@ -152,34 +191,37 @@ class Branch(Chance):
         CannotFollowError
             No mass is positive, or one is negative or no number.
         """
-        known = masses.tolist() if isinstance(masses, np.ndarray) else masses
-        total = sum(known)
-        # NaN fails this test, too: the total is NaN if a mass is.
-        if not (total > 0 and min(known) >= 0):
-            raise self.refused(f"it chooses among chances {list(known)[:8]}")
-        in_floats = isinstance(total, float)
-        least = self._least * total if in_floats else 0
-        options = [i for i, mass in enumerate(known) if mass > least]
-        depth = len(self.taken)
-        if depth >= MOST_CHOICES:
-            raise self.refused(f"it makes more than {MOST_CHOICES:,} random choices in one run")
-        place = self._path[depth] if depth < len(self._path) else 0
-        if place >= len(options):
-            raise self.refused("it does something else when it is run again")
-        self.taken.append((place, len(options)))
-        if len(options) > 1:
-            open_total = sum([known[i] for i in options]) if in_floats else total
-            self._weigh(known[options[place]], open_total)
-        return options[place]
+        if len(self.taken) == len(self._seen):
+            self._open(masses.tolist() if isinstance(masses, np.ndarray) else masses)
+        return self._take(len(masses))
 
-    def _weigh(self, mass: Number, total: Number) -> None:
-        """Multiply the branch's probability by mass/total: exact if both are."""
-        if isinstance(mass, float) or isinstance(total, float):
-            self.mass *= mass / total
-        else:
-            self.mass *= Fraction(mass, total)
+    def _accepts(self, wanted: Number, offered: Number) -> bool:
+        if len(self.taken) == len(self._seen):
+            self._open((offered - wanted, wanted))
+        return self._take(2) == 1
+
+    def _open(self, masses: Sequence[Number]) -> None:
+        """Come to a choice that no branch before has come to."""
+        if len(self.taken) >= MOST_CHOICES:
+            raise self.refused(f"it makes more than {MOST_CHOICES:,} random choices in one run")
+        try:
+            self._seen.append(_Choice(masses, self._least, self.mass))
+        except ValueError:
+            raise self.refused(f"it chooses among chances {list(masses)[:8]}") from None
+
+    def _take(self, size: int) -> int:
+        """Return the index that is taken of so many."""
+        depth = len(self.taken)
+        choice = self._seen[depth]
+        place = self._path[depth] if depth < len(self._path) else 0
+        if choice.size != size or place >= len(choice.options):
+            raise self.refused("it does something else when it is run again")
+        self.taken.append((place, len(choice.options)))
+        mass = choice.after[place]
+        self.mass = choice.weigh(place) if mass is None else mass
         if isinstance(self.mass, float) and self.mass < 1e-6 * self._least:
             raise _TooLightError
+        return choice.options[place]
 
 
 def branches(
@@ -210,11 +252,13 @@ def branches(
         As :meth:`Branch.choose`, also where the program caught it; or more than ``most`` branches.
     """
     path: list[int] | None = []
+    seen: list[Any] = []
     followed = 0
     while path is not None:
         if followed == most:
             raise CannotFollowError(f"there are more than {most:,} ways through it")
-        chance = Branch(path, least)
+        del seen[len(path) :]
+        chance = Branch(path, least, seen)
         with suppress(_TooLightError):
             result = program(chance)
             if chance.refusal is not None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -15,6 +15,9 @@ from otspec.models.base import MOST_DEPTH, Prefix
 
 MOST_DECODED = 1_000_000
 """Most tokens that are decoded at once."""
+
+
+_Known: TypeAlias = dict[tuple[Any, ...], tuple[BlockRule, dict[Prefix, Any]]]
 
 
 class Decoded(NamedTuple):
@@ -92,14 +95,21 @@ def decoded_law(rule: BlockRule, tokens: int) -> dict[Prefix, Number]:
     ValueError
         Fewer than one token.
     """
-    law = _decoded(as_block_rule(rule), _as_length(tokens, MOST_DEPTH))
+    law = _decoded(as_block_rule(rule), _as_length(tokens, MOST_DEPTH), {})
     return {text: rule.target.number(mass) for text, mass in sorted(law.items())}
 
 
-def _decoded(rule: BlockRule, tokens: int) -> dict[Prefix, Any]:
+def _decoded(rule: BlockRule, tokens: int, known: _Known) -> dict[Prefix, Any]:
+    """Return the law of texts; ``known`` has what was found of equal rules, which it keeps."""
     if tokens == 0 or rule.target.ended(()):
         return {(): 1}
+    (draft, drafted), (target, said) = rule.draft.origin, rule.target.origin
+    place = (id(draft), drafted, id(target), said, tokens)
+    if place in known:
+        return known[place][1]
     law: dict[Prefix, Any] = {}
+    if type(rule).restarted is BlockRule.restarted:
+        known[place] = rule, law
     for outcome in rule.outcomes():
         head = rule.kept_text(outcome)[:tokens]
         if len(head) == tokens or rule.target.ended(outcome.accepted):
@@ -107,7 +117,7 @@ def _decoded(rule: BlockRule, tokens: int) -> dict[Prefix, Any]:
             continue
         for token, mass, rest in _ways_on(rule, outcome):
             text = (*head, token)
-            for more, share in _decoded(rest, tokens - len(text)).items():
+            for more, share in _decoded(rest, tokens - len(text), known).items():
                 law[text + more] = law.get(text + more, 0) + mass * share
     return law
 

@@ -130,12 +130,15 @@ class DraftedTree(Frozen, Sequence[int]):
         return found
 
 
-@dataclass(frozen=True, eq=False)
-class _RowsAfter(Frozen):
-    """The distributions of a model after some texts."""
+class _RowsAfter:
+    """The distributions of a model after some texts, each asked for once."""
 
-    model: Model
-    texts: tuple[Prefix, ...]
+    def __init__(self, model: Model, texts: tuple[Prefix, ...]) -> None:
+        self._model, self._texts = model, texts
+        self._rows: dict[int, Distribution] = {}
 
     def __call__(self, node: int) -> Distribution:
-        return self.model(self.texts[node])
+        row = self._rows.get(node)
+        if row is None:
+            row = self._rows[node] = self._model(self._texts[node])
+        return row

@@ -55,6 +55,11 @@ class Model(Frozen, ABC):
         prefix = as_prefix(prefix, self.n)
         return Continued(self, prefix) if prefix else self
 
+    @property
+    def origin(self) -> tuple[Model, Prefix]:
+        """A model and a text, after which it is this one."""
+        return self, ()
+
     def ended(self, prefix: Prefix) -> bool:  # noqa: ARG002 # most models never end
         """Return whether a text is over: see :class:`otspec.models.EndingModel`.
 
@@ -136,6 +141,11 @@ class Continued(Model):
     def __call__(self, prefix: Prefix) -> Distribution:
         """Return the distribution of the token after the start and a prefix, shape (n,)."""
         return self._model(self._start + as_prefix(prefix, self.n))
+
+    @property
+    def origin(self) -> tuple[Model, Prefix]:
+        """The model, and the start."""
+        return self._model, self._start
 
     def context(self, prefix: Prefix) -> Prefix:
         """Return what the model remembers of the start and a prefix."""

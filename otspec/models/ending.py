@@ -74,7 +74,11 @@ class EndingModel(Model):
         last = self._last(prefix)
         if last is not None:
             return Continued(self, (last,))
-        return EndingModel(self._model.after(prefix), self._end)
+        after = self._model.after(prefix)
+        model, start = after.origin
+        if model is not self._model or self.ended(start):
+            return EndingModel(after, self._end)
+        return Continued(self, start) if start else self
 
     def _last(self, prefix: Prefix) -> int | None:
         """Return the first end token of a text."""
