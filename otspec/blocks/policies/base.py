@@ -1,4 +1,4 @@
-"""What a drafting policy is, and a policy and a verifier as one rule (Theory, 40 and 41)."""
+"""What a drafting policy is, and a policy and a verifier as one rule (Theory, 36 and 37)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from otspec.blocks.trees.verifiers.draft_selection import verified_by_depth
 from otspec.chance import Chance, branches, law_of
 from otspec.distributions import as_k
 from otspec.models import Model, Prefix, as_models, masked
-from otspec.models.masked import Keep
+from otspec.models.masked import Keep, WithNull
 from otspec.rules import RecursiveRejection
 
 Grow = Callable[[Model, Chance], Sequence[Prefix]]
@@ -106,7 +106,7 @@ class Policy(Frozen):
             ``"certain"``: nothing is drawn. ``"predictable"``: given the drafts along the path,
             and their number after it, drafts have the law of the draft model. ``"masked"``: they
             have that of the model with null tokens. ``"anticipating"``: neither; a chain is then
-            lossy already where the target is the draft model (Theory, 41).
+            lossy already where the target is the draft model (Theory, 37).
         """
         model = as_models(draft, draft)[0]
         if self.keep is not None:
@@ -221,8 +221,9 @@ class PolicyRule(BlockRule):
         return self.target.number(total)
 
     def restarted(self, draft: Model, target: Model) -> BlockRule:
-        """Return the same for other models, such as those after some more text."""
-        return replace(self, draft=draft, target=target)
+        """Return the same for other models, such as those after some more text: a block begins."""
+        begins = draft.begun() if isinstance(draft, WithNull) else draft
+        return replace(self, draft=begins, target=target)
 
 
 def named(*policies: Policy) -> Mapping[str, Policy]:

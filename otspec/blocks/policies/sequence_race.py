@@ -1,4 +1,4 @@
-"""Distinct drafted sequences, verified one after another (Theory, 42)."""
+"""Distinct drafted sequences, verified one after another (Theory, 38)."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class SequenceRace(BlockRule):
     whose law given all sequences before it is known: it is accepted by the ratio of what is left of
     the target and this law, else the target's row goes on as the residual.
 
-    Law: what is kept and its continuation is the target's text: (Theory, 42).
+    Law: what is kept and its continuation is the target's text: (Theory, 38).
     Source: stochastic beams (Kool, van Hoof, Welling) with recursive rejection (MCSD, alg. 2).
 
     Parameters
