@@ -238,7 +238,7 @@ PLAIN = {
     "standing": lambda give: Standing(statistic(give), [statistic(give)], None),
     "origin": lambda _: Origin("otspec trace", [("trace.npz", 1, "")]),
     "means of a law": lambda _: LawMeans(
-        1.0, 0.6, "iid", 2, 0.5, (0.4, 0.6), 0.0, (0.0, 0.0), "rule", 0.5, 3
+        1.0, 0.6, "iid", 2, 0.5, (0.4, 0.6), 0.0, (0.0, 0.0), "rule", 0.5, 0.1, 3
     ),
     "warp": lambda _: Warp(0.5, min_p=0.1, order="temperature-last"),
     "warping": lambda _: Warping(0.5, top_p=0.9, draft=Warp(0.7)),
