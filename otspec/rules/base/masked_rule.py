@@ -1,4 +1,4 @@
-"""Rules for drafts that are not i.i.d. and of which some are withdrawn (Theory, 40)."""
+"""Rules for drafts that are not i.i.d. and of which some are withdrawn (Theory, 36)."""
 
 from __future__ import annotations
 

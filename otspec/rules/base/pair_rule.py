@@ -84,7 +84,7 @@ class PairRule(Rule):
 
     @classmethod
     def of_law(cls, law: DraftLaw, target: DistributionLike) -> Rule:
-        """Return the rule for drafts of its law, also masked ones (Theory, 40).
+        """Return the rule for drafts of its law, also masked ones (Theory, 36).
 
         Masked i.i.d. drafts are i.i.d. drafts of one more token, so that the rule is itself. A
         masked law of others is verified by :class:`MaskedRule`.
