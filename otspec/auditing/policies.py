@@ -1,4 +1,4 @@
-"""Is a drafting policy lossless with a verifier: the smallest models on which it is not (41)."""
+"""Is a drafting policy lossless with a verifier: the smallest loss, if any (Theory, 37)."""
 
 from __future__ import annotations
 

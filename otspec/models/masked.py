@@ -30,7 +30,6 @@ def masked(draft: Any, target: Any, keep: Keep) -> tuple[Model, Model]:
     keep : callable
         ``keep(text, draft)`` returns the tokens that are kept after a drafted text, a tuple of
         token ids; ``draft`` is the draft model at its beginning. It may depend on these alone.
-        A block begins with an empty text.
 
     Raises
     ------
@@ -61,15 +60,17 @@ class WithNull(Model):
     model : Model
     keep : callable, optional
         As for :func:`masked`; by default the null token has probability 0.
+    start : tuple of int
+        What texts begin with.
     """
 
-    def __init__(self, model: Model, keep: Keep | None = None) -> None:
-        self._model, self._keep = model, keep
+    def __init__(self, model: Model, keep: Keep | None = None, start: Prefix = ()) -> None:
+        self._model, self._keep, self._start = model, keep, start
         self.n, self.exact = model.n + 1, model.exact
 
     def __call__(self, prefix: Prefix) -> Distribution:
         """Return the distribution of the token after a prefix, shape (n + 1,)."""
-        text = as_prefix(prefix, self.n)
+        text = self._start + as_prefix(prefix, self.n)
         if self._null in text:  # nothing follows a null token but another
             row = zeros(self.n, like=self._model(()))
             row[-1] += 1
@@ -87,13 +88,18 @@ class WithNull(Model):
 
     def ended(self, prefix: Prefix) -> bool:
         """Return whether a text holds a null token, or is over without it."""
-        return self._null in prefix or self._model.ended(prefix)
+        text = self._start + prefix
+        return self._null in text or self._model.ended(text)
 
     def context(self, prefix: Prefix) -> Prefix:
         """Return what the model remembers; all of a text where its tokens decide what is kept."""
-        text = as_prefix(prefix, self.n)
+        text = self._start + as_prefix(prefix, self.n)
         return text if self._keep or self._null in text else self._model.context(text)
 
     def after(self, prefix: Prefix) -> Model:
-        """Return the model of what follows a prefix; a block begins there."""
-        return WithNull(self._model.after(as_prefix(prefix, self.n)), self._keep)
+        """Return the model of what follows a prefix."""
+        return WithNull(self._model, self._keep, self._start + as_prefix(prefix, self.n))
+
+    def begun(self) -> WithNull:
+        """Return the same model with a text, such as a drafted block, that begins here."""
+        return WithNull(self._model.after(self._start), self._keep)

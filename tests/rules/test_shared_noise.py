@@ -282,7 +282,7 @@ def test_the_trace_accepts_what_simulated_noise_does():
     assert (found[GumbelCoupling][1:] > found[GumbelLists][1:]).all()
     for rule_class in RULES:
         rule = rule_class(*pairs_of_trace[0], 4)
-        estimate = rule.estimate(600, seed=3).probability
+        estimate = rule.estimate(150, seed=3).probability
         assert estimate.low <= rule.acceptance() <= estimate.high
 
 

@@ -19,7 +19,7 @@ from otspec.blocks.trees.verifiers.draft_selection import verified_by_depth
 from otspec.chance import Chance, branches, law_of
 from otspec.distributions import as_k
 from otspec.models import Model, Prefix, as_models, masked
-from otspec.models.masked import Keep
+from otspec.models.masked import Keep, WithNull
 from otspec.rules import RecursiveRejection
 
 Grow = Callable[[Model, Chance], Sequence[Prefix]]
@@ -221,8 +221,9 @@ class PolicyRule(BlockRule):
         return self.target.number(total)
 
     def restarted(self, draft: Model, target: Model) -> BlockRule:
-        """Return the same for other models, such as those after some more text."""
-        return replace(self, draft=draft, target=target)
+        """Return the same for other models, such as those after some more text: a block begins."""
+        begins = draft.begun() if isinstance(draft, WithNull) else draft
+        return replace(self, draft=begins, target=target)
 
 
 def named(*policies: Policy) -> Mapping[str, Policy]:
