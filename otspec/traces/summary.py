@@ -93,10 +93,7 @@ def price_of_independence(rows: Sequence[Compared]) -> Iterator[str]:
 
     It is said where a rule from shared noise was compared.
 
-    Parameters
-    ----------
-    rows : sequence of Comparison or of Summary
-        Of one k.
+    ``rows``: of one k.
     """
     named = independent_of_drafts(row.rule for row in rows)
     clauses = [
@@ -131,13 +128,8 @@ def attainment(
 ) -> list[str]:
     """Return clauses on rules: which attain the optimum, and what the best of the others does.
 
-    Parameters
-    ----------
-    rows : sequence of Comparison or of Summary
-        Without the optimum itself.
-    optimum : float, Fraction or Exact
-    of_the_best : callable
-        Says what the best of the rules that do not attain it does.
+    ``rows``: without the optimum itself. ``of_the_best``: says what the best of the rules that do
+    not attain it does.
     """
     attaining = [row.rule for row in rows if attains(row.acceptance, optimum)]
     others = [row for row in rows if row.rule not in attaining]

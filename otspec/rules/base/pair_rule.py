@@ -151,13 +151,7 @@ class PairRule(Rule):
 
 
 def refuse_many_drafts(k: int, most: int, what: str) -> None:
-    """Refuse to compute for more drafts, one by one, than anybody waits for.
-
-    Raises
-    ------
-    ValueError
-        With the limit, and a fix.
-    """
+    """Refuse to compute for more drafts, one by one, than anybody waits for."""
     if k > most:
         raise ValueError(
             f"k is {shown(k)}: {what} is computed draft by draft, for at most {most:,}; use a "
