@@ -29,18 +29,8 @@ _INTERVALS = "Below each number is its 95% confidence interval for the mean over
 def write_report(path: Path, advices: Sequence[Advice], origin: Origin = UNKNOWN) -> None:
     """Write the report.
 
-    Parameters
-    ----------
-    path : path
-    advices : sequence of Advice
-        One for each way in which the models were looked at.
-    origin : Origin
-        How it was made, as the end of the report says.
-
-    Raises
-    ------
-    OSError
-        The file cannot be written.
+    ``advices``: one for each way in which the models were looked at. ``origin``: how it was made,
+    as the end of the report says.
     """
     title = "What to draft, and how to verify it"
     write_text(path, "\n".join(page(title, _body(advices, origin))))

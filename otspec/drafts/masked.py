@@ -1,4 +1,4 @@
-"""Drafts that a policy withdraws by token: a withdrawn draft is a null token (Theory, 40)."""
+"""Drafts that a policy withdraws by token: a withdrawn draft is a null token (Theory, 36)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Language models of drafts that may be withdrawn: null is one more token (Theory, 40)."""
+"""Language models of drafts that may be withdrawn: null is one more token (Theory, 36)."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from otspec.drafts.masked import masked_row, with_null
 from otspec.models.base import Model, Prefix, as_prefix
 from otspec.models.callables import as_models
 
-Keep = Callable[[Prefix], Iterable[int]]
-"""From what was drafted so far to the tokens that are kept after it."""
+Keep = Callable[[Prefix, Model], Iterable[int]]
+"""From the drafted text and the draft model before it to the tokens that are kept after it."""
 
 
 def masked(draft: Any, target: Any, keep: Keep) -> tuple[Model, Model]:
@@ -28,8 +28,8 @@ def masked(draft: Any, target: Any, keep: Keep) -> tuple[Model, Model]:
     draft, target : callable
         Language models over one vocabulary of n tokens, in one arithmetic.
     keep : callable
-        From a drafted text, a tuple of token ids, to the tokens that are kept after it. It may
-        depend on this text alone.
+        ``keep(text, draft)`` returns the tokens that are kept after a drafted text, a tuple of
+        token ids; ``draft`` is the draft model at its beginning. It may depend on these alone.
 
     Raises
     ------
@@ -42,12 +42,12 @@ def masked(draft: Any, target: Any, keep: Keep) -> tuple[Model, Model]:
     >>> from otspec.blocks import BlockVerification
     >>> from otspec.models import memoryless
     >>> draft, target = memoryless(["9/10", "1/10"]), memoryless(["1/2", "1/2"])
-    >>> rule = BlockVerification(*masked(draft, target, lambda text: [0]), 2)
+    >>> rule = BlockVerification(*masked(draft, target, lambda text, draft: [0]), 2)
     >>> report = audit_blocks(rule, 3)
     >>> report.lossless, report.expected
     (True, Fraction(3, 4))
     """
-    as_callable(keep, "keep", "a function from a drafted text to the tokens that are kept after it")
+    as_callable(keep, "keep", "a function keep(text, draft) that returns tokens")
     checked = as_models(draft, target)
     return WithNull(checked[0], keep), WithNull(checked[1])
 
@@ -61,7 +61,7 @@ class WithNull(Model):
     keep : callable, optional
         As for :func:`masked`; by default the null token has probability 0.
     start : tuple of int
-        What the texts begin with.
+        What texts begin with.
     """
 
     def __init__(self, model: Model, keep: Keep | None = None, start: Prefix = ()) -> None:
@@ -78,7 +78,9 @@ class WithNull(Model):
         row = self._model(text)
         if self._keep is None:
             return with_null(row)
-        return masked_row(row, as_tokens(self._keep(text), self._null, "keep", unordered=True))
+        return masked_row(
+            row, as_tokens(self._keep(text, self._model), self._null, "keep", unordered=True)
+        )
 
     @property
     def _null(self) -> int:
@@ -97,3 +99,7 @@ class WithNull(Model):
     def after(self, prefix: Prefix) -> Model:
         """Return the model of what follows a prefix."""
         return WithNull(self._model, self._keep, self._start + as_prefix(prefix, self.n))
+
+    def begun(self) -> WithNull:
+        """Return the same model with a text, such as a drafted block, that begins here."""
+        return WithNull(self._model.after(self._start), self._keep)

@@ -60,7 +60,7 @@ def test_blocks_with_a_withdrawn_token_are_the_target_s_text(rule: type) -> None
     found = verify(draft, target, drafts, rng.random((N, length + 1)), partial=True)
     first = np.where(found.length > 0, drafts[:, 0], found.token)
     assert within(np.bincount(first, minlength=3), TARGET)
-    pair = models.masked(models.memoryless(DRAFT), models.memoryless(TARGET), lambda _: KEEP)
+    pair = models.masked(models.memoryless(DRAFT), models.memoryless(TARGET), lambda _, __: KEEP)
     for kept in range(length + 1):
         law = sum(o.mass for o in rule(*pair, length).outcomes() if len(o.accepted) == kept)
         assert within(np.array([(found.length == kept).sum()]), np.array([law]))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -12,7 +13,7 @@ from tree_instances import BEST_TREES
 import otspec
 from otspec import auditing, blocks, models, programs, rules, solvers, traces
 from otspec._base.arithmetic import as_numbers
-from otspec.blocks import TREE_VERIFIERS
+from otspec.blocks import TREE_VERIFIERS, policies
 from otspec.blocks.block_verification_preprint import ChainedResiduals
 from otspec.blocks.greatest_path import GreatestPath
 from otspec.blocks.trees.verifiers.first_highest_path import ClippedRanks
@@ -52,10 +53,21 @@ from otspec.rules.two_hubs import HubShares
 from otspec.solvers import LinearProgram, Names, Sense, Solution, Status
 
 
-def keep_one(text):
+def keep_one(text, draft):
     """Keep token 1 after any text."""
-    del text
+    del text, draft
     return [1]
+
+
+def stopping(give):
+    """Return the best policy, solved in no time."""
+    best = policies.best_stopping(model(give), model(give), 1, (0, 0))
+    return replace(best, solution=replace(best.solution, seconds=0.0))
+
+
+def one_token(draft, chance):
+    """Draft one token."""
+    return [(chance.choose(draft(())),)]
 
 
 def verify_nothing(drafts, chance):
@@ -294,6 +306,11 @@ EXACT = {  # from exact arrays or from float ones
         model(give), model(give, TARGET), give.sequence([2, 1])
     ),
     "clipped ranks": lambda give: ClippedRanks(model(give), model(give, TARGET), 2),
+    "policy with a verifier": lambda give: policies.PolicyRule(
+        model(give), model(give), policies.Policy("one", "one token", one_token, 1), verify_nothing
+    ),
+    "best stopping": stopping,
+    "sequence race": lambda give: policies.SequenceRace(model(give), model(give), 2, 2),
     "own program": lambda give: blocks.ProgramTree(
         model(give), model(give, TARGET), give.sequence([2, 1]), verify_nothing
     ),

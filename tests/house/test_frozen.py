@@ -88,7 +88,7 @@ NOT_WALKED = {
     "Models": "transformers models, which pickle by their own means",
     "Shelf": "a folder that is being filled",
     **dict.fromkeys(
-        ("Simplex", "Factors", "GumbelRace", "Panel", "Means"),
+        ("Simplex", "Factors", "GumbelRace", "Panel", "Sorted", "Means"),
         "numbers that a computation goes through",
     ),
     "Compact": "a place in a file that is being read",

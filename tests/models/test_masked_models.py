@@ -20,9 +20,9 @@ DRAFT = markov([["3/4", "1/4"], ["1/3", "2/3"]])
 TARGET = markov([["1/4", "3/4"], ["1/2", "1/2"]])
 DRAWN = [name for name in TREE_RULES if name != "target-only"]
 KEEPS = {
-    "none": lambda _: [],
-    "all": lambda _: [0, 1],
-    "by path": lambda text: [0] if sum(text) == 0 else [1],
+    "none": lambda _, __: [],
+    "all": lambda _, __: [0, 1],
+    "by path": lambda text, _: [0, 1] if not text else [1 - text[-1]],
 }
 
 
@@ -49,7 +49,7 @@ def test_every_rule_for_trees_takes_masked_models(name: str) -> None:
 
 
 def test_tokens_are_kept_as_often_as_a_sum_over_texts_says() -> None:
-    def keep(text: Prefix) -> list[int]:
+    def keep(text: Prefix, _: object = None) -> list[int]:
         return [1] if text in ((), (1, 1)) else [0, 1]
 
     kept = 0
@@ -66,11 +66,16 @@ def test_tokens_are_kept_as_often_as_a_sum_over_texts_says() -> None:
 
 def test_texts_that_end_and_models_after_a_text() -> None:
     target = EndingModel(TARGET, [1])
-    draft, wanted = masked(DRAFT, target, lambda text: [1] if len(text) == 1 else [0, 1])
+    draft, wanted = masked(DRAFT, target, lambda text, _: [1] if len(text) == 1 else [0, 1])
     assert [wanted.ended(text) for text in ((1,), (0, 2), (0,))] == [True, True, False]
     assert audit_blocks(BlockVerification(draft, wanted, 3), 4).lossless
     after = draft.after((0,))
+    assert draft((0,)).tolist() == [0, DRAFT((0,))[1], DRAFT((0,))[0]]
     assert after(()).tolist() == draft((0,)).tolist()
+    assert after.begun()(()).tolist() == [
+        *DRAFT((0,)),
+        0,
+    ]  # of its first token nothing is withdrawn
     assert draft((2,)).tolist() == [0, 0, 1]
 
 
@@ -79,4 +84,4 @@ def test_what_does_not_fit_is_refused() -> None:
     with pytest.raises(ValueError, match="keep"):
         masked(half, half, [0])
     with pytest.raises(ValueError, match="keep"):
-        masked(half, half, lambda _: [2])[0](())
+        masked(half, half, lambda _, __: [2])[0](())

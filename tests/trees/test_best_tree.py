@@ -197,7 +197,7 @@ def test_levels_are_kept_by_the_chances_of_the_drafts_above_them():
 
 
 def test_levels_and_likely_places_follow_the_tokens():
-    """Two places; after the first the tokens lead to the places 0, 1, 1, after the other 1, 0, 0."""
+    """The tokens lead from place 0 to the places 0, 1, 1 and from place 1 to 1, 0, 0."""
     led = np.array([[[0.1, 0.2, 0.3], [0.4, 0.1, 0]], [[0.05, 0, 0], [0, 0, 0]]])
     following = np.array([[0, 1, 1], [1, 0, 0]])
     kept, start = {2: led.sum(axis=2)}, np.array([1.0, 0.0])

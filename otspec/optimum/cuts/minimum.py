@@ -46,7 +46,7 @@ minimum_cut.register(Certain, fixed.drafted)
 
 @minimum_cut.register
 def _of_masked(law: Masked, target: Distribution) -> IntArray:
-    """Cut the law with the drafts as they were drawn: those withdrawn cost nothing (Theory, 40)."""
+    """Cut the law with the drafts as they were drawn: those withdrawn cost nothing (Theory, 36)."""
     if law.set_aside is None:
         return flow.by_max_flow(law, target)
     cut = minimum_cut(law.set_aside, law.target_aside(target))

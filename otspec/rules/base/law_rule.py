@@ -13,24 +13,11 @@ from otspec.rules.base.rule import Rule
 
 @dataclass(frozen=True, eq=False)
 class LawRule(Rule):
-    """A rule that is made from a draft law and a target.
-
-    Parameters
-    ----------
-    draft_law : DraftLaw
-    target : array_like, shape (n,)
-    normalize : bool
-        Scale the target to sum 1.
-
-    Raises
-    ------
-    ValueError
-        An unusable target, or another length or arithmetic than the law's.
-    """
+    """A rule that is made from a draft law and a target."""
 
     draft_law: DraftLaw
-    target: Distribution
-    normalize: InitVar[bool] = field(default=False, kw_only=True)
+    target: Distribution  # (n,)
+    normalize: InitVar[bool] = field(default=False, kw_only=True)  # scale the target to sum 1
 
     k: int = field(init=False, repr=False)
 

@@ -1,4 +1,4 @@
-"""Rules for drafts that are not i.i.d. and of which some are withdrawn (Theory, 40)."""
+"""Rules for drafts that are not i.i.d. and of which some are withdrawn (Theory, 36)."""
 
 from __future__ import annotations
 
@@ -25,12 +25,7 @@ class MaskedRule(LawRule):
     Law: the output is distributed as the target. Made by :meth:`PairRule.of_law`; all tuples of
     drafts are enumerated, so small vocabularies only.
 
-    Parameters
-    ----------
-    draft_law : Masked
-    target : array_like, shape (n,)
-    kind : type
-        The class of the rule, for the law that is masked.
+    Shapes: ``target`` (n,).
 
     Examples
     --------
@@ -46,7 +41,7 @@ class MaskedRule(LawRule):
     title: ClassVar[str] = "masked drafts"
     formula: ClassVar[bool] = False
 
-    kind: Any
+    kind: Any  # the class of the rule, for the law that is masked
     inner: Rule = field(init=False, repr=False)
 
     def __post_init__(self, normalize: bool) -> None:

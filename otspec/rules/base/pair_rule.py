@@ -84,7 +84,7 @@ class PairRule(Rule):
 
     @classmethod
     def of_law(cls, law: DraftLaw, target: DistributionLike) -> Rule:
-        """Return the rule for drafts of its law, also masked ones (Theory, 40).
+        """Return the rule for drafts of its law, also masked ones (Theory, 36).
 
         Masked i.i.d. drafts are i.i.d. drafts of one more token, so that the rule is itself. A
         masked law of others is verified by :class:`MaskedRule`.
@@ -151,13 +151,7 @@ class PairRule(Rule):
 
 
 def refuse_many_drafts(k: int, most: int, what: str) -> None:
-    """Refuse to compute for more drafts, one by one, than anybody waits for.
-
-    Raises
-    ------
-    ValueError
-        With the limit, and a fix.
-    """
+    """Refuse to compute for more drafts, one by one, than anybody waits for."""
     if k > most:
         raise ValueError(
             f"k is {shown(k)}: {what} is computed draft by draft, for at most {most:,}; use a "
