@@ -23,8 +23,7 @@ from otspec.conformance.cases.library import small_cases
 from otspec.conformance.evidence.evidence import LARGEST, requirement_of
 from otspec.conformance.evidence.statistics import text_statistics
 from otspec.conformance.evidence.trial import Tested, tried
-from otspec.conformance.faults.base import Fault
-from otspec.conformance.faults.distribution import joint_law, right_law, total_variation
+from otspec.conformance.faults.base import Fault, joint_law, right_law, total_variation
 from otspec.conformance.faults.explanations import Seen
 from otspec.conformance.faults.machine import Machine
 from otspec.conformance.faults.rules import RightRule
@@ -72,7 +71,7 @@ class Control(Frozen):
     kind : Kind
     case : Case
     law : ndarray, shape (marks, fine cells)
-        As :func:`~otspec.conformance.faults.distribution.joint_law` gives it.
+        As :func:`~otspec.conformance.faults.base.joint_law` gives it.
     detect : float
     false_alarm : float
         Of the one case.

@@ -19,10 +19,10 @@ from otspec.conformance.cases.calling import Randomness, Verifier
 from otspec.conformance.cases.cases import Case
 from otspec.conformance.cases.drafting import UNKNOWN, Sample, patterns, siblings_of
 from otspec.conformance.cases.kinds import Kind
-from otspec.conformance.evidence.fine_laws import add_answer, no_answers
+from otspec.conformance.evidence.batches import read_answer
+from otspec.conformance.evidence.statistics import add_answer, no_answers
 from otspec.conformance.evidence.trial import FaultError, Tested
 from otspec.conformance.exact import exact_law
-from otspec.conformance.following.kernel import read_answer
 from otspec.conformance.following.numpy_draws import FollowedGenerator
 from otspec.conformance.report.report import Finding, Tried
 from otspec.drafts import LAWS
@@ -67,18 +67,8 @@ def exactly_tried(
 
     Parameters
     ----------
-    verifier : Verifier
-    kind : Kind
-    case : Case
-    tests : sequence of Tested
-        The law of the text first.
     rounding : float
         The error of a probability that counts as rounding.
-
-    Raises
-    ------
-    CannotFollowError
-        As :func:`otspec.conformance.exact_law`.
     """
     tested = tests[0].last
     cells = len(tested.expected)
@@ -121,10 +111,6 @@ def exact_counts(verifier: Verifier, kind: Kind, case: Case, least: float, marke
     ----------
     verifier : Verifier
         It is handed one row at a time.
-    kind : Kind
-    case : Case
-    least : float
-        Chances below it count as rounding.
     marked : bool
         Whether the verifier has to tell what it accepts.
 

@@ -10,7 +10,7 @@ from otspec.chance import law_of
 from otspec.conformance.cases.cases import memoryless
 from otspec.conformance.cases.kinds import Block, Tokens, Tree
 from otspec.conformance.faults import FAULTS, RIGHT_RULES, Machine, joint_law, rules_of
-from otspec.conformance.faults.distribution import right_law, total_variation
+from otspec.conformance.faults.base import right_law, total_variation
 from otspec.conformance.faults.explanations import explanations, in_words, looked_at
 from otspec.conformance.faults.machine import Setting
 from otspec.conformance.faults.randomness import raced_again

@@ -105,9 +105,6 @@ def cases_of(kind: Kind, vocabulary: int, uneven: bool) -> list[Case]:
 
     Parameters
     ----------
-    kind : Kind
-    vocabulary : int
-        Of the large ones.
     uneven : bool
         Whether the verifier takes rows of different lengths; else cases that need it are left
         out.
@@ -143,14 +140,7 @@ def _small_cases(kind: str) -> tuple[Case, ...]:
 
 
 def plain_cases(kind: Kind, uneven: bool) -> list[Case]:
-    """Return the case of steps and of single rows; none if all need rows of fewer drafts.
-
-    Parameters
-    ----------
-    kind : Kind
-    uneven : bool
-        Whether the verifier takes such rows.
-    """
+    """Return the case of steps and of single rows; none if all need rows of fewer drafts."""
     cases = [memoryless("all positive", *ROWS["all positive"])]
     if kind.name != "tokens":
         cases.insert(0, remembering("a table", *TABLES["rows that depend on the text"]))
@@ -180,15 +170,7 @@ def needs_lengths(kind: Kind, case: Case) -> bool:
 
 
 def text_cases(length: int, vocabulary: int) -> list[Case]:
-    """Return the cases of texts over several steps: small ones, and three in a large vocabulary.
-
-    Parameters
-    ----------
-    length : int
-        T, the tokens of a text.
-    vocabulary : int
-        Of the large ones.
-    """
+    """Return the cases of texts over several steps: small ones, and three in a large vocabulary."""
     small = []
     for name, pair in TEXTS.items():
         n = len(pair[0])

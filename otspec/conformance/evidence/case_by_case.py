@@ -19,13 +19,13 @@ from otspec.conformance.cases.library import needs_lengths, small_cases
 from otspec.conformance.cases.ruled import Maker, has_joint_law, joint_law
 from otspec.conformance.cases.tasks import SPECIAL, Task
 from otspec.conformance.evidence.acceptance import acceptance_note, accepted, most_accepted
+from otspec.conformance.evidence.batches import KernelBatches, Probed, probed
 from otspec.conformance.evidence.dependence import FRESH, Pairs
 from otspec.conformance.evidence.evidence import LARGEST, affordable, requirement_of
 from otspec.conformance.evidence.statistics import Statistic, joint_statistics
 from otspec.conformance.evidence.trial import Tested, tried, untried
 from otspec.conformance.exact_check import exactly_tried
 from otspec.conformance.faults.explanations import explained
-from otspec.conformance.following.kernel import KernelBatches, Probed, probed
 from otspec.conformance.report.report import Finding, Report, Tried
 
 MOST_ROWS = 1 << 14

@@ -14,11 +14,10 @@ from otspec.conformance.cases.cases import Case
 from otspec.conformance.cases.generated import DrawnToken
 from otspec.conformance.cases.kinds import Kind, Tokens, Tree
 from otspec.conformance.cases.tasks import Task
+from otspec.conformance.evidence.batches import KernelBatches
 from otspec.conformance.evidence.evidence import Evidence, Requirement
-from otspec.conformance.faults.base import FAULTS, Fault, faults_of
-from otspec.conformance.faults.distribution import joint_law
+from otspec.conformance.faults.base import FAULTS, Fault, faults_of, joint_law
 from otspec.conformance.faults.rules import RightRule, rules_of
-from otspec.conformance.following.kernel import KernelBatches
 from otspec.conformance.report.report import Finding, Tried
 
 MISFIT = 1e-6
@@ -39,22 +38,12 @@ TIE = 1e-6
 
 @dataclass(frozen=True, eq=False)
 class Seen(Frozen):
-    """What was seen on one case.
-
-    Parameters
-    ----------
-    case : Case
-    counts : ndarray of int, shape (marks, fine cells)
-    needs : Requirement
-        Of the test of the case.
-    off : bool
-        Whether there is a finding.
-    """
+    """What was seen on one case."""
 
     case: Case
-    counts: IntArray
-    needs: Requirement
-    off: bool
+    counts: IntArray  # (marks, fine cells)
+    needs: Requirement  # of the test of the case
+    off: bool  # whether there is a finding
 
     @property
     def ways(self) -> int:
@@ -75,13 +64,6 @@ class Candidate:
 
 def explanations(kind: Kind, seen: Iterable[Seen], *, pipeline: bool = False) -> list[str]:
     """Return the known faults that explain what was seen on all cases together.
-
-    Parameters
-    ----------
-    kind : Kind
-    seen : iterable of Seen
-    pipeline : bool
-        Whether the engine drafted.
 
     Returns
     -------

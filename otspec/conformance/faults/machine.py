@@ -30,21 +30,12 @@ class Told(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Setting:
-    """A case as lists of Python, whose single numbers are read faster than those of arrays.
-
-    Parameters
-    ----------
-    kind : Kind
-    draft, target : list
-        As those of :class:`~otspec.conformance.cases.cases.Case`.
-    sets : list of tuple of bool
-        Which nodes may be there, each equally often.
-    """
+    """A case as lists of Python, whose single numbers are read faster than those of arrays."""
 
     kind: Kind
-    draft: list[list[list[float]]]
+    draft: list[list[list[float]]]  # as those of Case
     target: list[list[list[float]]]
-    sets: list[tuple[bool, ...]]
+    sets: list[tuple[bool, ...]]  # which nodes may be there, each equally often
 
     @classmethod
     def of(cls, kind: Kind, case: Case) -> Setting:
@@ -67,13 +58,8 @@ class Machine(Chance):
 
     Parameters
     ----------
-    setting : Setting
     variant : int
         The pair of models of this row of the batch.
-    chance : Branch
-        What makes the random choices.
-    drafts : sequence of int, optional
-        The drafts, where they are given.
     """
 
     def __init__(

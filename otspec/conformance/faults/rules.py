@@ -48,13 +48,7 @@ def by_program(rule: type[Rule]) -> Select:
 
 
 class _Children(Sequence[int]):
-    """The drafts after a node as a rule for one token takes them: each is drawn when looked at.
-
-    Parameters
-    ----------
-    machine : Machine
-    node : int
-    """
+    """The drafts after a node as a rule for one token takes them: each is drawn when looked at."""
 
     def __init__(self, machine: Machine, node: int) -> None:
         self.machine, self.nodes = machine, machine.children(node)
@@ -79,15 +73,7 @@ class _Children(Sequence[int]):
 
 
 class _RuleAt:
-    """What the program of a rule for one token reads of itself at a node: parts of a verifier.
-
-    Parameters
-    ----------
-    machine : Machine
-    node : int
-    k : int
-        How many drafts there are.
-    """
+    """What the program of a rule for one token reads of itself at a node: parts of a verifier."""
 
     def __init__(self, machine: Machine, node: int, k: int) -> None:
         self.machine, self.node, self.k = machine, node, k
@@ -124,26 +110,14 @@ def _rho(draft: tuple[float, ...], target: tuple[float, ...], k: int) -> float:
 
 @dataclass(frozen=True)
 class RightRule:
-    """A rule that verifies drafts of a kind without loss.
-
-    Parameters
-    ----------
-    name : str
-    kind : str
-        What it takes, by the name of the kind.
-    run : callable
-        Takes a :class:`~otspec.conformance.faults.machine.Machine`, and returns what it says.
-    law : str or None
-        What siblings have to be drawn from; None where there are none.
-    batch : str
-        Its function in :mod:`otspec.batch`.
-    """
+    """A rule that verifies drafts of a kind without loss."""
 
     name: str
-    kind: str
+    kind: str  # what it takes, by the name of the kind
+    # Takes a Machine, and returns what it says
     run: Callable[[Machine], Told]
-    law: str | None
-    batch: str
+    law: str | None  # what siblings have to be drawn from; None where there are none
+    batch: str  # its function in :mod:`otspec.batch`
 
     def takes(self, kind: Kind) -> bool:
         """Return whether the rule verifies drafts of a kind."""

@@ -26,12 +26,7 @@ WHAT_TO_DO = (
 
 
 def document_of(report: Report) -> dict[str, Any]:
-    """Return a report as a document.
-
-    Parameters
-    ----------
-    report : Report
-    """
+    """Return a report as a document."""
     return {
         "format": FORMAT,
         "version": VERSION,

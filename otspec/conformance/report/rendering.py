@@ -20,15 +20,7 @@ _COLUMNS = (
 
 
 def as_text(document: dict[str, Any], cases: bool) -> str:
-    """Return a report for a terminal or a log.
-
-    Parameters
-    ----------
-    document : dict
-        As :meth:`~otspec.conformance.Report.document` returns.
-    cases : bool
-        Whether to list all cases.
-    """
+    """Return a report for a terminal or a log."""
     lines = [document["verdict"]]
     for group in _groups(document["findings"]):
         lines += ["", _heading(group)]
@@ -43,13 +35,7 @@ def as_text(document: dict[str, Any], cases: bool) -> str:
 
 
 def as_markdown(document: dict[str, Any]) -> str:
-    """Return a report as a page of Markdown.
-
-    Parameters
-    ----------
-    document : dict
-        As for :func:`as_text`.
-    """
+    """Return a report as a page of Markdown."""
     lines = [f"# {_title(document)}", "", f"**{_escaped(document['verdict'])}**", ""]
     for group in _groups(document["findings"]):
         lines += [f"## {_escaped(_heading(group))}", ""]
@@ -65,13 +51,7 @@ def as_markdown(document: dict[str, Any]) -> str:
 
 
 def as_html(document: dict[str, Any]) -> str:
-    """Return a report as an HTML file that needs nothing else.
-
-    Parameters
-    ----------
-    document : dict
-        As for :func:`as_text`.
-    """
+    """Return a report as an HTML file that needs nothing else."""
     return "\n".join(page(_title(document), _body(document))) + "\n"
 
 
