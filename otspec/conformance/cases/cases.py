@@ -45,6 +45,12 @@ class Case(Frozen):
         """Pairs of models."""
         return int(self.draft.shape[0])
 
+    @property
+    def ways(self) -> int:
+        """How many ways there are through a verifier, about."""
+        both = (self.draft > 0).sum() * (self.target > 0).sum()
+        return int(both) * (20 if self.uneven else 1)
+
     @cached_property
     def sizes(self) -> IntArray:
         """How many tokens each symbol is, shape (n,)."""

@@ -60,6 +60,9 @@ ROWS = {
     "a grammar that forbids the likeliest drafts": ((8, 4, 2, 2), (0, 0, 3, 1)),
     # Rejections that come together: one random number for two tests; a residual that is clipped.
     "a residual with next to nothing for one token": ((13, 0, 0, 3), (5, 1, 19, 7)),
+    # A shortcut keeps what both models find nearly certain without a random number.
+    "both nearly certain, of one token": ((9_990, 4, 3, 3), (9_920, 20, 30, 30)),
+    "both all but certain, of one token": ((99_997, 1, 1, 1), (99_950, 20, 20, 10)),
     # K-Seq rejects an unlikely draft that the target likes still less.
     "an unlikely draft": ((1, 11), (1, 19)),
 }

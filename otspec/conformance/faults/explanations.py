@@ -45,12 +45,6 @@ class Seen(Frozen):
     needs: Requirement  # of the test of the case
     off: bool  # whether there is a finding
 
-    @property
-    def ways(self) -> int:
-        """How many ways there are through a verifier, about."""
-        both = (self.case.draft > 0).sum() * (self.case.target > 0).sum()
-        return int(both) * (20 if self.case.uneven else 1)
-
 
 @dataclass
 class Candidate:
@@ -90,7 +84,7 @@ def explanations(kind: Kind, seen: Iterable[Seen], *, pipeline: bool = False) ->
 def looked_at(seen: Iterable[Seen]) -> list[Seen]:
     """Return the cases that are compared: with findings before others, simple before hard."""
     small = [each for each in seen if each.case.vocabulary == each.case.n and each.counts.any()]
-    small.sort(key=lambda each: each.ways)
+    small.sort(key=lambda each: each.case.ways)
     failing = [each for each in small if each.off][:FAILING]
     others = [each for each in small if not each.off][-PASSING:]
     return failing + others

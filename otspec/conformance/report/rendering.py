@@ -81,10 +81,12 @@ def _title(document: dict[str, Any]) -> str:
 
 
 def _groups(findings: Sequence[dict[str, Any]]) -> list[list[dict[str, Any]]]:
-    """Return findings together that say the same of several cases, such as one traceback."""
+    """Return findings together that say the same of several cases, such as one kind of error."""
     groups: dict[tuple[str, str], list[dict[str, Any]]] = {}
     for finding in findings:
-        groups.setdefault((finding["statistic"], finding["reason"]), []).append(finding)
+        raised = re.search(r"fails with (\w+)", finding["reason"])
+        same = raised[1] if raised and finding["statistic"] == "call" else finding["reason"]
+        groups.setdefault((finding["statistic"], same), []).append(finding)
     return list(groups.values())
 
 
