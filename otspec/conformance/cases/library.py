@@ -174,12 +174,19 @@ def needs_lengths(kind: Kind, case: Case) -> bool:
 
 def text_cases(length: int, vocabulary: int) -> list[Case]:
     """Return the cases of texts over several steps: small ones, and three in a large vocabulary."""
-    small = []
-    for name, pair in TEXTS.items():
-        n = len(pair[0])
-        small.append(prompted(name, *pair, n if n ** (length + 1) <= MOST_TEXTS else 1))
+    small = _small_texts(length)
     large = [among(case, vocabulary, turn) for turn, case in enumerate((small[0], small[-1]))]
     return [*small, *large, spread(small[0], vocabulary)]
+
+
+@lru_cache
+def _small_texts(length: int) -> tuple[Case, ...]:
+    """Return the small cases of texts, the same ones in each check: laws on them are kept."""
+    sizes = {name: len(pair[0]) for name, pair in TEXTS.items()}
+    return tuple(
+        prompted(name, *pair, sizes[name] if sizes[name] ** (length + 1) <= MOST_TEXTS else 1)
+        for name, pair in TEXTS.items()
+    )
 
 
 def _places(n: int, vocabulary: int, turn: int) -> list[int]:

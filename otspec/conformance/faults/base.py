@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, TypeVar, cast
 
 import numpy as np
 
-from otspec._base.arithmetic import Array
+from otspec._base.arithmetic import Array, Number
 from otspec._base.registry import Registry, instance_of
-from otspec.chance import LEAST, Branch, law_of
-from otspec.conformance.cases.cases import Case
+from otspec.chance import LEAST, law_of
+from otspec.conformance.cases.cases import Case, after_any_symbol
+from otspec.conformance.cases.generated import Texts
 from otspec.conformance.cases.kinds import Kind
 from otspec.conformance.evidence.statistics import add_answer, no_answers
 from otspec.conformance.faults.machine import Machine, Setting, Told
@@ -88,18 +89,49 @@ def joint_law(machine: type[Machine], rule: RightRule, kind: Kind, case: Case) -
 
 @lru_cache(maxsize=16384)
 def _joint_law(machine: Any, rule: RightRule, kind: Kind, case: Case) -> Array:
-    setting = Setting.of(kind, case)
     law = no_answers(kind, case)
-    for variant in range(case.variants):
-
-        def run(chance: Branch, variant: int = variant) -> Told:
-            return rule.run(machine(setting, variant, chance))
-
-        for told, mass in law_of(run, least=LEAST, most=MOST_WAYS).items():
-            add_answer(law, case, variant, told.mark, told.text, float(mass))
+    if isinstance(kind, Texts):
+        for variant, text, chance in _said(machine, rule, kind, case):
+            add_answer(law, case, variant, 0, text, chance)
+    else:
+        for variant, laws in enumerate(_steps(machine, rule, kind, case)):
+            for told, mass in laws.items():
+                add_answer(law, case, variant, told.mark, told.text, float(mass))
     law /= case.variants
     law.flags.writeable = False
     return law
+
+
+def _steps(machine: Any, rule: RightRule, kind: Kind, case: Case) -> list[dict[Told, Number]]:
+    """Return the law of what one step says, for each pair of models."""
+    setting = Setting.of(kind, case)
+
+    def law(variant: int) -> dict[Told, Number]:
+        return law_of(
+            lambda chance: rule.run(machine(setting, variant, chance)), least=LEAST, most=MOST_WAYS
+        )
+
+    return [law(variant) for variant in range(case.variants)]
+
+
+def _said(
+    machine: Any, rule: RightRule, kind: Texts, case: Case
+) -> Iterator[tuple[int, tuple[int, ...], float]]:
+    """Yield the texts of several steps, each with its pair of models and its probability."""
+    steps = _steps(machine, rule, kind.step, after_any_symbol(case))
+    for variant in range(case.variants):
+        begun: dict[tuple[int, ...], float] = {(): 1.0}
+        while begun:
+            longer: dict[tuple[int, ...], float] = {}
+            for text, mass in begun.items():
+                after = text[-1] + 1 if text else 0
+                for told, chance in steps[variant * (case.n + 1) + after].items():
+                    whole = (*text, *told.text)[: kind.length]
+                    if len(whole) == kind.length or case.n in whole:
+                        yield variant, whole, mass * float(chance)
+                    else:
+                        longer[whole] = longer.get(whole, 0.0) + mass * float(chance)
+            begun = longer
 
 
 def total_variation(law: Array, right: Array) -> float:

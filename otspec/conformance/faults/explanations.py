@@ -11,8 +11,8 @@ from otspec._base.arithmetic import Array, IntArray
 from otspec._base.frozen import Frozen
 from otspec.chance import CannotFollowError
 from otspec.conformance.cases.cases import Case
-from otspec.conformance.cases.generated import DrawnToken
-from otspec.conformance.cases.kinds import Kind, Tokens, Tree
+from otspec.conformance.cases.generated import DrawnToken, Texts
+from otspec.conformance.cases.kinds import Kind
 from otspec.conformance.cases.tasks import Task
 from otspec.conformance.evidence.batches import KernelBatches
 from otspec.conformance.evidence.evidence import Evidence, Requirement
@@ -68,10 +68,11 @@ def explanations(kind: Kind, seen: Iterable[Seen], *, pipeline: bool = False) ->
     order = looked_at(seen)
     if not (order and order[0].off):
         return []
+    step = kind.step if isinstance(kind, Texts) else kind
     left = [
         Candidate(fault, rule)
-        for rule in rules_of(kind)
-        for fault in faults_of(kind.name)
+        for rule in rules_of(step)
+        for fault in faults_of(step.name)
         if pipeline or not fault.pipeline
     ]
     marked = any(each.counts[1:].any() for each in order)
@@ -147,8 +148,8 @@ def explained(
         if task.batches is KernelBatches and task.law is task.case and not task.before
     ]
     kind = tasks[0].kind
-    drafts = isinstance(kind, DrawnToken)
-    names = explanations(kind, seen, pipeline=drafts) if isinstance(kind, (Tokens, Tree)) else []
+    drafts = isinstance(kind, (DrawnToken, Texts))
+    names = explanations(kind, seen, pipeline=drafts)
     findings = [
         replace(found, looks_like=found.looks_like or tuple(names)) if found.observed else found
         for _, found in results
