@@ -107,7 +107,7 @@ def test_what_no_right_verifier_says_is_told(kind, answer, why):
     ("kind", "answer", "why"),
     [
         (Tokens(2), rows(1.0, 2.0), "token of type float64"),
-        (Tokens(2), rows([1], [2]), r"shape \(2, 1\)"),
+        (Tokens(2), rows([1, 2], [2, 1]), r"shape \(2, 2\)"),
         (Tokens(2), (rows(1, 2), rows(True, False)), "flags"),
         (Tokens(2), (rows(1, 2), rows(0, 0), rows(0, 0)), "3 values"),
         (BLOCK, rows(1, 2), "1 values"),
