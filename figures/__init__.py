@@ -29,6 +29,7 @@ MODULES = (
     "pooled_barriers",
     "pooled_gain",
     "draft_laws",
+    "shared_noise",
     "block_rules",
     "block_trees",
     "best_tree",
