@@ -11,7 +11,7 @@ import numpy as np
 
 from otspec._base.parents import children_of
 from otspec.blocks import BlockVerification, TokenVerification, TraversalVerify
-from otspec.blocks.trees.verifiers.draft_selection import verified_by_depth
+from otspec.blocks.trees.verifiers.draft_selection import selected_by_depth
 from otspec.chance import Chance
 from otspec.conformance.cases.kinds import Kind
 from otspec.conformance.faults.machine import TEXT, Machine, Row, Told
@@ -192,7 +192,7 @@ def by_depth(select: Select) -> Callable[[Machine], Told]:
             _, token = select(machine, node)
             return tokens.index(token) if token in tokens else (token,)
 
-        found: Any = verified_by_depth(selected, machine)
+        found: Any = selected_by_depth(selected, machine)
         if isinstance(found, tuple):
             node, (token,) = found
             return machine.answer(node, token)

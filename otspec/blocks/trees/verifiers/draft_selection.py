@@ -153,24 +153,29 @@ class DraftSelection(TreeRule):
 
     def verify(self, drafts: DraftedTree, chance: Chance) -> Found:
         """Select tokens from the root on, until none of the children is selected."""
-
-        def select(node: int, tokens: Sequence[int]) -> int | Distribution:
-            kind = TargetOnly if node in drafts.top else self.rule
-            made = made_rule(kind, drafts.draft(node), drafts.target(node), len(tokens))
-            found = made.verify(tokens, chance)
-            # A token that is drawn from the residual may happen to be drafted: it goes on there.
-            return found if isinstance(found, int) else match(found, tokens, chance)
-
-        return verified_by_depth(select, drafts)
+        return verified_by_depth(self.rule, drafts, chance)
 
 
-def verified_by_depth(
-    select: Callable[[int, Sequence[int]], int | Distribution], drafts: Any
-) -> Found:
-    """Verify a tree depth by depth: select one of the tokens after a node, or say what follows.
+def verified_by_depth(rule: TokenRule, drafts: DraftedTree, chance: Chance) -> Found:
+    """Verify a tree with a rule for one token, depth by depth.
 
     Source: SpecTr, alg. 3; MCSD, alg. 1 and 2.
     """
+
+    def select(node: int, tokens: Sequence[int]) -> int | Distribution:
+        kind = TargetOnly if node in drafts.top else rule
+        made = made_rule(kind, drafts.draft(node), drafts.target(node), len(tokens))
+        found = made.verify(tokens, chance)
+        # A token that is drawn from the residual may happen to be drafted: it goes on there.
+        return found if isinstance(found, int) else match(found, tokens, chance)
+
+    return selected_by_depth(select, drafts)
+
+
+def selected_by_depth(
+    select: Callable[[int, Sequence[int]], int | Distribution], drafts: Any
+) -> Found:
+    """Go on with the token that is selected after each node, until none of them is."""
     node = ROOT
     while below := drafts.children(node):
         tokens = [drafts[child] for child in below]
