@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache, lru_cache
 from importlib import import_module
@@ -21,6 +21,8 @@ import numpy as np
 
 from otspec.batch._arguments import counted_ids
 from otspec.batch._array_api.library import Array, is_torch, library_of
+from otspec.batch._array_api.warping import Settings
+from otspec.batch._arrays import dtype_name
 
 ROWS = os.environ.get("OTSPEC_BATCH_ROWS", "1") != "0"
 """Whether calls go row by row where they can; set the variable to 0 for arrays alone."""
@@ -28,6 +30,8 @@ ROWS = os.environ.get("OTSPEC_BATCH_ROWS", "1") != "0"
 _SHARED = 1 << 21
 """Numbers from which on rows are shared among threads: starting these takes less than they save."""
 _REALS = np.dtype(np.float32), np.dtype(np.float64)
+HALVES = {"float16": "uint16", "bfloat16": "int16"}
+"""What the bits of half precision are read as, so that each is a dtype of its own."""
 
 
 class Rows(NamedTuple):
@@ -81,7 +85,9 @@ class Rows(NamedTuple):
 
     def shaped(self, values: Array) -> Array:
         """Return results, one per row, as the caller has its arrays."""
-        return self.back(values if len(self.lead) == 1 else values.reshape(self.lead))
+        if len(self.lead) == 1:
+            return self.back(values)
+        return self.back(values.reshape(*self.lead, *values.shape[1:]))
 
 
 def rows_of(
@@ -93,40 +99,43 @@ def rows_of(
     *,
     only_k: int | None = None,
     places: bool = False,
+    settings: Sequence[Settings | None] | None = None,
 ) -> Rows | None:
     """Return the arguments of a rule row by row; None if they go the other path, or fit nowhere.
 
     With ``places`` the rule is for blocks: draft is (..., L, V), target (..., L + 1, V), and drafts
-    (..., L).
+    (..., L). With ``settings`` both are sources: logits, or probabilities where a setting is None.
 
     Raises
     ------
     ValueError
         A token id out of range.
     """
-    given = draft, target, drafts, uniforms
+    models = (draft, target) if settings is None else (_bits(draft), _bits(target))
+    given = (*models, drafts, uniforms)
     memory = _in_memory(given if mask is None else (*given, mask))
     if memory is None:
         return None
     arrays, back, threads = memory
-    if not (_are_fit(*arrays) and _fit_together(*arrays, places=places)):
-        return None
     draft, target, drafts, uniforms, *masks = arrays
-    *lead, k = drafts.shape
-    if only_k not in (None, k):
+    if not (_are_fit(drafts, uniforms, *masks) and _fit_together(*arrays, places=places)):
         return None
+    *lead, k = drafts.shape
     size, count = draft.shape[-1], prod(lead)
+    if only_k not in (None, k) or not size:
+        return None
+    pair = (
+        _pair(draft, target, count, places)
+        if settings is None
+        else _sources(draft, target, settings, len(lead))
+    )
+    if pair is None:
+        return None
     ids = _read(drafts, np.int64, count, k)
     valid = _read(masks[0], np.bool_, count, k) if masks else _all(count, k)
     if not machine("outcome").are_ids(ids, valid, size):
         counted_ids(library_of(ids), ids, valid, size)
-    arguments = (
-        _read(draft, draft.dtype, count, *draft.shape[len(lead) :]),
-        _read(target, draft.dtype, count, *target.shape[len(lead) :]),
-        ids,
-        _read(uniforms, np.float64, count, k + 1),
-        valid,
-    )
+    arguments = (*pair, ids, _read(uniforms, np.float64, count, k + 1), valid)
     return Rows(arguments, tuple(lead), back, threads)
 
 
@@ -139,23 +148,48 @@ def pairs_of(draft: Array, target: Array) -> Rows | None:
     if memory is None:
         return None
     (draft, target), back, threads = memory
-    if not _is_pair(draft, target) or draft.shape != target.shape:
+    if draft.shape != target.shape or not draft.size:
         return None
-    if not all(_lie_well(values, False) for values in (draft, target)):
-        return None
-    *lead, size = draft.shape
-    count = prod(lead)
-    arguments = (_read(values, draft.dtype, count, size) for values in (draft, target))
-    return Rows(tuple(arguments), tuple(lead), back, threads)
+    *lead, _ = draft.shape
+    pair = _pair(draft, target, prod(lead), False)
+    return None if pair is None else Rows(pair, tuple(lead), back, threads)
 
 
-def are_learnt(draft: Array, target: Array) -> bool:
+def logits_of(logits: Array, settings: Settings) -> Rows | None:
+    """Return logits row by row, as one source; None if they go the other path."""
+    memory = None if are_learnt(logits) else _in_memory((_bits(logits),))
+    if memory is None:
+        return None
+    (logits,), back, threads = memory
+    lead = logits.shape[:-1]
+    source = machine("sources").source_of(logits, settings, len(lead)) if logits.size else None
+    return None if source is None else Rows((source,), lead, back, threads)
+
+
+def _bits(logits: Array) -> Array:
+    """Return float32 as it is, and the bits of half precision; None of anything else."""
+    name = dtype_name(logits)
+    if name == "float32" or name not in HALVES:
+        return logits if name == "float32" else None
+    if not is_torch(logits):
+        return logits.view(HALVES[name])
+    return logits.detach().view(getattr(sys.modules["torch"], HALVES[name]))
+
+
+def _sources(draft: Array, target: Array, settings: Any, axes: int) -> tuple[Any, ...] | None:
+    """Return a draft and a target as sources, with one axis in place of some."""
+    make = machine("sources").source_of
+    pair = tuple(make(*each, axes) for each in zip((draft, target), settings, strict=True))
+    return None if None in pair else pair
+
+
+def are_learnt(*given: Array) -> bool:
     """Return whether gradients are wanted of one of them."""
-    if not is_torch(draft):
+    if not is_torch(given[0]):
         return False
     import torch
 
-    return bool(torch.is_grad_enabled() and (draft.requires_grad or target.requires_grad))
+    return torch.is_grad_enabled() and any(each.requires_grad for each in given)
 
 
 def _in_memory(
@@ -181,13 +215,10 @@ def _in_memory(
     return arrays, torch.from_numpy, torch.get_num_threads()
 
 
-def _are_fit(
-    draft: Array, target: Array, drafts: Array, uniforms: Array, mask: Array | None = None
-) -> bool:
-    """Return whether the arguments, each by itself, are what a loop over the rows takes."""
+def _are_fit(drafts: Array, uniforms: Array, mask: Array | None = None) -> bool:
+    """Return whether what goes with the models is what a loop over the rows takes."""
     return (
-        _is_pair(draft, target)
-        and uniforms.dtype in _REALS
+        uniforms.dtype in _REALS
         and drafts.dtype.kind in "iu"
         and drafts.dtype.isnative
         and (mask is None or mask.dtype == np.bool_)
@@ -195,17 +226,6 @@ def _are_fit(
         and uniforms.flags.aligned
         and drafts.ndim > 0
         and drafts.size > 0
-    )
-
-
-def _is_pair(draft: Array, target: Array) -> bool:
-    return (
-        draft.dtype in _REALS
-        and target.dtype == draft.dtype
-        and draft.flags.aligned
-        and target.flags.aligned
-        and draft.ndim > 0
-        and draft.size > 0
     )
 
 
@@ -219,23 +239,31 @@ def _fit_together(
     places: bool,
 ) -> bool:
     *lead, k = drafts.shape
-    size = draft.shape[-1]
+    size = draft.shape[-1:]
     return (
-        draft.shape == ((*lead, k, size) if places else (*lead, size))
-        and target.shape == ((*lead, k + 1, size) if places else draft.shape)
+        draft.shape == ((*lead, k, *size) if places else (*lead, *size))
+        and target.shape == ((*lead, k + 1, *size) if places else draft.shape)
         and uniforms.shape == (*lead, k + 1)
         and (mask is None or mask.shape == drafts.shape)
-        and all(_lie_well(values, places) for values in (draft, target))
+        and draft.ndim > 0
     )
 
 
-def _lie_well(values: Array, places: bool) -> bool:
-    """Return whether rows lie one after another, or can be copied so.
+def _pair(draft: Array, target: Array, count: int, places: bool) -> tuple[Array, ...] | None:
+    """Return a draft and a target with one leading axis, if they lie well.
 
-    Copies take less time than operations on arrays, but rows that are shared would take memory, and
-    of a block only two rows are needed.
+    Rows lie one after another, or are copied so. That takes less time than operations on arrays,
+    but rows that are shared would take memory, and of a block only two rows are needed.
     """
-    return values.flags.c_contiguous or not (places or 0 in values.strides)
+    pair, axes = (draft, target), -2 if places else -1
+    if draft.dtype not in _REALS or target.dtype != draft.dtype:
+        return None
+    for one in pair:
+        if not one.flags.aligned:
+            return None
+        if not one.flags.c_contiguous and (places or 0 in one.strides):
+            return None
+    return tuple(_read(one, one.dtype, count, *one.shape[axes:]) for one in pair)
 
 
 def _read(values: Array, dtype: Any, *shape: int) -> Array:
