@@ -87,7 +87,7 @@ class Rows(NamedTuple):
         """Return results, one per row, as the caller has its arrays."""
         if len(self.lead) == 1:
             return self.back(values)
-        return self.back(values.reshape(*self.lead, *values.shape[1:]))
+        return self.back(values.reshape((*self.lead, *values.shape[1:])))
 
 
 def rows_of(
@@ -240,7 +240,7 @@ def _fit_together(
 ) -> bool:
     *lead, k = drafts.shape
     size = draft.shape[-1:]
-    return (
+    return bool(
         draft.shape == ((*lead, k, *size) if places else (*lead, *size))
         and target.shape == ((*lead, k + 1, *size) if places else draft.shape)
         and uniforms.shape == (*lead, k + 1)

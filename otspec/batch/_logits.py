@@ -83,8 +83,8 @@ def warp(
     Notes
     -----
     A setting is one number, or an array of the same library with one for each row: its shape is
-    that of the first axes of the logits. In an array a ``top_k`` of V, a ``top_p`` of 1 and a ``min_p``
-    of 0 leave a row as it is. Values in arrays are looked at only where they are NumPy's.
+    that of the first axes of the logits. In an array a ``top_k`` of V, a ``top_p`` of 1 and a
+    ``min_p`` of 0 leave a row as it is. Values in arrays are looked at only where they are NumPy's.
 
     float32 and half-precision rows on a CPU are read row by row in machine code: twice, and once
     more with settings that leave tokens out, of which only those near the border are sorted.
@@ -168,6 +168,7 @@ def from_logits(
         function = RULES[as_choice(rule, "rule", RULES)]
         known = as_flag(draft_probabilities, "draft_probabilities")
         given = {"draft_logits": draft_logits, "target_logits": target_logits}
+        one_library(**given, drafts=drafts, uniforms=uniforms)
         pairs = [_pair(each) for each in (temperature, top_k, top_p, min_p, order)]
         settings: list[Settings | None] = [
             None if known and not side else _settings(name, logits, *(pair[side] for pair in pairs))
@@ -208,9 +209,8 @@ def _settings(
         if getattr(value, "ndim", 0)
     }
     double = library.dtype == library.xp.float64
-    if of_rows or type(order) is list:
-        return _plain(double, order, **given | of_rows)
-    return _kept(double, order, **given)
+    plain = (order is STEPS or type(order) is str) and {*map(type, given.values())} <= _PLAIN
+    return (_kept if plain else _plain)(double, order, **given | of_rows)
 
 
 def _plain(double: bool, order: Any, **given: Any) -> Settings:
@@ -233,15 +233,16 @@ def _plain(double: bool, order: Any, **given: Any) -> Settings:
         elif not isinstance(value, np.ndarray):
             continue  # to look at it would wait for the device
         values = np.asarray(given[name])
-        right = ((values >= low) & (values <= high)) | ((name == "temperature") & (values == 0))
+        right = ((values >= low) & (values <= high)) | ((name == "temperature") & (value == 0))
         if not right.all():
-            wrong = values[~right].ravel()[0] if values.ndim else value
+            wrong = values[~right].ravel()[0].item() if values.ndim else value
             raise ValueError(f"{name} is {shown(wrong)}: it must be {wanted}")
     return Settings(**given, order=as_order(order))
 
 
+_PLAIN = {int, float, type(None)}
 _kept = lru_cache(maxsize=64, typed=True)(_plain)
-"""The same for settings that can be told apart by their values."""
+"""The same for plain numbers, which are checked once."""
 
 
 def _of_rows(library: Library, logits: Array, name: str, value: Array) -> Array:

@@ -144,7 +144,17 @@ def straight(
     if block is None and rule is None:
         return None
     only_k = None if rule is None else rule.k
-    rows = rows_of(*given, mask, only_k=only_k, places=block is not None, settings=settings)
+    draft, target, drafts, uniforms = given
+    rows = rows_of(
+        draft,
+        target,
+        drafts,
+        uniforms,
+        mask,
+        only_k=only_k,
+        places=block is not None,
+        settings=settings,
+    )
     if rows is None:
         return None
     as_flag(checked, "checked")

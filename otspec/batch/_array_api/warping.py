@@ -30,12 +30,12 @@ class Settings(NamedTuple):
 def probabilities(library: Library, logits: Array, settings: Settings) -> Array:
     """Return the distributions of rows of logits, (..., V): narrow."""
     xp, logits = library.xp, library.narrowed(logits)
-    heat, *limits, order = settings
+    heat = settings.temperature
     if isinstance(heat, float):
-        return warped(xp, logits, heat, *limits, order) if heat else _greedy(library, logits)
+        return warped(xp, logits, *settings) if heat else _greedy(library, logits)
     zero = heat == 0
-    found = warped(xp, logits, xp.where(zero, xp.ones_like(heat), heat), *limits, order)
-    return xp.where(zero, _greedy(library, logits), found)
+    settings = settings._replace(temperature=xp.where(zero, xp.ones_like(heat), heat))
+    return xp.where(zero, _greedy(library, logits), warped(xp, logits, *settings))
 
 
 def _greedy(library: Library, logits: Array) -> Array:

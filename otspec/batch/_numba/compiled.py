@@ -7,12 +7,15 @@ from __future__ import annotations
 
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 from zlib import crc32
 
 import numpy as np
 
 from otspec._base.compiling import HAS_NUMBA, Loop
+
+Real: TypeAlias = Any
+"""A float of the dtype that is computed in."""
 
 
 def machine_code(loop: Loop) -> Loop:
@@ -106,67 +109,68 @@ _POLYNOMIAL = (
 )
 """2^r from −1/2 to 1/2 is this polynomial, to 2e-8."""
 
+
+def _casting(context: Any, value: Any) -> Any:  # noqa: ARG001 # of every intrinsic
+    to_float = value == types.int32
+    kind = ir.FloatType() if to_float else ir.IntType(32)
+
+    def cast(context: Any, builder: Any, signature: Any, values: Any) -> Any:  # noqa: ARG001
+        return builder.bitcast(values[0], kind)
+
+    return (types.float32 if to_float else types.int32)(value), cast
+
+
+def _fusing(context: Any, one: Any, other: Any, third: Any) -> Any:  # noqa: ARG001
+    def fuse(context: Any, builder: Any, signature: Any, values: Any) -> Any:  # noqa: ARG001
+        product = builder.fmul(*values[:2], flags=("contract",))
+        return builder.fadd(product, values[2], flags=("contract",))
+
+    return one(one, other, third), fuse
+
+
+def _power(exponent: Any) -> Any:  # noqa: ARG001 # its type, which is float32
+    up, cast, plus_product = np.float32(3 << 22), bits, fused
+    c0, c1, c2, c3, c4, c5, c6 = np.array(_POLYNOMIAL, np.float32)
+
+    def powered(exponent: Any) -> Any:
+        # The sum is rounded to an integer, which its last bits are: the exponent of the result.
+        shifted = exponent + up
+        r = exponent - (shifted - up)
+        most = plus_product(plus_product(plus_product(c6, r, c5), r, c4), r, c3)
+        rest = plus_product(plus_product(plus_product(most, r, c2), r, c1), r, c0)
+        found = cast(np.int32(cast(rest) + np.int32(cast(shifted) << np.int32(23))))
+        return found if exponent > LOWEST else np.float32(0)
+
+    return powered
+
+
+def _real_of(value: Any) -> Any:
+    # Five bits of an exponent that is 112 less than that of a float32, but for infinity.
+    sign, rest, infinite = np.int32(0x8000), np.int32(0x7FFF), np.int32(0x7C00)
+    up, top, cast = np.float32(2.0**112), np.int32(0x7F800000), bits
+
+    def first_half(value: Any) -> Any:
+        return cast(np.int32(np.int32(value) << np.int32(16)))
+
+    def half(value: Any) -> Any:
+        whole = np.int32(value)
+        size = np.int32(np.int32(whole & rest) << np.int32(13))
+        finite = cast(cast(size) * up)
+        size = np.int32(size | top) if np.int32(whole & rest) >= infinite else finite
+        return cast(np.int32(size | np.int32(np.int32(whole & sign) << np.int32(16))))
+
+    def itself(value: Any) -> Any:
+        return value
+
+    return {types.int16: first_half, types.uint16: half}.get(value, itself)
+
+
 if HAS_NUMBA:
     from llvmlite import ir
     from numba import types
     from numba.extending import intrinsic, overload
 
     plus, greater = intrinsic(_adding), intrinsic(_choosing)
-
-    @intrinsic
-    def _bits(context: Any, value: Any) -> Any:  # noqa: ARG001 # of every intrinsic
-        """Return a float32 as an int32, or the other way round."""
-        to_float = value != types.float32
-        kind = ir.FloatType() if to_float else ir.IntType(32)
-
-        def cast(context: Any, builder: Any, signature: Any, values: Any) -> Any:  # noqa: ARG001
-            return builder.bitcast(values[0], kind)
-
-        return (types.float32 if to_float else types.int32)(value), cast
-
-    @intrinsic
-    def _times_plus(context: Any, one: Any, other: Any, third: Any) -> Any:  # noqa: ARG001
-        """Return one · other + third, rounded once where the machine can."""
-
-        def add(context: Any, builder: Any, signature: Any, values: Any) -> Any:  # noqa: ARG001
-            product = builder.fmul(*values[:2], flags=("contract",))
-            return builder.fadd(product, values[2], flags=("contract",))
-
-        return one(one, other, third), add
-
-    @overload(power)
-    def _power(exponent: Any) -> Any:  # noqa: ARG001
-        # What rounds a float32 to the integer that its last bits then are; 2^r from −1/2 to 1/2.
-        up = np.float32(3 << 22)
-        c0, c1, c2, c3, c4, c5, c6 = np.array(_POLYNOMIAL, np.float32)
-
-        def powered(exponent: Any) -> Any:
-            shifted = exponent + up
-            r = exponent - (shifted - up)
-            most = _times_plus(_times_plus(_times_plus(c6, r, c5), r, c4), r, c3)
-            rest = _times_plus(_times_plus(_times_plus(most, r, c2), r, c1), r, c0)
-            found = _bits(np.int32(_bits(rest) + np.int32(_bits(shifted) << np.int32(23))))
-            return found if exponent > LOWEST else np.float32(0)
-
-        return powered
-
-    @overload(real_of)
-    def _real_of(value: Any) -> Any:
-        # Five bits of an exponent that is 112 less than that of a float32, but for infinity.
-        sign, rest, infinite = np.int32(0x8000), np.int32(0x7FFF), np.int32(0x7C00)
-        up, top = np.float32(2.0**112), np.int32(0x7F800000)
-
-        def first_half(value: Any) -> Any:
-            return _bits(np.int32(np.int32(value) << np.int32(16)))
-
-        def half(value: Any) -> Any:
-            bits = np.int32(value)
-            size = np.int32(np.int32(bits & rest) << np.int32(13))
-            finite = _bits(_bits(size) * up)
-            size = np.int32(size | top) if np.int32(bits & rest) >= infinite else finite
-            return _bits(np.int32(size | np.int32(np.int32(bits & sign) << np.int32(16))))
-
-        def itself(value: Any) -> Any:
-            return value
-
-        return {types.int16: first_half, types.uint16: half}.get(value, itself)
+    bits, fused = intrinsic(_casting), intrinsic(_fusing)
+    overload(power)(_power)
+    overload(real_of)(_real_of)

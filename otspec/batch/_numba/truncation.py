@@ -12,7 +12,7 @@ import math
 import numpy as np
 
 from otspec.batch._array_api.library import Array
-from otspec.batch._numba.compiled import inner_code, real_of
+from otspec.batch._numba.compiled import Real, inner_code, real_of
 from otspec.batch._numba.logits import read, unit_of
 
 TEMPERATURE, TOP_K, TOP_P, MIN_P = 0, 1, 2, 3
@@ -33,7 +33,7 @@ def _is_on(step: int, limits: Array, size: int) -> bool:
 
 @inner_code
 def kept_tokens(
-    logits: Array, largest: float, tops: Array, heat: float, limits: Array, steps: Array
+    logits: Array, largest: Real, tops: Array, heat: Real, limits: Array, steps: Array
 ) -> tuple[Array, Array]:
     """Return the tokens that are kept, in ascending order, and their probabilities.
 
@@ -68,7 +68,7 @@ def kept_tokens(
 
 @inner_code
 def _gathered(
-    logits: Array, largest: float, heat: float, bound: float, tops: Array
+    logits: Array, largest: Real, heat: Real, bound: Real, tops: Array
 ) -> tuple[Array, Array]:
     """Return the tokens that are not masked and whose (logit − largest)/T reaches a bound; that."""
     number = 0
@@ -88,7 +88,7 @@ def _gathered(
 
 @inner_code
 def _after(
-    step: int, tokens: Array, values: Array, limits: Array, whole: float
+    step: int, tokens: Array, values: Array, limits: Array, whole: Real
 ) -> tuple[Array, Array]:
     """Return what a step keeps; ``whole`` is what all tokens weigh, if there were more before."""
     weights, wanted, least = np.ones(values.size), limits[0], np.float32(-np.inf)
@@ -111,7 +111,7 @@ def _after(
 
 
 @inner_code
-def _border(values: Array, weights: Array, wanted: float) -> float:
+def _border(values: Array, weights: Array, wanted: Real) -> Real:
     """Return the largest of some values from which on they weigh enough, else the smallest.
 
     Those that are above it, or below, are left out step by step.

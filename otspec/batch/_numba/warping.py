@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from otspec.batch._array_api.library import BLOCK, Array
-from otspec.batch._numba.compiled import inner_code, machine_code, power, real_of
+from otspec.batch._numba.compiled import Real, inner_code, machine_code, power, real_of
 from otspec.batch._numba.logits import largest_of, read, unit_of, write
 from otspec.batch._numba.truncation import AT_ONCE, kept_tokens
 
@@ -33,7 +33,7 @@ def _write_greedy(logits: Array, out: Array) -> None:
 
 
 @inner_code
-def _fill_tops(logits: Array, tops: Array) -> float:
+def _fill_tops(logits: Array, tops: Array) -> Real:
     """Fill in the largest logit of each few tokens, and return the largest; NaN if one is none."""
     largest = np.float32(-np.inf)
     for few in range(tops.size):
@@ -45,15 +45,15 @@ def _fill_tops(logits: Array, tops: Array) -> float:
 
 
 @inner_code
-def _counts_all(heat: float, limits: Array, size: int) -> bool:
+def _counts_all(heat: Real, limits: Array, size: int) -> bool:
     """Return whether the probabilities are a softmax of all logits."""
-    return heat > 0 and limits[0] >= size and limits[1] >= 1 and limits[2] <= 0
+    return bool(heat > 0 and limits[0] >= size and limits[1] >= 1 and limits[2] <= 0)
 
 
 @inner_code
 def measured(
-    logits: Array, heat: float, limits: Array, steps: Array, tops: Array, out: Array
-) -> tuple[float, float]:
+    logits: Array, heat: Real, limits: Array, steps: Array, tops: Array, out: Array
+) -> tuple[Real, Real]:
     """Read a row, and return the shift and the sum of a softmax; other rows are written at once.
 
     ``limits`` has top-k, top-p and min-p, and ``tops`` is room for a number of each few tokens.
@@ -77,8 +77,8 @@ def measured(
 
 @inner_code
 def chance_of(
-    logits: Array, token: int, heat: float, limits: Array, read: tuple[float, float], out: Array
-) -> float:
+    logits: Array, token: int, heat: Real, limits: Array, read: tuple[Real, Real], out: Array
+) -> Real:
     """Return the probability of a token of a row that was measured."""
     if not _counts_all(heat, limits, logits.size):
         return np.float64(out[token])
@@ -87,9 +87,7 @@ def chance_of(
 
 
 @inner_code
-def finish(
-    logits: Array, heat: float, limits: Array, read: tuple[float, float], out: Array
-) -> None:
+def finish(logits: Array, heat: Real, limits: Array, read: tuple[Real, Real], out: Array) -> None:
     """Write the probabilities of a row that was measured."""
     if _counts_all(heat, limits, logits.size):
         write(logits, unit_of(heat), read[0], np.float32(1 / read[1]), out)
