@@ -162,7 +162,11 @@ def logits_of(logits: Array, settings: Settings) -> Rows | None:
         return None
     (logits,), back, threads = memory
     lead = logits.shape[:-1]
-    source = machine("sources").source_of(logits, settings, len(lead)) if logits.size else None
+    source = (
+        machine("from_logits.sources").source_of(logits, settings, len(lead))
+        if logits.size
+        else None
+    )
     return None if source is None else Rows((source,), lead, back, threads)
 
 
@@ -178,7 +182,7 @@ def _bits(logits: Array) -> Array:
 
 def _sources(draft: Array, target: Array, settings: Any, axes: int) -> tuple[Any, ...] | None:
     """Return a draft and a target as sources, with one axis in place of some."""
-    make = machine("sources").source_of
+    make = machine("from_logits.sources").source_of
     pair = tuple(make(*each, axes) for each in zip((draft, target), settings, strict=True))
     return None if None in pair else pair
 

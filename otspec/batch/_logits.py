@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterable
 from functools import lru_cache
 from typing import Any
@@ -206,40 +207,63 @@ def _settings(
     of_rows = {
         name: _of_rows(library, logits, name, value)
         for name, value in given.items()
-        if getattr(value, "ndim", 0)
+        if _is_of_rows(value)
     }
     double = library.dtype == library.xp.float64
     plain = (order is STEPS or type(order) is str) and {*map(type, given.values())} <= _PLAIN
     return (_kept if plain else _plain)(double, order, **given | of_rows)
 
 
-def _plain(double: bool, order: Any, **given: Any) -> Settings:
+def _plain(
+    double: bool, order: Any, *, temperature: Any, top_k: Any, top_p: Any, min_p: Any
+) -> Settings:
     """Check settings; plain numbers do not change the dtype."""
-    range_ = np.finfo(np.float64 if double else np.float32)
-    low, high = float(range_.smallest_normal), float(range_.max)
-    wanted = f"0 for greedy decoding, or positive and finite, from {low:.3g} to {high:.3g}"
-    bounds = {
-        "temperature": (low, high, wanted),
-        "top_k": (1, np.inf, "at least 1"),
-        "top_p": (float(np.nextafter(0, 1)), 1, "above 0 and at most 1"),
-        "min_p": (0, 1, "at least 0 and at most 1"),
-    }
-    for name, value in given.items():
-        low, high, wanted = bounds[name]
-        if value is None and name != "temperature":
-            continue
-        if not getattr(value, "ndim", 0):
-            given[name] = as_count(name, value, 1) if name == "top_k" else as_number(name, value)
-        elif not isinstance(value, np.ndarray):
-            continue  # to look at it would wait for the device
-        values = np.asarray(given[name])
-        right = ((values >= low) & (values <= high)) | ((name == "temperature") & (value == 0))
-        if not right.all():
-            wrong = values[~right].ravel()[0].item() if values.ndim else value
-            raise ValueError(f"{name} is {shown(wrong)}: it must be {wanted}")
-    return Settings(**given, order=as_order(order))
+    low, high = _RANGES[double]
+    heat = _number("temperature", temperature)
+    wrong = _outside(temperature, heat, low, high, or_zero=True)
+    if wrong is not None:
+        raise ValueError(
+            f"temperature is {shown(wrong)}: it must be positive and finite, from {low:.3g} to "
+            f"{high:.3g}, or 0 for greedy decoding"
+        )
+    most = _number("top_k", top_k)
+    wrong = _outside(top_k, most, 1, np.inf)
+    if wrong is not None:
+        raise ValueError(f"top_k is {shown(wrong)}: it must be at least 1")
+    share = _number("top_p", top_p)
+    wrong = _outside(top_p, share, 5e-324, 1)
+    if wrong is not None:
+        raise ValueError(f"top_p is {shown(wrong)}: it must be above 0 and at most 1")
+    least = _number("min_p", min_p)
+    wrong = _outside(min_p, least, 0, 1)
+    if wrong is not None:
+        raise ValueError(f"min_p is {shown(wrong)}: it must be at least 0 and at most 1")
+    return Settings(heat, most, share, least, as_order(order))
 
 
+def _number(name: str, value: Any) -> Any:
+    """Return a setting as a plain number, or one of each row as it is; None if it is none."""
+    if _is_of_rows(value) or (value is None and name != "temperature"):
+        return value
+    return as_count(name, value, 1) if name == "top_k" else as_number(name, value)
+
+
+def _is_of_rows(value: Any) -> bool:
+    return getattr(value, "ndim", 0) > 0
+
+
+def _outside(given: Any, value: Any, low: float, high: float, *, or_zero: bool = False) -> Any:
+    """Return a value out of range; None if there is none, or it would have to be waited for."""
+    if value is None or (_is_of_rows(value) and not isinstance(value, np.ndarray)):
+        return None
+    if not isinstance(value, np.ndarray):
+        return None if low <= value <= high or (or_zero and given == 0) else given
+    wrong = ~((value >= low) & (value <= high)) & ~(or_zero & (value == 0))
+    return value[wrong].ravel()[0].item() if wrong.any() else None
+
+
+_RANGES = [(2.0**-126, 2.0**128 - 2.0**104), (2.0**-1022, sys.float_info.max)]
+"""Positive numbers with all their digits, the least and the largest: of float32, of float64."""
 _PLAIN = {int, float, type(None)}
 _kept = lru_cache(maxsize=64, typed=True)(_plain)
 """The same for plain numbers, which are checked once."""

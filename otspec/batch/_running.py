@@ -127,7 +127,7 @@ def warped(logits: Array, settings: Settings | None) -> Array:
     if rows is None:
         return probabilities(library_of(logits), logits, settings)
     kind = "float32", logits.shape[-1]
-    return rows.run(machine("sources").written, kinds=(kind,))[0]
+    return rows.run(machine("from_logits.sources").written, kinds=(kind,))[0]
 
 
 def straight(
@@ -158,13 +158,13 @@ def straight(
     if rows is None:
         return None
     as_flag(checked, "checked")
-    sources = machine("sources")
+    sources = machine("from_logits.sources")
     if rule is not None:
         options = (as_grades(grades),) if rule.graded else ()
         verify = sources.in_parts(machine(rule.rows).verify)
         return Verified(*rows.run(verify, *options, kinds=KINDS[Verified]))
     if block == "token":
-        verify = sources.of_sources(machine("drafted_logits").token)
+        verify = sources.of_sources(machine("from_logits.drafted_block").token)
     else:
         verify = sources.in_parts(machine("drafted_block").published)
     return VerifiedBlock(*rows.run(verify, kinds=KINDS[VerifiedBlock]))

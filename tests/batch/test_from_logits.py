@@ -281,8 +281,14 @@ def test_logits_of_any_size_and_the_coldest_temperature():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"temperature": -1.0}, "temperature is -1.0: it must be 0 for greedy decoding, or pos"),
-        ({"temperature": np.array([1, -1.0])}, "temperature is -1.0: it must be 0 for greedy"),
+        (
+            {"temperature": -1.0},
+            "temperature is -1.0: it must be positive and finite, from .* or 0 for",
+        ),
+        (
+            {"temperature": np.array([1, -1.0])},
+            "temperature is -1.0: it must be positive and finite, from ",
+        ),
         ({"temperature": np.ones(3)}, r"temperature is float64 of shape \(3,\): it must be one nu"),
         ({"temperature": np.ones(2, int)}, "temperature is int64 of shape .*float for each row"),
         ({"top_k": np.ones(2)}, "top_k is float64 of shape .*one integer for each row"),

@@ -31,7 +31,7 @@ def inner_code(loop: Loop) -> Loop:
 @cache
 def edition_of(*folders: Path) -> str:
     """Return what tells the sources of folders from others."""
-    sources = b"".join(path.read_bytes() for each in folders for path in sorted(each.glob("*.py")))
+    sources = b"".join(path.read_bytes() for each in folders for path in sorted(each.rglob("*.py")))
     return f"{crc32(sources):08x}"
 
 

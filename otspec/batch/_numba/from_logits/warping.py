@@ -8,8 +8,8 @@ import numpy as np
 
 from otspec.batch._array_api.library import BLOCK, Array
 from otspec.batch._numba.compiled import Real, inner_code, machine_code, power, real_of
-from otspec.batch._numba.logits import largest_of, read, unit_of, write
-from otspec.batch._numba.truncation import AT_ONCE, kept_tokens
+from otspec.batch._numba.from_logits.softmax import largest_of, read, unit_of, write
+from otspec.batch._numba.from_logits.truncation import AT_ONCE, kept_tokens
 
 GIVEN = -1.0
 """The temperature of rows that are probabilities already."""
@@ -109,7 +109,7 @@ def warp_rows(
     limits : array, shape (rows, 3)
         top-k, at least V for none; top-p, 1 for none; min-p, 0 for none.
     steps : array, shape (4,)
-        As :mod:`otspec.batch._numba.truncation` numbers them.
+        As :mod:`otspec.batch._numba.from_logits.truncation` numbers them.
     out : array of float32, shape (rows, V)
     """
     size = out.shape[1]

@@ -12,7 +12,7 @@ import numpy as np
 from otspec._base.compiling import unwriteable
 from otspec.batch._array_api.library import Array
 from otspec.batch._array_api.warping import Settings
-from otspec.batch._numba.warping import GIVEN, warp_rows
+from otspec.batch._numba.from_logits.warping import GIVEN, warp_rows
 from otspec.warping import STEPS
 
 _CACHED = 1 << 18
@@ -25,11 +25,11 @@ class Parts(NamedTuple):
     Parameters
     ----------
     flat : ndarray
-        What all rows lie in: float32, or bits as :mod:`otspec.batch._numba.logits` has them.
+        What all rows lie in: float32, or bits as :mod:`otspec.batch._numba.from_logits.softmax` has them.
     starts, heats : ndarray, shape (...)
         Where each row begins, and its temperature; ``GIVEN`` where it has probabilities.
     limits : ndarray, shape (..., 3)
-        As :func:`~otspec.batch._numba.warping.warp_rows` takes them.
+        As :func:`~otspec.batch._numba.from_logits.warping.warp_rows` takes them.
     steps : ndarray, shape (4,)
     """
 

@@ -7,10 +7,10 @@ import numpy as np
 from otspec.batch._array_api.library import Array
 from otspec.batch._numba.compiled import machine_code
 from otspec.batch._numba.drafted_block import following
+from otspec.batch._numba.from_logits.truncation import AT_ONCE
+from otspec.batch._numba.from_logits.warping import chance_of, finish, measured
 from otspec.batch._numba.outcome import accepts
 from otspec.batch._numba.passes import blocks_of
-from otspec.batch._numba.truncation import AT_ONCE
-from otspec.batch._numba.warping import chance_of, finish, measured
 
 
 @machine_code

@@ -13,7 +13,7 @@ import numpy as np
 
 from otspec.batch._array_api.library import Array
 from otspec.batch._numba.compiled import Real, inner_code, real_of
-from otspec.batch._numba.logits import read, unit_of
+from otspec.batch._numba.from_logits.softmax import read, unit_of
 
 TEMPERATURE, TOP_K, TOP_P, MIN_P = 0, 1, 2, 3
 """The steps, as they are numbered; those of the limits come one before."""
