@@ -41,7 +41,7 @@ def small(verifier, **options):
     detect = ONE_BY_ONE if slow else AT_ONCE
     if options.get("mode") == "exact":
         options["shape"] = 1
-    less = {"device": "cpu", "detect": detect, "vocabulary": 61, "entries": 1_000}
+    less = {"device": "cpu", "detect": detect, "coarse": 0.5, "vocabulary": 61, "entries": 1_000}
     return CHECK(verifier, **options | less)
 
 
