@@ -14,7 +14,7 @@ from tests.conformance.small_verifiers import (
     one_uniform,
 )
 
-QUICK = {"detect": 0.15, "coarse": 0.5, "vocabulary": 67, "entries": 4_000}
+QUICK = {"detect": 0.15, "vocabulary": 67, "entries": 4_000}
 """Coarse, for faults that are larger."""
 
 
