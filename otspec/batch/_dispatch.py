@@ -81,7 +81,9 @@ class Rows(NamedTuple):
 
     def shaped(self, values: Array) -> Array:
         """Return results, one per row, as the caller has its arrays."""
-        return self.back(values if len(self.lead) == 1 else values.reshape(self.lead))
+        if len(self.lead) != 1:
+            values = values.reshape((*self.lead, *values.shape[1:]))
+        return self.back(values)
 
 
 def rows_of(
@@ -130,32 +132,33 @@ def rows_of(
     return Rows(arguments, tuple(lead), back, threads)
 
 
-def pairs_of(draft: Array, target: Array) -> Rows | None:
-    """Return a draft and a target row by row; None if they go the other path, or do not fit.
+def reals_of(*given: Array, single: bool = False) -> Rows | None:
+    """Return arrays of one shape row by row; None if they go the other path, or do not fit.
 
-    Gradients are found of operations on arrays.
+    Gradients are found of operations on arrays. Where ``single``, only float32 goes row by row.
     """
-    memory = None if are_learnt(draft, target) else _in_memory((draft, target))
+    memory = None if are_learnt(*given) else _in_memory(given)
     if memory is None:
         return None
-    (draft, target), back, threads = memory
-    if not _is_pair(draft, target) or draft.shape != target.shape:
+    arrays, back, threads = memory
+    first = arrays[0]
+    if not _are_reals(*arrays) or (single and first.dtype != np.float32):
         return None
-    if not all(_lie_well(values, False) for values in (draft, target)):
+    if any(part.shape != first.shape or not _lie_well(part, False) for part in arrays):
         return None
-    *lead, size = draft.shape
+    *lead, size = first.shape
     count = prod(lead)
-    arguments = (_read(values, draft.dtype, count, size) for values in (draft, target))
-    return Rows(tuple(arguments), tuple(lead), back, threads)
+    arguments = tuple(_read(part, first.dtype, count, size) for part in arrays)
+    return Rows(arguments, tuple(lead), back, threads)
 
 
-def are_learnt(draft: Array, target: Array) -> bool:
-    """Return whether gradients are wanted of one of them."""
-    if not is_torch(draft):
+def are_learnt(*given: Array) -> bool:
+    """Return whether gradients are wanted of one of some arrays."""
+    if not is_torch(given[0]):
         return False
     import torch
 
-    return bool(torch.is_grad_enabled() and (draft.requires_grad or target.requires_grad))
+    return bool(torch.is_grad_enabled() and any(part.requires_grad for part in given))
 
 
 def _in_memory(
@@ -186,7 +189,7 @@ def _are_fit(
 ) -> bool:
     """Return whether the arguments, each by itself, are what a loop over the rows takes."""
     return (
-        _is_pair(draft, target)
+        _are_reals(draft, target)
         and uniforms.dtype in _REALS
         and drafts.dtype.kind in "iu"
         and drafts.dtype.isnative
@@ -198,14 +201,14 @@ def _are_fit(
     )
 
 
-def _is_pair(draft: Array, target: Array) -> bool:
+def _are_reals(first: Array, *others: Array) -> bool:
+    """Return whether arrays are real numbers of one dtype, and some."""
     return (
-        draft.dtype in _REALS
-        and target.dtype == draft.dtype
-        and draft.flags.aligned
-        and target.flags.aligned
-        and draft.ndim > 0
-        and draft.size > 0
+        first.dtype in _REALS
+        and first.ndim > 0
+        and first.size > 0
+        and all(part.dtype == first.dtype for part in others)
+        and all(part.flags.aligned for part in (first, *others))
     )
 
 

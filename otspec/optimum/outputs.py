@@ -18,13 +18,9 @@ class Outputs(Frozen):
 
     A token whose ratio b/q is between the two levels is output as it is selected. Of the laws
     between q and b with that total variation it is the nearest to q in every divergence.
-
-    Parameters
-    ----------
-    selection, target : ndarray, shape (n,)
-        The laws b and q, in one arithmetic.
     """
 
+    # selection, target: (n,): the laws b and q, in one arithmetic
     selection: Distribution
     target: Distribution
 

@@ -12,7 +12,7 @@ from otspec.distributions import as_k
 from otspec.drafts import IID
 from otspec.estimate import value_of
 from otspec.optimum import Optimum
-from otspec.plots.axes import against_counts, legend_beside
+from otspec.plots.axes import MOST_NAMES, against_counts, label_ends, legend_beside
 from otspec.plots.canvas import decimals, panel_on
 from otspec.plots.inline import explain
 from otspec.plots.looks import label_of, look_of, style_of
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 Lines = dict[tuple[str, str], dict[int, Number]]
 """(rule, drafts) -> k -> acceptance."""
 
+_BAND = "optimum minus best other rule"
 _WANTED = "rows of a comparison, rules, optima, or a dict of names to {k: acceptance}"
 
 
@@ -33,12 +34,12 @@ def acceptance(
     results: Iterable[Row | Rule | Optimum] | Mapping[str, Mapping[int, Number]],
     ax: Axes | None = None,
 ) -> Axes:
-    """Draw acceptance against k, one line per rule and draft law, with a legend.
+    """Draw acceptance against k, one line for each rule and draft law.
 
-    The optimum has the color of the ink. Between that of the best draft law and the best of the
-    rules that do not attain the optimum of their drafts is shaded what they leave. Each draft law
-    has its line style; what can coincide with another line has an open marker, and what does
-    coincide with the optimum is broad behind it.
+    Up to six lines have their names at their right ends, more have a legend. The optimum has the
+    color of the text. A rule that attains it is a broad line behind it, and shares its name. The
+    band between the best optimum and the best of the other rules is shaded. Each draft law has its
+    line style.
 
     Parameters
     ----------
@@ -65,29 +66,51 @@ def acceptance(
     lines = _lines(results)
     with panel_on(ax) as panel:
         _shade_gap(panel, lines)
+        drawn = {}
         for (rule, drafts), line in lines.items():
-            (drawn,) = panel.plot(
-                list(line),
-                [float(value) for value in line.values()],
-                linestyle=style_of(drafts),
-                label=label_of(rule, drafts),
-                **look_of(rule, drafts),
+            look = look_of(rule, drafts) | {"linestyle": style_of(drafts)}
+            values = [float(value) for value in line.values()]
+            (drawn[rule, drafts],) = panel.plot(
+                list(line), values, label=label_of(rule, drafts), **look
             )
-            explain(drawn, [_words(rule, drafts, k, lines) for k in line])
+            explain(drawn[rule, drafts], [_words(rule, drafts, k, lines) for k in line])
         against_counts(panel, _counts(lines))
         panel.set_ylabel("probability that a draft is accepted")
         panel.grid(alpha=0.25)
-        return legend_beside(panel)
+        names = _names(lines)
+        if len(names) > MOST_NAMES:
+            return legend_beside(panel)
+        if panel.collections:
+            panel.annotate(
+                f"shaded: {_BAND}", (0.98, 0.02), xycoords="axes fraction", ha="right",
+                fontsize="x-small",
+            )  # fmt: skip
+        return label_ends(panel, {name: drawn[line] for name, line in names.items()})
+
+
+def _names(lines: Lines) -> dict[str, tuple[str, str]]:
+    """Return what stands beside each line; rules that attain the optimum are named with it."""
+    attaining: dict[str, list[str]] = {}
+    others = {}
+    for (rule, drafts), line in lines.items():
+        best = lines.get((OPTIMUM, drafts), {})
+        if rule == OPTIMUM:
+            attaining.setdefault(drafts, [])
+        elif best and all(attains(value, best.get(k, value)) for k, value in line.items()):
+            # Rules for fewer numbers of drafts, such as one, end elsewhere: the optimum has a name.
+            attaining.setdefault(drafts, []).extend([rule] if list(line) == list(best) else [])
+        else:
+            others[label_of(rule, drafts)] = rule, drafts
+    one = len(attaining) == 1
+    optima = {
+        "\n= ".join([OPTIMUM if one else label_of(OPTIMUM, drafts), *rules]): (OPTIMUM, drafts)
+        for drafts, rules in attaining.items()
+    }
+    return optima | others
 
 
 def _lines(results: Any) -> Lines:
-    """Return what is drawn, k ascending.
-
-    Raises
-    ------
-    ValueError
-        Nothing, something else, or two numbers for one place.
-    """
+    """Return what is drawn, k ascending."""
     if isinstance(results, Mapping):
         points = _own(results)
     else:
@@ -145,7 +168,7 @@ def _words(rule: str, drafts: str, k: int, lines: Lines) -> str:
 
 
 def _shade_gap(panel: Axes, lines: Lines) -> None:
-    """Shade between the optimum of the best draft law and the best rule that attains none."""
+    """Shade the band between the best optimum and the best rule that attains none."""
     optima = {law: line for (rule, law), line in lines.items() if rule == OPTIMUM}
     below = [
         line for (_, law), line in lines.items()
@@ -159,9 +182,7 @@ def _shade_gap(panel: Axes, lines: Lines) -> None:
         max((float(line[k]) for line in below if k in line), default=most)
         for k, most in zip(ks, top, strict=True)
     ]
-    panel.fill_between(
-        ks, best, top, color="#F0E442", alpha=0.45, linewidth=0, label="what the other rules leave"
-    )
+    panel.fill_between(ks, best, top, color="#F0E442", alpha=0.45, linewidth=0, label=_BAND)
 
 
 def _counts(lines: Lines) -> list[int]:

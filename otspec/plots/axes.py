@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import numpy as np
@@ -10,26 +10,24 @@ import numpy as np
 from otspec._base.arguments import as_instance, as_list
 from otspec._base.arithmetic import Number
 from otspec.estimate import Estimate, Quantity
-from otspec.plots.canvas import decimals
+from otspec.plots.canvas import decimals, drawable
 from otspec.plots.inline import explain
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.lines import Line2D
 
 Point: TypeAlias = tuple[float, Number | Quantity, float]
 """Place, number and standard error."""
 PER_CALL = "tokens per call of the target"
+MOST_NAMES = 6
+"""Lines that have their names beside them; a legend is easier to read for more."""
+_END = "name of a line"
 Kind = TypeVar("Kind")
 
 
 def as_rows(rows: Iterable[Kind], kind: type[Kind], wanted: str = "") -> list[Kind]:
-    """Check rows of a result, of which there is at least one.
-
-    Raises
-    ------
-    ValueError
-        None, or something else; naming what is wanted.
-    """
+    """Check rows of a result, of which there is at least one."""
     wanted = wanted or f"a list of {kind.__name__}"
     found = as_list(rows, "rows", wanted)
     for i, row in enumerate(found):
@@ -53,17 +51,9 @@ def line_with_bars(
 ) -> Axes:
     """Draw a line with bars where numbers have errors, or are estimates with an interval.
 
-    Parameters
-    ----------
-    ax : matplotlib.axes.Axes
-    points : sequence of (float, number, float)
-        Place, number and standard error, 0 for exact ones and NaN if it is not known.
-    label : str
-        What the legend calls the line.
-    places : sequence of str
-        What each place is, for those who point at its mark.
-    look
-        Keywords of ``Axes.plot``.
+    ``points``: place, number and standard error, 0 for exact ones and NaN if it is not known.
+    ``label``: what the legend calls the line. ``places``: what each place is, for those who point
+    at its mark. ``look``: keywords of ``Axes.plot``.
     """
     bars = np.array([_bar(number, error) for _, number, error in points]).reshape(-1, 2).T
     drawn = ax.errorbar(
@@ -89,6 +79,42 @@ def _error(number: Number | Quantity, error: float) -> str:
     if isinstance(number, Estimate):
         return f", from {decimals(number.low)} to {decimals(number.high)}"
     return f" ± {decimals(error)}" if error > 0 else ""
+
+
+def label_ends(ax: Axes, lines: Mapping[str, Line2D]) -> Axes:
+    """Write names beside the right ends of lines, in their colors and in the order of their ends.
+
+    Names that would overlap move apart by as little as possible, in the least squares sense.
+    Call it when everything is drawn. A second call replaces the names of the first.
+    """
+    from scipy.optimize import isotonic_regression
+
+    for text in [text for text in ax.texts if text.get_gid() == _END]:
+        text.remove()
+    names = sorted(lines, key=lambda name: float(np.asarray(lines[name].get_ydata())[-1]))
+    ends = [np.column_stack(lines[name].get_data())[-1] for name in names]
+    size = 0.95 * float(ax.xaxis.label.get_fontsize())
+    low, high = ax.get_ylim()
+    inches = 0.8 * ax.bbox.height / ax.figure.dpi  # axis labels get the rest
+    line = (high - low) * 1.25 * size / 72 / inches
+    rows = np.array([len(name.splitlines()) for name in names])
+    # Heights y_i are far enough apart if y_i - steps_i ascends: names that touch are steps apart.
+    steps = line * (np.cumsum(rows) - rows / 2)
+    heights = isotonic_regression([y for _, y in ends] - steps).x + steps
+    right = max(x for x, _ in ends)
+    for name, height in zip(names, heights, strict=True):
+        ax.annotate(
+            "\n".join(map(drawable, name.splitlines())), (right, height), (9, 0),
+            textcoords="offset points", va="center", color=lines[name].get_color(), fontsize=size,
+            annotation_clip=False, parse_math=False, gid=_END,
+        )  # fmt: skip
+    return ax
+
+
+def name_lines(ax: Axes) -> Axes:
+    """Name what :func:`line_with_bars` drew: at ends of lines, or in a legend of many."""
+    lines = {str(drawn.get_label()): drawn[0] for drawn in ax.containers}
+    return label_ends(ax, lines) if len(lines) <= MOST_NAMES else legend_beside(ax)
 
 
 def legend_beside(ax: Axes, **more: Any) -> Axes:

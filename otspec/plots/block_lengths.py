@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from otspec.blocks.comparison import BlockComparison
-from otspec.plots.axes import PER_CALL, Point, as_rows, legend_beside, line_with_bars
+from otspec.plots.axes import PER_CALL, Point, as_rows, line_with_bars, name_lines
 from otspec.plots.canvas import panel_on
 from otspec.plots.looks import look_of_several
 from otspec.traces.comparison import OPTIMUM
@@ -53,4 +53,4 @@ def blocks(rows: Iterable[BlockComparison], ax: Axes | None = None) -> Axes:
         panel.set_xlabel("drafted tokens L")
         panel.set_ylabel(PER_CALL)
         panel.grid(alpha=0.25)
-        return legend_beside(panel)
+        return name_lines(panel)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from os import PathLike
 from typing import TYPE_CHECKING
 
 from otspec._base.arguments import as_path
 from otspec._base.extras import needed
+from otspec.drafts import LAWS
 from otspec.plots.against_k import acceptance
 from otspec.plots.canvas import STYLE, drawable, in_style
 from otspec.plots.positions import gap_quantiles
@@ -32,7 +33,7 @@ _LETTERS = {
 
 
 def save_acceptance_chart(results: Iterable[Row], path: str | PathLike[str], *, title: str) -> None:
-    """Draw acceptance against k as :func:`acceptance` does, and write the picture.
+    """Draw acceptance against k, one panel for each draft law, and write the picture.
 
     Parameters
     ----------
@@ -56,29 +57,48 @@ def save_acceptance_chart(results: Iterable[Row], path: str | PathLike[str], *, 
 def acceptance_figure(results: Iterable[Row], *, title: str) -> Figure:
     """Return the picture that :func:`save_acceptance_chart` writes.
 
-    Parameters
-    ----------
-    results, title
-        As there.
+    ``results`` and ``title``: as there.
     """
-    with titled(title, height=4.6) as figure:
-        acceptance(results, figure.add_subplot())
+    panels = laws_apart(results)
+    columns = min(len(panels), 2)
+    lines = -(-len(panels) // columns)
+    with titled(title, height=0.6 + 3.8 * lines, width=1 + 4.5 * columns) as figure:
+        acceptance_panels(panels, figure, columns)
         return figure
+
+
+def laws_apart(results: Iterable[Row]) -> dict[str, list[Row]]:
+    """Return the rows of each draft law that has several k; if none has, all rows together."""
+    rows = list(results)
+    by_law: dict[str, list[Row]] = {}
+    for row in rows:
+        by_law.setdefault(row.drafts, []).append(row)
+    several = {law: own for law, own in by_law.items() if len({row.k for row in own}) > 1}
+    return several or {"": rows}
+
+
+def acceptance_panels(panels: Mapping[str, Sequence[Row]], figure: Figure, columns: int) -> None:
+    """Draw acceptance against k on an empty figure, one panel for each draft law.
+
+    ``panels``: of one temperature, by the name of the draft law, which is the title. ``columns``:
+    how many panels are beside each other. Panels share their vertical axis.
+    """
+    lines = -(-len(panels) // columns)
+    places = figure.subplots(lines, columns, sharey=True, squeeze=False)
+    for ax, (drafts, own) in zip(places.flat, panels.items(), strict=False):
+        ax.set_title(f"{LAWS[drafts].words} drafts" if drafts in LAWS else "", loc="left")
+        ax.set_ylim(0, 1.02)
+        acceptance(own, ax)
+        if ax not in places[:, 0]:
+            ax.set_ylabel("")
+    for ax in places.flat[len(panels) :]:
+        ax.remove()
 
 
 def gap_figure(rows: Sequence[Statistic], *, title: str) -> Figure | None:
     """Return a picture of the gaps of the rules below the optimum, see :func:`gap_quantiles`.
 
-    Parameters
-    ----------
-    rows : sequence of Statistic
-        Of one temperature.
-    title : str
-
-    Returns
-    -------
-    matplotlib.figure.Figure or None
-        None if all rules attain the optimum.
+    ``rows``: of one temperature. Result: None if all rules attain the optimum.
     """
     below = [r for r in rows if r.rule != OPTIMUM and not attains(r.acceptance, r.optimum)]
     if not below:
@@ -93,15 +113,7 @@ def heat_figure(rows: Sequence[Statistic], *, title: str) -> Figure | None:
 
     Each draft law has a panel, with the largest number of drafts that it has.
 
-    Parameters
-    ----------
-    rows : sequence of Statistic
-    title : str
-
-    Returns
-    -------
-    matplotlib.figure.Figure or None
-        None if there is one pair of temperatures only.
+    Result: None if there is one pair of temperatures only.
     """
     if len(by_heat(rows)) < 2:
         return None
@@ -124,13 +136,7 @@ def heat_figure(rows: Sequence[Statistic], *, title: str) -> Figure | None:
 
 @contextmanager
 def titled(title: str, *, height: float, width: float = 7.0) -> Iterator[Figure]:
-    """Give an empty picture with a title, to be drawn in the style of all, in letters for screens.
-
-    Raises
-    ------
-    ValueError
-        Matplotlib is not installed.
-    """
+    """Give an empty picture with a title, in the common style, with letters for screens."""
     needed("matplotlib", "drawing", "plots")
     from matplotlib.figure import Figure
 

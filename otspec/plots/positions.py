@@ -9,7 +9,7 @@ from otspec._base.arguments import as_instance, as_list
 from otspec.plots.axes import as_rows, legend_beside
 from otspec.plots.canvas import WIDE, decimals, ink, panel_on
 from otspec.plots.inline import explain
-from otspec.plots.looks import label_of, look_of, style_of
+from otspec.plots.looks import label_of, look_of
 from otspec.traces.comparison import OPTIMUM, Row
 from otspec.traces.statistics import Statistic
 from otspec.traces.summary import attains
@@ -61,7 +61,7 @@ def gaps(positions: Iterable[Sequence[Row]], ax: Axes | None = None) -> Axes:
             name = label_of(rule, drafts) + ("" if one_k else f", k = {k}")
             (line,) = panel.plot(
                 list(rows), [float(row.gap) for row in rows.values()], label=name,
-                **look_of(rule, drafts) | {"linestyle": style_of(drafts), "linewidth": 0.6},
+                **look_of(rule, drafts) | {"linestyle": "none"},
             )  # fmt: skip
             explain(
                 line,
@@ -132,11 +132,5 @@ def _words(row: Statistic) -> str:
 
 
 def as_statistics(rows: Iterable[Statistic]) -> list[Statistic]:
-    """Check the rows of a run.
-
-    Raises
-    ------
-    ValueError
-        None, or something else.
-    """
+    """Check the rows of a run."""
     return as_rows(rows, Statistic, "rows of statistics_of, as a run has them")

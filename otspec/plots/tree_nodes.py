@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from otspec._base.arithmetic import Number
 from otspec.blocks import BestTree, Configuration, TreeComparison
-from otspec.plots.axes import PER_CALL, Point, as_rows, legend_beside, line_with_bars
+from otspec.plots.axes import PER_CALL, Point, as_rows, legend_beside, line_with_bars, name_lines
 from otspec.plots.canvas import panel_on
 from otspec.plots.looks import as_title, look_of_several
 
@@ -83,7 +83,7 @@ def best_trees(rows: Iterable[BestTree], rule: str, ax: Axes | None = None) -> A
     places = [f"{row.tree.text}, {row.nodes} nodes" for row in found]
     with panel_on(ax) as panel:
         line_with_bars(panel, points, title, places, **look_of_several(title))
-        return legend_beside(_against_nodes(panel))
+        return name_lines(_against_nodes(panel))
 
 
 def sweep(rows: Iterable[Configuration], rule: str, ax: Axes | None = None) -> Axes:
@@ -114,12 +114,13 @@ def sweep(rows: Iterable[Configuration], rule: str, ax: Axes | None = None) -> A
     points: list[Point] = [(place, row.efficiency, 0.0) for place, row in enumerate(found)]
     names = [row.name for row in found]
     with panel_on(ax) as panel:
-        line_with_bars(panel, points, title, names, **look_of_several(title))
+        look = look_of_several(title) | {"linestyle": "none"}  # trees have no order
+        line_with_bars(panel, points, title, names, **look)
         panel.set_xticks(range(len(names)), names, rotation=45, ha="right", rotation_mode="anchor")
         panel.set_xlabel("children by depth")
         panel.set_ylabel(PER_CALL)
         panel.grid(alpha=0.25)
-        return legend_beside(panel)
+        return name_lines(panel)
 
 
 def _draw_most(panel: Axes, points: Iterable[tuple[float, Number]]) -> None:

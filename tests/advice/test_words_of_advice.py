@@ -54,7 +54,7 @@ def without_intervals(choice):
 
 
 FASTEST = "The fastest is recursive rejection of the tree 2x1: 2.5000 tokens per call, 2.000 times"
-HELD_OUT = "Chosen on other texts than it is measured on, which does not flatter it: 1.875 times"
+HELD_OUT = "Cross-validated, as the choice was made on other texts: 1.875 times"
 BARE = {"choices": [*map(without_intervals, (TREE, CHAIN, ALONE))], "held_out": math.nan,
         "ends": UNKNOWN}  # fmt: skip
 
@@ -63,12 +63,12 @@ def test_sentences_of_many_texts():
     assert list(sentences(advice())) == [
         f"{FASTEST} as fast as without drafts (95% interval 1.750 to 2.250).",
         f"{HELD_OUT} (95% interval 1.500 to 2.000).",
-        "Intervals are of more such texts, if these are a random sample of them.",
+        "Intervals are 95% confidence intervals for the mean over texts.",
     ]
 
 
 @pytest.mark.parametrize(
-    ("texts", "said"), [(0, []), (1, ["One text says nothing about others."]), (2, [])]
+    ("texts", "said"), [(0, []), (1, ["One text gives no interval."]), (2, [])]
 )
 def test_sentences_without_intervals(texts, said):
     assert list(sentences(advice(texts=texts, **BARE))) == [
@@ -153,8 +153,8 @@ def test_a_report_begins_with_what_is_gained(tmp_path, tokens, words):
     assert lead == (
         f"On two files: {FASTEST[:1].lower()}{FASTEST[1:]} as fast as without drafts (95% interval "
         "1.750 to 2.250). Token verification of one drafted text is 1.500 times as fast at best, "
-        f"25.0% slower, with {words} tokens per call. Chosen on other texts than it is measured "
-        "on, which does not flatter it: 1.875 times (95% interval 1.500 to 2.000)."
+        f"25.0% slower, with {words} tokens per call. Cross-validated, as the choice was made "
+        "on other texts: 1.875 times (95% interval 1.500 to 2.000)."
     )
     assert "<dd>×2.000</dd>" in page
     assert "<dd>+33.3%</dd>" in page
@@ -165,8 +165,8 @@ def test_a_report_begins_with_what_is_gained(tmp_path, tokens, words):
     ("options", "said"),
     [
         ({"texts": 0, **BARE}, "Nothing: all numbers are exact for these two models."),
-        ({"texts": 1, **BARE}, "All numbers are of one text, which says nothing about others."),
-        ({"texts": 2}, "All numbers are means over 2 texts; intervals are of more such texts"),
+        ({"texts": 1, **BARE}, "All numbers are from one text, so that there are no intervals."),
+        ({"texts": 2}, "All numbers are means over 2 texts, with 95% confidence intervals"),
     ],
 )
 def test_a_report_says_what_is_uncertain(tmp_path, options, said):

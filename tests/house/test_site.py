@@ -7,11 +7,13 @@ import doctest
 import importlib
 import inspect
 import re
+from fractions import Fraction
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 from docs_scripts import script
+from matplotlib.figure import Figure
 
 import otspec
 
@@ -56,12 +58,17 @@ def test_titles_of_the_sidebar_are_short():
             assert 1 <= len(title) <= 20, (group, page)
 
 
-def test_the_readme_has_the_doors_of_the_front_page():
+def test_the_readme_has_the_paths_of_the_front_page():
     front = (DOCS / "index.md").read_text(encoding="utf-8")
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     for group in GROUPS:
         assert f":::{{grid-item-card}} {group}\n" in front
-        assert f"**{group}**:" in readme
+    for reader in ("Student", "Engineer", "Researcher"):
+        (card,) = re.findall(rf":::{{grid-item-card}} {reader}\n(.*?)\n:::", front, re.DOTALL)
+        (line,) = re.findall(rf"\*\*{reader}\*\*: (.*?)\n\n", readme, re.DOTALL)
+        pages = re.findall(r"\]\(([\w/]+\.md)\)", card)[:5]
+        assert len(pages) == 5
+        assert re.findall(r"\]\(docs/([\w/]+\.md)\)", line) == pages
     for question in ("How much can be accepted", "Which rule gets there?"):
         assert question in front
         assert question in readme
@@ -108,15 +115,31 @@ def test_rules_to_use_accept_what_any_rule_can():
         assert 0 <= float(most) - float(accepts) < (2e-4 if "PriorityMixture" in row else 1e-9)
 
 
-def test_the_front_picture_has_an_ink_for_each_page(tmp_path):
+def test_the_front_pictures_have_an_ink_for_each_page(tmp_path):
     front = script("front")
-    rows = otspec.traces.compare(["1/2", "3/10", "1/5"], ["1/10", "3/5", "3/10"], [1, 2])
     for page, ink in front.INKS.items():
-        front.draw(rows, page, tmp_path / f"{page}.svg")
-        for path in (tmp_path / f"{page}.svg", DOCS / "_static" / f"trace-{page}.svg"):
+        with front.drawn(tmp_path / f"{page}.svg", page, (4, 3)) as figure:
+            front.two_drafts(figure.add_subplot(), ink)
+        shipped = [DOCS / "_static" / f"{name}-{page}.svg" for name in ("trace", "idea")]
+        for path in (tmp_path / f"{page}.svg", *shipped):
             drawn = path.read_text(encoding="utf-8")
             assert ink in drawn
             assert [other for other in front.INKS.values() if other != ink and other in drawn] == []
+
+
+def test_the_front_picture_says_what_the_package_computes():
+    front = script("front")
+    pair = [
+        [Fraction(mass).limit_denominator(10) for mass in law]
+        for law in (front.DRAFT, front.TARGET)
+    ]
+    best = otspec.optimal_acceptances(*pair, [1, 2])
+    assert list(best) == [Fraction(6, 10), Fraction(85, 100)]
+    picture = Figure().subplots(1, 2)
+    front.one_draft(picture[0], "black")
+    front.two_drafts(picture[1], "black")
+    titles = [panel.get_title(loc="left") for panel in picture]
+    assert [title.split()[-1] for title in titles] == ["0.6", "0.85"]
 
 
 def test_types_in_docstrings_are_links_where_they_are_known():

@@ -39,14 +39,9 @@ _UNIT = 2**60
 
 @dataclass(frozen=True, eq=False)
 class Vessels(Frozen):
-    """Vessels that fill alike until the low ones are full.
+    """Vessels that fill alike until the low ones are full."""
 
-    Parameters
-    ----------
-    volumes, widths : ndarray, shape (m,)
-        Of each vessel; widths are positive.
-    """
-
+    # volumes, widths: (m,): of each vessel; widths are positive
     volumes: Array
     widths: Array
 
@@ -112,21 +107,8 @@ _NEVER = 2
 def level_selection(law: DraftLaw, target: Distribution) -> Array | None:
     """Return the feasible law b of the selected draft that is nearest to a target.
 
-    Parameters
-    ----------
-    law : DraftLaw
-    target : ndarray, shape (n,)
-
-    Returns
-    -------
-    ndarray, shape (n,) or None
-        Σ min(b, q) is the optimum. None as for
-        :func:`otspec.optimum.cuts.selections.best_selection`.
-
-    Raises
-    ------
-    ValueError
-        As :func:`otspec.optimum.cuts.minimum.minimum_cut`.
+    Shapes: ``target`` (n,). Result, shape (n,): Σ min(b, q) is the optimum. None as for
+    :func:`otspec.optimum.cuts.selections.best_selection`.
     """
     selected, everything = zeros(law.n, like=target), np.ones(law.n, dtype=bool)
     unwanted = target == 0

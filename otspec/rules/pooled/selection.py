@@ -36,11 +36,11 @@ MOST_DRAFTS = 10**9
 class PooledSelection(PooledRule):
     """Select a draft from the highest group of pools that holds one, then couple maximally.
 
-    Pools are stretches of tokens of ascending target/draft. A uniform number decides which of
-    their boundaries are barriers; one of the drafts above the highest barrier with drafts above
-    it is selected, all alike. The law b of the selected token is known, so that accepting it
-    with probability min(1, q/b) and drawing from (q − b)₊ otherwise is exactly lossless, whatever
-    the pools.
+    Pools are sets of tokens that are adjacent in the order of target/draft. A uniform number
+    decides which boundaries of pools are barriers. The rule looks for the highest barrier with
+    drafts above it, and selects one of these drafts uniformly at random. The distribution b of the
+    selected token is known. It is accepted with probability min(1, q/b), else the output is drawn
+    from (q − b)₊. So the rule is exactly lossless, whatever the pools.
 
     Laws: the output is distributed as the target. With :class:`ByToken` and :class:`Fewest` pools
     no rule for i.i.d. drafts accepts more. Source: the feasible laws b are those of Border's
@@ -104,13 +104,7 @@ class PooledSelection(PooledRule):
         return as_number(accepted + self.residual_hits(), like=self.draft)
 
     def _counted(self) -> CountedLaw:
-        """Return the accepted law by how many of the drafts are the output.
-
-        Raises
-        ------
-        NotExactError
-            Pools that are not optimal, or so many drafts that counting them takes too long.
-        """
+        """Return the accepted law by how many of the drafts are the output."""
         if not self.pools.optimal:
             return super()._counted()
         refuse_many_counts(self)
@@ -221,7 +215,7 @@ def _by_first(counts: Array) -> Array:
 
 @dataclass(frozen=True, eq=False, init=False)
 class EarliestPooledSelection(PooledSelection):
-    """Select the first of the drafts that compete, where pooled selection selects all alike.
+    """Select the first of the competing drafts, in place of one drawn uniformly at random.
 
     Law: of i.i.d. drafts those that compete are i.i.d., too, so that the first of them has the law
     of any of them: output, acceptance and how often the output is drafted are those of

@@ -45,8 +45,8 @@ class PriorityMixture(LawRule):
     pools : str, int or array_like of int, shape (n,)
         What is put in order. ``"tokens"``: all tokens, for every law. For independent drafts also
         how many pools of tokens at most, from 2 to 4,096, which are cut where it matters: hundreds
-        do at any vocabulary, in about a second. Or the pool of each token. The drafts in a pool
-        are all alike selected.
+        do at any vocabulary, in about a second. Or the pool of each token. A draft
+        in a pool is selected uniformly at random.
     normalize : bool
         Scale the target to sum 1.
 
