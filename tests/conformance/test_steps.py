@@ -11,7 +11,7 @@ from otspec.batch import (
 )
 from otspec.conformance import check
 
-SMALL = {"vocabulary": 101, "detect": 0.15, "coarse": 0.5, "entries": 4_000}
+SMALL = {"vocabulary": 101, "detect": 0.15, "entries": 4_000}
 
 
 class Remembering:
