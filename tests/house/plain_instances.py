@@ -38,7 +38,7 @@ from otspec.cones.reach import Attempt, Reached
 from otspec.cones.systems import System
 from otspec.cones.vectors import Quotient
 from otspec.conformance.faults import FAULTS
-from otspec.conformance.vectors import distributions as vector_laws
+from otspec.conformance.vectors import answers as vector_laws
 from otspec.decoding.decoder import Decoder
 from otspec.decoding.drafting import Drafting, EndingShape
 from otspec.decoding.reader import Reader, Reading, Request
