@@ -121,7 +121,8 @@ def test_an_engine_of_single_texts_is_usable():
         assert prompts.shape == (1, 1)
         return BlockEngine()(draft, target, prompts, length, np.random.default_rng(seed))[0]
 
-    report = check(one_by_one(single), kind="block", **SMALL | {"detect": 0.5, "coarse": 0.5, "entries": 9})
+    less = {"detect": 0.5, "coarse": 0.5, "entries": 9}
+    report = check(one_by_one(single), kind="block", **SMALL | less)
     assert report.passed
     assert report.detectable <= 1
 
