@@ -27,6 +27,7 @@ from otspec.auditing.blocks import TextErrors
 from otspec.auditing.report import problem_of
 from otspec.batch import Verified, VerifiedBlock
 from otspec.blocks import as_shape, policies
+from otspec.blocks.policies.best_stopping import Costs
 from otspec.blocks.trees.best.growth import Grown
 from otspec.blocks.trees.verifiers.base import Agreeing
 from otspec.blocks.trees.verifiers.traversal_verify import rejections
@@ -37,7 +38,7 @@ from otspec.cones.reach import Attempt, Reached
 from otspec.cones.systems import System
 from otspec.cones.vectors import Quotient
 from otspec.conformance.faults import FAULTS
-from otspec.conformance.vectors import distributions as vector_laws
+from otspec.conformance.vectors import answers as vector_laws
 from otspec.decoding.decoder import Decoder
 from otspec.decoding.drafting import Drafting, EndingShape
 from otspec.decoding.reader import Reader, Reading, Request
@@ -138,6 +139,8 @@ def chunk(give):
 CHAIN = models.memoryless(DRAFT)
 PLAIN = {
     "price of a mask": lambda _: optimum.price_of_mask(drafts.Masked(LAW, [1]), TARGET),
+    "costs": lambda _: Costs(Fraction(1, 2), Fraction(1)),
+    "threshold": lambda _: policies.Tuned(Fraction(1), "load", Fraction(1, 2), 2),
     "policy": lambda _: policies.Policy("one", "one token", one_token, 1),
     "race of sequences": lambda _: policies.policies()["sequence-race"],
     "audit of a policy": lambda _: auditing.audit_policy(
