@@ -29,6 +29,8 @@ MODULES = (
     "pooled_barriers",
     "pooled_gain",
     "draft_laws",
+    "shared_noise",
+    "cutting_drafts",
     "block_rules",
     "block_trees",
     "best_tree",

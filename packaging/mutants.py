@@ -226,7 +226,7 @@ def main(rooms: tuple[str, ...], count: int, seed: int | None, longest: float, n
     lines, left = [], 0
     for name in rooms:
         room = Room(name, longest, near)
-        sources = sorted((TREE / "otspec" / name).rglob("*.py"))
+        sources = sorted((TREE / room.code).rglob("*.py"))
         key = hashlib.sha256(b"".join(path.read_bytes() for path in sources)).hexdigest()[:12]
         with use_db(FOLDER / f"{name}-{key}.sqlite") as records:
             drawn, survivors = run(room, records, count, seed)

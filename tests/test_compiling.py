@@ -9,7 +9,7 @@ import pytest
 from otspec._base import compiling
 from otspec.drafts import race
 from otspec.optimum import pools
-from otspec.rules import importance, pooled, rejection
+from otspec.rules import importance, pooled, rejection, shared_noise
 
 pytestmark = pytest.mark.skipif(not compiling.HAS_NUMBA, reason="Numba is not installed")
 
@@ -48,12 +48,19 @@ def test_every_loop_of_the_package_is_kept():
 
     loops = {
         name: value
-        for package in (pools, race, pooled, importance, rejection)
+        for package in (pools, race, pooled, importance, rejection, shared_noise)
         for module in pkgutil.iter_modules(package.__path__, f"{package.__name__}.")
         for name, value in vars(importlib.import_module(module.name)).items()
         if isinstance(value, Dispatcher)
     }
-    assert {"fast_burn", "fast_rising", "fast_best_steps", "fast_binned"} <= set(loops)
+    assert {
+        "fast_burn",
+        "fast_rising",
+        "fast_best_steps",
+        "fast_binned",
+        "fast_arrive",
+        "fast_sums_from_last",
+    } <= set(loops)
     assert all(isinstance(loop._cache, FunctionCache) for loop in loops.values())
 
 

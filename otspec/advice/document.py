@@ -51,12 +51,12 @@ def sentences(advice: Advice) -> Iterator[str]:
     )
     if not math.isnan(advice.held_out_interval[0]):
         yield (
-            "Chosen on other texts than it is measured on, which does not flatter it: "
+            "Cross-validated, as the choice was made on other texts: "
             f"{advice.held_out:.3f} times{_sure(advice.held_out_interval)}."
         )
-        yield "Intervals are of more such texts, if these are a random sample of them."
+        yield "Intervals are 95% confidence intervals for the mean over texts."
     elif advice.texts == 1:
-        yield "One text says nothing about others."
+        yield "One text gives no interval."
     for gain in advice.simpler:
         if gain.kind == LOSSY:
             yield (

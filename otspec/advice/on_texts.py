@@ -19,14 +19,9 @@ from otspec.blocks.trees.best.acceptance_rates import Chances
 
 @dataclass(frozen=True, eq=False)
 class TextEvidence(Frozen):
-    """Logged texts, part by part.
+    """Logged texts, part by part."""
 
-    Parameters
-    ----------
-    parts : callable
-        Gives the parts anew each time, of which one is held in memory at a time.
-    """
-
+    # gives the parts anew each time, of which one is held in memory at a time
     parts: Callable[[], Iterable[TextNumbers]]
 
     def best_trees(
@@ -77,12 +72,7 @@ class TextEvidence(Frozen):
 
 @dataclass(frozen=True)
 class TextWorth:
-    """What candidates are worth on texts.
-
-    Parameters
-    ----------
-    tally : FoldedTally
-    """
+    """What candidates are worth on texts."""
 
     tally: FoldedTally
 

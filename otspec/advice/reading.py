@@ -31,13 +31,7 @@ def is_paths(logs: Any) -> bool:
 
 
 def refuse_lossy(asked: Sequence[Asked]) -> None:
-    """Refuse to say what a lossy rule keeps of texts that it would not have written.
-
-    Raises
-    ------
-    ValueError
-        A lossy rule is asked.
-    """
+    """Refuse to say what a lossy rule keeps of texts that it would not have written."""
     for each in asked:
         if isinstance(each.rule, LossyChain):
             raise ValueError(
@@ -53,14 +47,7 @@ def evidence_of(
     warping: Warping | None,
     drawn: Warp | None,
 ) -> tuple[Evidence, int, str]:
-    """Return the evidence of logs, how many levels it is for, and where it is from.
-
-    Raises
-    ------
-    ValueError
-        Something else; no block, or one that is shorter than ``depth``; or a warping of what is a
-        distribution already.
-    """
+    """Return the evidence of logs, how many levels it is for, and where it is from."""
     if isinstance(logs, Trace):
         blocks = list(logs.blocks(warping or Warping(), drawn=drawn or Warp()))
     elif warping is not None or drawn is not None:

@@ -23,24 +23,14 @@ _CAPTION = (
 )
 _CHOICES = ("rule", "drafts", "tree", "nodes", "levels", "tokens per call", "time", "speed-up")
 _SIMPLER = ("simpler", "rule", "drafts", "tree", "speed-up", "loss")
-_INTERVALS = "Below numbers are their 95% intervals, over more such texts."
+_INTERVALS = "Below each number is its 95% confidence interval for the mean over texts."
 
 
 def write_report(path: Path, advices: Sequence[Advice], origin: Origin = UNKNOWN) -> None:
     """Write the report.
 
-    Parameters
-    ----------
-    path : path
-    advices : sequence of Advice
-        One for each way in which the models were looked at.
-    origin : Origin
-        How it was made, as the end of the report says.
-
-    Raises
-    ------
-    OSError
-        The file cannot be written.
+    ``advices``: one for each way in which the models were looked at. ``origin``: how it was made,
+    as the end of the report says.
     """
     title = "What to draft, and how to verify it"
     write_text(path, "\n".join(page(title, _body(advices, origin))))
@@ -114,21 +104,21 @@ def _uncertainties(advice: Advice) -> Iterator[str]:
     if not advice.texts:
         yield "Nothing: all numbers are exact for these two models."
     elif math.isnan(advice.best.speed_up_interval[0]):
-        yield "All numbers are of one text, which says nothing about others."
+        yield "All numbers are from one text, so that there are no intervals."
     else:
         yield (
-            f"All numbers are means over {advice.texts:,} texts; intervals are of more such texts, "
-            "if these are a random sample of them. Few texts give wide ones."
+            f"All numbers are means over {advice.texts:,} texts, with 95% confidence intervals for "
+            "the mean over texts, if these texts are a random sample. Few texts give wide ones."
         )
     yield (
-        "The best of many choices looks a little better than it is; what is chosen on other texts "
-        "than it is measured on does not."
+        "The best of many choices looks a little better than it is. The cross-validated number "
+        "does not."
     )
     yield (
-        "Times are the costs that the command was given, a call of the draft for each level of the "
-        "tree and one of the target: what else an engine does takes time, too."
+        "Times are the costs that the command was given: one call of the draft for each level of "
+        "the tree, and one of the target. An engine needs time for more than these calls."
     )
-    yield "Tokens per call are E[τ] + 1: the drafted tokens that are kept, and one of the target's."
+    yield "Tokens per call are E[τ] + 1: the drafted tokens that are kept, and one of the target."
 
 
 def _overview(advice: Advice) -> tuple[Cell, ...]:

@@ -27,24 +27,9 @@ def drawn(
 ) -> Drawn:
     """Call a sampler for all drafts.
 
-    Parameters
-    ----------
-    sampler, batched, chunk
-        As for :func:`otspec.audit_samples`.
-    drafts : ndarray of int, shape (size, k)
-    rng : numpy.random.Generator
-        For the sampler, if it takes one, or what its seeds are drawn from.
-
-    Returns
-    -------
-    Drawn
-
-    Raises
-    ------
-    DisagreementError
-        The sampler raises something, or reading what it returned does.
-    ValueError
-        No sampler, or one that does not return what it should.
+    Shapes: ``drafts`` (size, k). ``sampler``, ``batched``, ``chunk``: as for
+    :func:`otspec.audit_samples`. ``rng``: for the sampler, if it takes one, or what its seeds are
+    drawn from.
     """
     if not callable(sampler):
         raise ValueError(f"sampler is {type(sampler).__name__}: pass a callable")

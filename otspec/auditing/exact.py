@@ -139,13 +139,7 @@ def _kernel_of(rule: Any, law: DraftLaw, target: Distribution) -> Kernel:
 
 
 def checked_tolerance(tolerance: float | None) -> float | None:
-    """Return a tolerance as a float, None as it is.
-
-    Raises
-    ------
-    ValueError
-        Not a number from 0 to below 1: within 1 everything is lossless.
-    """
+    """Return a tolerance as a float, None as it is."""
     if tolerance is None:
         return None
     number = float(as_real(tolerance, "tolerance"))

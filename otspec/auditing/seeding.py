@@ -24,15 +24,7 @@ def seeded(seed: int) -> Iterator[None]:
     PyTorch have the same algorithm, so that from the same seed they would draw the same numbers.
     Other threads that use them meanwhile see the change.
 
-    Parameters
-    ----------
-    seed : int
-        Any, from 0.
-
-    Raises
-    ------
-    ValueError
-        No integer, or negative.
+    ``seed``: any, from 0.
     """
     words = np.random.SeedSequence((as_seed(seed), 2)).generate_state(10)
     with ExitStack() as stack:
@@ -66,18 +58,9 @@ def _seed_torch(torch: Any, seed: int, stack: ExitStack) -> None:
 def randomness(name: str, rng: np.random.Generator) -> Callable[[], Any]:
     """Return what to give code for its random numbers at each call.
 
-    Parameters
-    ----------
-    name : str
-        What the code calls it: ``generator`` is a ``torch.Generator``, ``seed`` an integer, drawn
-        anew for each call, and whatever else a ``numpy.random.Generator``.
-    rng : numpy.random.Generator
-        That generator, or what seeds are drawn from.
-
-    Raises
-    ------
-    ValueError
-        A generator is wanted, and PyTorch is not installed.
+    ``name``: what the code calls it: ``generator`` is a ``torch.Generator``, ``seed`` an integer,
+    drawn anew for each call, and whatever else a ``numpy.random.Generator``. ``rng``: that
+    generator, or what seeds are drawn from.
     """
     if name == "seed":
         return lambda: int(rng.integers(2**32))

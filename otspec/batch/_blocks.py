@@ -11,7 +11,7 @@ from otspec.batch._arguments import (
 )
 from otspec.batch._array_api.library import Array, quietly
 from otspec.batch._array_api.sequences import drafted_block, greatest_path
-from otspec.batch._calls import verified_block
+from otspec.batch._calls import completed, verified_block
 from otspec.batch._results import CorrectedBlock, Corrections, VerifiedBlock, VerifiedPath
 
 
@@ -23,6 +23,7 @@ def token_verification(
     /,
     *,
     mask: Array | None = None,
+    partial: bool = False,
     checked: bool = False,
 ) -> VerifiedBlock:
     """Keep the tokens of a block one by one, until one is rejected, and correct that one.
@@ -44,6 +45,8 @@ def token_verification(
         One for each place, the last one for the draw.
     mask : array of bool, shape (..., L), optional
         Of shorter blocks, as :func:`otspec.batch.block_verification` takes it.
+    partial : bool
+        As for :func:`otspec.batch.maximal_coupling`.
     checked : bool
         As for :func:`otspec.batch.maximal_coupling`.
 
@@ -62,6 +65,7 @@ def token_verification(
     Cost: two rows of each block are copied, and one pass goes over them.
     """
     with quietly(draft):
+        draft, target, drafts = completed(partial, draft, target, drafts)
         return verified_block(
             "token_verification", draft, target, drafts, uniforms, mask, checked=checked
         )
@@ -75,6 +79,7 @@ def block_verification(
     /,
     *,
     mask: Array | None = None,
+    partial: bool = False,
     checked: bool = False,
 ) -> VerifiedBlock:
     """Decide jointly how much of a block of L drafts to keep.
@@ -101,6 +106,8 @@ def block_verification(
     mask : array of bool, shape (..., L), optional
         True for the tokens of a shorter block, which come first: the target after a block of
         ℓ tokens is then ``target[..., ℓ, :]``. So a block ends with an end-of-text token.
+    partial : bool
+        As for :func:`otspec.batch.maximal_coupling`.
     checked : bool
         As for :func:`otspec.batch.maximal_coupling`.
 
@@ -121,6 +128,7 @@ def block_verification(
     :func:`otspec.batch.token_verification` costs.
     """
     with quietly(draft):
+        draft, target, drafts = completed(partial, draft, target, drafts)
         return verified_block(
             "block_verification", draft, target, drafts, uniforms, mask, checked=checked
         )

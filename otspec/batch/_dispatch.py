@@ -22,7 +22,7 @@ import numpy as np
 from otspec.batch._arguments import counted_ids
 from otspec.batch._array_api.library import Array, is_torch, library_of
 from otspec.batch._array_api.warping import Settings
-from otspec.batch._arrays import dtype_name
+from otspec.batch._arrays import bits_of
 
 ROWS = os.environ.get("OTSPEC_BATCH_ROWS", "1") != "0"
 """Whether calls go row by row where they can; set the variable to 0 for arrays alone."""
@@ -30,8 +30,6 @@ ROWS = os.environ.get("OTSPEC_BATCH_ROWS", "1") != "0"
 _SHARED = 1 << 21
 """Numbers from which on rows are shared among threads: starting these takes less than they save."""
 _REALS = np.dtype(np.float32), np.dtype(np.float64)
-HALVES = {"float16": "uint16", "bfloat16": "int16"}
-"""What the bits of half precision are read as, so that each is a dtype of its own."""
 
 
 class Rows(NamedTuple):
@@ -83,11 +81,16 @@ class Rows(NamedTuple):
             for part in running:
                 part.result()
 
+    def joined(self, *numbers: Array) -> Rows:
+        """Return the same with more arguments, arrays of NumPy with an entry for each row."""
+        more = (_read(part, part.dtype, *part.shape) for part in numbers)
+        return self._replace(arguments=(*self.arguments, *more))
+
     def shaped(self, values: Array) -> Array:
         """Return results, one per row, as the caller has its arrays."""
-        if len(self.lead) == 1:
-            return self.back(values)
-        return self.back(values.reshape((*self.lead, *values.shape[1:])))
+        if len(self.lead) != 1:
+            values = values.reshape((*self.lead, *values.shape[1:]))
+        return self.back(values)
 
 
 def rows_of(
@@ -99,7 +102,7 @@ def rows_of(
     *,
     only_k: int | None = None,
     places: bool = False,
-    settings: Sequence[Settings | None] | None = None,
+    settings: Sequence[Settings | None] = (),
 ) -> Rows | None:
     """Return the arguments of a rule row by row; None if they go the other path, or fit nowhere.
 
@@ -111,7 +114,7 @@ def rows_of(
     ValueError
         A token id out of range.
     """
-    models = (draft, target) if settings is None else (_bits(draft), _bits(target))
+    models = tuple(map(bits_of, (draft, target))) if settings else (draft, target)
     given = (*models, drafts, uniforms)
     memory = _in_memory(given if mask is None else (*given, mask))
     if memory is None:
@@ -121,15 +124,17 @@ def rows_of(
     if not (_are_fit(drafts, uniforms, *masks) and _fit_together(*arrays, places=places)):
         return None
     *lead, k = drafts.shape
-    size, count = draft.shape[-1], prod(lead)
-    if only_k not in (None, k) or not size:
+    if only_k not in (None, k) or not draft.size:
         return None
-    pair = (
-        _pair(draft, target, count, places)
-        if settings is None
-        else _sources(draft, target, settings, len(lead))
-    )
-    if pair is None:
+    size, count, axes = draft.shape[-1], prod(lead), len(lead)
+    if settings:
+        source = machine("from_logits.sources").source_of
+        pair = source(draft, settings[0], axes), source(target, settings[1], axes)
+        if None in pair:
+            return None
+    elif _are_reals(draft, target) and all(_lie_well(each, places) for each in (draft, target)):
+        pair = tuple(_read(each, each.dtype, count, *each.shape[axes:]) for each in (draft, target))
+    else:
         return None
     ids = _read(drafts, np.int64, count, k)
     valid = _read(masks[0], np.bool_, count, k) if masks else _all(count, k)
@@ -139,61 +144,46 @@ def rows_of(
     return Rows(arguments, tuple(lead), back, threads)
 
 
-def pairs_of(draft: Array, target: Array) -> Rows | None:
-    """Return a draft and a target row by row; None if they go the other path, or do not fit.
+def reals_of(*given: Array, single: bool = False) -> Rows | None:
+    """Return arrays of one shape row by row; None if they go the other path, or do not fit.
 
-    Gradients are found of operations on arrays.
+    Gradients are found of operations on arrays. Where ``single``, only float32 goes row by row.
     """
-    memory = None if are_learnt(draft, target) else _in_memory((draft, target))
+    memory = None if are_learnt(*given) else _in_memory(given)
     if memory is None:
         return None
-    (draft, target), back, threads = memory
-    if draft.shape != target.shape or not draft.size:
+    arrays, back, threads = memory
+    first = arrays[0]
+    if not _are_reals(*arrays) or (single and first.dtype != np.float32):
         return None
-    *lead, _ = draft.shape
-    pair = _pair(draft, target, prod(lead), False)
-    return None if pair is None else Rows(pair, tuple(lead), back, threads)
+    if any(part.shape != first.shape or not _lie_well(part, False) for part in arrays):
+        return None
+    *lead, size = first.shape
+    count = prod(lead)
+    arguments = tuple(_read(part, first.dtype, count, size) for part in arrays)
+    return Rows(arguments, tuple(lead), back, threads)
 
 
 def logits_of(logits: Array, settings: Settings) -> Rows | None:
     """Return logits row by row, as one source; None if they go the other path."""
-    memory = None if are_learnt(logits) else _in_memory((_bits(logits),))
+    memory = None if are_learnt(logits) else _in_memory((bits_of(logits),))
     if memory is None:
         return None
     (logits,), back, threads = memory
+    if not logits.size:
+        return None
     lead = logits.shape[:-1]
-    source = (
-        machine("from_logits.sources").source_of(logits, settings, len(lead))
-        if logits.size
-        else None
-    )
+    source = machine("from_logits.sources").source_of(logits, settings, len(lead))
     return None if source is None else Rows((source,), lead, back, threads)
 
 
-def _bits(logits: Array) -> Array:
-    """Return float32 as it is, and the bits of half precision; None of anything else."""
-    name = dtype_name(logits)
-    if name == "float32" or name not in HALVES:
-        return logits if name == "float32" else None
-    if not is_torch(logits):
-        return logits.view(HALVES[name])
-    return logits.detach().view(getattr(sys.modules["torch"], HALVES[name]))
-
-
-def _sources(draft: Array, target: Array, settings: Any, axes: int) -> tuple[Any, ...] | None:
-    """Return a draft and a target as sources, with one axis in place of some."""
-    make = machine("from_logits.sources").source_of
-    pair = tuple(make(*each, axes) for each in zip((draft, target), settings, strict=True))
-    return None if None in pair else pair
-
-
 def are_learnt(*given: Array) -> bool:
-    """Return whether gradients are wanted of one of them."""
+    """Return whether gradients are wanted of one of some arrays."""
     if not is_torch(given[0]):
         return False
     import torch
 
-    return torch.is_grad_enabled() and any(each.requires_grad for each in given)
+    return bool(torch.is_grad_enabled() and any(part.requires_grad for part in given))
 
 
 def _in_memory(
@@ -233,6 +223,17 @@ def _are_fit(drafts: Array, uniforms: Array, mask: Array | None = None) -> bool:
     )
 
 
+def _are_reals(first: Array, *others: Array) -> bool:
+    """Return whether arrays are real numbers of one dtype, and some."""
+    return (
+        first.dtype in _REALS
+        and first.ndim > 0
+        and first.size > 0
+        and all(part.dtype == first.dtype for part in others)
+        and all(part.flags.aligned for part in (first, *others))
+    )
+
+
 def _fit_together(
     draft: Array,
     target: Array,
@@ -244,30 +245,22 @@ def _fit_together(
 ) -> bool:
     *lead, k = drafts.shape
     size = draft.shape[-1:]
-    return bool(
-        draft.shape == ((*lead, k, *size) if places else (*lead, *size))
+    return (
+        draft.ndim > 0
+        and draft.shape == ((*lead, k, *size) if places else (*lead, *size))
         and target.shape == ((*lead, k + 1, *size) if places else draft.shape)
         and uniforms.shape == (*lead, k + 1)
         and (mask is None or mask.shape == drafts.shape)
-        and draft.ndim > 0
     )
 
 
-def _pair(draft: Array, target: Array, count: int, places: bool) -> tuple[Array, ...] | None:
-    """Return a draft and a target with one leading axis, if they lie well.
+def _lie_well(values: Array, places: bool) -> bool:
+    """Return whether rows lie one after another, or can be copied so.
 
-    Rows lie one after another, or are copied so. That takes less time than operations on arrays,
-    but rows that are shared would take memory, and of a block only two rows are needed.
+    Copies take less time than operations on arrays, but rows that are shared would take memory, and
+    of a block only two rows are needed.
     """
-    pair, axes = (draft, target), -2 if places else -1
-    if draft.dtype not in _REALS or target.dtype != draft.dtype:
-        return None
-    for one in pair:
-        if not one.flags.aligned:
-            return None
-        if not one.flags.c_contiguous and (places or 0 in one.strides):
-            return None
-    return tuple(_read(one, one.dtype, count, *one.shape[axes:]) for one in pair)
+    return values.flags.c_contiguous or not (places or 0 in values.strides)
 
 
 def _read(values: Array, dtype: Any, *shape: int) -> Array:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from otspec.batch._array_api.library import Array, quietly
 from otspec.batch._arrays import as_grades
-from otspec.batch._calls import verified
+from otspec.batch._calls import completed, verified
 from otspec.batch._results import Verified
 
 
@@ -17,6 +17,7 @@ def pooled_selection(
     *,
     mask: Array | None = None,
     grades: int = 6,
+    partial: bool = False,
     checked: bool = False,
 ) -> Verified:
     """Select one of the drafts by graded pools, then couple it maximally with the target.
@@ -46,6 +47,8 @@ def pooled_selection(
         As for :func:`otspec.batch.recursive_rejection`.
     grades : int
         m, from 2 to 256.
+    partial : bool
+        As for :func:`otspec.batch.maximal_coupling`.
     checked : bool
         As for :func:`otspec.batch.maximal_coupling`.
 
@@ -70,6 +73,7 @@ def pooled_selection(
     Cost: a sum per grade in one reading, and one pass.
     """
     with quietly(draft):
+        draft, target, drafts = completed(partial, draft, target, drafts)
         number = as_grades(grades)
         return verified(
             "pooled_selection", draft, target, drafts, uniforms, mask, number, checked=checked

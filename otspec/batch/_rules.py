@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from otspec.batch._array_api.library import Array, quietly
-from otspec.batch._calls import verified
+from otspec.batch._calls import completed, verified
 from otspec.batch._results import Verified
 
 
@@ -15,6 +15,7 @@ def maximal_coupling(
     /,
     *,
     mask: Array | None = None,
+    partial: bool = False,
     checked: bool = False,
 ) -> Verified:
     """Accept the one draft x with probability min(1, q(x)/p(x)), else draw from (q − p)₊.
@@ -33,6 +34,9 @@ def maximal_coupling(
         Independent and uniform on [0, 1), float32 or float64: for the draft and for the draw.
     mask : array of bool, shape (..., 1), optional
         False where a row has no draft: its token is drawn from the target.
+    partial : bool
+        True where rows of the draft sum to less than 1, as of a policy that withdraws drafts by
+        token (:class:`otspec.Masked`). A withdrawn draft is −1, or any id out of range.
     checked : bool
         True where the caller knows that the arguments fit, so that nothing of them is looked at.
         If they do not, the error or the token may be any.
@@ -54,6 +58,7 @@ def maximal_coupling(
     float32 and 3e-16 in float64 (:mod:`otspec.batch`). Cost: one pass.
     """
     with quietly(draft):
+        draft, target, drafts = completed(partial, draft, target, drafts)
         return verified("maximal_coupling", draft, target, drafts, uniforms, mask, checked=checked)
 
 
@@ -65,6 +70,7 @@ def recursive_rejection(
     /,
     *,
     mask: Array | None = None,
+    partial: bool = False,
     checked: bool = False,
 ) -> Verified:
     """Accept draft i with probability min(1, q_{i−1}/p), else go on with q_i ∝ (q_{i−1} − p)₊.
@@ -82,6 +88,8 @@ def recursive_rejection(
         One for each draft, the last one for the draw if all are rejected.
     mask : array of bool, shape (..., k), optional
         True where a draft counts; rows may have different numbers of drafts, also none.
+    partial : bool
+        As for :func:`otspec.batch.maximal_coupling`.
     checked : bool
         As for :func:`otspec.batch.maximal_coupling`.
 
@@ -100,6 +108,7 @@ def recursive_rejection(
     float32 and 9e-16 in float64 (:mod:`otspec.batch`). Cost: k passes.
     """
     with quietly(draft):
+        draft, target, drafts = completed(partial, draft, target, drafts)
         return verified(
             "recursive_rejection", draft, target, drafts, uniforms, mask, checked=checked
         )
@@ -159,6 +168,7 @@ def k_sequential(
     /,
     *,
     mask: Array | None = None,
+    partial: bool = False,
     checked: bool = False,
 ) -> Verified:
     """Accept each draft x in turn with probability min(1, q(x) / (ρ p(x))).
@@ -172,7 +182,7 @@ def k_sequential(
 
     Parameters
     ----------
-    draft, target, drafts, uniforms, mask, checked
+    draft, target, drafts, uniforms, mask, partial, checked
         As for :func:`otspec.batch.recursive_rejection`.
 
     Returns
@@ -198,6 +208,7 @@ def k_sequential(
     Cost: four sums in two readings, and one pass.
     """
     with quietly(draft):
+        draft, target, drafts = completed(partial, draft, target, drafts)
         return verified("k_sequential", draft, target, drafts, uniforms, mask, checked=checked)
 
 

@@ -16,7 +16,7 @@ from otspec.batch._array_api.problem import Problem
 from otspec.batch._array_api.sequences import drafted_block
 from otspec.batch._array_api.warping import Settings, probabilities
 from otspec.batch._arrays import as_grades
-from otspec.batch._dispatch import logits_of, machine, pairs_of, rows_of
+from otspec.batch._dispatch import logits_of, machine, reals_of, rows_of
 from otspec.batch._results import KINDS, Verified, VerifiedBlock
 
 Given: TypeAlias = tuple[Array, Array, Array, Array, Array | None]
@@ -172,7 +172,7 @@ def straight(
 
 def optimum(draft: Array, target: Array, k: int) -> Array:
     """Return the optimum for k i.i.d. drafts of rows that fit together."""
-    rows = pairs_of(draft, target)
+    rows = reals_of(draft, target)
     if rows is None:
         return acceptance(library_of(draft), draft, target, k)
     return rows.run(machine("optimum").acceptance, k, kinds=("float64",))[0]
@@ -180,7 +180,7 @@ def optimum(draft: Array, target: Array, k: int) -> Array:
 
 def optimal_cut(draft: Array, target: Array, k: int) -> tuple[Array, Array, Array]:
     """Return the c of which A, the tokens with q ≤ c·p, proves that optimum: c, p off A, q(A)."""
-    rows = pairs_of(draft, target)
+    rows = reals_of(draft, target)
     if rows is None:
         return best_cut(library_of(draft), draft, target, k)
     scale, outside, cost = rows.run(machine("optimum").best_cut, k, kinds=("float64",) * 3)

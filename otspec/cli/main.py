@@ -45,13 +45,8 @@ def run(command: click.Command, arguments: Sequence[str] | None, name: str) -> i
     standard streams write in ASCII what their encodings lack. With the arguments of the process,
     nothing but answers reaches its standard output.
 
-    Parameters
-    ----------
-    command : click.Command
-    arguments : sequence of str, optional
-        By default those of the process.
-    name : str
-        What the command is called in messages.
+    ``arguments``: by default those of the process. ``name``: what the command is called in
+    messages.
     """
     if arguments is None:
         keep_answers_apart()

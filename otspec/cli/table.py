@@ -21,6 +21,9 @@ HELP = {
     ),
     "generate": "Decode texts with drafts, without loss: they are distributed as the target's.",
     "laws": "Which draft law is best on logged traces: the optimum of each, and its best rule.",
+    "policies": (
+        "Which drafting policies are lossless, and which cuts look at the tokens they cut?"
+    ),
     "simulate": (
         "Accept lengths from logged tokens, as an engine would count them, without the models."
     ),

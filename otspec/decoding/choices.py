@@ -61,19 +61,7 @@ def decoder_of(
 ) -> Decoder:
     """Return the decoder of a text that has only its prompt.
 
-    Parameters
-    ----------
-    prompt : tuple of int
-        One token at least.
-    rule : str or type
-    shape : EndingShape
-    draft, target : Reader
-        Which have read nothing.
-
-    Raises
-    ------
-    ValueError
-        No such rule, or one that does not verify such trees.
+    ``prompt``: one token at least. ``draft`` and ``target``: which have read nothing.
     """
     kind, tree = _as_rule(rule), shape.tree
     wanted = ReadModel(target, prompt)

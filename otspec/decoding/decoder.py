@@ -16,23 +16,14 @@ from otspec.models.base import Prefix
 
 @dataclass(frozen=True, eq=False)
 class Decoder(Frozen):
-    """A text and everything that its continuation depends on, but chance.
+    """A text and everything that its continuation depends on, but chance."""
 
-    Parameters
-    ----------
-    text : tuple of int
-        The prompt and what was decoded; one token at least.
-    draft, target : Reader
-        What the models have read of the text.
-    shape : EndingShape
-        Of the trees, and which tokens end a text; without a node it is plain decoding, which asks
-        the target alone.
-    verifier : Verifier
-    """
-
-    text: Prefix
+    text: Prefix  # the prompt and what was decoded; one token at least
+    # draft, target: what the models have read of the text
     draft: Reader
     target: Reader
+    # of the trees, and which tokens end a text; without a node it is plain decoding, which asks the
+    # target alone
     shape: EndingShape
     verifier: Verifier
 
@@ -78,11 +69,7 @@ class Decoder(Frozen):
     def steps(self, most: int, chance: SeededChance) -> Iterator[Step]:
         """Yield what happens, step by step, until a token ends the text or there are enough.
 
-        Parameters
-        ----------
-        most : int
-            Tokens; of the last step no more are returned than are still wanted.
-        chance : SeededChance
+        ``most``: tokens; of the last step no more are returned than are still wanted.
         """
         return (step for _, step in together([self], most, [chance]))
 

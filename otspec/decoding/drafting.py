@@ -44,17 +44,10 @@ class Drafting(Frozen):
 
 @dataclass(frozen=True, eq=False)
 class EndingShape(Frozen):
-    """Which trees are drafted, and where they end before.
-
-    Parameters
-    ----------
-    tree : Shape
-    end : frozenset of int
-        Tokens that end a text: nothing is drafted after them.
-    """
+    """Which trees are drafted, and where they end before."""
 
     tree: Shape
-    end: frozenset[int] = frozenset()
+    end: frozenset[int] = frozenset()  # tokens that end a text: nothing is drafted after them
 
 
 def draft_tree(
@@ -65,16 +58,9 @@ def draft_tree(
     Equal i.i.d. children are one node from then on, with the children of all; of other equal ones
     the first goes on.
 
-    Parameters
-    ----------
-    reader : Reader
-        The draft model.
-    unread : sequence of int
-        What it has not read of the text; one token at least.
-    shape : EndingShape
-        Of distinct children no more are drawn than the draft model has tokens, and none behind an
-        end token.
-    draw : callable
+    ``reader``: the draft model. ``unread``: what it has not read of the text; one token at least.
+    ``shape``: of distinct children no more are drawn than the draft model has tokens, and none
+    behind an end token.
     """
     growing = Growing(shape.tree, lambda text: bool(text) and text[-1] in shape.end)
     root = len(unread) - 1

@@ -11,20 +11,11 @@ from otspec.display.values import Verbatim, inline, said
 
 
 class Card(NamedTuple):
-    """What is shown of a result.
+    """What is shown of a result."""
 
-    Parameters
-    ----------
-    title : str
-        What it is, in a few words.
-    rows : sequence of (str, str)
-    masses : mapping of str to ndarray, shape (n,)
-        Drawn as bars; empty for what is no law, or is too large.
-    """
-
-    title: str
+    title: str  # what it is, in a few words
     rows: Sequence[tuple[str, str]]
-    masses: Masses
+    masses: Masses  # (n,): drawn as bars; empty for what is no law, or is too large
 
     def text(self) -> str:
         """Return lines for a shell: the title, and the rows below one another."""

@@ -14,6 +14,7 @@ from otspec.drafts.hub import Hub, TopPlusOne
 from otspec.drafts.fixed import Fixed, TopK
 from otspec.drafts.independent import Joint
 from otspec.drafts.hub import TwoHubs
+from otspec.drafts.masked import Masked
 from otspec.drafts.single import LAWS, SingleDraftLaw, TooFewTokensError, named_law
 
 __all__ = [
@@ -24,6 +25,7 @@ __all__ = [
     "Hub",
     "Independent",
     "Joint",
+    "Masked",
     "SingleDraftLaw",
     "TooFewTokensError",
     "TopK",

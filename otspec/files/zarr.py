@@ -98,13 +98,7 @@ def _refuse_short_blosc(path: Path) -> None:
 
 
 def locate_zarr(path: Path) -> Located:
-    """Find the arrays of a Zarr group.
-
-    Raises
-    ------
-    ValueError
-        A missing package, no group, or chunks that are larger than a gigabyte.
-    """
+    """Find the arrays of a Zarr group."""
     zarr = needed("zarr", "it", "traces")
     try:
         group = zarr.open_group(path, mode="r")

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any
 
 from array_api_compat import is_jax_array
 
-from otspec._base.arguments import as_choice, as_list
+from otspec._base.arguments import as_choice
 from otspec._base.coerce import shown
-from otspec.batch._arguments import check_probabilities, check_tokens
-from otspec.batch._array_api.library import Array, is_torch, library_of
+from otspec.batch._arguments import check_probabilities
+from otspec.batch._array_api.library import Array, is_torch
 from otspec.batch._arrays import (
     MOST_DISTINCT,
     MOST_PASSES,
@@ -22,16 +22,9 @@ from otspec.batch._arrays import (
     one_library,
 )
 from otspec.learning.distinct import DistinctOptimum
-from otspec.learning.objectives import (
-    FixedButOneOptimum,
-    IIDOptimum,
-    KSequential,
-    KullbackLeibler,
-    Objective,
-    RecursiveRejection,
-    SharedNoise,
-    SoftIIDOptimum,
-)
+from otspec.learning.objectives import Objective
+from otspec.learning.optima import FixedButOneOptimum, IIDOptimum, SoftIIDOptimum
+from otspec.learning.rules import KSequential, KullbackLeibler, RecursiveRejection, SharedNoise
 
 MOST_FIXED = 64
 """Where every draft but the last costs a pass."""
@@ -197,8 +190,8 @@ def total_variation_loss(
 
     Parameters, result and errors: :func:`acceptance_loss`.
     """
-    return _loss(
-        draft_logits, target_probs, target_logits, temperature, 1, lambda k, _: IIDOptimum(k)
+    return acceptance_loss(
+        draft_logits, target_probs, 1, target_logits=target_logits, temperature=temperature
     )
 
 
@@ -218,124 +211,6 @@ def kullback_leibler_loss(
     )
 
 
-def length_loss(
-    draft_logits: Array,
-    target_probs: Array | None,
-    branching: Iterable[int],
-    law: str = "iid",
-    *,
-    tokens: Array | None = None,
-    target_logits: Array | None = None,
-    temperature: float = 1.0,
-) -> Array:
-    """Return how many of L drafted levels are lost in expectation: L − E[kept length].
-
-    Parameters
-    ----------
-    draft_logits, target_probs : array, shape (..., L, V)
-        Rows at L places in a row along texts, as for :func:`acceptance_loss`.
-    branching : iterable of int, length L
-        How many drafts each node has at each level: ``[1, 1, 1]`` is a chain, ``[4, 2, 1]`` a tree.
-    law : str
-        As for :func:`acceptance_loss`, at every level.
-    tokens : array of int, shape (..., L), optional
-        For a chain: the target's token at each place, drawn from the target, so that row i follows
-        tokens before i. Then the mean over texts is exactly the expected kept length of token
-        verification: level i is reached if the tokens before it are kept, each with probability
-        min(1, p/q).
-    target_logits, temperature
-        As for :func:`acceptance_loss`.
-
-    Returns
-    -------
-    array, shape (...)
-
-    Raises
-    ------
-    ValueError
-        As :func:`acceptance_loss`; a branching that does not have a number for each place, or
-        tokens for a tree.
-
-    Notes
-    -----
-    Without tokens E[kept length] is Σ_ℓ Π_{i≤ℓ} α_i, α_i the optimum for the drafts of level i.
-    That is exact if acceptance is independent from level to level given the rows, and a common
-    approximation otherwise.
-    """
-    numbers = [as_number_of_drafts(k) for k in as_list(branching, "branching", "a list of numbers")]
-    _library(draft_logits, target_probs, target_logits)
-    if draft_logits.ndim < 2 or draft_logits.shape[-2] != len(numbers) or not numbers:
-        raise ValueError(
-            f"branching has {len(numbers)} levels and draft_logits shape {draft_logits.shape}: "
-            "give one number of drafts for each of the L places of (..., L, V)"
-        )
-    if tokens is not None:
-        return _chain_loss(draft_logits, target_probs, target_logits, temperature, numbers, tokens)
-    reached: Any = 1.0
-    lost: Any = 0.0
-    for level, k in enumerate(numbers):
-        rows = (
-            None if part is None else part[..., level, :]
-            for part in (draft_logits, target_probs, target_logits)
-        )
-        logits, target, others = rows
-        missed = acceptance_loss(
-            logits, target, k, law, target_logits=others, temperature=temperature
-        )
-        reached = reached * (1 - missed)
-        lost = lost + (1 - reached)
-    return lost
-
-
-def _chain_loss(
-    logits: Array,
-    target: Array | None,
-    target_logits: Array | None,
-    temperature: float,
-    numbers: list[int],
-    tokens: Array,
-) -> Array:
-    """Return L − Σ_ℓ (1 − d_ℓ) Π_{i<ℓ} min(1, p/q)(token i)."""
-    if any(k != 1 for k in numbers):
-        raise ValueError(
-            f"tokens are given for the branching {numbers}: they make the loss of a chain exact; "
-            "leave them out for a tree"
-        )
-    check_tokens(tokens)
-    if tokens.shape != logits.shape[:-1]:
-        raise ValueError(
-            f"tokens has shape {tokens.shape} and draft_logits {logits.shape}: give one token for "
-            "each place"
-        )
-    missed = total_variation_loss(
-        logits, target, target_logits=target_logits, temperature=temperature
-    )
-    library = library_of(logits)
-    xp, at = library.xp, library.ids(tokens)[..., None]
-    drafted = _log_probability(library, logits, at, temperature)
-    if target_logits is not None:
-        wanted = _log_probability(library, target_logits, at, temperature)
-    else:
-        chosen = library.narrowed(xp.take_along_axis(target, at, axis=-1))[..., 0]
-        wanted = xp.log(chosen)
-    kept = xp.exp(xp.clip(drafted - wanted, max=0.0))
-    reached: Any = 1.0
-    lost: Any = 0.0
-    for level in range(len(numbers)):
-        lost = lost + 1 - reached * (1 - missed[..., level])
-        reached = reached * kept[..., level]
-    return lost
-
-
-def _log_probability(library: Any, logits: Array, at: Array, temperature: float) -> Array:
-    """Return the logarithm of the softmax at one token of each row."""
-    xp = library.xp
-    scaled = library.narrowed(logits) / temperature
-    highest = xp.max(scaled, axis=-1, keepdims=True)
-    size = xp.log(xp.sum(xp.exp(scaled - highest), axis=-1)) + highest[..., 0]
-    return xp.take_along_axis(scaled, at, axis=-1)[..., 0] - size
-
-
 def _loss(
     draft_logits: Array,
     target_probs: Array | None,
@@ -345,7 +220,7 @@ def _loss(
     make: Callable[[int, int], Objective],
 ) -> Array:
     """Check the arrays, and return the loss that an objective has for them."""
-    target = _library(draft_logits, target_probs, target_logits)
+    target = check_pair(draft_logits, target_probs, target_logits)
     heat = as_number("temperature", temperature)
     if not 0 < heat < float("inf"):
         raise ValueError(f"temperature is {shown(temperature)}: it must be positive and finite")
@@ -359,7 +234,9 @@ def _loss(
     return with_jax.loss_of(draft_logits, target, objective, heat, target_probs is None)
 
 
-def _library(draft_logits: Array, target_probs: Array | None, target_logits: Array | None) -> Array:
+def check_pair(
+    draft_logits: Array, target_probs: Array | None, target_logits: Array | None
+) -> Array:
     """Check the arrays, and return the target.
 
     Raises

@@ -8,6 +8,7 @@ import torch
 from torch.autograd.function import once_differentiable
 
 from otspec.batch._array_api.library import Library, library_of
+from otspec.batch._dispatch import reals_of
 from otspec.learning.objectives import BACKWARD, FORWARD, Objective, State, softmax
 
 
@@ -42,7 +43,7 @@ class _Loss(torch.autograd.Function):  # type: ignore[misc]
         how = temperature, target_logits
         losses: list[torch.Tensor] = []
         states: list[State] = []
-        for part in _chunks(objective, rows[0].shape, FORWARD):
+        for part in _chunks(objective, *rows, how, FORWARD):
             library, *pair = _read(rows[0][part], rows[1][part], *how)
             loss, state = objective.solve(library, *pair)
             losses.append(loss.to(library.dtype))
@@ -57,19 +58,35 @@ class _Loss(torch.autograd.Function):  # type: ignore[misc]
     def backward(ctx: Any, upstream: torch.Tensor) -> tuple[torch.Tensor | None, ...]:
         logits, target, *states = ctx.saved_tensors
         upstream = upstream.reshape(-1, 1) / ctx.how[0]
-        found = torch.empty_like(logits)
-        for part in _chunks(ctx.objective, logits.shape, BACKWARD):
+
+        def pulled(part: slice) -> torch.Tensor:
             library, *pair = _read(logits[part], target[part], *ctx.how)
             state = tuple(each[part] for each in states)
-            gradient = ctx.objective.gradient(library, *pair, state)
-            torch.mul(gradient, upstream[part], out=gradient)
-            found[part] = gradient
+            gradient: torch.Tensor = ctx.objective.gradient(library, *pair, state)
+            return gradient.mul_(upstream[part])
+
+        parts = _chunks(ctx.objective, logits, target, ctx.how, BACKWARD)
+        if len(parts) == 1:
+            found = pulled(parts[0]).to(logits.dtype)
+        else:
+            found = torch.empty_like(logits)
+            for part in parts:
+                found[part] = pulled(part)
         return found.reshape(*ctx.lead, logits.shape[-1]), None, None, None, None
 
 
-def _chunks(objective: Objective, shape: tuple[int, ...], share: int) -> list[slice]:
-    """Return stretches of rows that are worked on at once."""
-    rows, size = shape
+def _chunks(
+    objective: Objective,
+    logits: torch.Tensor,
+    target: torch.Tensor,
+    how: tuple[float, bool],
+    share: int,
+) -> list[slice]:
+    """Return stretches of rows that are worked on at once: all where that needs no memory."""
+    rows, size = logits.shape
+    in_place = objective.row_by_row[share == BACKWARD] and how == (1, False)
+    if in_place and reals_of(logits, target, single=True) is not None:
+        return [slice(0, rows)]
     step = objective.rows_at_once(rows, size, share)
     return [slice(start, start + step) for start in range(0, rows, step)]
 

@@ -14,7 +14,7 @@ from otspec.estimate import radius_of
 
 
 class Ratio(NamedTuple):
-    """A ratio of two sums, and where it lies over more such texts."""
+    """A ratio of two sums, with a confidence interval for the ratio over all texts."""
 
     value: float
     low: float

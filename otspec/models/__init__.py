@@ -4,6 +4,7 @@ from otspec.models.base import LanguageModel, Model, Prefix
 from otspec.models.callables import CallableModel, as_models
 from otspec.models.ending import EndingModel
 from otspec.models.json_files import load_model
+from otspec.models.masked import WithNull, masked
 from otspec.models.ngrams import NGramModel
 from otspec.models.random_pairs import random_pair
 from otspec.models.tables import TableModel, markov, memoryless
@@ -18,9 +19,11 @@ __all__ = [
     "Prefix",
     "TableModel",
     "WarpedModel",
+    "WithNull",
     "as_models",
     "load_model",
     "markov",
+    "masked",
     "memoryless",
     "random_pair",
 ]

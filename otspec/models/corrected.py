@@ -10,12 +10,8 @@ from otspec.models.base import Model, Prefix
 class OneCorrectedToken(Model):
     """A model whose first token comes from a row of its own, and the rest from the target.
 
-    Parameters
-    ----------
-    target : Model
-        What follows the kept tokens.
-    row : ndarray, shape (n,)
-        The distribution of the first token.
+    ``target``: what follows the kept tokens. ``row``, shape (n,): the distribution of the first
+    token.
     """
 
     def __init__(self, target: Model, row: Distribution) -> None:

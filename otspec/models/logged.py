@@ -13,14 +13,8 @@ from otspec.models.base import Model, Prefix
 class LoggedModel(Model):
     """A language model that is known along one text only.
 
-    Parameters
-    ----------
-    rows : sequence of ndarray, shape (n,)
-        The distributions after the first 0, 1, … tokens of the text.
-    tokens : tuple of int
-        The text.
-    name : str
-        What error messages call the model.
+    ``rows``, shape (n,): the distributions after the first 0, 1, … tokens of the text. ``tokens``:
+    the text. ``name``: what error messages call the model.
     """
 
     def __init__(self, rows: Sequence[Distribution], tokens: Prefix, name: str = "model") -> None:
@@ -29,13 +23,7 @@ class LoggedModel(Model):
         self.n, self.exact = len(rows[0]), is_exact(rows[0])
 
     def __call__(self, prefix: Prefix) -> Distribution:
-        """Return the logged distribution after a beginning of the text.
-
-        Raises
-        ------
-        ValueError
-            The prefix is none, or the log ends before.
-        """
+        """Return the logged distribution after a beginning of the text."""
         if prefix != self._tokens[: len(prefix)] or len(prefix) >= len(self._rows):
             raise ValueError(
                 f"the {self._name} model was not logged after {prefix}: a logged block is known "

@@ -1,6 +1,11 @@
 """The most that any rule accepts, lossless or nearly so, with a certificate (Theory, 1 and 27)."""
 
-from otspec.optimum.acceptance import optimal_acceptance, optimal_acceptances
+from otspec.optimum.acceptance import (
+    MaskPrice,
+    optimal_acceptance,
+    optimal_acceptances,
+    price_of_mask,
+)
 from otspec.optimum.budgets import Budget, TotalVariation
 from otspec.optimum.certificate import LossyOptimum, Optimum
 from otspec.optimum.cuts.minimum import cut_bound
@@ -12,6 +17,7 @@ __all__ = [
     "FrontierProgram",
     "KullbackLeibler",
     "LossyOptimum",
+    "MaskPrice",
     "Optimum",
     "Renyi",
     "ReverseKullbackLeibler",
@@ -19,4 +25,5 @@ __all__ = [
     "cut_bound",
     "optimal_acceptance",
     "optimal_acceptances",
+    "price_of_mask",
 ]

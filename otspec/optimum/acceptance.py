@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from otspec._base.arguments import as_choice, as_list
-from otspec._base.arithmetic import Array
+from otspec._base.arguments import as_choice, as_instance, as_list
+from otspec._base.arithmetic import Array, Number
 from otspec.distributions import Distribution, DistributionLike, as_k
-from otspec.drafts import IID, LAWS, DraftLaw, SingleDraftLaw, WithoutReplacement
+from otspec.drafts import IID, LAWS, DraftLaw, Masked, SingleDraftLaw, WithoutReplacement
 from otspec.drafts.base import as_law
 from otspec.optimum.budgets import Budget, TotalVariation
 from otspec.optimum.certificate import LossyOptimum, Optimum
@@ -105,14 +105,47 @@ def optimal_acceptance(
     return LossyOptimum(law, checked, accepted, ascending, budget)
 
 
-def _budget(target: Distribution, amounts: Mapping[type[Budget], Any]) -> Budget | None:
-    """Return the budget that is given, if one is.
+class MaskPrice(NamedTuple):
+    """What it costs to withdraw drafts, and what it saves."""
+
+    every: Number
+    """The optimal acceptance of all drafts."""
+    kept: Number
+    """The optimal acceptance of the drafts that are kept."""
+    price: Number
+    """What is accepted less: the difference of the two, at least 0."""
+    withdrawn: Number
+    """The expected number of drafts that need not be verified."""
+
+
+def price_of_mask(law: Masked, target: DistributionLike) -> MaskPrice:
+    """Return the optimal acceptance that is lost with the drafts that a policy withdraws.
+
+    Parameters
+    ----------
+    law : Masked
+    target : array_like, shape (n,)
 
     Raises
     ------
     ValueError
-        Several, or an unusable one.
+        Another law; or as :func:`optimal_acceptance`.
+
+    Examples
+    --------
+    >>> from otspec import Masked
+    >>> law = Masked(IID(["1/2", "3/10", "1/5"], k=2), keep=[0, 1])
+    >>> [str(number) for number in price_of_mask(law, ["1/10", "3/5", "3/10"])]
+    ['17/20', '61/100', '6/25', '2/5']
     """
+    masked = as_instance(law, "law", Masked, "a Masked law, such as Masked(law, keep=[0, 3])")
+    every: Any = optimal_acceptance(masked.law, target).acceptance
+    kept: Any = optimal_acceptance(masked, target).acceptance
+    return MaskPrice(every, kept, every - kept, masked.withdrawn())
+
+
+def _budget(target: Distribution, amounts: Mapping[type[Budget], Any]) -> Budget | None:
+    """Return the budget that is given, if one is."""
     given = [(kind, amount) for kind, amount in amounts.items() if amount is not None]
     if len(given) > 1:
         names = " and ".join(kind.name for kind, _ in given)

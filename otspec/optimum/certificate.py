@@ -120,13 +120,7 @@ class Optimum(Frozen):
 
 
 def check_proper(name: str, law: Distribution, like: Optimum) -> None:
-    """Refuse a law of a token that is no distribution over the vocabulary of an optimum.
-
-    Raises
-    ------
-    ValueError
-        With the least mass, and the sum.
-    """
+    """Refuse a law of a token that is no distribution over the vocabulary of an optimum."""
     check_alike("target", like.target, name, law)
     tolerance, lowest, total = like.law.accuracy, law.min(), law.sum()
     if not (lowest >= 0 and -tolerance <= total - 1 <= tolerance):

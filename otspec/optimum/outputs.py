@@ -6,10 +6,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from otspec._base.arithmetic import Array, Number, positive_part
+from otspec._base.arithmetic import Array, Number, is_exact, positive_part
 from otspec._base.frozen import Frozen, cached_property
 from otspec.distributions import Distribution
 from otspec.optimum.cuts.levels import Vessels
+
+SMALLEST = float(np.nextafter(0.0, 1.0))
 
 
 @dataclass(frozen=True, eq=False)
@@ -18,13 +20,9 @@ class Outputs(Frozen):
 
     A token whose ratio b/q is between the two levels is output as it is selected. Of the laws
     between q and b with that total variation it is the nearest to q in every divergence.
-
-    Parameters
-    ----------
-    selection, target : ndarray, shape (n,)
-        The laws b and q, in one arithmetic.
     """
 
+    # selection, target: (n,): the laws b and q, in one arithmetic
     selection: Distribution
     target: Distribution
 
@@ -78,6 +76,8 @@ class Outputs(Frozen):
         output: Array = self.target.copy()
         output[self._more & ~self._unwanted] += self._raised.filled(moved)
         output[self._less] -= self._lowered.filled(moved)
+        if moved < self.farthest and not is_exact(output):  # there no level is 0
+            output[self._less] = np.maximum(output[self._less], SMALLEST)
         if moved > raised and unwanted:
             masses = self.selection[self._unwanted]
             output[self._unwanted] = masses * ((moved - raised) / masses.sum())

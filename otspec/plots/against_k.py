@@ -110,13 +110,7 @@ def _names(lines: Lines) -> dict[str, tuple[str, str]]:
 
 
 def _lines(results: Any) -> Lines:
-    """Return what is drawn, k ascending.
-
-    Raises
-    ------
-    ValueError
-        Nothing, something else, or two numbers for one place.
-    """
+    """Return what is drawn, k ascending."""
     if isinstance(results, Mapping):
         points = _own(results)
     else:

@@ -115,14 +115,7 @@ def _places(shape: Shape) -> list[tuple[float, float]]:
 
 
 def _chances(shape: Shape, chances: Any) -> list[Number]:
-    """Return how likely each node is kept, level by level.
-
-    Raises
-    ------
-    ValueError
-        Another number than there are nodes, something else than numbers, or drafts that are not
-        drawn.
-    """
+    """Return how likely each node is kept, level by level."""
     if isinstance(chances, Chances):
         return _kept(shape, chances)
     wanted = "how likely each node is kept, level by level"

@@ -30,17 +30,8 @@ _ONE_AT_A_TIME = RLock()
 def panel_on(ax: Axes | None, size: tuple[float, float] = WIDE) -> Iterator[Axes]:
     """Give the axes to draw on: those that are given, or new ones, drawn in the package's style.
 
-    Parameters
-    ----------
-    ax : matplotlib.axes.Axes, optional
-        Rectangular ones: plots have two axes with scales of their own.
-    size : pair of float
-        Inches of a new figure. Nothing of pyplot is touched.
-
-    Raises
-    ------
-    ValueError
-        Something else than axes, or polar ones and the like; or Matplotlib is not installed.
+    ``ax``: rectangular ones: plots have two axes with scales of their own. ``size``: inches of a
+    new figure. Nothing of pyplot is touched.
     """
     needed("matplotlib", "drawing", "plots")
     from matplotlib.axes import Axes
@@ -69,13 +60,7 @@ def in_style(*styles: str | dict[str, Any]) -> Iterator[None]:
 
 
 def ink() -> str:
-    """Return the color of text in the style at hand: the optimum and outlines have it.
-
-    Raises
-    ------
-    ValueError
-        Matplotlib is not installed.
-    """
+    """Return the color of text in the style at hand: the optimum and outlines have it."""
     needed("matplotlib", "drawing", "plots")
     from matplotlib.text import Text
 

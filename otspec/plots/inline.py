@@ -127,13 +127,7 @@ def _plain(text: str) -> ElementTree.Element:
 
 
 def _title(group: ElementTree.Element, texts: Sequence[str], artist: Artist) -> None:
-    """Give each mark of a group its text, or all of it the only one.
-
-    Raises
-    ------
-    ValueError
-        Another number of marks.
-    """
+    """Give each mark of a group its text, or all of it the only one."""
     marks = [group]
     if len(texts) > 1:
         defined = {node for defs in group.iter("defs") for node in defs.iter()}

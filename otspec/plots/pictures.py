@@ -57,10 +57,7 @@ def save_acceptance_chart(results: Iterable[Row], path: str | PathLike[str], *, 
 def acceptance_figure(results: Iterable[Row], *, title: str) -> Figure:
     """Return the picture that :func:`save_acceptance_chart` writes.
 
-    Parameters
-    ----------
-    results, title
-        As there.
+    ``results`` and ``title``: as there.
     """
     panels = laws_apart(results)
     columns = min(len(panels), 2)
@@ -83,13 +80,8 @@ def laws_apart(results: Iterable[Row]) -> dict[str, list[Row]]:
 def acceptance_panels(panels: Mapping[str, Sequence[Row]], figure: Figure, columns: int) -> None:
     """Draw acceptance against k on an empty figure, one panel for each draft law.
 
-    Parameters
-    ----------
-    panels : mapping of str to sequence of Row
-        Of one temperature, by the name of the draft law, which is the title.
-    figure : matplotlib.figure.Figure
-    columns : int
-        How many panels are beside each other. Panels share their vertical axis.
+    ``panels``: of one temperature, by the name of the draft law, which is the title. ``columns``:
+    how many panels are beside each other. Panels share their vertical axis.
     """
     lines = -(-len(panels) // columns)
     places = figure.subplots(lines, columns, sharey=True, squeeze=False)
@@ -106,16 +98,7 @@ def acceptance_panels(panels: Mapping[str, Sequence[Row]], figure: Figure, colum
 def gap_figure(rows: Sequence[Statistic], *, title: str) -> Figure | None:
     """Return a picture of the gaps of the rules below the optimum, see :func:`gap_quantiles`.
 
-    Parameters
-    ----------
-    rows : sequence of Statistic
-        Of one temperature.
-    title : str
-
-    Returns
-    -------
-    matplotlib.figure.Figure or None
-        None if all rules attain the optimum.
+    ``rows``: of one temperature. Result: None if all rules attain the optimum.
     """
     below = [r for r in rows if r.rule != OPTIMUM and not attains(r.acceptance, r.optimum)]
     if not below:
@@ -130,15 +113,7 @@ def heat_figure(rows: Sequence[Statistic], *, title: str) -> Figure | None:
 
     Each draft law has a panel, with the largest number of drafts that it has.
 
-    Parameters
-    ----------
-    rows : sequence of Statistic
-    title : str
-
-    Returns
-    -------
-    matplotlib.figure.Figure or None
-        None if there is one pair of temperatures only.
+    Result: None if there is one pair of temperatures only.
     """
     if len(by_heat(rows)) < 2:
         return None
@@ -161,13 +136,7 @@ def heat_figure(rows: Sequence[Statistic], *, title: str) -> Figure | None:
 
 @contextmanager
 def titled(title: str, *, height: float, width: float = 7.0) -> Iterator[Figure]:
-    """Give an empty picture with a title, to be drawn in the style of all, in letters for screens.
-
-    Raises
-    ------
-    ValueError
-        Matplotlib is not installed.
-    """
+    """Give an empty picture with a title, in the common style, with letters for screens."""
     needed("matplotlib", "drawing", "plots")
     from matplotlib.figure import Figure
 

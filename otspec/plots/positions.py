@@ -132,11 +132,5 @@ def _words(row: Statistic) -> str:
 
 
 def as_statistics(rows: Iterable[Statistic]) -> list[Statistic]:
-    """Check the rows of a run.
-
-    Raises
-    ------
-    ValueError
-        None, or something else.
-    """
+    """Check the rows of a run."""
     return as_rows(rows, Statistic, "rows of statistics_of, as a run has them")

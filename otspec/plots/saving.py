@@ -46,13 +46,7 @@ def save(drawn: Axes | Figure, path: str | PathLike[str], *, dpi: int = 200) -> 
 
 
 def as_figure(drawn: Any) -> Figure:
-    """Return the figure of axes, or a figure.
-
-    Raises
-    ------
-    ValueError
-        Something else; or Matplotlib is not installed.
-    """
+    """Return the figure of axes, or a figure."""
     needed("matplotlib", "drawing", "plots")
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure

@@ -11,10 +11,7 @@ from otspec.solvers import LinearProgram, Names, Sense
 class ProgramBuilder:
     """What a formulation adds its rows, columns and coefficients to.
 
-    Parameters
-    ----------
-    like : ndarray
-        Gives the arithmetic.
+    ``like``: gives the arithmetic.
     """
 
     def __init__(self, like: Array) -> None:
@@ -44,14 +41,8 @@ class ProgramBuilder:
     ) -> LinearProgram:
         """Return the program.
 
-        Parameters
-        ----------
-        title, sense
-            As in :class:`LinearProgram`.
-        objective : ndarray of int
-            The columns that the objective counts.
-        weights : ndarray, optional
-            How often it counts them; by default once.
+        ``title`` and ``sense``: as in :class:`LinearProgram`. ``objective``: the columns that the
+        objective counts. ``weights``: how often it counts them; by default once.
         """
         one = zeros(1, like=self._like)[0] + 1
         goal = zeros(len(self._columns), like=self._like)

@@ -174,13 +174,7 @@ class Formulation(Frozen, ABC):
 
 
 def check_size(title: str, size: Size, advice: str) -> None:
-    """Refuse a program that would not fit in memory.
-
-    Raises
-    ------
-    ValueError
-        With its size and what to do instead.
-    """
+    """Refuse a program that would not fit in memory."""
     if size.bytes > memory():
         raise ValueError(
             f"the {title} program has {size}, more than the {memory() / 2**30:.2g} GiB of this "

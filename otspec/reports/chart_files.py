@@ -14,13 +14,7 @@ from otspec.traces.temperatures import by_heat
 def write_charts(
     folder: Path, summary: dict[str, Any], rows: Sequence[Statistic]
 ) -> Iterator[Path]:
-    """Write a chart for each pair of temperatures into a folder, and yield its path.
-
-    Raises
-    ------
-    OSError
-        The folder cannot be written.
-    """
+    """Write a chart for each pair of temperatures into a folder, and yield its path."""
     heats = by_heat(rows)
     for heat, shown in heats.items():
         mark = "" if len(heats) == 1 else f"-{heat.mark}"

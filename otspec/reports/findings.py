@@ -13,21 +13,11 @@ from otspec.traces.temperatures import Heat, heat_of
 
 
 class Standing(NamedTuple):
-    """What the means at one pair of temperatures come to, for the most drafts that there are.
+    """What the means at one pair of temperatures come to, for the most drafts that there are."""
 
-    Parameters
-    ----------
-    optimum : Statistic
-        Of the best draft law.
-    rules : list of Statistic
-        Of the rules for the same drafts.
-    second : Statistic or None
-        The optimum of the best of the other draft laws that are worse.
-    """
-
-    optimum: Statistic
-    rules: list[Statistic]
-    second: Statistic | None
+    optimum: Statistic  # of the best draft law
+    rules: list[Statistic]  # of the rules for the same drafts
+    second: Statistic | None  # the optimum of the best of the other draft laws that are worse
 
     @property
     def heat(self) -> Heat:
@@ -55,10 +45,7 @@ class Standing(NamedTuple):
 def standing_of(rows: Sequence[Statistic]) -> Standing:
     """Return what the means of one pair of temperatures come to.
 
-    Parameters
-    ----------
-    rows : sequence of Statistic
-        At least the optimum of one draft law.
+    ``rows``: at least the optimum of one draft law.
     """
     k = max(row.k for row in rows)
     optima = [row for row in rows if (row.rule, row.k) == (OPTIMUM, k)]
@@ -105,7 +92,7 @@ def uncertainties(standing: Standing, units: str, skipped: int) -> Iterator[str]
     """Yield what is not known, and what was assumed."""
     best, below = standing.optimum, standing.below
     if best.units < 2:
-        yield "All numbers are of one position, which says nothing about others."
+        yield "All numbers are from one position, so that there are no intervals."
     else:
         gap = ""
         if below is not None:

@@ -26,17 +26,10 @@ LARGEST_DIGEST = 256 * 2**20
 
 
 class Origin(NamedTuple):
-    """What a report was made by, and from.
+    """What a report was made by, and from."""
 
-    Parameters
-    ----------
-    command : str
-        The command line, as it can be typed; empty where there was none.
-    digests : sequence of (str, int, str)
-        Of each file that was read its name, its bytes, and its SHA-256, empty of a large one.
-    """
-
-    command: str = ""
+    command: str = ""  # the command line, as it can be typed; empty where there was none
+    # of each file that was read its name, its bytes, and its SHA-256, empty of a large one
     digests: Sequence[tuple[str, int, str]] = ()
 
 
@@ -45,13 +38,7 @@ UNKNOWN = Origin()
 
 
 def origin_of(command: str, sources: Iterable[Source]) -> Origin:
-    """Return how a report was made of sources; of folders there are no digests.
-
-    Raises
-    ------
-    OSError
-        A file cannot be read any more.
-    """
+    """Return how a report was made of sources; of folders there are no digests."""
     stored = [array for source in sources for array in (source.draft, source.target)]
     paths = dict.fromkeys(Path(array.path) for array in stored)
     return Origin(command, [_digest(path) for path in paths if path.is_file()])

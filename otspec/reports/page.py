@@ -60,19 +60,8 @@ def write_report(
 ) -> None:
     """Write the report.
 
-    Parameters
-    ----------
-    path : path
-    summary : dict
-        As :func:`~otspec.reports.summary_file.summary_of` returns.
-    rows : sequence of Statistic
-    origin : Origin
-        How it was made, as the end of the report says.
-
-    Raises
-    ------
-    OSError
-        The file cannot be written.
+    ``summary``: as :func:`~otspec.reports.summary_file.summary_of` returns. ``origin``: how it was
+    made, as the end of the report says.
     """
     title = f"Acceptance on {summary['trace']}"
     write_text(path, "\n".join(page(title, _body(summary, rows, origin))))

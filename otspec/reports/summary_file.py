@@ -19,18 +19,8 @@ def summary_of(
 ) -> dict[str, Any]:
     """Return the summary of a run, which JSON can hold.
 
-    Parameters
-    ----------
-    run : Run
-    settings : Settings
-        What was compared in it.
-    rows : sequence of Statistic
-    by_text : bool
-        Whether intervals take texts as independent, or positions.
-
-    Returns
-    -------
-    dict
+    ``settings``: what was compared in it. ``by_text``: whether intervals take texts as independent,
+    or positions.
     """
     sources = list(dict.fromkeys(chunk.source for chunk in run.chunks))
     return {
@@ -93,10 +83,7 @@ def _side(warps: Sequence[Warp]) -> dict[str, Any]:
 def restrictions_of(summary: dict[str, Any]) -> list[tuple[str, Any]]:
     """Return what the models were restricted to, such as top-k and 50, and the draft if apart.
 
-    Parameters
-    ----------
-    summary : dict
-        With what :func:`warpings_document` returns.
+    ``summary``: with what :func:`warpings_document` returns.
     """
     cuts = [name for name in STEPS if name != "temperature"]
     found = [(name, summary[name]) for name in cuts if summary[name] is not None]

@@ -49,6 +49,11 @@ class PlannedRule(Rule):
         """Return the optimal plan for k i.i.d. drafts as a rule; small vocabularies only."""
         return cls(optimal_plan(IID(draft, k), target))
 
+    @classmethod
+    def of_law(cls, law: DraftLaw, target: DistributionLike) -> Self:
+        """Return the optimal plan for drafts of any law as a rule; small vocabularies only."""
+        return cls(optimal_plan(law, target))
+
     @property
     def law(self) -> DraftLaw:
         """The plan's draft law."""

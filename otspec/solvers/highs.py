@@ -106,16 +106,9 @@ def solve(program: LinearProgram) -> Solution:
 def basis_of(program: LinearProgram) -> tuple[set[int], set[int]]:
     """Return the basis at which HiGHS ends.
 
-    Parameters
-    ----------
-    program : LinearProgram
-        Of n variables; exact data are rounded to floats.
-
-    Returns
-    -------
-    basic, above : set of int
-        The basic variables, of which n + i stands for row i, and those at their upper bound. Both
-        are empty if there is no basis.
+    ``program``: of n variables; exact data are rounded to floats. ``basic, above``: the basic
+    variables, of which n + i stands for row i, and those at their upper bound. Both are empty if
+    there is no basis.
     """
     import highspy
 

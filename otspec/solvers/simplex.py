@@ -48,10 +48,7 @@ class Simplex:
     n + m variables m are basic. The others are at a bound, or at 0 if they have none; the basic
     variables follow from them.
 
-    Parameters
-    ----------
-    program : LinearProgram
-        With exact data.
+    ``program``: with exact data.
 
     Attributes
     ----------

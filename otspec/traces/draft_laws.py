@@ -14,6 +14,7 @@ from otspec.frames import Rows
 from otspec.traces.comparison import OPTIMUM
 from otspec.traces.readers import Source
 from otspec.traces.statistics import Key, Means, groups_of, with_offsets
+from otspec.traces.summary import independent_of_drafts
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -45,6 +46,9 @@ class LawMeans:
         The title of the rule that accepts the most, of those that verify such drafts; "" if none.
     acceptance : float
         What it accepts, in the mean; NaN if there is none.
+    independence_price : float
+        The optimum minus what the best rule accepts whose output depends on no draft, in the mean;
+        NaN where no rule from shared noise was compared.
     positions : int
         How many positions the means are over.
     """
@@ -59,6 +63,7 @@ class LawMeans:
     above_iid_interval: Interval
     rule: str
     acceptance: Mean
+    independence_price: Mean
     positions: int
 
 
@@ -107,6 +112,7 @@ def _means(groups: dict[Key, Means], key: Key) -> LawMeans:
     }
     best = max(accepted, key=lambda rule: accepted[rule], default="")
     optimum, above = groups[key].ratios()
+    independent = [accepted[rule] for rule in independent_of_drafts(accepted)]
     return LawMeans(
         temperature=key.temperature,
         draft_temperature=key.draft_temperature,
@@ -118,5 +124,6 @@ def _means(groups: dict[Key, Means], key: Key) -> LawMeans:
         above_iid_interval=above.interval(-1.0, 1.0),
         rule=best,
         acceptance=accepted.get(best, math.nan),
+        independence_price=optimum.mean() - max(independent, default=math.nan),
         positions=groups[key].positions,
     )

@@ -93,20 +93,29 @@ def price_of_independence(rows: Sequence[Compared]) -> Iterator[str]:
 
     It is said where a rule from shared noise was compared.
 
-    Parameters
-    ----------
-    rows : sequence of Comparison or of Summary
-        Of one k.
+    ``rows``: of one k.
+    """
+    named = independent_of_drafts(row.rule for row in rows)
+    clauses = [
+        f"{row.rule} {100 * float(row.gap):z.1f} ({row.drafts})"
+        for row in rows
+        if row.rule in named
+    ]
+    if clauses:
+        yield (
+            "The price of an output that no draft changes, in points below the optimum: "
+            f"{listed(clauses, 'and')}."
+        )
+
+
+def independent_of_drafts(rules: Iterable[str]) -> list[str]:
+    """Return the rules, by title, whose output depends on no draft.
+
+    Empty where none is from shared noise: independent noise alone would make the price too high.
     """
     known = {rule.title: rule for rule in compared_rules() if rule.independent}
-    found = [row for row in rows if row.rule in known]
-    if all(known[row.rule].quick for row in found):
-        return
-    clauses = [f"{row.rule} {100 * float(row.gap):z.1f} ({row.drafts})" for row in found]
-    yield (
-        "The price of an output that no draft changes, in points below the optimum: "
-        f"{listed(clauses, 'and')}."
-    )
+    found = [rule for rule in rules if rule in known]
+    return [] if all(known[rule].quick for rule in found) else found
 
 
 def attained_by(rules: Sequence[str]) -> str:
@@ -119,13 +128,8 @@ def attainment(
 ) -> list[str]:
     """Return clauses on rules: which attain the optimum, and what the best of the others does.
 
-    Parameters
-    ----------
-    rows : sequence of Comparison or of Summary
-        Without the optimum itself.
-    optimum : float, Fraction or Exact
-    of_the_best : callable
-        Says what the best of the rules that do not attain it does.
+    ``rows``: without the optimum itself. ``of_the_best``: says what the best of the rules that do
+    not attain it does.
     """
     attaining = [row.rule for row in rows if attains(row.acceptance, optimum)]
     others = [row for row in rows if row.rule not in attaining]

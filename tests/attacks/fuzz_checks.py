@@ -12,6 +12,7 @@ from fractions import Fraction
 import fuzz_batches
 import fuzz_endings
 import fuzz_selection
+import fuzz_texts
 import numpy as np
 import oracles
 from fuzz_instances import Example, exact_example, float_example
@@ -202,8 +203,15 @@ CHECKS = {
     "exact optima": (exact_optima, exact_example, 5_000),
     "exact rules": (exact_rules, small_exact, 30_000),
     "texts that end": (fuzz_endings.texts_that_end, fuzz_endings.ending_example, 10_000),
+    "best trees": (fuzz_endings.best_tree, fuzz_endings.ending_example, 50_000),
+    "tree laws": (fuzz_texts.tree_laws, int, 105_000),
+    "block laws": (fuzz_texts.block_laws, int, 200_000),
+    "batch blocks": (fuzz_texts.batch_blocks, int, 20_000),
+    "log averages": (fuzz_texts.log_averages, int, 20_000),
+    "calls along texts": (fuzz_texts.replays, int, 20_000),
     "lossy laws": (fuzz_selection.lossy_laws, exact_example, 100_000),
-    "lossy optima": (fuzz_selection.frontier, small_exact, 4_000),
+    "lossy optima": (fuzz_selection.frontier, small_exact, 8_000),
+    "divergence optima": (fuzz_selection.divergence_optima, int, 40_000),
     "tied selections": (fuzz_selection.ties, int, 2_000),
     "batch trees": (fuzz_selection.batch_trees, int, 4_000),
     "float laws": (float_laws, small_float, 100_000),

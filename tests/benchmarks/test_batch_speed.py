@@ -35,6 +35,32 @@ def test_rules_against_one_pass(vocabulary, rows, k, report_ratio):
         assert goal is None or measured.ratio < NOISE * goal
 
 
+@pytest.mark.parametrize("logits", [False, True])
+@pytest.mark.parametrize("rows", [1, 32])
+def test_shared_noise_against_one_reading_of_the_target(rows, logits, report_ratio):
+    """Draft probabilities are not needed: one pass reads the target and the noise."""
+    draft, target, *_ = problems(128_256, rows, 4)["k_sequential"]
+    noise = batch.shared_noise(target, np.arange(rows), 1)
+    drafts = batch.sample_from_noise(draft, noise, 4)
+    target = np.log(target) if logits else target
+
+    def verify():
+        return batch.gumbel_coupling(target, drafts, noise, logits=logits)
+
+    goal = None if rows == 1 else 3
+    measured = report_ratio(
+        f"batch.gumbel_coupling, float32 {'logits ' * logits}({rows}, 128,256), k = 4",
+        verify,
+        "np.minimum(target, noise).sum(-1)",
+        lambda: one_pass(target, noise),
+        f"at most {goal}x" if goal else "informational",
+        rounds=9,
+    )
+    assert goal is None or measured.ratio < NOISE * goal
+    # Beyond its inputs it needs the times of the race, and of probabilities their absolute values.
+    assert traced_peak(verify) < 1.1 * (target.nbytes + noise.nbytes)
+
+
 @pytest.mark.parametrize("rows", [1, 32])
 def test_memory_beyond_the_inputs(rows):
     for name, arguments in problems(128_256, rows, 4).items():

@@ -93,15 +93,18 @@ def test_pooled_selection_of_distinct_drafts_against_one_sort(numba, report_rati
     )
 
 
-def test_shared_noise_for_all_k_against_one_sort(report_ratio):
+@pytest.mark.parametrize("numba", NUMBA)
+@pytest.mark.parametrize("rule_class", [otspec.rules.GumbelCoupling, otspec.rules.GumbelLists])
+def test_shared_noise_for_all_k_against_one_sort(rule_class, numba, report_ratio, monkeypatch):
+    monkeypatch.setattr(compiling, "HAS_NUMBA", numba)
     draft, target, keys, _ = case()
     ks = range(1, 17)
-    found = otspec.rules.GumbelCoupling.acceptances(draft, target, ks)
+    found = rule_class.acceptances(draft, target, ks)
     assert found == sorted(found)
     pair = ratios.Pair(draft, target)
     report_ratio(
-        described("GumbelCoupling.acceptances", len(draft), "1 to 16", numba=True),
-        lambda: otspec.rules.GumbelCoupling.acceptances_of(pair, ks),
+        described(f"{rule_class.__name__}.acceptances", len(draft), "1 to 16", numba),
+        lambda: rule_class.acceptances_of(pair, ks),
         "one argsort of the ratios",
         lambda: np.argsort(keys),
         "at most 30x",

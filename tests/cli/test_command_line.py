@@ -188,7 +188,7 @@ def test_trace_says_what_attains_the_optimum(capsys, tmp_path):
         f"{coupled}, naive sampling, pooled selection and shared noise (lists) attain it.\n"
         f"{PRICE}naive sampling 0.0 (iid), shared noise (lists) 0.0 (iid) and shared noise 0.0 "
         "(without-replacement).\n"
-        "One position says nothing about others.\n"
+        "One position gives no interval.\n"
     )
 
 

@@ -44,6 +44,7 @@ def test_blocks_of_one_text_are_one_unit(capsys, tmp_path):
 
 
 # otspec laws
+RACE, LISTS = "shared noise", "shared noise (lists)"
 
 
 @pytest.fixture(scope="module")
@@ -92,6 +93,12 @@ def check_laws(found, place, compared):
                     for rule, rows in rules.items()}  # fmt: skip
         assert row["acceptance"] == pytest.approx(max(accepted.values()), abs=1e-12)
         assert accepted[row["rule"]] == pytest.approx(row["acceptance"], abs=1e-12)
+        shared = accepted.get({"iid": LISTS, "without-replacement": RACE}.get(law))
+        if shared is None:
+            assert row["independence_price"] is None
+        else:  # more than by comparing with an independent sample
+            least = optima.mean() - max(shared, accepted.get("naive sampling", 0))
+            assert row["independence_price"] == pytest.approx(least, abs=1e-12)
         assert row["positions"] == 12
 
 
@@ -107,6 +114,19 @@ def test_laws_prints_a_row_for_each_and_which_is_best(two_sources, capsys):
     )
 
 
+def test_laws_has_the_price_of_independence_where_shared_noise_is_compared(two_sources, capsys):
+    options = ("-k2", "--drafts", "iid", "--drafts", "without-replacement", "--drafts", "hub")
+    lines = run(capsys, "laws", *two_sources, *options).splitlines()
+    assert lines[1].endswith("price of independence")
+    iid, distinct, hub = (line.split() for line in lines[2:5])
+    rows = json.loads(run(capsys, "laws", *two_sources, *options, "--json"))
+    assert [iid[-1], distinct[-1]] == [f"{row['independence_price']:.4f}" for row in rows[:2]]
+    assert hub[-2] == "to"  # the end of an interval, and no price
+    assert lines[5].startswith("Price of independence: the optimum less ")
+    printed = run(capsys, "laws", *two_sources, *options, "--rule", "naive-sampling")
+    assert "independence" not in printed
+
+
 def test_one_position_has_no_interval(tmp_path, capsys):
     np.savez(tmp_path / "one.npz", **files.random_pair((1, 1, 9)))
     (row,) = json.loads(
@@ -115,7 +135,7 @@ def test_one_position_has_no_interval(tmp_path, capsys):
     assert row["optimum_interval"] is None
     assert row["rule"] == "target-only verification"
     printed = run(capsys, "laws", tmp_path / "one.npz", "-k1", "--drafts", "top")
-    assert printed.endswith("One position says nothing about others.\n")
+    assert printed.endswith("One position gives no interval.\n")
 
 
 @pytest.mark.parametrize(

@@ -67,6 +67,7 @@ COMMANDS = {
         "4000",
     ),
     "laws": ("laws", "-k", "1", "--drafts", "iid"),
+    "policies": ("policies", "confidence-masked", "-L1"),
     "simulate": ("simulate", "--tree", "1x1"),
     "solve": ("solve", "0.5,0.5", "0.3,0.7", "-k", "2", "--solver", "highs"),
     "trace": ("trace", "-k", "1"),

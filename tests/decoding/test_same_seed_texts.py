@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from every_branch import TableReader, law_of_model
 from scipy import stats
-from searching import enough
+from searching import NIGHTLY, enough
 from test_decoding_laws import DRAFT, END, LOPSIDED, PROMPT, TARGET
 from test_transformers import models
 from tiny_models import transformers
@@ -114,7 +114,10 @@ def test_the_noise_is_that_of_the_batch_function():
 
 
 def test_random_transformers():
-    """Rows of a tree differ from plain ones by rounding, which changes no token of these texts."""
+    """Rows of a tree differ from plain ones by rounding, which changes no token of these texts.
+
+    250 texts at night, 20 by day.
+    """
     transformers()
     target, draft = models(40)
     plain = {
@@ -122,7 +125,7 @@ def test_random_transformers():
             target, draft, [1, 2], rule=RULE, tree=TokenTree(()), max_new_tokens=20, seed=seed,
             end=[],
         ).tokens
-        for seed in range(4)
+        for seed in range(50 if NIGHTLY else 4)
     }  # fmt: skip
     assert len(set(plain.values())) > 2
     for tree in ("1x1", "3x2"):

@@ -11,7 +11,7 @@ from programs_table import needs_cdd
 from searching import enough
 
 import otspec
-from figures import acceptance_gap, block_rules, cut_simplex
+from figures import acceptance_gap, block_rules, cut_simplex, shared_noise
 from figures.contract import Settings
 from otspec.blocks import BLOCK_RULES, BlockVerificationPreprint
 from otspec.rules import NaiveSampling, PooledSelection
@@ -55,6 +55,21 @@ def test_the_gap_is_drawn(gap):
     for rule, values in gap.acceptance.items():
         (line,) = (line for line in axes[0].lines if line.get_label() == rule)
         assert list(line.get_ydata()) == list(values)
+
+
+def test_shared_noise_is_between_independent_noise_and_the_optimum_of_its_drafts(computed):
+    found = computed(shared_noise.SharedNoise, quick=True)
+    race, lists, independent = (np.array(found.acceptance[name]) for name in shared_noise.RULES)
+    distinct, iid = (np.array(found.acceptance[name]) for name in shared_noise.OPTIMA.values())
+    assert (independent < lists).all()
+    assert (lists[1:] < race[1:]).all()
+    assert (race < distinct).all()
+    assert (lists < iid).all()
+    positions = list(QUICK.pairs())
+    naive = [[(q * -np.expm1(k * np.log1p(-p))).sum() for p, q in positions] for k in found.ks]
+    assert np.abs(independent - np.mean(naive, axis=1)).max() <= 1e-12
+    for name, best in zip(shared_noise.RULES, (distinct, iid, iid), strict=True):
+        assert found.loss[name] == tuple((best - found.acceptance[name]).tolist())
 
 
 def test_the_regions_are_the_targets_that_lose_nothing(simplex):

@@ -33,7 +33,7 @@ STATISTIC = Statistic(
     acceptance_interval=(math.nan, math.nan), gap_interval=(0.0, 0.2),
     gap_quantiles=dict(zip(QUANTILES, (0.0, 0.1, 0.2, 0.3, 0.4), strict=True)),
 )  # fmt: skip
-MEANS = LawMeans(1.0, 0.6, "iid", 2, 0.6, (0.5, 0.7), 0.0, (0.0, 0.0), "", math.nan, 3)
+MEANS = LawMeans(1.0, 0.6, "iid", 2, 0.6, (0.5, 0.7), 0.0, (0.0, 0.0), "", math.nan, math.nan, 3)
 
 
 @pytest.fixture(scope="module")

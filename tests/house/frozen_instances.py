@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -12,7 +13,7 @@ from tree_instances import BEST_TREES
 import otspec
 from otspec import auditing, blocks, models, programs, rules, solvers, traces
 from otspec._base.arithmetic import as_numbers
-from otspec.blocks import TREE_VERIFIERS
+from otspec.blocks import TREE_VERIFIERS, policies
 from otspec.blocks.block_verification_preprint import ChainedResiduals
 from otspec.blocks.greatest_path import GreatestPath
 from otspec.blocks.trees.verifiers.first_highest_path import ClippedRanks
@@ -50,6 +51,23 @@ from otspec.rules.priority.priorities import Mixture
 from otspec.rules.rejection.rejected_paths import DistinctPaths
 from otspec.rules.two_hubs import HubShares
 from otspec.solvers import LinearProgram, Names, Sense, Solution, Status
+
+
+def keep_one(text, draft):
+    """Keep token 1 after any text."""
+    del text, draft
+    return [1]
+
+
+def stopping(give):
+    """Return the best policy, solved in no time."""
+    best = policies.best_stopping(model(give), model(give), 1, (0, 0))
+    return replace(best, solution=replace(best.solution, seconds=0.0))
+
+
+def one_token(draft, chance):
+    """Draft one token."""
+    return [(chance.choose(draft(())),)]
 
 
 def verify_nothing(drafts, chance):
@@ -143,6 +161,10 @@ EXACT = {  # from exact arrays or from float ones
     "certain hub": lambda give: otspec.Hub(give(["0", "1", "0"])),
     "top plus one": lambda give: otspec.TopPlusOne(give(DRAFT), 2),
     "top": lambda give: otspec.TopK(give(DRAFT), 2),
+    "masked": lambda give: otspec.Masked(otspec.WithoutReplacement(give(DRAFT), 2), [1]),
+    "masked rule": lambda give: rules.RecursiveRejectionWithoutReplacement.of_law(
+        otspec.Masked(otspec.WithoutReplacement(give(DRAFT), 2), [1]), give(TARGET)
+    ),
     "joint": lambda give: otspec.Joint(give([["1/2", "0"], ["1/4", "1/4"]])),
     "support": seen,
     "optimum": lambda give: otspec.Optimum(
@@ -268,6 +290,7 @@ EXACT = {  # from exact arrays or from float ones
     ),
     "table": model,
     "warped": lambda give: models.WarpedModel(model(give), temperature="1/2", top_k=2),
+    "with null": lambda give: models.masked(model(give), model(give), keep_one)[0],
     "ending": lambda give: models.EndingModel(model(give), [1]),
     "continued": lambda give: Continued(model(give), (0,)),
     "corrected": lambda give: OneCorrectedToken(model(give), give(TARGET)),
@@ -283,6 +306,11 @@ EXACT = {  # from exact arrays or from float ones
         model(give), model(give, TARGET), give.sequence([2, 1])
     ),
     "clipped ranks": lambda give: ClippedRanks(model(give), model(give, TARGET), 2),
+    "policy with a verifier": lambda give: policies.PolicyRule(
+        model(give), model(give), policies.Policy("one", "one token", one_token, 1), verify_nothing
+    ),
+    "best stopping": stopping,
+    "sequence race": lambda give: policies.SequenceRace(model(give), model(give), 2, 2),
     "own program": lambda give: blocks.ProgramTree(
         model(give), model(give, TARGET), give.sequence([2, 1]), verify_nothing
     ),

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 from advice_instances import ADVICE
 from conformance_instances import CONFORMANCE
-from frozen_instances import DRAFT, LAW, TARGET, WITNESS
+from frozen_instances import DRAFT, LAW, TARGET, WITNESS, one_token
 
 from otspec import (
     auditing,
@@ -26,7 +26,8 @@ from otspec import (
 from otspec.auditing.blocks import TextErrors
 from otspec.auditing.report import problem_of
 from otspec.batch import Verified, VerifiedBlock
-from otspec.blocks import as_shape
+from otspec.blocks import as_shape, policies
+from otspec.blocks.policies.best_stopping import Costs
 from otspec.blocks.trees.best.growth import Grown
 from otspec.blocks.trees.verifiers.base import Agreeing
 from otspec.blocks.trees.verifiers.traversal_verify import rejections
@@ -37,7 +38,7 @@ from otspec.cones.reach import Attempt, Reached
 from otspec.cones.systems import System
 from otspec.cones.vectors import Quotient
 from otspec.conformance.faults import FAULTS
-from otspec.conformance.vectors import distributions as vector_laws
+from otspec.conformance.vectors import answers as vector_laws
 from otspec.decoding.decoder import Decoder
 from otspec.decoding.drafting import Drafting, EndingShape
 from otspec.decoding.reader import Reader, Reading, Request
@@ -135,7 +136,17 @@ def chunk(give):
     return Chunk(0, source(give), 0, 2)
 
 
+CHAIN = models.memoryless(DRAFT)
 PLAIN = {
+    "price of a mask": lambda _: optimum.price_of_mask(drafts.Masked(LAW, [1]), TARGET),
+    "costs": lambda _: Costs(Fraction(1, 2), Fraction(1)),
+    "threshold": lambda _: policies.Tuned(Fraction(1), "load", Fraction(1, 2), 2),
+    "policy": lambda _: policies.Policy("one", "one token", one_token, 1),
+    "race of sequences": lambda _: policies.policies()["sequence-race"],
+    "audit of a policy": lambda _: auditing.audit_policy(
+        policies.Policy("one", "one token", one_token, 1), pairs=[(CHAIN, CHAIN)]
+    ),
+    "loss of a policy": lambda _: auditing.Loss(CHAIN, CHAIN, (0,), Fraction(1, 2), Fraction(1, 3)),
     **ADVICE,
     "total variation": lambda _: optimum.TotalVariation(Fraction(1, 20)),
     "divergence": lambda _: optimum.KullbackLeibler(0.1),
@@ -230,7 +241,7 @@ PLAIN = {
     "standing": lambda give: Standing(statistic(give), [statistic(give)], None),
     "origin": lambda _: Origin("otspec trace", [("trace.npz", 1, "")]),
     "means of a law": lambda _: LawMeans(
-        1.0, 0.6, "iid", 2, 0.5, (0.4, 0.6), 0.0, (0.0, 0.0), "rule", 0.5, 3
+        1.0, 0.6, "iid", 2, 0.5, (0.4, 0.6), 0.0, (0.0, 0.0), "rule", 0.5, 0.1, 3
     ),
     "warp": lambda _: Warp(0.5, min_p=0.1, order="temperature-last"),
     "warping": lambda _: Warping(0.5, top_p=0.9, draft=Warp(0.7)),

@@ -5,9 +5,10 @@ from itertools import product
 import numpy as np
 import pytest
 
-from otspec.blocks import TokenVerification
+from otspec.blocks import DraftSelection, TokenVerification
 from otspec.learning import acceptance_loss, length_loss, rule_loss
 from otspec.models import CallableModel
+from otspec.rules import RecursiveRejection
 
 torch = pytest.importorskip("torch")
 
@@ -35,6 +36,39 @@ def test_a_chain_with_tokens_is_exact_in_the_mean():
         torch.log(draft), None, [1] * length, tokens=tokens, target_logits=torch.log(target)
     )
     torch.testing.assert_close(others, lost)
+
+
+@pytest.mark.parametrize("branching", [[2, 1], [3, 2], [2, 3]])
+def test_a_tree_of_recursive_rejection_with_tokens_is_exact_in_the_mean(branching):
+    """Over all texts of the target, weighted: L − E[τ] of that tree without merged children."""
+    size, length, rng = 3, len(branching), np.random.default_rng(len(branching) + branching[0])
+    prefixes = [x for i in range(length) for x in product(range(size), repeat=i)]
+    tables = [
+        dict(zip(prefixes, rng.dirichlet(np.ones(size), len(prefixes)), strict=True))
+        for _ in range(2)
+    ]
+    models = [CallableModel(lambda x, rows=rows: rows[x[: length - 1]]) for rows in tables]
+    exact = DraftSelection(*models, branching, RecursiveRejection, merge=False).expected()
+    texts = list(product(range(size), repeat=length))
+    draft, target = (
+        torch.tensor(np.array([[rows[text[:i]] for i in range(length)] for text in texts]))
+        for rows in tables
+    )
+    tokens, logits = torch.tensor(texts), torch.log(draft).requires_grad_()
+    masses = target.gather(-1, tokens[..., None])[..., 0].prod(-1)
+    options = {"rule": "recursive-rejection", "tokens": tokens}
+    lost = length_loss(logits, target, branching, **options)
+    assert length - (masses @ lost).item() == pytest.approx(exact, abs=1e-12)
+    assert torch.autograd.gradcheck(
+        lambda z: length_loss(z, target[:2], branching, rule=options["rule"], tokens=tokens[:2]),
+        logits[:2].detach().requires_grad_(),
+    )
+    approximate = length_loss(logits, target, branching, rule="recursive-rejection")
+    alphas = [
+        1 - rule_loss(logits[:, i], target[:, i], k, "recursive-rejection")
+        for i, k in enumerate(branching)
+    ]
+    torch.testing.assert_close(approximate, 2 - alphas[0] * (1 + alphas[1]))
 
 
 def test_trees_multiply_the_acceptances_of_their_levels():

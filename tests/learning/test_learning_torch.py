@@ -5,6 +5,8 @@ import pytest
 from exact_derivatives import gradients, random_pairs
 
 import otspec
+from otspec.batch import _dispatch
+from otspec.batch._array_api.library import library_of
 from otspec.learning import (
     acceptance_gradient,
     acceptance_loss,
@@ -18,6 +20,7 @@ torch = pytest.importorskip("torch")
 
 LAWS = [("iid", 1), ("iid", 2), ("iid", 7), ("without-replacement", 2), ("without-replacement", 4),
         ("hub", 2), ("top-plus-one", 3)]  # fmt: skip
+inf = float("inf")
 RULES = ["recursive-rejection", "k-sequential", "gumbel-coupling"]
 
 
@@ -150,6 +153,50 @@ def test_other_dtypes(dtype, law, k):
     torch.testing.assert_close(rounded.grad.double(), wide.grad, atol=1e-5, rtol=step)
 
 
+@pytest.mark.parametrize("shape", [(1, 1), (3, 2), (2, 3, 700), (2, 70_000)])
+def test_machine_code_for_float32_is_as_near_as_arrays(shape, monkeypatch):
+    """Both are compared with float64; a softmax in float32 is off by what its exponents are."""
+    logits, target = rows(shape, spread=4)
+    logits[..., 0] = -inf if shape[-1] > 1 else 0.0
+    target = target.float()
+    losses = [lambda z, q, k=k: acceptance_loss(z, q, k) for k in (1, 2, 5)]
+    losses += [lambda z, q, rule=rule: rule_loss(z, q, 3, rule) for rule in RULES[:2]]
+    for loss in losses:
+        wide = logits.clone().requires_grad_()
+        exact = loss(wide, target.double())
+        exact.sum().backward()
+        # By one thread, by all, and by operations on arrays.
+        for by_row, shared in ((True, 1 << 21), (True, 1), (False, 1)):
+            monkeypatch.setattr(_dispatch, "ROWS", by_row)
+            monkeypatch.setattr(_dispatch, "_SHARED", shared)
+            single = logits.float().requires_grad_()
+            found = loss(single, target)
+            found.sum().backward()
+            torch.testing.assert_close(found.double(), exact, atol=3e-6, rtol=0)
+            # Of a token so close to a threshold that it may be on either side, or of several.
+            torch.testing.assert_close(single.grad.double(), wide.grad, atol=1e-5, rtol=1e-5)
+
+
+def test_a_softmax_of_rows_by_machine_code():
+    logits = torch.tensor(
+        [
+            [0.0, -1e4, 88.0, 88.5],
+            [-inf, 3.0, -inf, 3.0],
+            [1e30, 1e30, 0.0, -1e30],
+            [-90, -95, 0, 1],
+        ]
+    )
+    wide = torch.softmax(logits.double(), -1)
+    found = objectives.softmax(library_of(logits), logits)
+    # e^v is 0 below the normal numbers; v itself has a rounding of its own.
+    torch.testing.assert_close(found.double(), wide, atol=1e-37, rtol=1e-5)
+    for nothing in (float("nan"), inf):
+        none = objectives.softmax(library_of(logits), torch.tensor([[0.0, nothing], [0.0, 1.0]]))
+        assert torch.isnan(none[0]).any()
+        assert none[1].tolist() == pytest.approx([0.26894142, 0.73105858], rel=1e-6)
+    assert torch.isnan(objectives.softmax(library_of(logits), torch.full((1, 2), -inf))).all()
+
+
 def test_rows_of_a_real_vocabulary():
     """Heavy and light tokens: the value by the package's own race, the gradient by differences."""
     trace = otspec.datasets.load_smollm2()
@@ -178,7 +225,6 @@ def test_rows_of_a_real_vocabulary():
 @pytest.mark.parametrize(("law", "k"), LAWS)
 def test_degenerate_rows(law, k):
     same = torch.tensor([2.0, 1.0, 0.5, 0.0], dtype=torch.float64)
-    inf = float("inf")
     logits = torch.stack([same, torch.tensor([0.0, 0.0, 0.0, 0.0]), same, same]).requires_grad_()
     target = torch.stack(
         [torch.softmax(same, -1), torch.full((4,), 0.25), torch.eye(4)[0], torch.eye(4)[3]]
@@ -216,7 +262,6 @@ def test_chunks_of_rows_make_no_difference(law, k, monkeypatch):
 
 
 def test_a_certain_hub():
-    inf = float("inf")
     logits = torch.tensor([0.0, -inf, -inf], requires_grad=True)
     loss = acceptance_loss(logits, torch.tensor([0.25, 0.5, 0.25]), 2, "hub")
     loss.backward()
@@ -225,7 +270,6 @@ def test_a_certain_hub():
 
 
 def test_rules_on_degenerate_rows():
-    inf = float("inf")
     draft = torch.tensor([[0.0, 0.0, -inf], [0.0, -inf, -inf], [0.0, 0.0, 0.0]], requires_grad=True)
     target = torch.tensor([[0.0, 0.0, 1.0], [1.0, 0.0, 0.0], [0.5, 0.25, 0.25]])
     for rule in RULES:

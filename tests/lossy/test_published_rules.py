@@ -251,8 +251,17 @@ def test_mentored_decoding_spends_its_budget():
             assert spent <= budget + 1e-12
             # α is known to one part in 2^40, and so is what is spent.
             assert spent == pytest.approx(min(budget, most), abs=1e-6)
+            if budget > most:
+                assert rule.alpha == 2**-40
     with pytest.raises(ValueError, match="budget"):
         LOSSY_RULES["mentored-decoding"].within(draft, target, -1)
+
+
+def test_no_rollback_accepts_what_the_target_never_draws():
+    rule = LOSSY_RULES["rollback"](["1/2", "1/2"], ["0", "1"], rollback=1e3)
+    assert rule.threshold == 0  # exp(−1,000) in floats
+    assert rule.declared_output.tolist() == [0, 1]
+    assert rule.acceptance() == Fraction(1, 2)
 
 
 def test_fuzzy_verification_is_lossless_where_the_divergence_is_its_threshold():

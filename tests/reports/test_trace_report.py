@@ -236,7 +236,7 @@ def test_a_report_where_every_rule_is_best_says_that_there_is_no_gap(tmp_path, c
 @pytest.mark.parametrize(
     ("shape", "says"),
     [
-        ((1, 20), "All numbers are of one position, which says nothing about others."),
+        ((1, 20), "All numbers are from one position, so that there are no intervals."),
         ((5, 20), "All positions are of one text, and taken for independent of each other"),
     ],
 )

@@ -123,7 +123,7 @@ def test_one_unit_has_no_interval(tmp_path, capsys):
     path = files.save_npz(tmp_path, files.random_pair((1, 20)))
     means = json.loads(run(capsys, "trace", path, "-k1", "--json"))["means"]
     assert [mean["acceptance_interval"] for mean in means] == [None] * len(means)
-    assert "One position says nothing about others." in run(capsys, "trace", path, "-k1")
+    assert "One position gives no interval." in run(capsys, "trace", path, "-k1")
 
 
 @pytest.mark.parametrize("chunk", [1, 4, 100])

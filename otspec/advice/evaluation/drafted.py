@@ -47,17 +47,7 @@ def drafted_texts(
 ) -> DraftedTexts:
     """Ask rules at the first positions of blocks, which are read one at a time.
 
-    Parameters
-    ----------
-    blocks : iterable of (int, LoggedBlock)
-        Each with the number of its cluster.
-    asked : sequence of Asked
-    depth : int
-
-    Raises
-    ------
-    ValueError
-        A block that is shorter; or what a rule refuses.
+    ``blocks``: each with the number of its cluster.
     """
     clusters, lengths, beside, ended = [], [], [], []
     answers: list[list[Array]] = [[] for _ in asked]

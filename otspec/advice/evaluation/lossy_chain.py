@@ -19,11 +19,6 @@ class LossyChain(Frozen):
     """The most that a lossy rule accepts of single drafts, at every token within a budget.
 
     The draft is coupled with (1 − t) q + t p, t = min(1, ε/TV(p, q)), which is off by ε or less.
-
-    Parameters
-    ----------
-    total_variation : number
-        ε, from 0 to 1, for each token after the text before it.
     """
 
     name: ClassVar[str] = "lossy"
@@ -31,7 +26,7 @@ class LossyChain(Frozen):
     only_k: ClassVar[int] = 1
     nested: ClassVar[bool] = False
 
-    total_variation: Number
+    total_variation: Number  # ε, from 0 to 1, for each token after the text before it
 
     def __post_init__(self) -> None:
         self._hold(total_variation=as_real(self.total_variation, "total_variation", 0, 1))
@@ -42,13 +37,7 @@ class LossyChain(Frozen):
         return f"lossy, {float(self.total_variation):g} a token"
 
     def __call__(self, draft: Distribution, target: Distribution, k: int) -> MaximalCoupling:  # noqa: ARG002
-        """Return the rule for one draft: lossless for an output that is off by the budget.
-
-        Raises
-        ------
-        ValueError
-            A budget in floats for exact distributions.
-        """
+        """Return the rule for one draft: lossless for an output that is off by the budget."""
         exact = is_exact(target)
         if exact and isinstance(self.total_variation, float):
             raise ValueError(

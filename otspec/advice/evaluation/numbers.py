@@ -38,11 +38,8 @@ class Asked(NamedTuple):
     def at(self, token: int, draft: Array, target: Array, drawn: float) -> Array:
         """Ask at a position.
 
-        Returns
-        -------
-        ndarray, shape (2, Σ counts)
-            How likely each draft is kept, and the weight a_i(x)/s(x) of the logged token x as that
-            draft, where s(x) is the probability with which it was drawn.
+        Result, shape (2, Σ counts): how likely each draft is kept, and the weight a_i(x)/s(x) of
+        the logged token x as that draft, where s(x) is the probability with which it was drawn.
         """
         accepted = np.concatenate(
             [accepted_by_position(self.rule, draft, target, k) for k in self.counts]
@@ -56,28 +53,14 @@ class Asked(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class TextNumbers(Frozen, ABC):
-    """Some logged texts, as all numbers that are needed of them to compare trees.
+    """Some logged texts, as all numbers that are needed of them to compare trees."""
 
-    Parameters
-    ----------
-    clusters : ndarray of int, shape (texts,)
-        Which texts depend on each other: those of one number.
-    lengths : ndarray of int, shape (texts,)
-        The positions of each text, of which those of all are in a row.
-    asked : sequence of Asked
-    answers : sequence of ndarray, shape (2, Σ counts, positions)
-        What each rule says, see :meth:`Asked.at`.
-    beside : ndarray, shape (2, positions)
-        Two numbers of each position for the rules for single drafts.
-    ended : sequence of bool, shape (texts,), optional
-        Which texts are over with an end token; by default none.
-    """
-
-    clusters: IntArray
-    lengths: IntArray
+    clusters: IntArray  # (texts,): which texts depend on each other: those of one number
+    lengths: IntArray  # (texts,): the positions of each text, of which those of all are in a row
     asked: Sequence[Asked]
-    answers: Sequence[Array]
-    beside: Array
+    answers: Sequence[Array]  # (2, Σ counts, positions): what each rule says, see :meth:`Asked.at`
+    beside: Array  # (2, positions): two numbers of each position for the rules for single drafts
+    # (texts,): which texts are over with an end token; by default none
     ended: Sequence[bool] | None = None
 
     @property
@@ -108,10 +91,8 @@ class TextNumbers(Frozen, ABC):
 
         The last place is what is behind the texts, where nothing is kept.
 
-        Parameters
-        ----------
-        given : bool
-            How likely drafts are kept given the text, and not in the mean over the next token.
+        ``given``: how likely drafts are kept given the text, and not in the mean over the next
+        token.
         """
         count = int(self.lengths.sum())
         following = np.arange(1, count + 2)

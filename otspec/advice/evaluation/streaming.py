@@ -26,14 +26,7 @@ def work_on(
     warpings: Iterable[Warping],
     drawn: Warp,
 ) -> TextChances:
-    """Return what must be computed of sources to advise on them.
-
-    Raises
-    ------
-    ValueError
-        Texts that are shorter than the depth; texts of the target beside drafted blocks, or that
-        were drawn in another way than the target is looked at.
-    """
+    """Return what must be computed of sources to advise on them."""
     looked = tuple(warpings)
     shortest = min(sources, key=_tokens)
     if depth is not None and depth > _tokens(shortest):
@@ -67,13 +60,7 @@ def _check_drawn(source: Source, warping: Warping, drawn: Warp) -> None:
 
 
 def advice_on(run: Run, work: TextChances, search: Search) -> list[Advice]:
-    """Return the advice for each warping of a run that is finished.
-
-    Raises
-    ------
-    ValueError
-        No part has results.
-    """
+    """Return the advice for each warping of a run that is finished."""
     sources = list(dict.fromkeys(chunk.source for chunk in run.chunks))
     name = sources[0].name if len(sources) == 1 else f"{len(sources)} sources"
     return [
@@ -99,13 +86,7 @@ def advise_on_files(
     drawn: Warp | None,
     workers: int | None,
 ) -> Advice:
-    """Advise on files, by a run in a folder that is removed.
-
-    Raises
-    ------
-    ValueError
-        Files that cannot be read, or a chunk that failed: advice is on all that is named.
-    """
+    """Advise on files, by a run in a folder that is removed."""
     given = [paths] if isinstance(paths, (str, PathLike)) else list(paths)
     try:
         sources = [find_source(str(path), tokens=True) for path in given]

@@ -25,16 +25,10 @@ class FoldedTally(Frozen):
 
     Texts are the independent units. Of them only sums and products are kept, so that logs of any
     length take the memory of one.
-
-    Parameters
-    ----------
-    choices : int
-    folds : tuple of Tally
-        Of the tokens of all choices, and then of their calls.
     """
 
     choices: int
-    folds: tuple[Tally, ...]
+    folds: tuple[Tally, ...]  # of the tokens of all choices, and then of their calls
 
     @classmethod
     def of_none(cls, choices: int) -> FoldedTally:
@@ -44,11 +38,8 @@ class FoldedTally(Frozen):
     def with_texts(self, texts: IntArray, tokens: Array, calls: Array) -> FoldedTally:
         """Return the sums with those of more texts.
 
-        Parameters
-        ----------
-        texts : ndarray of int, shape (m,)
-            Their numbers, which say in which fold each is.
-        tokens, calls : ndarray, shape (m, choices)
+        Shapes: ``tokens`` and ``calls`` (m, choices). ``texts``, shape (m,): their numbers, which
+        say in which fold each is.
         """
         rows = np.concatenate([tokens, calls], axis=1)
         folds = tuple(
@@ -90,14 +81,8 @@ class FoldedTally(Frozen):
 
         Choosing the best of many flatters it; this is not flattered.
 
-        Parameters
-        ----------
-        seconds : ndarray, shape (choices,)
-
-        Returns
-        -------
-        float, tuple of float
-            Tokens per second; NaN for fewer than two folds with texts.
+        Shapes: ``seconds`` (choices,). Result: tokens per second; NaN for fewer than two folds with
+        texts.
         """
         whole, filled = self.whole, [fold for fold in self.folds if fold.texts]
         if len(filled) < 2:

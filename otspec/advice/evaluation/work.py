@@ -29,28 +29,15 @@ _PLAIN = ("warping", "cluster", "length", "beside")
 
 @dataclass(frozen=True)
 class TextChances(Work):
-    """How likely drafts are kept along whole texts, by all numbers of drafts of each rule.
+    """How likely drafts are kept along whole texts, by all numbers of drafts of each rule."""
 
-    Parameters
-    ----------
-    rules : tuple of str
-        Names in :data:`otspec.blocks.TREE_RULES`.
-    widest, depth : int
-        The most children of a node, and levels.
-    warpings : tuple of Warping
-        How both models are looked at.
-    drawn : Warp
-        How the tokens were drawn from what was logged.
-    total_variation : float, optional
-        Of a lossy chain.
-    """
-
-    rules: tuple[str, ...]
+    rules: tuple[str, ...]  # names in :data:`otspec.blocks.TREE_RULES`
+    # widest, depth: the most children of a node, and levels
     widest: int
     depth: int
-    warpings: tuple[Warping, ...]
-    drawn: Warp
-    total_variation: float | None = None
+    warpings: tuple[Warping, ...]  # how both models are looked at
+    drawn: Warp  # how the tokens were drawn from what was logged
+    total_variation: float | None = None  # of a lossy chain
 
     def unit(self, source: Source) -> int:
         """Return how many positions depend on each other."""
@@ -66,11 +53,8 @@ class TextChances(Work):
     def table_of(self, chunk: Chunk) -> pa.Table:
         """Ask all rules at the positions of a chunk.
 
-        Returns
-        -------
-        pyarrow.Table
-            A row for each text and warping: the number of the warping, the cluster of the text, how
-            many positions count, two numbers of each of them, and for each rule a list.
+        Result: a row for each text and warping: the number of the warping, the cluster of the text,
+        how many positions count, two numbers of each of them, and for each rule a list.
         """
         pa = needed("pyarrow", "a run over traces", "runs")
 

@@ -70,28 +70,31 @@ def exponentials(library: Library, seed: int, positions: Array, size: int) -> Ar
     return -xp.log1p(-xp.where(uniform < 1, uniform, 1 - 2.0**-24))
 
 
-def first_arrival(library: Library, rates: Array, noise: Array, logits: bool) -> Array:
-    """Return which token of a race arrives first, at noise/rate; −1 if none ever does."""
+def arrival_times(library: Library, rates: Array, noise: Array, logits: bool) -> Array:
+    """Return noise/rate, the times at which tokens arrive, or their logarithms; inf is never."""
+    rates = library.narrowed(rates)
+    if logits:  # E/q is least where log E − log q is
+        return library.xp.log(noise) - rates
+    return noise / library.xp.abs(rates)  # −0.0 is never, too
+
+
+def first_arrival(library: Library, times: Array) -> Array:
+    """Return which token of a race arrives first; −1 if none ever does."""
     xp = library.xp
-    if logits:  # E/q is least where log q − log E is largest
-        scores = library.narrowed(rates) - xp.log(noise)
-        possible = scores > -math.inf
-    else:
-        rates = library.narrowed(rates)
-        possible = rates > 0
-        scores = -xp.where(possible, noise / rates, math.inf)
-    token = library.largest(scores)
-    return xp.where(xp.any(possible, axis=-1), token, -1)
+    token = library.ids(xp.argmin(times, axis=-1))
+    return xp.where(library.pick(times, token) < math.inf, token, -1)
 
 
 def arrivals(library: Library, rates: Array, noise: Array, k: int) -> Array:
     """Return the first k tokens of a race, in their order: (..., k)."""
     xp = library.xp
-    left, found = library.narrowed(rates), []
-    for _ in range(k):
-        token = first_arrival(library, left, noise, logits=False)
-        found.append(token)
-        left = xp.where(library.arange(left.shape[-1]) == token[..., None], 0.0, left)
+    found: list[Array] = []
+    times = arrival_times(library, rates, noise, logits=False)
+    for i in range(k):
+        if i:
+            before = library.arange(times.shape[-1]) == found[-1][..., None]
+            times = xp.where(before, math.inf, times)
+        found.append(first_arrival(library, times))
     return xp.stack(found, axis=-1)
 
 
@@ -99,7 +102,7 @@ def verify(
     library: Library, target: Array, drafts: Array, noise: Array, mask: Array | None, logits: bool
 ) -> Verified:
     """Accept the draft that is the first token of the target's race, if one is."""
-    token = first_arrival(library, target, noise, logits)
+    token = first_arrival(library, arrival_times(library, target, noise, logits))
     hits = drafts == token[..., None]
     if mask is not None:
         hits = hits & mask

@@ -26,7 +26,8 @@ broadcast_to = torch.broadcast_to
 clip, floor, minimum, maximum = torch.clip, torch.floor, torch.minimum, torch.maximum
 exp, expm1, log, log1p = torch.exp, torch.expm1, torch.log, torch.log1p
 abs, all, any, sum = torch.abs, torch.all, torch.any, torch.sum  # noqa: A001
-max, min, argmax = torch.amax, torch.amin, torch.argmax  # noqa: A001
+max, min = torch.amax, torch.amin  # noqa: A001
+argmax, argmin = torch.argmax, torch.argmin
 cumulative_sum = torch.cumsum
 
 

@@ -23,9 +23,9 @@ def machine_code(loop: Loop) -> Loop:
     return _compiled(loop)
 
 
-def inner_code(loop: Loop) -> Loop:
+def inner_code(loop: Loop, **more: Any) -> Loop:
     """Return a part of machine code: without a way in from Python, which takes time to compile."""
-    return _compiled(loop, no_cpython_wrapper=True)
+    return _compiled(loop, no_cpython_wrapper=True, **more)
 
 
 @cache
@@ -35,7 +35,7 @@ def edition_of(*folders: Path) -> str:
     return f"{crc32(sources):08x}"
 
 
-def _compiled(loop: Loop, **more: bool) -> Loop:
+def _compiled(loop: Loop, **more: Any) -> Loop:
     if not HAS_NUMBA:
         return loop
     from numba import njit

@@ -29,12 +29,7 @@ def as_branching(branching: str | Sequence[int], name: str = "branching") -> tup
 
 
 def check_nodes(widths: Sequence[int], given: Any, name: str) -> None:
-    """Refuse a branching whose tree has more than a million nodes, before anything is made of it.
-
-    Raises
-    ------
-    ValueError
-    """
+    """Refuse a branching whose tree has more than a million nodes, before making anything of it."""
     nodes, leaves = 0, 1
     for width in widths:
         leaves *= width

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -41,7 +42,7 @@ from otspec.traces.temperatures import Heat, by_heat
 
 _COLUMNS = (
     "T draft", "T target", "k", "drafts", "best rule", "accepts", "optimum", "95% interval",
-    "above iid", "95% interval",
+    "above iid", "95% interval", "price of independence",
 )  # fmt: skip
 
 
@@ -108,16 +109,23 @@ def _print(rows: Sequence[LawMeans], warpings: Sequence[Warping], texts: int) ->
         f", {name} {value}" for name, value in restrictions_of(warpings_document(warpings))
     )
     say(f"Optimum and best rule of each draft law, means over {positions:,} positions{cuts}")
-    print_table(_COLUMNS, [_cells(mean) for mean in rows], text=5)
+    priced = any(not math.isnan(mean.independence_price) for mean in rows)
+    shown = len(_COLUMNS) if priced else -1
+    print_table(_COLUMNS[:shown], [_cells(mean)[:shown] for mean in rows], text=5)
+    if priced:
+        say(
+            "Price of independence: the optimum less what the best rule accepts whose output no "
+            "draft changes."
+        )
     say()
-    for heat, shown in by_heat(rows).items():
-        say(_meaning(heat, shown))
+    for heat, of_heat in by_heat(rows).items():
+        say(_meaning(heat, of_heat))
     say(_certainty(positions, texts))
 
 
 def _certainty(positions: int, texts: int) -> str:
     if positions < 2:
-        return "One position says nothing about others."
+        return "One position gives no interval."
     units = f"these {texts:,} texts" if texts > 1 else "the positions of this one text"
     return f"Intervals are of means over more such text, if {units} are a random sample of it."
 
@@ -127,7 +135,9 @@ def _document(mean: LawMeans) -> dict[str, Any]:
     document = dict(vars(mean))
     for name in ("optimum_interval", "above_iid_interval"):
         document[name] = interval_document(document[name])
-    return document | ({} if mean.rule else {"rule": None, "acceptance": None})
+    for name in ("acceptance", "independence_price"):
+        document[name] = None if math.isnan(document[name]) else document[name]
+    return document | ({} if mean.rule else {"rule": None})
 
 
 def _cells(mean: LawMeans) -> tuple[str, ...]:
@@ -136,6 +146,7 @@ def _cells(mean: LawMeans) -> tuple[str, ...]:
         mean.rule or "none", f"{mean.acceptance:.4f}" if mean.rule else "", f"{mean.optimum:.4f}",
         _interval(mean.optimum_interval), f"{mean.above_iid:+z.4f}",
         _interval(mean.above_iid_interval),
+        "" if math.isnan(mean.independence_price) else f"{mean.independence_price:z.4f}",
     )  # fmt: skip
 
 

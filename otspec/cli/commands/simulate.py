@@ -45,7 +45,7 @@ _MEANING = {
     False: "Estimated is one call of the target after each prompt, without bias.",
 }
 """What is said at the end, by whether the tokens are those of texts of the target."""
-_SAMPLED = "Intervals are of more such texts, if these are a random sample of them."
+_SAMPLED = "Intervals are 95% confidence intervals for the mean over texts."
 
 
 class _Row(NamedTuple):

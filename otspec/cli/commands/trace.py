@@ -142,14 +142,9 @@ def _drawn(
 def print_means(rows: Sequence[Statistic], ks: Sequence[int], summary: dict[str, Any]) -> None:
     """Print the means of a run.
 
-    Parameters
-    ----------
-    rows : sequence of Statistic
-        At least one for each pair of temperatures.
-    ks : sequence of int
-        The columns; what is said is of the last that some law has.
-    summary : dict
-        As :func:`~otspec.reports.summary_file.summary_of` returns.
+    ``rows``: at least one for each pair of temperatures. ``ks``: the columns; what is said is of
+    the last that some law has. ``summary``: as :func:`~otspec.reports.summary_file.summary_of`
+    returns.
     """
     for index, (heat, of_one) in enumerate(by_heat(rows).items()):
         if index:
@@ -203,7 +198,7 @@ def _meaning(rows: Sequence[Statistic], ks: Sequence[int], units: str) -> list[s
 
 def _certainty(best: Statistic, units: str) -> str:
     if best.units < 2:
-        return "One position says nothing about others."
+        return "One position gives no interval."
     low, high = map(percent, best.acceptance_interval)
     return (
         f"If the {best.units:,} {units} are a random sample, the mean optimum of all such {units} "

@@ -101,24 +101,10 @@ def read_distribution(
 ) -> Distribution:
     """Read a distribution from inline numbers or from a file.
 
-    Parameters
-    ----------
-    text : str
-        ``0.5,0.3,0.2``, ``1/2,3/10,1/5``, or ``FILE[:KEY][:ROW]``, ROW being leading indices
-        such as ``0,3``.
-    name : str
-        What error messages call it.
-    exact : bool
-        Read decimals as the fractions that they write. Fractions are always read exactly.
-    logits : bool
-        The numbers are logits; take their softmax at ``temperature``.
-    normalize : bool
-        Scale to sum 1.
-
-    Raises
-    ------
-    ValueError
-        Text that is neither, an unreadable file, or numbers that are no distribution.
+    ``text``: ``0.5,0.3,0.2``, ``1/2,3/10,1/5``, or ``FILE[:KEY][:ROW]``, ROW being leading indices
+    such as ``0,3``. ``name``: what error messages call it. ``exact``: read decimals as the
+    fractions that they write. Fractions are always read exactly. ``logits``: the numbers are
+    logits; take their softmax at ``temperature``. ``normalize``: scale to sum 1.
     """
     numbers = read_numbers(text, name, exact=exact)
     if numbers.ndim != 1:
@@ -140,15 +126,7 @@ def read_distribution(
 def read_numbers(text: str, name: str, *, exact: bool = False) -> Array:
     """Read numbers, of any shape, from the command line or from a file.
 
-    Parameters
-    ----------
-    text, name, exact
-        As for :func:`read_distribution`.
-
-    Raises
-    ------
-    ValueError
-        Text that is neither, an unreadable file, or something that is no number.
+    ``text``, ``name``, ``exact``: as for :func:`read_distribution`.
     """
     location = _LOCATION.fullmatch(text)
     values = _split(text, name) if location is None else _from_file(location)

@@ -26,19 +26,7 @@ def check_digits(
     each prefix of the tokens; rules also add up to k of them for each token, and k-sequential's ρ
     has some 40 digits.
 
-    Parameters
-    ----------
-    laws : iterable of str
-        By name.
-    pair : draft and target
-    ks : sequence of int
-    rules : bool
-        Whether all rules are computed too.
-
-    Raises
-    ------
-    ValueError
-        With the number of digits, and what to use instead.
+    ``laws``: by name. ``rules``: whether all rules are computed too.
     """
     draft, target = pair
     if not is_exact(draft) or not any(LAWS[law].powers for law in laws):

@@ -27,13 +27,7 @@ def command_line() -> str:
 
 
 def check_place(path: Path) -> None:
-    """Try whether a file can be written, and leave everything as it was.
-
-    Raises
-    ------
-    OSError
-        It cannot.
-    """
+    """Try whether a file can be written, and leave everything as it was."""
     place = path.resolve()
     if place.is_dir():
         raise IsADirectoryError(f"{path} is a directory: name a file")
@@ -51,15 +45,7 @@ def check_place(path: Path) -> None:
 def check_picture(ending: str) -> None:
     """Try whether pictures of that kind can be drawn here.
 
-    Parameters
-    ----------
-    ending : str
-        Of the file, such as ``".png"``.
-
-    Raises
-    ------
-    ValueError
-        Matplotlib cannot write such a file, or is not installed; or the name has no ending.
+    ``ending``: of the file, such as ``".png"``.
     """
     if not ending:
         raise ValueError("the name of the picture has no ending: write one such as .png or .svg")
@@ -74,15 +60,7 @@ def check_picture(ending: str) -> None:
 
 
 def check_table(path: Path | None) -> None:
-    """Try whether a table can be written to a file, if one is named.
-
-    Raises
-    ------
-    ValueError
-        Its ending is none of a table, or Arrow is not installed.
-    OSError
-        As :func:`check_place`.
-    """
+    """Try whether a table can be written to a file, if one is named."""
     if path is not None:
         check_ending(path)
         needed("pyarrow", "a table", "runs")
@@ -92,10 +70,7 @@ def check_table(path: Path | None) -> None:
 def table_written(path: Path | None, make: TableMaker, *, silent: bool) -> bool:
     """Write a table if a file is named, and say where unless ``silent``.
 
-    Returns
-    -------
-    bool
-        Whether all that was to be written was.
+    Result: whether all that was to be written was.
     """
     if path is None:
         return True
@@ -108,10 +83,7 @@ def table_written(path: Path | None, make: TableMaker, *, silent: bool) -> bool:
 def written(what: str, write: Callable[[], object]) -> bool:
     """Write what comes after the results, and say in one line why if that fails.
 
-    Returns
-    -------
-    bool
-        Whether it was written. The results stand either way.
+    Result: whether it was written. The results stand either way.
     """
     try:
         write()

@@ -37,15 +37,7 @@ class RunPlace(NamedTuple):
     report: Path | None = None
 
     def check(self) -> None:
-        """Refuse what would fail after the computation only.
-
-        Raises
-        ------
-        ValueError
-            Options that exclude or need each other; pictures or tables that cannot be written.
-        OSError
-            A place where nothing can be written.
-        """
+        """Refuse what would fail after the computation only."""
         if self.resume and self.overwrite:
             raise ValueError(
                 "--resume and --overwrite exclude each other: finish a run or replace it"
@@ -90,17 +82,7 @@ class RunPlace(NamedTuple):
     def numbers(self, name: str, document: Any) -> list[str]:
         """Write what was found into the folder of the run, if it is kept.
 
-        Parameters
-        ----------
-        name : str
-            Of the file.
-        document : object
-            What JSON can hold.
-
-        Returns
-        -------
-        list of str
-            The line that says where.
+        ``name``: of the file. ``document``: what JSON can hold. Result: the line that says where.
         """
         if self.out is None:
             return []
@@ -111,12 +93,8 @@ class RunPlace(NamedTuple):
 def run_options(contents: str, *, pictures: bool = True) -> Callable[[Command], Callable[..., Any]]:
     """Add the options of a run, which the command gets as ``place``, a :class:`RunPlace`.
 
-    Parameters
-    ----------
-    contents : str
-        What is written into the folder of a run.
-    pictures : bool
-        Whether pictures are, so that there is a report, too.
+    ``contents``: what is written into the folder of a run. ``pictures``: whether pictures are, so
+    that there is a report, too.
     """
     report = click.option(
         "--report", type=click.Path(path_type=Path, dir_okay=False),

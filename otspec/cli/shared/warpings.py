@@ -113,22 +113,9 @@ def warpings_of(
 ) -> tuple[Warping, ...]:
     """Return a warping for each temperature of the draft and each of the target.
 
-    Parameters
-    ----------
-    temperatures : sequence of float
-        Of the target.
-    target : dict
-        Its ``top_k``, ``top_p`` and ``min_p``; None where nothing is cut.
-    draft_temperatures : sequence of float or None
-    draft : dict
-        None where it is as the target's, as ``draft_temperatures``.
-    **both
-        Further options of :class:`~otspec.traces.Warp`, the same for both models.
-
-    Raises
-    ------
-    ValueError
-        A number out of range; the message names the option.
+    ``temperatures``: of the target. ``target``: its ``top_k``, ``top_p`` and ``min_p``; None where
+    nothing is cut. ``draft``: None where it is as the target's, as ``draft_temperatures``.
+    ``both``: further options of :class:`~otspec.traces.Warp`, the same for both models.
     """
     for temperature in temperatures:
         checked_warp(temperature, **target)

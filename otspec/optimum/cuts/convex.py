@@ -29,17 +29,8 @@ _NEAR = 1e-14
 def least_excess(rates: Array, costs: Array, ks: Sequence[int]) -> Array:
     """Return the least of cost − P(all k drafts inside) over all prefixes, for each k.
 
-    Parameters
-    ----------
-    rates : ndarray, shape (n,)
-        The draft distribution, in the order of the prefixes.
-    costs : ndarray, shape (n + 1,)
-        Of each prefix.
-    ks : sequence of int
-
-    Returns
-    -------
-    ndarray, shape (len(ks),)
+    ``rates``, shape (n,): the draft distribution, in the order of the prefixes. ``costs``, shape
+    (n + 1,): of each prefix. The result has shape (len(ks),).
     """
     many = [k for k in ks if k > 2]
     if is_exact(rates) or len(rates) <= _FEW or not many:

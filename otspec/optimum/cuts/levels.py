@@ -39,14 +39,9 @@ _UNIT = 2**60
 
 @dataclass(frozen=True, eq=False)
 class Vessels(Frozen):
-    """Vessels that fill alike until the low ones are full.
+    """Vessels that fill alike until the low ones are full."""
 
-    Parameters
-    ----------
-    volumes, widths : ndarray, shape (m,)
-        Of each vessel; widths are positive.
-    """
-
+    # volumes, widths: (m,): of each vessel; widths are positive
     volumes: Array
     widths: Array
 
@@ -112,21 +107,8 @@ _NEVER = 2
 def level_selection(law: DraftLaw, target: Distribution) -> Array | None:
     """Return the feasible law b of the selected draft that is nearest to a target.
 
-    Parameters
-    ----------
-    law : DraftLaw
-    target : ndarray, shape (n,)
-
-    Returns
-    -------
-    ndarray, shape (n,) or None
-        Σ min(b, q) is the optimum. None as for
-        :func:`otspec.optimum.cuts.selections.best_selection`.
-
-    Raises
-    ------
-    ValueError
-        As :func:`otspec.optimum.cuts.minimum.minimum_cut`.
+    Shapes: ``target`` (n,). Result, shape (n,): Σ min(b, q) is the optimum. None as for
+    :func:`otspec.optimum.cuts.selections.best_selection`.
     """
     selected, everything = zeros(law.n, like=target), np.ones(law.n, dtype=bool)
     unwanted = target == 0
@@ -187,6 +169,7 @@ def _(law: ByRatio, target: Distribution) -> Array:
 def _falling(rises: Array, widths: Array) -> Iterator[tuple[Any, Any, slice]]:
     """Yield rise, width and steps of each stretch of the least concave majorant."""
     stretches: list[tuple[int, Any, Any]] = []  # where it starts, its rise and its width
+    widths = widths * 2**ratios.POWER  # whose products with rises keep their digits
     for start, *step in zip(range(len(rises)), rises.tolist(), widths.tolist(), strict=True):
         first, (rise, width) = start, step
         while stretches and stretches[-1][1] * width <= rise * stretches[-1][2]:
@@ -196,7 +179,7 @@ def _falling(rises: Array, widths: Array) -> Iterator[tuple[Any, Any, slice]]:
     end = len(rises)
     for first, rise, width in reversed(stretches):
         if width > 0:
-            yield rise, width, slice(first, end)
+            yield rise, width / 2**ratios.POWER, slice(first, end)
         end = first
 
 

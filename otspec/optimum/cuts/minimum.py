@@ -9,7 +9,7 @@ import numpy as np
 
 from otspec._base.arithmetic import IntArray, Number, as_number
 from otspec.distributions import Distribution
-from otspec.drafts import IID, DraftLaw, Independent, WithoutReplacement
+from otspec.drafts import IID, DraftLaw, Independent, Masked, WithoutReplacement
 from otspec.drafts.base import TooManyTuplesError
 from otspec.drafts.fixed import Certain
 from otspec.drafts.single import ByRatio, FixedButOne
@@ -42,6 +42,15 @@ def minimum_cut(law: DraftLaw, target: Distribution) -> IntArray:
 minimum_cut.register(ByRatio, prefix.by_ratio)
 minimum_cut.register(FixedButOne, fixed.after_fixed)
 minimum_cut.register(Certain, fixed.drafted)
+
+
+@minimum_cut.register
+def _of_masked(law: Masked, target: Distribution) -> IntArray:
+    """Cut the law with the drafts as they were drawn: those withdrawn cost nothing (Theory, 36)."""
+    if law.set_aside is None:
+        return flow.by_max_flow(law, target)
+    cut = minimum_cut(law.set_aside, law.target_aside(target))
+    return np.append(np.intersect1d(cut, law.keep), law.null).astype(np.intp)
 
 
 @minimum_cut.register

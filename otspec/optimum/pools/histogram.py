@@ -18,15 +18,9 @@ OCTAVES = 8
 
 @dataclass(frozen=True, eq=False)
 class Histogram(Frozen):
-    """Bin j has thresholds[j−1] ≤ target/draft < thresholds[j].
+    """Bin j has thresholds[j−1] ≤ target/draft < thresholds[j]."""
 
-    Parameters
-    ----------
-    thresholds : ndarray, shape (t,)
-        Strictly increasing, at least 0.
-    """
-
-    thresholds: Array
+    thresholds: Array  # (t,): strictly increasing, at least 0
 
     def place(self, keys: Array) -> IntArray:
         """Return the bin of each ratio."""
@@ -36,16 +30,8 @@ class Histogram(Frozen):
     def binned(self, draft: Distribution, target: Distribution) -> tuple[IntArray, Array, Array]:
         """Return each token's bin, and the draft and the target mass in each, of drafted tokens.
 
-        Parameters
-        ----------
-        draft, target : ndarray, shape (n,)
-            In the arithmetic of the thresholds.
-
-        Returns
-        -------
-        index : ndarray of int, shape (n,)
-            The last bin for tokens that are never drafted.
-        drafted, wanted : ndarray, shape (t + 1,)
+        ``draft`` and ``target``, shape (n,): in the arithmetic of the thresholds. ``index``, shape
+        (n,): the last bin for tokens that are never drafted. ``drafted, wanted``: shape (t + 1,).
         """
         from otspec._base import compiling
         from otspec.optimum.pools import histogram_pass  # imports Numba, if it is there

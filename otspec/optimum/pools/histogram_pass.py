@@ -19,21 +19,10 @@ def binned(
 ) -> tuple[IntArray, Array, Array]:
     """Return the bin of each token, and the draft and the target mass of the drafted ones in each.
 
-    Parameters
-    ----------
-    draft, target : ndarray, shape (n,)
-    edges : ndarray, shape (bins,)
-        The thresholds and NaN, which no ratio reaches.
-    first : ndarray of int, shape (cells,)
-        How many thresholds lie below all of a cell: the ratios of the same leading bits.
-    lowest : int
-        The leading bits of the first cell.
-
-    Returns
-    -------
-    index : ndarray of int, shape (n,)
-        The last bin for tokens that are never drafted.
-    drafted, wanted : ndarray, shape (bins,)
+    Shapes: ``draft`` and ``target`` (n,). ``edges``, shape (bins,): the thresholds and NaN, which
+    no ratio reaches. ``first``, shape (cells,): how many thresholds lie below all of a cell: the
+    ratios of the same leading bits. ``lowest``: the leading bits of the first cell. ``index``,
+    shape (n,): the last bin for tokens that are never drafted. ``drafted, wanted``: shape (bins,).
 
     Notes
     -----

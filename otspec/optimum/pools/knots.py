@@ -23,21 +23,15 @@ Which: TypeAlias = IntArray | slice
 class Knots(Frozen):
     """Draft masses below each boundary of m pools, added up to about twice a float's digits.
 
-    Parameters
-    ----------
-    whole : ndarray, shape (m + 1,)
-        Multiples of 2^−52, of which sums below 2 are exact; exact numbers are whole.
-    rest : ndarray, shape (m + 1,)
-        What is to be added to them.
-
     Notes
     -----
     Of n masses each leaves a rest of at most 2^−53, and rests are added up with the relative error
     of a float: knots are off by (n 2^−53)² at most in absolute terms, 3e-23 at n = 50,000.
     """
 
+    # (m + 1,): multiples of 2^−52, of which sums below 2 are exact; exact numbers are whole
     whole: Array
-    rest: Array
+    rest: Array  # (m + 1,): what is to be added to them
 
     @classmethod
     def of(cls, masses: Array) -> Knots:
@@ -53,13 +47,8 @@ class Knots(Frozen):
     def of_tokens(cls, masses: Array, index: IntArray, count: int) -> Knots:
         """Return the knots of pools of tokens, in floats.
 
-        Parameters
-        ----------
-        masses : ndarray of float, shape (n,)
-        index : ndarray of int, shape (n,)
-            Each token's pool.
-        count : int
-            How many pools there are.
+        Shapes: ``masses`` (n,). ``index``, shape (n,): each token's pool. ``count``: how many pools
+        there are.
         """
         from otspec._base import compiling
         from otspec.optimum.pools import knots_pass  # imports Numba, if it is there
@@ -91,17 +80,9 @@ class Knots(Frozen):
     def slopes(self, low: Which, high: Which, k: int) -> Array:
         """Return (v^k − u^k) over the draft mass between knots, u the lower and v the upper one.
 
-        Parameters
-        ----------
-        low, high : ndarray of int, shape (c,), or slice
-            Which knots each chord connects.
-        k : int
-
-        Returns
-        -------
-        ndarray, shape (c,)
-            In floats v^(k−1) (1 − (1 − x)^k)/x for the width x of the chord as a share of v:
-            accurate to some roundings for chords however short, and at any k.
+        ``low`` and ``high``, shape (c,): which knots each chord connects. Result, shape (c,): in
+        floats v^(k−1) (1 − (1 − x)^k)/x for the width x of the chord as a share of v: accurate to
+        some roundings for chords however short, and at any k.
         """
         if self.exact:
             rise = self.powers(k)
@@ -174,17 +155,8 @@ def in_parts(masses: Array) -> tuple[Array, Array]:
 def chain_sums(terms: Array, heirs: IntArray) -> Array:
     """Add up terms along chains: each one's own, its heir's, that one's heir's and so on.
 
-    Parameters
-    ----------
-    terms : ndarray, shape (c,)
-    heirs : ndarray of int, shape (c,)
-        −1 where a chain ends.
-
-    Returns
-    -------
-    ndarray, shape (c,)
-        Sums by halves of the chain, so that as many roundings as its length has binary digits
-        meet in each.
+    Shapes: ``terms`` (c,). ``heirs``, shape (c,): −1 where a chain ends. Result, shape (c,): sums
+    by halves of the chain, so that as many roundings as its length has binary digits meet in each.
     """
     sums = np.concatenate([terms, zeros(1, like=terms)])
     last = len(terms)

@@ -64,13 +64,7 @@ class BlockCoupling(Frozen, ABC):
         return Size(drafted + blocks, drafted * blocks, 2 * drafted * blocks)
 
     def build(self) -> LinearProgram:
-        """Build the linear program.
-
-        Raises
-        ------
-        ValueError
-            It would not fit in memory; the message names its size.
-        """
+        """Build the linear program."""
         check_size(self.name, self.size(), self.smaller)
         names, draft = self._draft_law()
         blocks, target = block_law(self.target, self.length, "target")
@@ -87,15 +81,7 @@ class BlockCoupling(Frozen, ABC):
     def plan(self, solver: SolverName | None = None) -> BlockPlan:
         """Return a best coupling.
 
-        Parameters
-        ----------
-        solver : {"highs", "cvxpy", "rational"}, optional
-            By default "rational" for exact data, else "highs".
-
-        Raises
-        ------
-        ValueError
-            As :func:`otspec.solvers.solve`.
+        ``solver``: by default "rational" for exact data, else "highs".
         """
         solution = solve(self.build(), solver)
         sets = self._sets()
@@ -176,24 +162,8 @@ def ends(model: LanguageModel, blocks: IntArray) -> IntArray:
 def block_law(model: LanguageModel, length: int, name: str) -> tuple[IntArray, Array]:
     """Return all blocks of a length and their probabilities.
 
-    Parameters
-    ----------
-    model : callable
-        prefix → distribution.
-    length : int
-    name : str
-        What error messages call the model.
-
-    Returns
-    -------
-    blocks : ndarray of int, shape (n**length, length)
-        In lexicographic order.
-    masses : ndarray, shape (n**length,)
-
-    Raises
-    ------
-    ValueError
-        An answer of the model that is no distribution, or unlike its others.
+    ``model``: prefix → distribution. ``name``: what error messages call the model. ``blocks``,
+    shape (n**length, length): in lexicographic order. ``masses``: shape (n**length,).
     """
     masses = text_masses(model, length, name)
     n = len(masses[1])

@@ -34,26 +34,16 @@ class LongRunProgram(Frozen, ABC):
 
     Texts that end follow one another: each block is over with an end token, and the next one
     begins a new text.
-
-    Parameters
-    ----------
-    draft, target : callable
-        Language models that remember finitely many tokens, over one alphabet, in one arithmetic.
-    length : int
-        L, the tokens of a block.
-
-    Raises
-    ------
-    ValueError
-        Models or a length that cannot be used.
     """
 
     title: ClassVar[str]
     smaller: ClassVar[str] = "use shorter blocks or models that remember less"
 
+    # draft, target: language models that remember finitely many tokens, over one alphabet, in one
+    # arithmetic
     draft: Model
     target: Model
-    length: int
+    length: int  # L, the tokens of a block
 
     def __post_init__(self) -> None:
         draft, target = as_models(self.draft, self.target)
@@ -72,13 +62,7 @@ class LongRunProgram(Frozen, ABC):
 
     @abstractmethod
     def build(self) -> LinearProgram:
-        """Build the linear program.
-
-        Raises
-        ------
-        ValueError
-            It would not fit in memory; the message names its size.
-        """
+        """Build the linear program."""
 
     def texts_after(self, start: Prefix, length: int) -> Iterator[tuple[Prefix, Any]]:
         """Yield the target's texts of a length after a start, with their probabilities."""

@@ -15,13 +15,7 @@ MOST_STEPS, MOST_EXACT_STEPS = 10**9, 10**7
 
 
 def refuse_many_counts(rule: PairRule) -> None:
-    """Refuse so many drafts that counting them takes too long.
-
-    Raises
-    ------
-    NotExactError
-        Naming k.
-    """
+    """Refuse so many drafts that counting them takes too long."""
     most = MOST_EXACT_STEPS if is_exact(rule.draft) else MOST_STEPS
     if len(rule.draft) * rule.k**2 > most:
         raise NotExactError(f"k is {rule.k}: counting how often each token is drafted takes long")
@@ -31,11 +25,6 @@ def no_counts(rule: PairRule) -> Array:
     """Return chances of 0 by the number of drafts that are y, from none to all: (k + 1, n).
 
     In exact arithmetic they are whole numbers, over a denominator that the caller knows.
-
-    Raises
-    ------
-    NotExactError
-        So many drafts that counting them takes too long.
     """
     refuse_many_counts(rule)
     return np.zeros((rule.k + 1, len(rule.draft)), dtype=rule.draft.dtype)

@@ -18,13 +18,7 @@ FEW_IN_FLOATS = 500
 
 
 def refuse_many_tuples(law: DraftLaw) -> None:
-    """Refuse to enumerate for residual hits what takes long, since they can be simulated.
-
-    Raises
-    ------
-    NotExactError
-        More than 20,000 draft tuples.
-    """
+    """Refuse to enumerate for residual hits what takes long, since they can be simulated."""
     rows = law.table_rows()
     if rows > ENUMERATION_LIMIT:
         raise NotExactError(
@@ -42,11 +36,6 @@ def by_position_or_estimate(rule: Rule) -> Array:
     """Return how likely draft i is accepted as y, (k, n), or where that takes long an estimate.
 
     Estimates are floats.
-
-    Raises
-    ------
-    NotExactError
-        Such a rule in exact arithmetic.
     """
     exact = is_exact(rule.target)
     if exact or not rule.enumerates_positions or rule.law.table_rows() <= FEW_IN_FLOATS:

@@ -13,30 +13,17 @@ from otspec.rules.base.rule import Rule
 
 @dataclass(frozen=True, eq=False)
 class LawRule(Rule):
-    """A rule that is made from a draft law and a target.
-
-    Parameters
-    ----------
-    draft_law : DraftLaw
-    target : array_like, shape (n,)
-    normalize : bool
-        Scale the target to sum 1.
-
-    Raises
-    ------
-    ValueError
-        An unusable target, or another length or arithmetic than the law's.
-    """
+    """A rule that is made from a draft law and a target."""
 
     draft_law: DraftLaw
-    target: Distribution
-    normalize: InitVar[bool] = field(default=False, kw_only=True)
+    target: Distribution  # (n,)
+    normalize: InitVar[bool] = field(default=False, kw_only=True)  # scale the target to sum 1
 
     k: int = field(init=False, repr=False)
 
     def __post_init__(self, normalize: bool) -> None:
         target = as_distribution(self.target, "target", normalize=normalize)
-        as_law(self.draft_law, "draft_law").as_target(target)
+        target = as_law(self.draft_law, "draft_law").as_target(target)
         law = self.draft_law.for_target(target)
         self._hold(draft_law=law, target=target, k=law.k)
 
@@ -44,6 +31,11 @@ class LawRule(Rule):
     def of_pair(cls, draft: DistributionLike, target: DistributionLike, k: int) -> Self:
         """Return the rule for k i.i.d. drafts."""
         return cls(IID(draft, k), target)
+
+    @classmethod
+    def of_law(cls, law: DraftLaw, target: DistributionLike) -> Self:
+        """Return the rule for drafts of any law."""
+        return cls(law, target)
 
     @property
     def law(self) -> DraftLaw:

@@ -9,10 +9,12 @@ from typing import Any, ClassVar, Self
 from otspec._base.coerce import shown
 from otspec._base.frozen import cached_property
 from otspec.distributions import Distribution, DistributionLike, as_k, as_pair
-from otspec.drafts import IID, DraftLaw, SingleDraftLaw
+from otspec.drafts import IID, DraftLaw, Masked, SingleDraftLaw
+from otspec.drafts.base import as_law
 from otspec.estimate import Known
 from otspec.ratios import Pair
 from otspec.rules.base.enumeration import acceptance_or_estimate
+from otspec.rules.base.masked_rule import MaskedRule
 from otspec.rules.base.rule import Rule
 
 MOST_LISTED = 1_000_000
@@ -81,6 +83,24 @@ class PairRule(Rule):
         return cls(draft, target, k)
 
     @classmethod
+    def of_law(cls, law: DraftLaw, target: DistributionLike) -> Rule:
+        """Return the rule for drafts of its law, also masked ones (Theory, 36).
+
+        Masked i.i.d. drafts are i.i.d. drafts of one more token, so that the rule is itself. A
+        masked law of others is verified by :class:`MaskedRule`.
+        """
+        checked = as_law(law).as_target(target)
+        made = law.for_target(checked)
+        if isinstance(made, SingleDraftLaw) and type(made) is cls.law_class:
+            return cls(made.draft, checked, made.k)
+        if isinstance(law, Masked) and type(law.law) is cls.law_class:
+            return MaskedRule(law, target, cls)
+        raise ValueError(
+            f"law is {type(law).__name__}, but {cls.__name__} verifies {cls.law_class.__name__} "
+            "drafts: pass these, or a Masked law of them"
+        )
+
+    @classmethod
     def acceptances(
         cls, draft: DistributionLike, target: DistributionLike, ks: Sequence[int], **options: Any
     ) -> list[Known]:
@@ -131,13 +151,7 @@ class PairRule(Rule):
 
 
 def refuse_many_drafts(k: int, most: int, what: str) -> None:
-    """Refuse to compute for more drafts, one by one, than anybody waits for.
-
-    Raises
-    ------
-    ValueError
-        With the limit, and a fix.
-    """
+    """Refuse to compute for more drafts, one by one, than anybody waits for."""
     if k > most:
         raise ValueError(
             f"k is {shown(k)}: {what} is computed draft by draft, for at most {most:,}; use a "

@@ -30,11 +30,6 @@ def geometric(ratio: Any, k: int) -> Any:
     """Return 1 + ratio + … + ratio^(k−1), of a number or an array, for ratios from 0 to 1.
 
     In about log₂ k steps. Floats keep their digits: all that is added up is positive.
-
-    Raises
-    ------
-    ValueError
-        Exact numbers that would be too long.
     """
     if is_exact(np.asarray(ratio)):
         refuse_long_power(ratio, k)
@@ -61,11 +56,6 @@ def covers(rho: Fraction, chance: Fraction, k: int) -> bool:
 
     Bounds on the power decide nearly always; the power itself would have k times as many digits
     as the chance.
-
-    Parameters
-    ----------
-    rho, chance : Fraction
-    k : int
     """
     accepted = rho * chance
     if accepted >= 1:
@@ -97,10 +87,7 @@ def crossing(above: Fraction, below: Fraction, low: Fraction, high: Fraction, k:
 
     Halvings in whole numbers of 320 binary digits, which are rounded.
 
-    Returns
-    -------
-    int
-        In steps from low to high, of which there are 2^200.
+    Result: in steps from low to high, of which there are 2^200.
     """
     one = 1 << _BITS
     start, end, share, rest = (

@@ -92,13 +92,7 @@ class ProgramRule(LawRule):
 
 
 def as_returned_row(found: Any, target: Distribution) -> Distribution:
-    """Return what a user's program returned as a distribution, in the target's arithmetic.
-
-    Raises
-    ------
-    ValueError
-        Something else than n masses.
-    """
+    """Return what a user's program returned as a distribution, in the target's arithmetic."""
     row, n = as_numbers(found, "what verify returned"), len(target)
     if row.shape != (n,):
         raise ValueError(

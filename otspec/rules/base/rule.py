@@ -73,6 +73,17 @@ class Rule(Frozen, ABC):
         """
         raise ValueError(f"{cls.__name__} is not made from a draft, a target and k: call it itself")
 
+    @classmethod
+    def of_law(cls, law: DraftLaw, target: DistributionLike) -> Rule:  # noqa: ARG003
+        """Return the rule for drafts of a law, such as :class:`otspec.Masked`, and a target.
+
+        Raises
+        ------
+        ValueError
+            A law that the rule does not verify, or a rule that does not say how.
+        """
+        raise ValueError(f"{cls.__name__} is not made from a law and a target: call it itself")
+
     @property
     @abstractmethod
     def law(self) -> DraftLaw:

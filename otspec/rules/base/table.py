@@ -28,11 +28,6 @@ def named_rules(names: Any, laws: Sequence[str]) -> tuple[type[PairRule], ...]:
     """Return the compared rules of these names, in the order of tables.
 
     Without any, all that are quick and verify drafts of these laws.
-
-    Raises
-    ------
-    ValueError
-        A name that no compared rule has, or a rule for drafts of none of these laws.
     """
     known = {rule.name: rule for rule in compared_rules()}
     found = set()

@@ -40,13 +40,7 @@ def joint_kernel_of(rule: Rule, drafts: Sequence[int]) -> Array:
 
 
 def all_tuples(rule: Rule) -> tuple[IntArray, Array]:
-    """Return all draft tuples and their masses.
-
-    Raises
-    ------
-    NotExactError
-        There are too many.
-    """
+    """Return all draft tuples and their masses."""
     try:
         return rule.law.tuples()
     except TooManyTuplesError as error:
@@ -60,13 +54,7 @@ def enumerated_law(rule: Rule) -> Array:
 
 
 def few_by_position(rule: Rule) -> Array:
-    """Return :func:`enumerated_by_position`, if that is soon.
-
-    Raises
-    ------
-    NotExactError
-        More than 20,000 tuples.
-    """
+    """Return :func:`enumerated_by_position`, if that is soon."""
     rows = rule.law.table_rows()
     if rows > FEW:
         raise NotExactError(

@@ -65,21 +65,8 @@ def as_parameter(
 ) -> Number:
     """Return a parameter of a rule in the arithmetic of its distributions.
 
-    Parameters
-    ----------
-    value : number or str
-    name : str
-    like : ndarray
-        A distribution of the rule.
-    least, most : float
-        Its bounds.
-    open_below : bool
-        ``least`` itself is too small.
-
-    Raises
-    ------
-    ValueError
-        No number within the bounds, or a float beside exact distributions.
+    ``like``: a distribution of the rule. ``least`` and ``most``: its bounds. ``open_below``:
+    ``least`` itself is too small.
     """
     number = as_real(value, name, least, most, open_below=open_below)
     if not is_exact(like):

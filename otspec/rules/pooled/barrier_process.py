@@ -26,31 +26,16 @@ def burn(
     the chords of the alive knots make there; when it is used up, the knot dies and its two chords
     become one.
 
-    Parameters
-    ----------
-    widths, masses : ndarray, shape (m,)
-        Per pool, the differences of the knots, and of the curve that the chords span. Their type
-        is that of all numbers here: float64, or object.
-    kinks : ndarray, shape (m + 1,)
-        How much the slope of the law that is wanted rises at each knot.
-    tight : ndarray of bool, shape (m + 1,)
-        Knots that never die; the first and the last are.
-    ids : ndarray, shape (m + 1,)
-        0 to m, in the type that counts are kept in: integer, or object.
-    one : number
-        1 in the arithmetic of the masses.
-
-    Returns
-    -------
-    spans, rises : ndarray, shape (c,)
-        Per chord, for how long it was there, and its slope. The first m chords are those between
-        neighbouring knots.
-    lifetimes : ndarray, shape (m + 1,)
-        When each knot dies; 1 for one that does not.
-    starts, ends : ndarray, shape (c,)
-        Per chord, its two knots.
-    heirs : ndarray, shape (c,)
-        The chord that each became a part of; −1 for those that were there at the end.
+    ``widths`` and ``masses``, shape (m,): per pool, the differences of the knots, and of the curve
+    that the chords span. Their type is that of all numbers here: float64, or object. ``kinks``,
+    shape (m + 1,): how much the slope of the law that is wanted rises at each knot. ``tight``,
+    shape (m + 1,): knots that never die; the first and the last are. ``ids``, shape (m + 1,): 0 to
+    m, in the type that counts are kept in: integer, or object. ``one``: 1 in the arithmetic of the
+    masses. ``spans, rises``, shape (c,): per chord, for how long it was there, and its slope. The
+    first m chords are those between neighbouring knots. ``lifetimes``, shape (m + 1,): when each
+    knot dies; 1 for one that does not. ``starts, ends``, shape (c,): per chord, its two knots.
+    ``heirs``, shape (c,): the chord that each became a part of; −1 for those that were there at the
+    end.
     """
     m = len(widths)
     zero = one - one

@@ -38,37 +38,21 @@ WINDOW = 32
 
 @dataclass(frozen=True, eq=False)
 class Barriers(Frozen):
-    """Lifetimes of the knots, and the law that they give.
-
-    Parameters
-    ----------
-    pools : Pools
-    heights : Heights
-        The probability that all drafts are below each knot.
-    lifetimes : ndarray, shape (m + 1,)
-        A knot is a barrier while the uniform number is below its lifetime: a number from 0 to 1,
-        or infinity for a tight knot.
-    starts, ends : ndarray of int, shape (c,)
-        The groups that occur: pools starts[g] to ends[g] − 1 between two barriers.
-    spans : ndarray, shape (c,)
-        For how much of the uniform number each group occurs.
-    rises : ndarray, shape (c,)
-        By how much the probability that all drafts are below rises over a group, per draft mass.
-    heirs : ndarray of int, shape (c,)
-        The group that each becomes a part of, or −1.
-    origins : ndarray of int, shape (m,)
-        The group that each pool is in at the uniform number 0.
-    """
+    """Lifetimes of the knots, and the law that they give."""
 
     pools: Pools
-    heights: Heights
+    heights: Heights  # the probability that all drafts are below each knot
+    # (m + 1,): a knot is a barrier while the uniform number is below its lifetime: a number from 0
+    # to 1, or infinity for a tight knot
     lifetimes: Array
+    # starts, ends: (c,): the groups that occur: pools starts[g] to ends[g] − 1 between two barriers
     starts: IntArray
     ends: IntArray
-    spans: Array
+    spans: Array  # (c,): for how much of the uniform number each group occurs
+    # (c,): by how much the probability that all drafts are below rises over a group, per draft mass
     rises: Array
-    heirs: IntArray
-    origins: IntArray
+    heirs: IntArray  # (c,): the group that each becomes a part of, or −1
+    origins: IntArray  # (m,): the group that each pool is in at the uniform number 0
 
     @cached_property
     def slopes(self) -> Array:
@@ -90,17 +74,8 @@ class Barriers(Frozen):
     def groups(self, top: int) -> Iterator[tuple[int, int, Number]]:
         """Yield the groups that pool ``top`` is in, and for how much of the uniform number.
 
-        Parameters
-        ----------
-        top : int
-            The highest pool that holds a draft.
-
-        Yields
-        ------
-        lowest, end : int
-            Drafts compete that are in the pools ``lowest`` to ``end`` − 1.
-        span : float or Fraction
-            They sum to 1.
+        ``top``: the highest pool that holds a draft. ``lowest, end``: drafts compete that are in
+        the pools ``lowest`` to ``end`` − 1. ``span``: they sum to 1.
         """
         knots, (lifetimes, lower, higher) = self._knots[0], self._longer
         one = as_number(1, like=self.spans)
@@ -175,15 +150,7 @@ def nearest_longer(lifetimes: list[Number]) -> list[int]:
 def find_barriers(law: SelectionLaw, heights: Heights) -> Barriers:
     """Return barriers that select with the given law.
 
-    Parameters
-    ----------
-    law : SelectionLaw
-    heights : Heights
-        The probability that all drafts are below each knot.
-
-    Returns
-    -------
-    Barriers
+    ``heights``: the probability that all drafts are below each knot.
 
     Notes
     -----

@@ -72,24 +72,9 @@ class PooledRule(PairRule):
     ) -> Self:
         """Return the rule with thresholds that are refined until it is nearly optimal.
 
-        Parameters
-        ----------
-        draft, target : array_like, shape (n,)
-        k : int
-        loss : number
-            The most that :meth:`acceptance` may be below the optimum, at least 0.
-        normalize : bool
-            Scale both distributions to sum 1.
-
-        Returns
-        -------
-        PooledRule
-            Its :meth:`loss_bound` is at most ``loss``; in floats, unless that is below rounding.
-
-        Raises
-        ------
-        ValueError
-            As the rule; or a negative loss.
+        Shapes: ``draft`` and ``target`` (n,). ``loss``: the most that :meth:`acceptance` may be
+        below the optimum, at least 0. ``normalize``: scale both distributions to sum 1. Result: its
+        :meth:`loss_bound` is at most ``loss``; in floats, unless that is below rounding.
         """
         most = as_real(loss, "loss", 0, infinite=True)
         finest = cls(draft, target, k, ByToken(), normalize=normalize)
@@ -105,17 +90,7 @@ class PooledRule(PairRule):
         In floats that is found as the optimum of the law, which it is (Pooled, prop. 3; Beyond,
         prop. 3).
 
-        Parameters
-        ----------
-        pair : Pair
-        ks : sequence of int
-        optima : mapping of int to float, optional
-            The optimum for each k, where it is known.
-
-        Raises
-        ------
-        ValueError
-            As the constructor.
+        ``optima``: the optimum for each k, where it is known.
         """
         if pair.exact:
             return super().acceptances_of(pair, ks)
@@ -190,13 +165,7 @@ class PooledRule(PairRule):
         return as_number(lost + beyond, like=self.draft)
 
     def _by_token(self) -> Array:
-        """Return min(b, q), shape (n,); by enumeration with pools that are not optimal.
-
-        Raises
-        ------
-        NotExactError
-            Such pools, and more draft tuples than can be enumerated.
-        """
+        """Return min(b, q), shape (n,); by enumeration with pools that are not optimal."""
         if not self.pools.optimal:
             return super()._by_token()
         return self.accepted_selection()

@@ -16,19 +16,8 @@ MOST_AT_ONCE = 2**20
 def selected_counts(barriers: Barriers, k: int, tokens: IntArray | None = None) -> Array:
     """Return the probability that y is selected and c of the drafts are y.
 
-    Parameters
-    ----------
-    barriers : Barriers
-        Those that select.
-    k : int
-        Number of drafts.
-    tokens : ndarray of int, optional
-        For which y; by default for all.
-
-    Returns
-    -------
-    ndarray, shape (k, n)
-        Entry (c − 1, y).
+    ``barriers``: those that select. ``k``: number of drafts. ``tokens``: for which y; by default
+    for all. Result, shape (k, n): entry (c − 1, y).
     """
     pools = barriers.pools
     own = np.arange(len(pools.tokens)) if tokens is None else tokens

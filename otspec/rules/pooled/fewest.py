@@ -26,17 +26,9 @@ MOST_STEPS = 512
 def fewest_pools(law: ByRatio, target: Distribution) -> Pools:
     """Return the fewest pools with an optimal law.
 
-    Parameters
-    ----------
-    law : ByRatio
-        Of the drafts, i.i.d. or distinct.
-    target : ndarray, shape (n,)
-
-    Returns
-    -------
-    Pools
-        In floats one for every ratio if more than :data:`MOST_STEPS` pools are needed on one side
-        of the cut, which happens where the optimum is 1 or nearly so.
+    Shapes: ``target`` (n,). ``law``: of the drafts, i.i.d. or distinct. Result: in floats one for
+    every ratio if more than :data:`MOST_STEPS` pools are needed on one side of the cut, which
+    happens where the optimum is 1 or nearly so.
 
     Notes
     -----
@@ -66,13 +58,8 @@ def fewest_pools(law: ByRatio, target: Distribution) -> Pools:
 def _fewest_steps(knots: Array, least: Array, highest: Number, slopes: Array) -> list[int] | None:
     """Return the knots on the way with fewest steps from the last knot down to the first.
 
-    Parameters
-    ----------
-    knots, least : ndarray, shape (m + 1,)
-        How low the law may be at each knot.
-    highest : number
-        How high it is at the last one.
-    slopes : ndarray, shape (m,)
+    Shapes: ``slopes`` (m,). ``knots`` and ``least``, shape (m + 1,): how low the law may be at each
+    knot. ``highest``: how high it is at the last one.
     """
     from otspec._base import compiling
     from otspec.rules.pooled import lowest_steps  # imports Numba, if it is there

@@ -31,25 +31,15 @@ class Heights(Frozen, ABC):
     def chords(self, starts: IntArray, ends: IntArray, slopes: Array) -> Array:  # noqa: ARG002
         """Return the slopes of chords of the curve with the most digits that are known.
 
-        Parameters
-        ----------
-        starts, ends : ndarray of int, shape (c,)
-            Which knots each chord connects.
-        slopes : ndarray, shape (c,)
-            Those that follow from :attr:`rises`.
+        ``starts`` and ``ends``, shape (c,): which knots each chord connects. ``slopes``, shape
+        (c,): those that follow from :attr:`rises`.
         """
         return slopes
 
 
 @dataclass(frozen=True, eq=False)
 class PowerHeights(Heights):
-    """G = u^k at knot u, for k i.i.d. drafts.
-
-    Parameters
-    ----------
-    pools : Pools
-    k : int
-    """
+    """G = u^k at knot u, for k i.i.d. drafts."""
 
     pools: Pools
     k: int
@@ -76,14 +66,9 @@ class PowerHeights(Heights):
 
 @dataclass(frozen=True, eq=False)
 class SummedHeights(Heights):
-    """G as sums of what is known of each pool.
+    """G as sums of what is known of each pool."""
 
-    Parameters
-    ----------
-    steps : ndarray, shape (m,)
-        The probability that all drafts are in the pool or below, and not all below.
-    """
-
+    # (m,): the probability that all drafts are in the pool or below, and not all below
     steps: Array
 
     @property
@@ -101,11 +86,7 @@ class SummedHeights(Heights):
 def heights_of(law: ByRatio, pools: Pools) -> Heights:
     """Return G of a draft law over pools of its draft distribution.
 
-    Parameters
-    ----------
-    law : ByRatio
-    pools : Pools
-        Of the law's draft, in whatever unit.
+    ``pools``: of the law's draft, in whatever unit.
     """
     last = np.cumsum(np.bincount(pools.index[pools.tokens > 0], minlength=len(pools.draft)))
     inside = law.inside_prefixes(pools.in_order)[: int(last[-1]) + 1]

@@ -13,17 +13,8 @@ def rising(slopes: Array, widths: Array, tight: Array, ids: Array) -> Array:
     light pool is uncertain, and one that is off would make a kink that much heavier pools feel;
     means weighted by draft mass hardly notice it (isotonic regression, by pooling neighbours).
 
-    Parameters
-    ----------
-    slopes, widths : ndarray, shape (m,)
-        Slope and draft mass of each pool.
-    tight : ndarray of bool, shape (m + 1,)
-    ids : ndarray, shape (m + 1,)
-        0 to m.
-
-    Returns
-    -------
-    ndarray, shape (m,)
+    Shapes: ``tight`` (m + 1,). ``slopes`` and ``widths``, shape (m,): slope and draft mass of each
+    pool. ``ids``, shape (m + 1,): 0 to m. The result has shape (m,).
     """
     level, weight, first = slopes.copy(), widths.copy(), ids[1:] - 1
     size = 0

@@ -15,19 +15,9 @@ from otspec.rules.pooled.inside_masses import heights_of
 def refined_thresholds(law: ByRatio, target: Distribution, loss: Number) -> Array:
     """Return thresholds on target/draft whose pools accept nearly the optimum.
 
-    Parameters
-    ----------
-    law : ByRatio
-        Of the drafts, i.i.d. or distinct.
-    target : ndarray, shape (n,)
-    loss : number
-        The most that the acceptance may be below the optimum. 0 is reached in exact arithmetic;
-        in floats the refinement ends where pools cannot be split.
-
-    Returns
-    -------
-    ndarray
-        Ascending.
+    Shapes: ``target`` (n,). ``law``: of the drafts, i.i.d. or distinct. ``loss``: the most that the
+    acceptance may be below the optimum. 0 is reached in exact arithmetic; in floats the refinement
+    ends where pools cannot be split. Result: ascending.
 
     Notes
     -----

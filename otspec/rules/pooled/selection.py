@@ -104,13 +104,7 @@ class PooledSelection(PooledRule):
         return as_number(accepted + self.residual_hits(), like=self.draft)
 
     def _counted(self) -> CountedLaw:
-        """Return the accepted law by how many of the drafts are the output.
-
-        Raises
-        ------
-        NotExactError
-            Pools that are not optimal, or so many drafts that counting them takes too long.
-        """
+        """Return the accepted law by how many of the drafts are the output."""
         if not self.pools.optimal:
             return super()._counted()
         refuse_many_counts(self)

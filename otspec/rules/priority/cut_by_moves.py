@@ -14,14 +14,7 @@ def cut_by_moves(drafts: Array, target: Distribution) -> Array:
     Every minimiser is inside the set that all tokens shrink to and holds the one that no token
     grows to; the better of the two is returned.
 
-    Parameters
-    ----------
-    drafts : ndarray, shape (k, n)
-    target : ndarray, shape (n,)
-
-    Returns
-    -------
-    ndarray of bool, shape (n,)
+    Shapes: ``drafts`` (k, n); ``target`` (n,). The result has shape (n,).
     """
     shrunk, grown = (
         settled(drafts, target, np.full(len(target), start)) for start in (True, False)
@@ -38,11 +31,7 @@ def lower_cut(drafts: Array, target: Distribution, first: Array, second: Array) 
 def settled(drafts: Array, target: Distribution, members: Array) -> Array:
     """Return a token set that is no worse and that no token improves by a move of its own.
 
-    Parameters
-    ----------
-    drafts : ndarray, shape (k, n)
-    target : ndarray, shape (n,)
-    members : ndarray of bool, shape (n,)
+    Shapes: ``drafts`` (k, n); ``target`` (n,); ``members`` (n,).
 
     Notes
     -----

@@ -30,24 +30,13 @@ from otspec.distributions import Distribution
 
 @dataclass(frozen=True, eq=False)
 class CutPool(Frozen):
-    """Tokens on one side of a cut.
+    """Tokens on one side of a cut."""
 
-    Parameters
-    ----------
-    tokens : ndarray of int
-        Of which each can be drafted.
-    inside : bool
-        Whether they belong to the cut.
-    drafts : ndarray, shape (k, n)
-    target : ndarray, shape (n,)
-    rates : ndarray, shape (k,)
-        How likely draft i is selected if it is in the pool, as far as that is known.
-    """
-
-    tokens: IntArray
-    inside: bool
-    drafts: Array
-    target: Distribution
+    tokens: IntArray  # of which each can be drafted
+    inside: bool  # whether they belong to the cut
+    drafts: Array  # (k, n)
+    target: Distribution  # (n,)
+    # (k,): how likely draft i is selected if it is in the pool, as far as that is known
     rates: Array
 
     @property
@@ -104,12 +93,7 @@ def sides(drafts: Array, target: Distribution, cut: Array, rates: Array) -> list
 def refined(pools: Sequence[CutPool], which: Iterable[int], most: int) -> list[CutPool]:
     """Split pools, where it gains most first, until there are ``most`` or nothing is gained.
 
-    Parameters
-    ----------
-    pools : sequence of CutPool
-    which : iterable of int
-        Those that may be split.
-    most : int
+    ``which``: those that may be split.
     """
     found = list(pools)
     heap = [(-found[j].split[0], j) for j in which]

@@ -32,13 +32,7 @@ class Ordered(Frozen, ABC):
         """Return a mixture of orders for a law and a target, as near the optimum as asked."""
 
     def check(self, law: DraftLaw) -> None:
-        """Refuse drafts that are not independent, or tokens that are not those of the law.
-
-        Raises
-        ------
-        ValueError
-            With what to pass instead.
-        """
+        """Refuse drafts that are not independent, or tokens that are not those of the law."""
         if not (self.any_law or law.independent):
             raise ValueError(
                 f"pools is {self!r}, but draft_law is {type(law).__name__}: pools are for "
@@ -90,15 +84,7 @@ class Groups(Ordered):
 def as_ordered(pools: Any) -> Ordered:
     """Return what orders are made of, for what users write.
 
-    Parameters
-    ----------
-    pools : Ordered, str, int or array_like
-        ``"tokens"``, how many pools at most, or the pool of each token.
-
-    Raises
-    ------
-    ValueError
-        Something else.
+    ``pools``: ``"tokens"``, how many pools at most, or the pool of each token.
     """
     if isinstance(pools, Ordered):
         return pools

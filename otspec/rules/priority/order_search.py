@@ -30,34 +30,19 @@ LARGEST_SHARE = 1e9
 
 @dataclass(frozen=True, eq=False)
 class Weighed(Frozen):
-    """The best weights of the orders found so far.
+    """The best weights of the orders found so far."""
 
-    Parameters
-    ----------
-    orders : ndarray of int, shape (r, n)
-        Those of positive weight.
-    weights : ndarray, shape (r,)
-    law : ndarray, shape (n,)
-        Of the selected token.
-    prices : ndarray, shape (n,)
-        What more selection of each token would be worth.
-    """
-
-    orders: IntArray
-    weights: Array
-    law: Distribution
-    prices: Array
+    orders: IntArray  # (r, n): those of positive weight
+    weights: Array  # (r,)
+    law: Distribution  # (n,): of the selected token
+    prices: Array  # (n,): what more selection of each token would be worth
 
 
 class OrderSearch:
     """Priority orders that were tried so far, and the best cut among their ends.
 
-    Parameters
-    ----------
-    law : DraftLaw
-    levels : ndarray, shape (s, n)
-        A mixture with the law b is worth Σ min(b, level), over all levels: what is wanted of a
-        token less and less urgently. One level is the target.
+    ``levels``, shape (s, n): a mixture with the law b is worth Σ min(b, level), over all levels:
+    what is wanted of a token less and less urgently. One level is the target.
     """
 
     def __init__(self, law: DraftLaw, levels: Array) -> None:

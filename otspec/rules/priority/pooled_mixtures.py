@@ -29,16 +29,10 @@ EXPLORED = 12
 
 @dataclass(frozen=True, eq=False)
 class Problem(Frozen):
-    """Independent drafts, given by their distributions, and a target.
+    """Independent drafts, given by their distributions, and a target."""
 
-    Parameters
-    ----------
-    drafts : ndarray, shape (k, n)
-    target : ndarray, shape (n,)
-    """
-
-    drafts: Array
-    target: Distribution
+    drafts: Array  # (k, n)
+    target: Distribution  # (n,)
 
     @classmethod
     def of_law(cls, law: DraftLaw, target: Distribution) -> Problem:
@@ -83,15 +77,9 @@ def mix_groups(
 ) -> Mixture:
     """Mix priority orders of given pools.
 
-    Parameters
-    ----------
-    law : DraftLaw
-        Independent drafts.
-    target : ndarray, shape (n,)
-    gap, most
-        As for :func:`otspec.rules.priority.priorities.mix_priorities`.
-    labels : ndarray of int, shape (n,)
-        The pool of each token: numbers from 0 on.
+    Shapes: ``target`` (n,). ``law``: independent drafts. ``gap`` and ``most``: as for
+    :func:`otspec.rules.priority.priorities.mix_priorities`. ``labels``, shape (n,): the pool of
+    each token: numbers from 0 on.
     """
     problem, size = Problem.of_law(law, target), int(labels.max()) + 1
     pooled = problem.pooled(labels, size)
@@ -107,17 +95,9 @@ def mix_cut_pools(
 ) -> Mixture:
     """Mix priority orders of pools that do not cross a cut and are fine where it matters.
 
-    Parameters
-    ----------
-    law : DraftLaw
-        Independent drafts.
-    target : ndarray, shape (n,)
-    gap : number
-        Stop when ``bound`` − ``accepted`` is at most this.
-    most : int
-        Stop when this many orders were tried.
-    count : int
-        How many pools at most.
+    Shapes: ``target`` (n,). ``law``: independent drafts. ``gap``: stop when ``bound`` −
+    ``accepted`` is at most this. ``most``: stop when this many orders were tried. ``count``: how
+    many pools at most.
 
     Notes
     -----

@@ -26,32 +26,15 @@ FIRST_ORDERS = 4
 
 @dataclass(frozen=True, eq=False)
 class Mixture(Frozen):
-    """Priority orders, how likely each is, and the law of the token that they select.
+    """Priority orders, how likely each is, and the law of the token that they select."""
 
-    Parameters
-    ----------
-    orders : ndarray of int, shape (r, m)
-        Pools, the most urgent first; without pools tokens.
-    weights : ndarray, shape (r,)
-        Positive.
-    law : ndarray, shape (n,)
-    accepted : float or Fraction
-        Σ min(law, target).
-    bound : float or Fraction
-        No rule accepts more: the least bound among the cuts that were seen.
-    cut : ndarray of int
-        Ascending ids of the tokens whose cut gives the bound.
-    pools : ndarray of int, shape (n,)
-        The pool of each token; without pools each is its own.
-    """
-
-    orders: IntArray
-    weights: Array
-    law: Distribution
-    accepted: Number
-    bound: Number
-    cut: IntArray
-    pools: IntArray
+    orders: IntArray  # (r, m): pools, the most urgent first; without pools tokens
+    weights: Array  # (r,): positive
+    law: Distribution  # (n,)
+    accepted: Number  # Σ min(law, target)
+    bound: Number  # no rule accepts more: the least bound among the cuts that were seen
+    cut: IntArray  # ascending ids of the tokens whose cut gives the bound
+    pools: IntArray  # (n,): the pool of each token; without pools each is its own
 
     def shares(self, drafts: Sequence[int]) -> Array:
         """Return with what probability each draft is selected, shape (k,)."""
@@ -77,18 +60,8 @@ class Mixture(Frozen):
 def mix_priorities(law: DraftLaw, target: Distribution, gap: Number, most: int) -> Mixture:
     """Mix priority orders until the mixture is certified to be nearly optimal.
 
-    Parameters
-    ----------
-    law : DraftLaw
-    target : ndarray, shape (n,)
-    gap : number
-        Stop when ``bound`` − ``accepted`` is at most this.
-    most : int
-        Stop when this many orders were tried.
-
-    Returns
-    -------
-    Mixture
+    Shapes: ``target`` (n,). ``gap``: stop when ``bound`` − ``accepted`` is at most this. ``most``:
+    stop when this many orders were tried.
 
     Notes
     -----

@@ -116,9 +116,7 @@ class KSequential(PairRule):
         (1−β)^k − (1−β−m(y))^k, where m = p − min(p, q/ρ). At ρ* itself the residual is zero
         wherever m > 0, so that nothing is added.
 
-        Returns
-        -------
-        ndarray, shape (n,)
+        The result has shape (n,).
         """
         kept, beta = self._kept()
         accepted: Array = kept * geometric(1 - beta, self.k)

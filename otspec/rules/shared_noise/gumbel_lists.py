@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar
@@ -17,15 +17,10 @@ from otspec.ratios import Pair
 from otspec.rules.base.rule import NotExactError
 from otspec.rules.shared_noise.base import SharedNoise, earliest, in_arithmetic_of
 from otspec.rules.shared_noise.exponentials import ONE, Powers, integral, one_minus, plus, times
+from otspec.rules.shared_noise.gumbel_quadrature import quadrature
 
-_NODES, _FEW_NODES = 16, 8
-"""Nodes of the quadrature in each piece of time, and in early ones, which weigh little."""
-_LAST = 40.0
-"""From k t on, e^{−kt} is negligible."""
-_MOST_RATE = 1e200
-"""What arrives at such a rate arrives at once."""
-_LEAST = 1e-17
-"""Draft mass below which a token's time scale is not resolved: it is accepted no more often."""
+_POWERS, _NEGLIGIBLE = 3, 1e-14
+"""Powers of b of light tokens, and what the sum of all others may be."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,15 +49,32 @@ class GumbelLists(SharedNoise):
         """Return the acceptance for each of several k, in floats from one quadrature."""
         if pair.exact:
             return super().acceptances_of(pair, ks)
-        missed = dict.fromkeys(ks, 0.0)
-        for nodes, weights, first, other in _quadrature(pair, min(ks, default=1)):
-            left, others = 1 - first, 1 - other
-            for k in range(1, max(ks, default=0) + 1):
-                if k in missed:
-                    density = k * np.exp(-k * nodes) * weights
-                    missed[k] += float(density @ left @ pair.by_ratio.target)
-                left *= others
-        return [Exact(min(max(1 - missed[k], 0.0), 1.0)) for k in ks]
+        _, draft, target = pair.by_ratio
+        most, found = max(ks, default=1), dict.fromkeys(ks, 0.0)
+        # b is at most p(y)/P. Where that is small, few powers of b are (1 − b)^{k−1}.
+        rest = max(math.comb(most - 1, _POWERS + 1), 1e-300)
+        heavy = draft > (_NEGLIGIBLE / rest) ** (1 / (_POWERS + 1)) * pair.below[0][1:]
+        light = np.where(heavy, 0, target)
+        times, weights, blocks = quadrature(pair, min(ks, default=1))
+        # Σ q a of all tokens, Σ q (1 − a) b^j of the light ones, and the heavy ones themselves.
+        powers, few = np.zeros((_POWERS + 1, len(times))), [np.zeros((2, 0, len(times)))]
+        for part, first, other in blocks:
+            powers[0] += target[part] @ first
+            product = 1 - first
+            here = np.flatnonzero(heavy[part])
+            few.append(np.stack([target[part][here, None] * product[here], other[here]]))
+            for j in range(1, _POWERS + 1):
+                product *= other
+                powers[j] += light[part] @ product
+        missed, other = np.concatenate(few, axis=1)
+        left = missed.copy()
+        for k in range(1, most + 1):
+            if k in found:
+                signs = np.array([math.comb(k - 1, j) * (-1) ** j for j in range(1, _POWERS + 1)])
+                chance = powers[0] - signs @ powers[1:] + (missed - left).sum(axis=0)
+                found[k] = float((k * np.exp(-k * times) * weights) @ chance)
+            left *= 1 - other
+        return [Exact(min(max(found[k], 0.0), 1.0)) for k in ks]
 
     def acceptance(self) -> Number:
         """Return Σ q(y) ∫ k e^{−kt} [1 − (1 − a)(1 − b)^{k−1}] dt.
@@ -107,13 +119,14 @@ class GumbelLists(SharedNoise):
         drafts y, and b that another list does.
         """
         if not is_exact(self.target):
-            others, both = np.zeros((2, self.k, len(self.target)))
-            for nodes, weights, first, other in _quadrature(self.pair, self.k):
-                density = self.k * np.exp(-self.k * nodes) * weights
+            others, both = np.ones((self.k, len(self.target))), np.zeros((self.k, len(self.target)))
+            times, weights, blocks = quadrature(self.pair, self.k)
+            density = self.k * np.exp(-self.k * times) * weights
+            for part, first, other in blocks:
                 left = np.ones_like(other)
                 for m in range(self.k):
-                    others[m] += density @ left
-                    both[m] += density @ (first * left)
+                    others[m, part] -= (1 - left) @ density
+                    both[m, part] += (first * left) @ density
                     left *= 1 - other
             order = np.argsort(self.pair.order)
             return others[:, order], both[:, order]
@@ -179,37 +192,3 @@ def _product(factors: Sequence[Powers]) -> Powers:
     for factor in factors:
         product = times(product, factor)
     return product
-
-
-def _quadrature(pair: Pair, k: int) -> Iterator[tuple[Array, Array, Array, Array]]:
-    """Yield pieces of time, for k or more lists, with what the integrands are made of there.
-
-    By ascending ratio r = q/p, with P and Q the draft and target mass of the tokens up to y, let
-    Λ(y) = r(y) P − Q. Then a = e^{−tΛ(y)}, and between the starts t r of two tokens another list
-    drafts y with probability p(y)/P times the difference of e^{−tΛ}: b is the sum from y on.
-
-    Yields
-    ------
-    nodes, weights : ndarray, shape (m,)
-    first, other : ndarray, shape (m, n)
-        a and b, of the tokens in the order of the pair.
-    """
-    ratios, draft, _ = pair.by_ratio
-    drafted = int(np.searchsorted(ratios, np.inf))
-    ratios, mass = ratios[:drafted], pair.below[0][1 : drafted + 1]
-    with np.errstate(over="ignore"):
-        rates = np.clip(ratios * mass - pair.below[1][1 : drafted + 1], 0, _MOST_RATE)
-        gaps = np.append(np.minimum(np.diff(ratios) * mass[:-1], _MOST_RATE), _MOST_RATE)
-    resolved = rates[draft[:drafted] >= _LEAST]
-    late = 4.0 ** -math.ceil(math.log(max(resolved.max(initial=1.0), 1.0), 4))
-    early = 0.0
-    while early * k < _LAST:
-        points, weights = np.polynomial.legendre.leggauss(_NODES if late > 0.1 else _FEW_NODES)
-        nodes = early + (late - early) / 2 * (1 + points)
-        first, other = np.zeros((2, len(nodes), len(draft)))
-        first[:, :drafted] = np.exp(-nodes[:, None] * rates)
-        steps = first[:, :drafted] * -np.expm1(-nodes[:, None] * gaps) / mass
-        sums = np.cumsum(steps[:, ::-1], axis=1)[:, ::-1]
-        other[:, :drafted] = np.minimum(draft[:drafted] * sums, 1)
-        yield nodes, (late - early) / 2 * weights, first, other
-        early, late = late, 4 * late

@@ -20,6 +20,14 @@ _FEW = 64
 NEGLIGIBLE = 1e-18
 
 
+class Sorted(NamedTuple):
+    """Tokens of positive draft mass by ascending target/draft, and the masses of the first ones."""
+
+    draft: Array
+    target: Array
+    below: tuple[Array, Array]
+
+
 class Panel(NamedTuple):
     """Tokens of nearly equal ρ, by their places in the order, and how many nodes serve them."""
 
@@ -66,14 +74,31 @@ def panels(rho: Array, target: Array, first: int) -> list[Panel]:
     return found
 
 
-def inside_sums(sums: dict[tuple[int, int], Array], panel: Panel, rho: Array, power: int) -> Array:
-    """Return Σ (p(z) − ρ q(z))^m over the tokens z of the panel before each of them."""
-    total = np.zeros(len(rho))
-    for j in range(power + 1):
-        below = sums[power - j, j]
-        change = below[panel.start : panel.end] - below[panel.start]
-        total += math.comb(power, j) * (-rho) ** j * change
-    return np.maximum(total, 0)
+def expansions(tokens: Sorted, rho: Array, panels: list[Panel]) -> Array:
+    """Expand the product over the tokens inside each panel to third order: (tokens, 7).
+
+    With S_m = Σ (p(z) − ρ q(z))^m over the tokens z of its panel before y, row y is what
+    ``terms`` of a node are multiplied by.
+    """
+    start, end = panels[0].start, panels[-1].end
+    draft, target, rho = tokens.draft[start:end], tokens.target[start:end], rho[start:end]
+    firsts = np.array([panel.start - start for panel in panels])
+    sizes = np.diff(firsts, append=end - start)
+    drafts, targets = power_rows(draft, 3), power_rows(target, 3)
+    sums = []
+    for m in (1, 2, 3):
+        # Σ_j C(m, j) (−ρ)^j Σ p^{m−j} q^j, by Horner.
+        total = np.zeros_like(rho)
+        for j in range(m, -1, -1):
+            below = prefix_sums(drafts[m - j] * targets[j])
+            inside = below[:-1] - np.repeat(below[firsts], sizes)
+            total = math.comb(m, j) * inside - rho * total
+        sums.append(np.maximum(total, 0))
+    s1, s2, s3 = sums
+    return np.stack([
+        np.ones_like(s1), s1, (s1**2 - s2) / 2, -s2 / 2,
+        s1 * s1 * s1 / 6 - s1 * s2 / 2 + s3 / 3, (s3 - s1 * s2) / 2, s3 / 6,
+    ], axis=1)  # fmt: skip
 
 
 def power_rows(masses: Array, most: int) -> list[Array]:
@@ -93,11 +118,14 @@ def chebyshev(low: float, high: float, count: int) -> Array:
 
 def lagrange(nodes: Array, points: Array) -> Array:
     """Return the Lagrange polynomials of the nodes at the points, (points, nodes)."""
-    away = points[:, None] - nodes
-    values, above = np.ones_like(away), np.ones(len(points))
+    gaps = nodes[:, None] - nodes
+    np.fill_diagonal(gaps, 1)
+    scales = 1 / gaps.prod(axis=1)
+    away = points - nodes[:, None]
+    values, above = np.ones_like(away), np.ones_like(points)
     for i in range(1, len(nodes)):
-        values[:, i] = values[:, i - 1] * away[:, i - 1]
+        np.multiply(values[i - 1], away[i - 1], out=values[i])
     for i in range(len(nodes) - 1, -1, -1):
-        values[:, i] *= above / np.prod(nodes[i] - np.delete(nodes, i))
-        above = above * away[:, i]
-    return values
+        values[i] *= above * scales[i]
+        above *= away[i]
+    return values.T

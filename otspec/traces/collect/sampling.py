@@ -15,24 +15,14 @@ from otspec.traces.readers.logged_numbers import DRAFTED
 
 @dataclass(frozen=True)
 class Part:
-    """One text of a trace.
-
-    Parameters
-    ----------
-    prompt : str
-    index, block : int
-        The number of the prompt, and of the block after it.
-    depth : int, optional
-        The only position to keep, as the number of drafted tokens before it.
-    group : str
-        What the names of the arrays begin with that the text goes into.
-    """
+    """One text of a trace."""
 
     prompt: str
+    # index, block: the number of the prompt, and of the block after it
     index: int
     block: int = 0
-    depth: int | None = None
-    group: str = ""
+    depth: int | None = None  # the only position to keep, as the number of drafted tokens before it
+    group: str = ""  # what the names of the arrays begin with that the text goes into
 
     def arrays(self, models: Models, script: Script) -> dict[str, Array]:
         """Log the text; return its rows of each array of the trace."""
@@ -53,13 +43,7 @@ class Part:
 
 
 def gathered(models: Models, parts: Sequence[Part], script: Script) -> dict[str, Array]:
-    """Log texts; return the arrays of their trace.
-
-    Raises
-    ------
-    ValueError
-        As :meth:`Part.arrays`.
-    """
+    """Log texts; return the arrays of their trace."""
     found: dict[str, list[Array]] = {}
     for part in parts:
         for name, rows in part.arrays(models, script).items():
@@ -146,13 +130,7 @@ def collect_sample(
 
 
 def whole_blocks(prompts: Sequence[str], blocks: int = 1) -> list[Part]:
-    """Return all positions of blocks after each prompt.
-
-    Raises
-    ------
-    ValueError
-        No prompt.
-    """
+    """Return all positions of blocks after each prompt."""
     _refuse_none(prompts, 1)
     return [Part(prompt, i, b) for i, prompt in enumerate(prompts) for b in range(blocks)]
 
@@ -162,18 +140,7 @@ def fair_sample(prompts: Sequence[str], texts: int, blocks: int, length: int) ->
 
     The position of text i is that at depth i mod (L + 1): the rule knows nothing of what is logged.
 
-    Parameters
-    ----------
-    prompts : sequence of str
-        The first ``texts`` + ``blocks`` are used.
-    texts, blocks : int
-    length : int
-        Tokens in a block, L.
-
-    Raises
-    ------
-    ValueError
-        Too few prompts.
+    ``prompts``: the first ``texts`` + ``blocks`` are used. ``length``: tokens in a block, L.
     """
     _refuse_none(prompts, texts + blocks)
     positions = [Part(prompts[i], i, depth=i % (length + 1)) for i in range(texts)]

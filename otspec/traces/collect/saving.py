@@ -20,17 +20,7 @@ _SETTINGS = "settings.json"
 class Shelf:
     """The texts that are logged already, in a folder beside the file that they will be in.
 
-    Parameters
-    ----------
-    out : path
-        The .npz file.
-    settings : str
-        What the texts depend on. It is kept in the file, too.
-
-    Raises
-    ------
-    ValueError
-        A folder of texts that were logged with other settings.
+    ``out``: the .npz file. ``settings``: what the texts depend on. It is kept in the file, too.
     """
 
     def __init__(self, out: Path, settings: str) -> None:
@@ -44,13 +34,7 @@ class Shelf:
             )
 
     def text(self, number: int, log: Callable[[], dict[str, Array]]) -> None:
-        """Log a text, unless it is there.
-
-        Raises
-        ------
-        OSError
-            It cannot be written.
-        """
+        """Log a text, unless it is there."""
         place = self._place(number)
         if place.exists():
             return
@@ -65,17 +49,8 @@ class Shelf:
     def bind(self, count: int, *, packed: bool) -> dict[str, tuple[int, ...]]:
         """Write all texts to one file, and remove them.
 
-        Parameters
-        ----------
-        count : int
-            How many texts there are.
-        packed : bool
-            Whether the file is compressed; one that is not is read in place.
-
-        Returns
-        -------
-        dict of str to tuple of int
-            The shape of each array.
+        ``count``: how many texts there are. ``packed``: whether the file is compressed; one that is
+        not is read in place. Result: the shape of each array.
         """
         holders: dict[str, list[int]] = {}
         for number in range(count):

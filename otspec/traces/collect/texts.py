@@ -53,13 +53,7 @@ class LoggedText(Frozen):
 
 
 def log_text(models: Models, prompt: str, script: Script, index: int, block: int) -> LoggedText:
-    """Log a text: a block after a prompt, both of which are numbered, for the random numbers.
-
-    Raises
-    ------
-    ValueError
-        A prompt without a token, or logits that are no numbers.
-    """
+    """Log a text: a block after a prompt, both of which are numbered, for the random numbers."""
     rng = np.random.default_rng([script.seed, index, block])
     prefix = _continued(models, models.begun(prompt, chat=script.chat), script.sampled, rng)
     tokens, draft = _drafted(models, prefix, script.length, rng)
@@ -86,10 +80,7 @@ def _drafted(
 ) -> tuple[list[int], Array]:
     """Draw a block from the draft model.
 
-    Returns
-    -------
-    tokens : list of int, of the given length
-    rows : ndarray of float16, shape (length + 1, n)
+    ``rows``: shape (length + 1, n).
     """
     logits, cache = models.logits(models.draft, prefix, None)
     rows = [logits[-1]]

@@ -50,24 +50,10 @@ def chunks_of(
 ) -> list[Chunk]:
     """Divide sources into chunks.
 
-    Parameters
-    ----------
-    sources : sequence of Source
-    unit : callable
-        How many positions of a source belong together, so that no chunk divides them.
-    size : int, optional
-        Positions of a chunk; by default what makes 32 MB, and at most 1,024. It is rounded down
-        to whole units, or up to one.
-
-    Returns
-    -------
-    list of Chunk
-        In the order of the sources; the same for the same sources, units and size.
-
-    Raises
-    ------
-    ValueError
-        Units that do not make up a source.
+    ``unit``: how many positions of a source belong together, so that no chunk divides them.
+    ``size``: positions of a chunk; by default what makes 32 MB, and at most 1,024. It is rounded
+    down to whole units, or up to one. Result: in the order of the sources; the same for the same
+    sources, units and size.
     """
     chunks: list[Chunk] = []
     for source in sources:

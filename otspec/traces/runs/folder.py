@@ -20,15 +20,9 @@ _FOUND = (
 
 @dataclass(frozen=True)
 class RunFolder:
-    """The places of the files of a run.
+    """The places of the files of a run."""
 
-    Parameters
-    ----------
-    path : path
-        Absolute.
-    """
-
-    path: Path
+    path: Path  # absolute
 
     @property
     def made_with(self) -> Path:
@@ -63,12 +57,7 @@ class RunFolder:
         return self.failed / f"part-{chunk.index:06}.txt"
 
     def refuse_links(self) -> None:
-        """Refuse what is elsewhere, where nothing may be removed or written for this run.
-
-        Raises
-        ------
-        ValueError
-        """
+        """Refuse what is elsewhere, where nothing may be removed or written for this run."""
         for path in (self.made_with, *self._folders):
             if path.is_symlink():
                 raise ValueError(
@@ -76,23 +65,13 @@ class RunFolder:
                 )
 
     def refuse_files_of_others(self) -> None:
-        """Refuse a folder whose files would be taken for those of a run.
-
-        Raises
-        ------
-        ValueError
-        """
+        """Refuse a folder whose files would be taken for those of a run."""
         for folder in self._folders:
             if folder.is_dir() and any(folder.iterdir()):
                 raise ValueError(f"{folder} holds files of no run: choose another folder")
 
     def refuse_unknown_parts(self, chunks: tuple[Chunk, ...]) -> None:
-        """Refuse files beside the parts, which other readers of the folder would take for some.
-
-        Raises
-        ------
-        ValueError
-        """
+        """Refuse files beside the parts, which other readers of the folder would take for some."""
         known = {self.part(chunk).name for chunk in chunks}
         for path in sorted(self.positions.iterdir()):
             if path.name not in known and not path.name.endswith(UNFINISHED):
@@ -102,11 +81,6 @@ class RunFolder:
         """Make the folders, empty; or keep the parts and empty the others.
 
         With the parts of an earlier run goes what was said of them.
-
-        Raises
-        ------
-        OSError
-            Something cannot be removed or made.
         """
         for folder in self._folders:
             if folder.exists() and not (keep_parts and folder == self.positions):

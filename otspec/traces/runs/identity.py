@@ -36,13 +36,7 @@ def name_of(identity: Identity) -> str:
 
 
 def refuse_changed(sources: Sequence[Source], identity: Identity) -> None:
-    """Refuse sources that are no longer what a run was made with.
-
-    Raises
-    ------
-    ChangedInputError
-        The message names the file.
-    """
+    """Refuse sources that are no longer what a run was made with."""
     _compare_stamps([source.identity() for source in sources], identity["sources"])
 
 
@@ -60,16 +54,7 @@ def _compare_stamps(now: Sequence[Identity], before: Sequence[Identity]) -> None
 def refuse_another(path: Path, identity: Identity) -> None:
     """Refuse a run that was made with something else.
 
-    Parameters
-    ----------
-    path : path
-        Where the identity of the earlier run is.
-    identity : dict
-
-    Raises
-    ------
-    ValueError
-        The message says what differs, and how.
+    ``path``: where the identity of the earlier run is.
     """
     earlier = read_identity(path)
     before, now = dict(_leaves(earlier)), dict(_leaves(identity))
@@ -84,13 +69,7 @@ def refuse_another(path: Path, identity: Identity) -> None:
 
 
 def read_identity(path: Path) -> Identity:
-    """Read what a run was made with.
-
-    Raises
-    ------
-    ValueError
-        Nothing of a run, or one of another version of otspec.
-    """
+    """Read what a run was made with."""
     identity = _read(path)
     if identity.get("schema") != SCHEMA:
         raise ValueError(

@@ -21,13 +21,6 @@ def locked(folder: Path, name: str = NAME) -> Iterator[None]:
 
     It is the operating system's (``flock``), which network file systems pass on between machines.
     Where Python has none, as on Windows, there is no lock; parts still say which run they are of.
-
-    Raises
-    ------
-    ValueError
-        Another process holds it; the message says which, where and since when.
-    OSError
-        The folder cannot be written, or its file system has no locks.
     """
     with _opened(folder / name) as stream:
         if not _acquired(stream):

@@ -104,13 +104,7 @@ def _without_unusable(
 
 
 def check_sources(sources: Sequence[Source]) -> None:
-    """Refuse sources that cannot be compared together.
-
-    Raises
-    ------
-    ValueError
-        One that is named twice, or another vocabulary.
-    """
+    """Refuse sources that cannot be compared together."""
     names = [source.name for source in sources]
     for name in names:
         if names.count(name) > 1:

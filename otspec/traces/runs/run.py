@@ -25,23 +25,8 @@ if TYPE_CHECKING:
 def compute_part(chunk: Chunk, work: Work, run: str, latest: int, part: str, failure: str) -> None:
     """Write the results of a chunk, or why there are none, each in one step.
 
-    Parameters
-    ----------
-    chunk : Chunk
-    work : Work
-    run : str
-        What the part says it belongs to.
-    latest : int
-        When the last change to the source was, as the run began.
-    part, failure : str
-        Where to write the table, and where the error.
-
-    Raises
-    ------
-    ChangedInputError
-        The source was changed since.
-    OSError
-        The results cannot be written.
+    ``run``: what the part says it belongs to. ``latest``: when the last change to the source was,
+    as the run began. ``part`` and ``failure``: where to write the table, and where the error.
     """
     try:
         table = work.table_of(chunk)

@@ -25,7 +25,8 @@ class Parts(NamedTuple):
     Parameters
     ----------
     flat : ndarray
-        What all rows lie in: float32, or bits as :mod:`otspec.batch._numba.from_logits.softmax` has them.
+        What all rows lie in: float32, or the bits of half precision, as
+        :mod:`otspec.batch._numba.from_logits.softmax` has them.
     starts, heats : ndarray, shape (...)
         Where each row begins, and its temperature; ``GIVEN`` where it has probabilities.
     limits : ndarray, shape (..., 3)

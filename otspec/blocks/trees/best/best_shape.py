@@ -278,13 +278,7 @@ def as_depth(depth: Any) -> int:
 
 
 def as_widths(rule: TokenRule, nodes: int, widest: Any = None) -> Sequence[int]:
-    """Return how many children a node may have.
-
-    Raises
-    ------
-    ValueError
-        Not a number of children, or none that the rule takes.
-    """
+    """Return how many children a node may have."""
     most = nodes if widest is None else min(as_k(widest, "widest"), nodes)
     only = getattr(rule, "only_k", None)
     if only is not None and only > most:

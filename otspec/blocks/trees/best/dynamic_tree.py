@@ -122,14 +122,7 @@ class DynamicTree(BlockRule):
 
     def verify(self, drafts: DraftedTree, chance: Chance) -> Found:
         """Draw from the target, as long as the tree goes on with the token."""
-        node = ROOT
-        while below := drafts.children(node):
-            tokens = [drafts[child] for child in below]
-            found = match(drafts.target(node), tokens, chance)
-            if not isinstance(found, int):
-                return node, found
-            node = below[found]
-        return node
+        return matched_by_depth(drafts, chance)
 
     def expected(self) -> Number:
         """Return E[τ], the sum of the target's path probabilities over the nodes."""
@@ -149,3 +142,17 @@ class DynamicTree(BlockRule):
                 known[remembered] = after.expected()
             total += mass * known[remembered]
         return as_number(total, like=self.target(()))
+
+
+def matched_by_depth(drafts: DraftedTree, chance: Chance) -> Found:
+    """Verify a tree by draws from the target, as long as it goes on with the token.
+
+    No draft probability is asked for, so that the output is the target's however drafts are made.
+    """
+    node = ROOT
+    while below := drafts.children(node):
+        found = match(drafts.target(node), [drafts[child] for child in below], chance)
+        if not isinstance(found, int):
+            return node, found
+        node = below[found]
+    return node

@@ -25,21 +25,11 @@ def grown(
 ) -> list[Grown]:
     """Return the nodes of greatest worth, parents before their children.
 
-    Parameters
-    ----------
-    estimate : callable
-        From a path to the estimate of each next token, from 0 to 1, shape (n,).
-    nodes, levels : int
-        The most nodes and levels.
-    widest : int, optional
-        Of each level only so many nodes go on, those of greatest worth, with so many children each;
-        by default all.
-
-    Returns
-    -------
-    list of Grown
-        By descending worth, of equals the higher; a node of worth 0 is none. A child is worth no
-        more than its parent, so that parents are always there.
+    ``estimate``: from a path to the estimate of each next token, from 0 to 1, shape (n,). ``nodes``
+    and ``levels``: the most nodes and levels. ``widest``: of each level only so many nodes go on,
+    those of greatest worth, with so many children each; by default all. Result: by descending
+    worth, of equals the higher; a node of worth 0 is none. A child is worth no more than its
+    parent, so that parents are always there.
     """
     most = nodes if widest is None else min(widest, nodes)
     best: list[Grown] = []

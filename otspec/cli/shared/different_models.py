@@ -93,13 +93,7 @@ def certified(
 
 
 def mixture_for(law: Independent, target: Distribution) -> PriorityMixture:
-    """Return a mixture of priority orders, of pools where there are many tokens.
-
-    Raises
-    ------
-    ValueError
-        Exact distributions of too many tokens.
-    """
+    """Return a mixture of priority orders, of pools where there are many tokens."""
     if law.exact and law.table_rows() > FEW_TUPLES:
         raise ValueError(
             f"exact results for {law.k} models over {law.n:,} tokens take minutes: use decimals "
