@@ -79,6 +79,11 @@ class Rows(NamedTuple):
             for part in running:
                 part.result()
 
+    def joined(self, *numbers: Array) -> Rows:
+        """Return the same with more arguments, arrays of NumPy with an entry for each row."""
+        more = (_read(part, part.dtype, *part.shape) for part in numbers)
+        return self._replace(arguments=(*self.arguments, *more))
+
     def shaped(self, values: Array) -> Array:
         """Return results, one per row, as the caller has its arrays."""
         if len(self.lead) != 1:
