@@ -3,6 +3,7 @@
 from otspec.logged.best_tree import LoggedTrees, best_trees_on_blocks
 from otspec.logged.block import LoggedBlock
 from otspec.logged.comparison import compare_on_blocks, compare_trees_on_blocks
+from otspec.logged.cut_chains import CutChain, cut_chains_on_blocks
 from otspec.logged.dynamic_tree import Thresholded, dynamic_tree_on_blocks
 from otspec.logged.engine_forms import ENGINE_FORMS
 from otspec.logged.metrics import AcceptLengths, lengths_on_blocks, lengths_on_texts
@@ -12,6 +13,7 @@ from otspec.logged.tally import Ratio, Tally
 __all__ = [
     "ENGINE_FORMS",
     "AcceptLengths",
+    "CutChain",
     "LoggedBlock",
     "LoggedTrees",
     "Ratio",
@@ -21,6 +23,7 @@ __all__ = [
     "best_trees_on_blocks",
     "compare_on_blocks",
     "compare_trees_on_blocks",
+    "cut_chains_on_blocks",
     "dynamic_tree_on_blocks",
     "lengths_on_blocks",
     "lengths_on_texts",
