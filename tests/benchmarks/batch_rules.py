@@ -209,8 +209,8 @@ def main(
     say(
         f"{dtype} ({rows}, {vocabulary}), k = L = {k}, "
         f"{backend}{f' on {device}' if device else ''}{', from a graph' if graph else ''}: "
-        f"{'from logits, ' * logits}medians against one pass and a softmax of the same rows, memory "
-        "beyond the inputs against the inputs, inputs a second against those of a copy"
+        f"{'from logits, ' * logits}medians against one pass and a softmax of the same rows, "
+        "memory beyond the inputs against the inputs, inputs a second against those of a copy"
     )
     say(f"no kernels: {reason}" if reason else "arrays: without the kernels, against with them")
     titles = ["", "ms", "one pass", "softmax", "peak MiB", "inputs", "of copy"]
