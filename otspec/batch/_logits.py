@@ -155,7 +155,8 @@ def from_logits(
     float32 and half-precision logits on a CPU go row by row, where Numba is installed: each row is
     read once for its sum, and once for probabilities that stay in the cache until the rule has seen
     them. Token by token no place is read after the one that is corrected, and of the places before
-    it no probabilities are written. A tree's rows become probabilities where the walk comes by.
+    it no probabilities are written. The other rules for blocks and trees are given all rows of both
+    models as probabilities.
 
     Examples
     --------

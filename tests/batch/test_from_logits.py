@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import itertools
+from functools import partial
 
 import numpy as np
 import pytest
-from batch_backends import library
+from batch_backends import ONE_PATH, Backend, library
 from batch_calls import CALLS
 from batch_laws import law_of, residual_cuts
 from batch_paths import PATHS, path, taking  # noqa: F401 # path is a fixture
@@ -172,6 +173,21 @@ def test_a_mask_and_options_are_the_rule_s(name):
         for grades in (2, 50)
     ]
     assert (pools[0].index != pools[1].index).any()
+
+
+@pytest.mark.parametrize("kind", [kind for kind in ONE_PATH if kind != "jax"])  # that compiles
+def test_every_library_takes_settings_of_each_row(kind):
+    backend = Backend(kind)
+    draft, target, drafts, uniforms = problem("maximal_coupling", 300, 6, rows=3)
+    settings = {
+        "temperature": np.array([0, 0.5, 2], np.float32),
+        "top_k": np.array([3, 3_000, 40]),
+        "top_p": np.array([0.4, 1, 0.9], np.float32),
+        "min_p": np.array([0, 0.05, 0], np.float32),
+    }
+    rule = partial(batch.from_logits, "maximal_coupling")
+    wanted = rule(draft, target, drafts, uniforms, **settings)
+    agree(backend.call(rule, draft, target, drafts, uniforms, **settings), wanted)
 
 
 @pytest.mark.parametrize("name", [*TREES, *LONGER])
