@@ -19,11 +19,10 @@ from otspec._base.arguments import (
 )
 from otspec._base.arithmetic import Array, IntArray
 from otspec._base.frozen import Shown
-from otspec.auditing.black_box import Drawn, drawn
+from otspec.auditing.black_box import Drawn, drawn, seeded
 from otspec.auditing.declared import DisagreementError, check_declared
 from otspec.auditing.deviation import cumulants, deviations, p_value, resolution
 from otspec.auditing.exact import MOST_ACCURACY, told
-from otspec.auditing.seeding import seeded
 from otspec.distributions import Distribution, DistributionLike
 from otspec.drafts import DraftLaw
 from otspec.drafts.base import as_law

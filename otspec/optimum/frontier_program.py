@@ -11,7 +11,7 @@ from otspec._base.arithmetic import Array, IntArray, Number, zeros
 from otspec.distributions import Distribution
 from otspec.optimum.budgets import TotalVariation
 from otspec.programs import Formulation, Size
-from otspec.programs.builder import ProgramBuilder
+from otspec.programs.formulation import ProgramBuilder
 from otspec.solvers import Solution
 
 

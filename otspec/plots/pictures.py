@@ -11,14 +11,11 @@ from otspec._base.arguments import as_path
 from otspec._base.extras import needed
 from otspec.drafts import LAWS
 from otspec.plots.against_k import acceptance
-from otspec.plots.canvas import STYLE, drawable, in_style
-from otspec.plots.positions import gap_quantiles
-from otspec.plots.saving import save
-from otspec.plots.temperature import largest_counts, temperatures
+from otspec.plots.canvas import STYLE, drawable, in_style, save
+from otspec.plots.positions import gap_quantiles, largest_counts, temperatures
 from otspec.traces.comparison import OPTIMUM, Row
 from otspec.traces.statistics import Statistic
-from otspec.traces.summary import attains
-from otspec.traces.temperatures import by_heat
+from otspec.traces.summary import attains, by_heat
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

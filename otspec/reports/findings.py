@@ -8,8 +8,7 @@ from typing import NamedTuple
 from otspec.drafts import LAWS
 from otspec.traces.comparison import OPTIMUM
 from otspec.traces.statistics import Statistic
-from otspec.traces.summary import attained_by, attains
-from otspec.traces.temperatures import Heat, heat_of
+from otspec.traces.summary import Heat, attained_by, attains, heat_of
 
 
 class Standing(NamedTuple):

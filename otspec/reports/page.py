@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from otspec._base.webpage import Cell, escaped, key_figures, listed_items, page, picture, table
 from otspec._base.writing import write_text
-from otspec.plots import svg
+from otspec.plots import save_acceptance_chart, svg
 from otspec.plots.pictures import acceptance_figure, gap_figure, heat_figure
-from otspec.plots.temperature import best_below, largest_counts
+from otspec.plots.positions import best_below, largest_counts
 from otspec.reports.findings import (
     Standing,
     percent,
@@ -19,12 +19,28 @@ from otspec.reports.findings import (
     tokens_per_call,
     uncertainties,
 )
-from otspec.reports.origin import UNKNOWN, Origin, origin_section
-from otspec.reports.summary_file import restrictions_of
+from otspec.reports.summary_file import UNKNOWN, Origin, origin_section, restrictions_of
 from otspec.traces.comparison import OPTIMUM
 from otspec.traces.statistics import Statistic
-from otspec.traces.summary import attains, price_of_independence
-from otspec.traces.temperatures import by_heat
+from otspec.traces.summary import attains, by_heat, price_of_independence
+
+
+def write_charts(
+    folder: Path, summary: dict[str, Any], rows: Sequence[Statistic]
+) -> Iterator[Path]:
+    """Write a chart for each pair of temperatures into a folder, and yield its path."""
+    heats = by_heat(rows)
+    for heat, shown in heats.items():
+        mark = "" if len(heats) == 1 else f"-{heat.mark}"
+        chart = folder / f"acceptance{mark}.png"
+        save_acceptance_chart(
+            shown,
+            chart,
+            title=f"{Path(summary['trace']).name}: mean of {summary['positions']} positions, "
+            f"{heat}",
+        )
+        yield chart
+
 
 _OF_HEAT = "Mean acceptance against temperature"
 _OF_GAPS = "Gap to the optimum over the positions"

@@ -1,11 +1,11 @@
-"""Means over the positions of a trace, and which rules attain the optimum."""
+"""Means over the positions of a trace by temperature, and which rules attain the optimum."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Annotated, TypeVar
+from typing import Annotated, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
@@ -17,6 +17,55 @@ from otspec.estimate import Estimate, Quantity, value_of
 from otspec.frames import Rows
 from otspec.rules import compared_rules
 from otspec.traces.comparison import Comparison, Row
+
+
+class Heat(NamedTuple):
+    """A temperature of the target, and one of the draft."""
+
+    target: float
+    draft: float
+
+    def __str__(self) -> str:
+        return f"T = {self.target}" + ("" if self.alike else f", draft T = {self.draft}")
+
+    @property
+    def alike(self) -> bool:
+        """Whether both are the same."""
+        return self.target == self.draft
+
+    @property
+    def mark(self) -> str:
+        """What names of files have: ``T0.6``, or ``T0.6-draft1`` if the draft's is another."""
+        return f"T{self.target:g}" + ("" if self.alike else f"-draft{self.draft:g}")
+
+
+class Heated(Protocol):
+    """A row of results that says its temperatures."""
+
+    @property
+    def temperature(self) -> float:
+        """Of the target."""
+
+    @property
+    def draft_temperature(self) -> float:
+        """Of the draft."""
+
+
+HeatedRow = TypeVar("HeatedRow", bound=Heated)
+
+
+def heat_of(row: Heated) -> Heat:
+    """Return the temperatures of a row."""
+    return Heat(row.temperature, row.draft_temperature)
+
+
+def by_heat(rows: Iterable[HeatedRow]) -> dict[Heat, list[HeatedRow]]:
+    """Return the rows of each pair of temperatures, in order of first appearance."""
+    found: dict[Heat, list[HeatedRow]] = {}
+    for row in rows:
+        found.setdefault(heat_of(row), []).append(row)
+    return found
+
 
 Compared = TypeVar("Compared", bound=Row)
 

@@ -25,13 +25,11 @@ from otspec.drafts.support import Support, support
 from otspec.drafts.without_replacement import WithOne
 from otspec.estimate import Estimates
 from otspec.models.base import Continued
-from otspec.models.corrected import OneCorrectedToken
-from otspec.models.logged import LoggedModel
+from otspec.models.derived import LoggedModel, OneCorrectedToken
+from otspec.optimum.budgets import Outputs
 from otspec.optimum.cuts.levels import Vessels
-from otspec.optimum.outputs import Outputs
 from otspec.optimum.plan import Plan
-from otspec.optimum.pools.histogram import Histogram
-from otspec.optimum.pools.knots import Knots
+from otspec.optimum.pools.knots import Histogram, Knots
 from otspec.optimum.pools.laws import SelectionLaw, clipped_law
 from otspec.optimum.pools.pools import Pools, by_bins, by_thresholds, by_token
 from otspec.ratios import Pair
@@ -43,10 +41,10 @@ from otspec.rules.pooled.exponential_clocks import RungDrafts
 from otspec.rules.pooled.graded import by_grade
 from otspec.rules.pooled.inside_masses import PowerHeights, SummedHeights
 from otspec.rules.priority.cut_pools import CutPool
-from otspec.rules.priority.mixing import Groups
 from otspec.rules.priority.order_search import Weighed
 from otspec.rules.priority.pooled_mixtures import Problem
 from otspec.rules.priority.priorities import Mixture
+from otspec.rules.priority.priority_mixture import Groups
 from otspec.rules.rejection.rejected_paths import DistinctPaths
 from otspec.rules.two_hubs import HubShares
 from otspec.solvers import LinearProgram, Names, Sense, Solution, Status

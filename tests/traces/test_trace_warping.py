@@ -12,11 +12,11 @@ from pyarrow.parquet import read_table
 from otspec.logged import compare_on_blocks
 from otspec.plots import temperatures
 from otspec.plots.pictures import heat_figure
-from otspec.plots.temperature import best_below, largest_counts
+from otspec.plots.positions import best_below, largest_counts
 from otspec.reports.summary_file import restrictions_of, warpings_document
 from otspec.traces import Warp, Warping, compare, load_trace, warp
 from otspec.traces.statistics import Statistic
-from otspec.traces.temperatures import Heat, by_heat
+from otspec.traces.summary import Heat, by_heat
 from otspec.warping import ORDERS
 
 TARGET = {"temperature": 0.6, "top_k": 12, "min_p": 0.02, "order": "temperature-last"}

@@ -10,20 +10,20 @@ import click
 
 from otspec._base.tables import print_table, say
 from otspec.cli.shared.options import SLOW, counts_option, filled, json_option, rules_option
-from otspec.cli.shared.output import percent, print_json
-from otspec.cli.shared.output_paths import table_written
-from otspec.cli.shared.run_paths import RunPlace, run_options
-from otspec.cli.shared.signals import ending_in_order
-from otspec.cli.shared.trace_runs import (
+from otspec.cli.shared.output import percent, print_json, table_written
+from otspec.cli.shared.run_paths import (
     FILES,
     PAIRS,
+    RunPlace,
     all_failed,
     complain,
     laws_option,
     no_drafts,
+    run_options,
     source_options,
     sources_of,
 )
+from otspec.cli.shared.signals import ending_in_order
 from otspec.cli.shared.warpings import warping_options
 from otspec.drafts import IID, LAWS
 from otspec.frames import Rows
@@ -37,8 +37,7 @@ from otspec.traces.comparison import MOST_SLOW
 from otspec.traces.draft_laws import LawMeans, law_means
 from otspec.traces.runs import Settings
 from otspec.traces.statistics import texts_of
-from otspec.traces.summary import attains
-from otspec.traces.temperatures import Heat, by_heat
+from otspec.traces.summary import Heat, attains, by_heat
 
 _COLUMNS = (
     "T draft", "T target", "k", "drafts", "best rule", "accepts", "optimum", "95% interval",

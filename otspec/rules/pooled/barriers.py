@@ -158,12 +158,12 @@ def find_barriers(law: SelectionLaw, heights: Heights) -> Barriers:
     """
     # Both import Numba, if it is there.
     from otspec._base import compiling
-    from otspec.rules.pooled import barrier_process, isotonic
+    from otspec.rules.pooled import barrier_process
 
     widths, tight, one = law.pools.draft, law.tight, as_number(1, like=law.pools.draft)
     masses = heights.rises
     fast = compiling.HAS_NUMBA and not is_exact(widths)
-    rising = isotonic.fast_rising if fast else isotonic.rising
+    rising = barrier_process.fast_rising if fast else barrier_process.rising
     burn = barrier_process.fast_burn if fast else barrier_process.burn
     slopes = rising(*_arguments(fast, law.slopes, widths, tight))
     kinks = zeros(len(tight), like=widths)

@@ -16,8 +16,17 @@ from otspec._base.arithmetic import Array, IntArray, Number, as_number, prefix_s
 from otspec._base.frozen import Frozen
 from otspec.distributions import Distribution
 from otspec.drafts import DraftLaw, Independent
-from otspec.rules.priority.cut_by_moves import cut_by_moves, cut_value, lower_cut, masses, settled
-from otspec.rules.priority.cut_pools import CutPool, known, refined, sides
+from otspec.rules.priority.cut_pools import (
+    CutPool,
+    cut_by_moves,
+    cut_value,
+    known,
+    lower_cut,
+    masses,
+    refined,
+    settled,
+    sides,
+)
 from otspec.rules.priority.order_search import OrderSearch, Weighed
 from otspec.rules.priority.priorities import Mixture, mix_priorities
 
