@@ -133,11 +133,13 @@ def _levels(
         between = high & ~low
         if not between.any():
             continue
+        # Between two tight sets the law has this mass; one level would share it out by the weights.
         inside = law.inside(np.flatnonzero(low))
         mass = law.inside(np.flatnonzero(high)) - inside
         share = weights[between] / weights[between].sum()
         costs = zeros(law.n, like=weights)
         costs[between], costs[~high] = mass * share, costs[~high] + _NEVER
+        # The set to which one level gives least, beside P(all drafts inside): if too little, split.
         best = low.copy()
         best[minimum_cut(law, costs)] = True
         best &= high

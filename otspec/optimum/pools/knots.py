@@ -133,11 +133,12 @@ def power_slope(low: Any, high: Any, power: int) -> Any:
     while 2 * bit <= power:
         bit *= 2
     bit //= 2
+    # S_n = Σ low^a high^(n−1−a) for n, the first bits of the power: S_2n = S_n (low^n + high^n).
     while bit > 0:
         total = total * (low_power + high_power)
         low_power = low_power * low_power
         high_power = high_power * high_power
-        if power & bit:
+        if power & bit:  # S_(n+1) = S_n high + low^n
             total = total * high + low_power
             low_power = low_power * low
             high_power = high_power * high

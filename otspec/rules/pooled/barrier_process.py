@@ -24,6 +24,7 @@ def rising(slopes: Array, widths: Array, tight: Array, ids: Array) -> Array:
     """
     level, weight, first = slopes.copy(), widths.copy(), ids[1:] - 1
     size = 0
+    # Stretches so far: their slope, draft mass and first pool. A stretch that falls joins the last.
     for j in range(len(slopes)):
         level[size], weight[size], first[size] = slopes[j], widths[j], j
         size += 1

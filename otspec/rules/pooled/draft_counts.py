@@ -33,6 +33,7 @@ def selected_counts(barriers: Barriers, k: int, tokens: IntArray | None = None) 
     """
     pools = barriers.pools
     own = np.arange(len(pools.tokens)) if tokens is None else tokens
+    # Exact numbers become whole ones: masses over `unit`, lengths over `whole`.
     draft, knots, unit = over_one_denominator(pools.tokens[own], pools.knots)
     index = pools.index[own]
     spans, whole = as_whole(barriers.spans.tolist())
@@ -43,9 +44,11 @@ def selected_counts(barriers: Barriers, k: int, tokens: IntArray | None = None) 
     for first in range(0, len(occurring), at_once):
         some = occurring[first : first + at_once]
         starts, ends = barriers.starts[some], barriers.ends[some]
+        # One row for each pair of a group and a token in it.
         within = (index >= starts[:, None]) & (index < ends[:, None]) & (draft > 0)
         which, places = np.nonzero(within)
         below, masses = knots[starts][which], draft[places]
+        # A draft is below the group, is y, or is another token of the group.
         others = np.maximum(knots[ends][which] - below - masses, 0)
         selected = _in_group(masses, others, below, k) * weights[some][which]
         for row, chances in zip(counts, selected, strict=True):
@@ -63,7 +66,7 @@ def _in_group(tokens: Array, others: Array, below: Array, k: int) -> Array:
     own, beside, lower = (_powers(values, k) for values in (tokens, others, below))
     counts = np.zeros((k, len(tokens)), dtype=tokens.dtype)
     for m in range(1, k + 1):
-        ways = comb(k, m) * lower[k - m]
+        ways = comb(k, m) * lower[k - m]  # which m drafts are in the group; the others are below
         for c in range(1, m + 1):
             counts[c - 1] += ways * comb(m - 1, c - 1) * beside[m - c]
     chances: Array = counts * own[1:]

@@ -120,6 +120,8 @@ def _weighing(laws: Array, target: Distribution) -> LinearProgram:
         shares = laws[:, wanted] / target[wanted]
     if not is_exact(target):
         shares = np.minimum(shares, LARGEST_SHARE)
+    # Columns: the weight of each order, then the share a(y) of each token.
+    # Rows: the weights sum to 1, then a(y) - Σ_r w_r b_r(y)/q(y) <= 0 for each token.
     (count, n), every = shares.shape, np.arange(len(wanted))
     orders, tokens = np.nonzero(shares > (0 if is_exact(target) else 1e-9))
     zero, one = zeros(1, like=target), zeros(1, like=target) + 1

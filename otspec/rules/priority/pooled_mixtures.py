@@ -120,10 +120,12 @@ def mix_cut_pools(
     pools, orders = problem.pools_about(cut, size), np.zeros((0, 0), dtype=np.intp)
     best: Mixture | None = None
     while True:
+        # New orders of the pools, and the best weights of all orders (column generation).
         labels = _labels(pools, len(target))
         pooled = problem.pooled(labels, len(pools))
         found, added = _round(Independent(list(pooled)), levels(pools), orders, most - tried)
         tried += added
+        # The law of the selected token, Σ_i c_i p_i(y), and the cut that it points to.
         rates = mean_rates(found.orders, found.weights, pooled)
         mixed = problem.law(rates, labels)
         better = problem.better(cut, mixed)
@@ -169,9 +171,11 @@ def rates_of(order: IntArray, pooled: Array) -> Array:
     """
     rates = zeros(pooled.shape, like=pooled)
     rising = order[::-1]
+    # low[j] = p_j(L), the pools after each one; step[j] = p_j(D).
     step = pooled[:, rising]
     low = np.array([prefix_sums(row)[:-1] for row in step])
     for i in range(len(pooled)):
+        # The coefficients of Π_{j≠i} (low[j] + t step[j]) by powers of t, one factor at a time.
         powers = [zeros(len(order), like=pooled) + 1]
         for j in range(len(pooled)):
             if j != i:
@@ -180,6 +184,7 @@ def rates_of(order: IntArray, pooled: Array) -> Array:
                     power * low[j] + lower * step[j]
                     for power, lower in zip([*powers, nothing], [nothing, *powers], strict=True)
                 ]
+        # ∫₀¹ t^degree dt = 1/(degree + 1)
         for degree, coefficient in enumerate(powers):
             rates[i, rising] += coefficient / (degree + 1)
     return rates
