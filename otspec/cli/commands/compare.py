@@ -9,8 +9,8 @@ import click
 
 from otspec._base.arithmetic import is_exact
 from otspec._base.tables import listed, print_table, say
-from otspec.cli.commands.different_models import compare_models
 from otspec.cli.shared.arguments import check_digits
+from otspec.cli.shared.different_models import compare_models
 from otspec.cli.shared.options import (
     free_option,
     json_option,
