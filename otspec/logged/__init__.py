@@ -2,6 +2,7 @@
 
 from otspec.logged.block import LoggedBlock
 from otspec.logged.comparison import compare_on_blocks, compare_trees_on_blocks
+from otspec.logged.cut_chains import CutChain, cut_chains_on_blocks
 from otspec.logged.engine_forms import ENGINE_FORMS
 from otspec.logged.metrics import AcceptLengths, lengths_on_blocks, lengths_on_texts
 from otspec.logged.replay import Replay, replay
@@ -16,6 +17,7 @@ from otspec.logged.trees import (
 __all__ = [
     "ENGINE_FORMS",
     "AcceptLengths",
+    "CutChain",
     "LoggedBlock",
     "LoggedTrees",
     "Ratio",
@@ -25,6 +27,7 @@ __all__ = [
     "best_trees_on_blocks",
     "compare_on_blocks",
     "compare_trees_on_blocks",
+    "cut_chains_on_blocks",
     "dynamic_tree_on_blocks",
     "lengths_on_blocks",
     "lengths_on_texts",

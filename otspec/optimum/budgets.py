@@ -17,6 +17,8 @@ from otspec.drafts import DraftLaw
 from otspec.optimum.cuts.levels import Vessels
 from otspec.optimum.cuts.minimum import cut_bound
 
+SMALLEST = float(np.nextafter(0.0, 1.0))
+
 
 @dataclass(frozen=True, eq=False)
 class Outputs(Frozen):
@@ -80,6 +82,8 @@ class Outputs(Frozen):
         output: Array = self.target.copy()
         output[self._more & ~self._unwanted] += self._raised.filled(moved)
         output[self._less] -= self._lowered.filled(moved)
+        if moved < self.farthest and not is_exact(output):  # there no level is 0
+            output[self._less] = np.maximum(output[self._less], SMALLEST)
         if moved > raised and unwanted:
             masses = self.selection[self._unwanted]
             output[self._unwanted] = masses * ((moved - raised) / masses.sum())

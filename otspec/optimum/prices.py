@@ -14,7 +14,7 @@ from otspec._base.arguments import as_real
 from otspec._base.arithmetic import Array, Number, is_exact
 from otspec.distributions import Distribution
 from otspec.drafts import DraftLaw
-from otspec.optimum.budgets import Budget, Outputs
+from otspec.optimum.budgets import SMALLEST, Budget, Outputs
 from otspec.optimum.cuts.levels import level_selection
 from otspec.optimum.cuts.minimum import cut_bound
 
@@ -145,9 +145,10 @@ class Divergence(Budget):
 
 
 def _clipped(target: Distribution, logs: Array, low: float, high: float) -> Array:
-    """Return q·clip(b/q, L, U), given logarithms."""
-    clipped: Array = np.exp(np.clip(logs, low, high) + np.log(target))
-    return clipped
+    """Return q·clip(b/q, L, U), given logarithms; 0 only at a level of 0."""
+    levels = np.clip(logs, low, high)
+    clipped: Array = np.exp(levels + np.log(target))
+    return np.where(levels > -math.inf, np.maximum(clipped, SMALLEST), clipped)
 
 
 def _cheapest(law: DraftLaw, prices: Array) -> float:
@@ -189,9 +190,10 @@ def log_mean(weights: Distribution, powers: Array) -> float:
 
 
 def log_sum(weights: Array, powers: Array) -> float:
-    """Return log Σ w e^x, without overflow."""
-    peak = float(powers.max())
-    return peak + math.log((weights * np.exp(powers - peak)).sum())
+    """Return log Σ w e^x for positive weights, without overflow, also where all w are subnormal."""
+    logs = np.log(weights) + powers
+    peak = float(logs.max())
+    return peak + math.log(np.exp(logs - peak).sum())
 
 
 def refuse_exact(name: str, target: Distribution) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -54,6 +55,12 @@ def keep_one(text, draft):
     """Keep token 1 after any text."""
     del text, draft
     return [1]
+
+
+def stopping(give):
+    """Return the best policy, solved in no time."""
+    best = policies.best_stopping(model(give), model(give), 1, (0, 0))
+    return replace(best, solution=replace(best.solution, seconds=0.0))
 
 
 def one_token(draft, chance):
@@ -300,6 +307,7 @@ EXACT = {  # from exact arrays or from float ones
     "policy with a verifier": lambda give: policies.PolicyRule(
         model(give), model(give), policies.Policy("one", "one token", one_token, 1), verify_nothing
     ),
+    "best stopping": stopping,
     "sequence race": lambda give: policies.SequenceRace(model(give), model(give), 2, 2),
     "own program": lambda give: blocks.ProgramTree(
         model(give), model(give, TARGET), give.sequence([2, 1]), verify_nothing

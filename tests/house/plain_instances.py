@@ -27,6 +27,7 @@ from otspec.auditing.blocks import TextErrors
 from otspec.auditing.report import problem_of
 from otspec.batch import Verified, VerifiedBlock
 from otspec.blocks import as_shape, policies
+from otspec.blocks.policies.best_stopping import Costs
 from otspec.blocks.trees.best.dynamic_tree import Grown
 from otspec.blocks.trees.verifiers.base import Agreeing
 from otspec.blocks.trees.verifiers.traversal_verify import rejections
@@ -37,7 +38,7 @@ from otspec.cones.reach import Attempt, Reached
 from otspec.cones.systems import System
 from otspec.cones.vectors import Quotient
 from otspec.conformance.faults import FAULTS
-from otspec.conformance.vectors import distributions as vector_laws
+from otspec.conformance.vectors import answers as vector_laws
 from otspec.decoding.decoder import Decoder, Drafting, EndingShape
 from otspec.decoding.reader import Reader, Reading, Request
 from otspec.decoding.verification import (
@@ -56,7 +57,7 @@ from otspec.files.safetensors import SafetensorsArray
 from otspec.files.torch import TorchArray
 from otspec.files.zarr import ZarrArray
 from otspec.frames import columns_of
-from otspec.logged import Ratio, Thresholded
+from otspec.logged import CutChain, Ratio, Thresholded
 from otspec.models.joint_contexts import JointContexts
 from otspec.plots.looks import UNKNOWN
 from otspec.programs.formulation import Size
@@ -136,6 +137,9 @@ def chunk(give):
 CHAIN = models.memoryless(DRAFT)
 PLAIN = {
     "price of a mask": lambda _: optimum.price_of_mask(drafts.Masked(LAW, [1]), TARGET),
+    "cut of chains": lambda _: CutChain(1, "load", 0.0, 1, Ratio(1.0, 0.9, 1.1), 1.0),
+    "costs": lambda _: Costs(Fraction(1, 2), Fraction(1)),
+    "threshold": lambda _: policies.Tuned(Fraction(1), "load", Fraction(1, 2), 2),
     "policy": lambda _: policies.Policy("one", "one token", one_token, 1),
     "race of sequences": lambda _: policies.policies()["sequence-race"],
     "audit of a policy": lambda _: auditing.audit_policy(

@@ -58,6 +58,14 @@ from otspec.cli.shared.trees import MEANING, read_tree
     help="The most probabilities of the target that FUNCTION is handed.  [default: what usual "
     "shapes take]",
 )  # fmt: skip
+@click.option(
+    "--require", type=float, default=1.0, metavar="DISTANCE",
+    help="A total variation that has to be found on each case; else exit status 2.",
+)  # fmt: skip
+@click.option(
+    "--seconds", type=float, metavar="SECONDS",
+    help="With --mode exact, after how long to stop and say what was found until then.",
+)  # fmt: skip
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True)
 @click.option(
     "--arrays", type=Choice(("numpy", "torch")), default="numpy", show_default=True,

@@ -38,7 +38,7 @@ def vectors(kinds: tuple[str, ...], out: Path | None, **test: Any) -> None:
 
     Example: otspec vectors --kind block --out vectors.json
     """
-    from otspec.conformance.vectors.distributions import SHAPES
+    from otspec.conformance.vectors.answers import SHAPES
     from otspec.conformance.vectors.vectors import reference_vectors, write_vectors
 
     if out is not None:

@@ -171,6 +171,7 @@ def _(law: ByRatio, target: Distribution) -> Array:
 def _falling(rises: Array, widths: Array) -> Iterator[tuple[Any, Any, slice]]:
     """Yield rise, width and steps of each stretch of the least concave majorant."""
     stretches: list[tuple[int, Any, Any]] = []  # where it starts, its rise and its width
+    widths = widths * 2**ratios.POWER  # whose products with rises keep their digits
     for start, *step in zip(range(len(rises)), rises.tolist(), widths.tolist(), strict=True):
         first, (rise, width) = start, step
         while stretches and stretches[-1][1] * width <= rise * stretches[-1][2]:
@@ -180,7 +181,7 @@ def _falling(rises: Array, widths: Array) -> Iterator[tuple[Any, Any, slice]]:
     end = len(rises)
     for first, rise, width in reversed(stretches):
         if width > 0:
-            yield rise, width, slice(first, end)
+            yield rise, width / 2**ratios.POWER, slice(first, end)
         end = first
 
 

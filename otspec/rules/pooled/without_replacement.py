@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from itertools import pairwise
 from typing import ClassVar
 
 import numpy as np
 
-from otspec._base.arithmetic import Array, Number, as_number, is_exact, zeros
+from otspec._base.arithmetic import Array, IntArray, Number, as_number, is_exact, zeros
 from otspec._base.frozen import cached_property
 from otspec.chance import Chance
 from otspec.distributions import Distribution, DistributionLike
@@ -136,17 +137,31 @@ class PooledSelectionWithoutReplacement(PooledRule):
             shares = self._shares_in(drafts, *self.barriers.drawn(top, chance))
         return self.coupling.verify(drafts, chance.choose(shares), chance)
 
-    def some_shares_of(self, x: Sequence[int], uniform: float) -> Array:
-        """Return how likely each draft is selected, if quicker at one uniform number, (k,)."""
-        if self._pools.split:
-            return self._shares_by_rings(x)
-        return self._shares_in(x, *self.barriers.group(int(self.pool[list(x)].max()), uniform))
+    def some_shares_of(self, xs: IntArray, uniforms: Array) -> Array:
+        """Return how likely each draft of some tuples is selected, as floats: (s, k) -> (s, k).
 
-    def output_of(self, x: Sequence[int], i: int, shares: Array) -> float:
-        """Return the probability that the output is draft i, given how likely each is selected."""
-        chances = self.coupling.chances[list(x)]
-        rejected = (shares * (1 - chances)).sum()
-        return float(shares[i] * chances[i] + rejected * self.coupling.residual[x[i]])
+        Each is at its uniform number, (s,), where that is quicker than over all of them.
+        """
+        if self._pools.split:
+            return np.array([self._shares_by_rings(x) for x in xs.tolist()], dtype=float)
+        pools = self.pool[xs]
+        tops = zip(pools.max(axis=1).tolist(), uniforms.tolist(), strict=True)
+        groups = [self.barriers.group(*each) for each in tops]
+        if is_exact(self.draft):
+            pairs = zip(xs.tolist(), groups, strict=True)
+            return np.array([self._shares_in(x, *group) for x, group in pairs], dtype=float)
+        masses_of = cache(self._above_and_in)
+        above, group = np.array([masses_of(*each) for each in groups]).T
+        inside = pools >= np.array(groups)[:, :1]
+        masses = np.where(inside, self._pools.tokens[xs], 0.0)
+        held, left = masses.sum(axis=1), np.array([self._left(x) for x in xs.tolist()])
+        shares, proportion = np.zeros(xs.shape), np.zeros(len(xs))
+        some = (above > 0) & (group > 0) & (left > 0) & (held > 0)
+        above, group, held, left = above[some], group[some], held[some], left[some]
+        proportion[some] = np.minimum((above / left) * (held / group), 1)
+        shares[some] = proportion[some, None] * (masses[some] / held[:, None])
+        shares[np.arange(len(xs)), inside.argmax(axis=1)] += 1 - proportion
+        return shares
 
     def _shares_in(self, x: Sequence[int], lowest: int, end: int) -> Array:
         """Return how likely each draft is selected in the group ``lowest`` to ``end`` − 1: (k,)."""
@@ -242,8 +257,8 @@ class DistinctDrafts(DrawnDrafts):
         size, places = max(self.size // 10, 2), np.arange(k)
         chances = rule.coupling.chances.astype(float)
         drawn = successive(rule.draft.astype(float), k, size, rng)
-        for x, uniform in zip(drawn.tolist(), rng.random(size).tolist(), strict=True):
-            hits[places, x] += rule.some_shares_of(x, uniform).astype(float) * chances[x]
+        shares = rule.some_shares_of(drawn, rng.random(size))
+        np.add.at(hits, (places, drawn), shares * chances[drawn])
         by_place = hits.sum(axis=1, keepdims=True)
         hits += by_place / by_place.sum() if hits.any() else 1 / k
         known = self.by_token.value
@@ -258,9 +273,15 @@ class DistinctDrafts(DrawnDrafts):
         drafts = WithOne(rule.draft.astype(float), y, rule.k)
         rng = np.random.default_rng(self.seed)
         others, uniforms = drafts.sample(size, rng), rng.random(size)
-        hits = np.zeros((rule.k, size))
-        for index, (z, uniform) in enumerate(zip(others.tolist(), uniforms, strict=True)):
-            for i, weight in enumerate(drafts.weights(z)):
-                x = (*z[:i], y, *z[i:])
-                hits[i, index] = weight * rule.output_of(x, i, rule.some_shares_of(x, uniform))
-        return [Estimate.of_mean(hits[i], most=drafts.most[i]) for i in range(rule.k)]
+        weights = np.array([drafts.weights(z) for z in others.tolist()])
+        chances, residual = (
+            each.astype(float) for each in (rule.coupling.chances, rule.coupling.residual)
+        )
+        found = []
+        for i, most in enumerate(drafts.most):
+            xs = np.insert(others, i, y, axis=1)
+            shares = rule.some_shares_of(xs, uniforms)
+            rejected = (shares * (1 - chances[xs])).sum(axis=1)
+            hits = weights[:, i] * (shares[:, i] * chances[y] + rejected * residual[y])
+            found.append(Estimate.of_mean(hits, most=most))
+        return found

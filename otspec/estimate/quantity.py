@@ -1,4 +1,4 @@
-"""Numbers that say how well they are known: exactly, or as estimates with intervals."""
+"""A number and how well it is known: an exact one, or an estimate with an interval."""
 
 from __future__ import annotations
 
@@ -15,11 +15,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from otspec._base.arithmetic import Array, Number
-from otspec._base.frozen import Frozen
 from otspec.distributions import SUM_TOLERANCE
-
-CONFIDENCE = 0.95
-"""Of intervals of what was counted in texts."""
 
 
 @total_ordering
@@ -30,7 +26,7 @@ class Quantity:
     goes in is, and else estimates: their interval holds the true result if the intervals that went
     in hold theirs (but for rounding), and their confidence is what the union bound leaves.
     Comparisons are of the values alone. An array of floats cannot keep intervals; for the mean of
-    many there is :func:`average`.
+    many there is :func:`otspec.estimate.average`.
 
     Attributes
     ----------
@@ -134,7 +130,7 @@ class Estimate(Quantity):
         Bernstein bound for independent values of a known range, which holds at any sample size.
     bounds : (float, float), optional
         Certain bounds of a number whose interval is such a bound: at another confidence it is wider
-        by a known factor, see :func:`average`. None for other intervals.
+        by a known factor, see :func:`otspec.estimate.average`. None for other intervals.
 
     Examples
     --------
@@ -232,62 +228,6 @@ class Estimate(Quantity):
         )
 
 
-@dataclass(frozen=True, eq=False)
-class Estimates(Frozen):
-    """Many numbers from one simulation, each with its interval; an entry is an :class:`Estimate`.
-
-    Parameters
-    ----------
-    value, low, high : ndarray of float, of one shape
-    confidence : float
-        With which each interval covers, at least.
-    size : int
-        The number of independent values; 0 for bounds.
-    most : float or ndarray, optional
-        What the numbers cannot exceed, if they are means of values from 0 to that.
-    """
-
-    value: Array
-    low: Array
-    high: Array
-    confidence: float = 1.0
-    size: int = 0
-    most: float | Array | None = None
-
-    @classmethod
-    def of_means(
-        cls, means: Array, size: int, confidence: float = 0.999, *, most: float | Array = 1.0
-    ) -> Estimates:
-        """Estimate means of ``size`` independent values from 0 to ``most`` each, given the means.
-
-        The interval is that of :meth:`Estimate.of_mean` with the greatest variance that values of
-        such a mean can have, mean · (most − mean): it is as wide where all values are 0 or most.
-        """
-        means = np.clip(means, 0.0, most)  # sums of floats may be beyond by rounding
-        log = math.log(4 / (1 - confidence))
-        # Values v from 0 to most: Σ (v − mean)² ≤ Σ v (most − mean), size · mean · (most − mean).
-        spread = np.sqrt(2 * means * (most - means) * log / (size - 1))
-        radius = spread + 7 * np.asarray(most) * log / (3 * (size - 1))
-        low, high = np.maximum(means - radius, 0.0), np.minimum(means + radius, most)
-        return cls(means, low, high, confidence, size, most)
-
-    def summed(self, axis: int) -> Estimates:
-        """Return the sums along an axis, of probabilities of events that exclude each other."""
-        parts = [part.sum(axis=axis) for part in (self.value, self.low, self.high)]
-        return Estimates.of_means(parts[0], self.size) if self.size else Estimates(*parts)
-
-    def __getitem__(self, index: Any) -> Any:
-        """Return an entry as an :class:`Estimate`, or a part of the entries."""
-        value, low, high = (part[index] for part in (self.value, self.low, self.high))
-        most: Any = self.most
-        if most is not None:
-            most = np.broadcast_to(np.asarray(most), self.value.shape)[index]
-        if np.ndim(value):
-            return Estimates(value, low, high, self.confidence, self.size, most)
-        bounds = None if most is None else (0.0, float(most))
-        return Estimate(float(value), float(low), float(high), self.confidence, self.size, bounds)
-
-
 Known: TypeAlias = Exact | Estimate
 """What is computed exactly where that is quick, and else estimated."""
 
@@ -297,53 +237,7 @@ def value_of(number: Any) -> Any:
     return number.value if isinstance(number, Quantity) else number
 
 
-def average(values: Iterable[Number | Known]) -> Known:
-    """Return the mean of numbers, in floats; an :class:`Estimate` if there is one among them.
-
-    Of m means of simulations, dependent ones too, each interval is widened to the confidence
-    1 − δ/m, where 1 − δ is the least confidence among them: then all hold with confidence 1 − δ,
-    which is that of the mean. Intervals of other kinds are not widened, and their doubts add up.
-
-    Parameters
-    ----------
-    values : iterable of float, Fraction, Exact or Estimate
-    """
-    numbers = list(values)
-    value = float(np.mean(np.array(numbers, dtype=float)))
-    if not any(isinstance(number, Estimate) for number in numbers):
-        return Exact(value)
-    parts = [_as_estimate(number) for number in numbers]
-    doubtful = [part for part in parts if part.confidence < 1]
-    widens = len(doubtful) > 1 and all(part.bounds for part in doubtful)
-    (confidence, size), bounds = _trust(parts), None
-    if widens:
-        confidence = min(part.confidence for part in doubtful)
-        doubt = (1 - confidence) / len(doubtful)
-        parts = [_widened(part, doubt) if part.confidence < 1 else part for part in parts]
-        bounds = _mean_ends(part.bounds or _ends(part) for part in parts)
-    return Estimate(value, *_mean_ends(map(_ends, parts)), confidence, size, bounds)
-
-
-def _mean_ends(ends: Iterable[tuple[float, float]]) -> tuple[float, float]:
-    """Return the mean of the lower ends, and that of the upper ones."""
-    low, high = zip(*ends, strict=True)
-    return float(np.mean(low)), float(np.mean(high))
-
-
-def _widened(part: Estimate, doubt: float) -> Estimate:
-    """Return an estimate with an empirical Bernstein interval that fails less often.
-
-    Its radius is a √log(4/δ) + b log(4/δ). From δ to a smaller one it grows by at most the ratio of
-    the logarithms. An end that a certain bound has cut off may be taken as it is, and cut again.
-    """
-    factor = math.log(4 / doubt) / math.log(4 / (1 - part.confidence))
-    least, most = part.bounds or _ends(part)
-    low = max(least, part.value - factor * (part.value - part.low))
-    high = min(most, part.value + factor * (part.high - part.value))
-    return Estimate(part.value, low, high, 1 - doubt, part.size, part.bounds)
-
-
-def _as_estimate(number: Any) -> Estimate:
+def as_estimate(number: Any) -> Estimate:
     """Return a number as an estimate that is certain; an estimate as it is."""
     if isinstance(number, Estimate):
         return number
@@ -368,42 +262,21 @@ def _combined(operation: Callable[[Any, Any], Any], one: Any, other: Any) -> Kno
         return refused
     if not (isinstance(one, Estimate) or isinstance(other, Estimate)):
         return Exact(operation(*plain))
-    first, second = parts = _as_estimate(one), _as_estimate(other)
+    first, second = parts = as_estimate(one), as_estimate(other)
     low, high = -math.inf, math.inf
     if operation is not operator.truediv or not second.low <= 0 <= second.high:
-        corners = [operation(a, b) for a, b in itertools.product(_ends(first), _ends(second))]
+        corners = [operation(a, b) for a, b in itertools.product(ends_of(first), ends_of(second))]
         if not any(map(math.isnan, corners)):  # as 0 times infinity is
             low, high = min(corners), max(corners)
-    return Estimate(operation(first.value, second.value), low, high, *_trust(parts))
+    return Estimate(operation(first.value, second.value), low, high, *trust_in(parts))
 
 
-def _ends(estimate: Estimate) -> tuple[float, float]:
+def ends_of(estimate: Estimate) -> tuple[float, float]:
+    """Return the interval of an estimate."""
     return estimate.low, estimate.high
 
 
-def _trust(parts: Iterable[Estimate]) -> tuple[float, int]:
+def trust_in(parts: Iterable[Estimate]) -> tuple[float, int]:
     """Return with which confidence all intervals hold, by the union bound, and the sizes' sum."""
     doubt = sum(1 - Fraction(part.confidence) for part in parts)
     return float(max(1 - doubt, Fraction(0))), sum(part.size for part in parts)
-
-
-def radius_of(square: float, texts: int) -> float:
-    """Return half of the t interval, with 95% confidence, of a sum over independent texts.
-
-    Parameters
-    ----------
-    square : float
-        Σ over the texts of the square of what each adds to the sum, whose value is 0.
-    texts : int
-
-    Returns
-    -------
-    float
-        NaN for fewer than two texts.
-    """
-    if texts < 2:
-        return math.nan
-    from scipy.special import stdtrit
-
-    error = math.sqrt(square * texts / (texts - 1))
-    return float(stdtrit(texts - 1, 0.5 + CONFIDENCE / 2)) * error

@@ -1,4 +1,4 @@
-"""Handing drafts to a verifier: the harness draws them, the verifier verifies."""
+"""Batches of answers: the harness draws drafts, the verifier verifies, and texts are counted."""
 
 from __future__ import annotations
 
@@ -13,10 +13,16 @@ from otspec.auditing.sandbox import attempt
 from otspec.conformance.cases.answers import Answer, ImpossibleError
 from otspec.conformance.cases.arrays import plain
 from otspec.conformance.cases.calling import Randomness, Verifier, copied, written
-from otspec.conformance.cases.cases import Case, after_any_symbol
+from otspec.conformance.cases.cases import Case, after_any_symbol, renamed
 from otspec.conformance.cases.drafting import UNKNOWN, Sample, completed
 from otspec.conformance.cases.kinds import Kind
-from otspec.conformance.evidence.statistics import Statistic, fine_counts, text_statistics
+from otspec.conformance.cases.library import MOST_TEXTS, plain_cases
+from otspec.conformance.evidence.statistics import (
+    Statistic,
+    TextsOnly,
+    fine_counts,
+    text_statistics,
+)
 from otspec.conformance.evidence.trial import FaultError
 
 MOST_COUNTED = 1 << 12
@@ -27,30 +33,16 @@ PROBE = 64
 
 @dataclass(frozen=True, eq=False)
 class KernelBatches(Frozen):
-    """Batches of drafts of one case, verified and completed.
-
-    Parameters
-    ----------
-    verifier : Verifier
-    kind : Kind
-    case : Case
-    randomness : Randomness
-        Of the verifier.
-    rng : numpy.random.Generator
-        Of the drafts, and of what follows the token.
-    marked : bool
-        Whether the verifier has to tell what it accepts.
-    before : int
-        Rows of each call that come before those that are counted; of them there are as many as
-        come before, or :data:`MOST_COUNTED`. 0 if all rows are counted.
-    """
+    """Batches of drafts of one case, verified and completed."""
 
     verifier: Verifier
     kind: Kind
     case: Case
-    randomness: Randomness
-    rng: np.random.Generator
-    marked: bool = False
+    randomness: Randomness  # of the verifier
+    rng: np.random.Generator  # of the drafts, and of what follows the token
+    marked: bool = False  # whether the verifier has to tell what it accepts
+    # Rows of each call that come before those that are counted; of them there are as many as come
+    # before, or MOST_COUNTED. 0 if all rows are counted.
     before: int = 0
 
     calls: ClassVar[int] = 1
@@ -58,14 +50,7 @@ class KernelBatches(Frozen):
 
     @classmethod
     def statistics(cls, kind: Kind, case: Case) -> list[Statistic]:
-        """Return what is compared, coarse before fine.
-
-        Parameters
-        ----------
-        kind : Kind
-        case : Case
-            Whose target's law the texts have.
-        """
+        """Return what is compared, coarse before fine."""
         return text_statistics(kind, case)
 
     def __call__(self, size: int) -> IntArray:
@@ -150,10 +135,6 @@ def read_answer(answer: Any, kind: Kind, case: Case, sample: Sample, marked: boo
 
     Parameters
     ----------
-    answer : object
-    kind : Kind
-    case : Case
-    sample : Sample
     marked : bool
         Whether it has to tell what it accepts.
 
@@ -202,3 +183,48 @@ def probed(verifier: Verifier, kind: Kind, case: Case, seed: int) -> Probed:
     except ImpossibleError:
         marked = False
     return Probed(marked, written(before, given))
+
+
+STEPS = 2
+"""How often a verifier is called for one text."""
+
+
+def step_cases(kind: Kind, uneven: bool) -> list[Case]:
+    """Return the case of which texts are made in steps; none if all need rows of fewer drafts."""
+    return [renamed(case, "two steps") for case in plain_cases(kind, uneven)]
+
+
+def step_texts(kind: Kind, case: Case) -> TextsOnly:
+    """Return how much of such texts is looked at: what all steps may give, if that is not much."""
+    length = 2
+    while length < STEPS * kind.length and case.n ** (length + 1) <= MOST_TEXTS:
+        length += 1
+    return TextsOnly(length)
+
+
+class StepBatches(KernelBatches):
+    """Texts of which each step begins where the step before has ended."""
+
+    calls = STEPS
+
+    @classmethod
+    def statistics(cls, kind: Kind, case: Case) -> list[Statistic]:
+        """Return the laws of the first token, the first two, and so on."""
+        return text_statistics(step_texts(kind, case), case)
+
+    def __call__(self, size: int) -> IntArray:
+        """Return how often each text came, which the target goes on with after the last step."""
+        looked, stepped = step_texts(self.kind, self.case), after_any_symbol(self.case)
+        batches = replace(self, case=stepped)
+        rows, places = np.arange(size)[:, None], np.arange(self.kind.length)
+        whole = max((STEPS + 1) * self.kind.length, looked.length)
+        texts = np.full((size, whole), UNKNOWN, dtype=np.intp)
+        known, after = np.zeros(size, dtype=np.intp), np.zeros(size, dtype=np.intp)
+        for _ in range(STEPS):
+            step = batches.answer(self.kind.drafted(stepped, after, self.rng)).texts
+            texts[rows, known[:, None] + places] = step
+            known += (step != UNKNOWN).sum(axis=1)
+            after = np.minimum(texts[rows[:, 0], known - 1], self.case.n - 1) + 1
+        start = np.zeros(size, dtype=np.intp)
+        texts = completed(texts[:, : looked.length], self.case, start, self.rng)
+        return fine_counts(looked, self.case, texts, None, start)

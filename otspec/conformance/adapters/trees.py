@@ -1,16 +1,137 @@
-"""The verifier of trees of SGLang: whole batches, linked nodes, target-only (Theory, 13)."""
+"""The verifiers of trees of EAGLE and SGLang, and trees as engines write them (Theory, 13)."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from otspec._base.arguments import as_callable, as_real
 from otspec._base.arithmetic import Array, IntArray
-from otspec.conformance.adapters.links import links_of, paths_of
-from otspec.conformance.adapters.tensors import as_array, tensor_of, torch_itself
+from otspec._base.parents import as_parents, children_of
+from otspec.conformance.adapters.tensors import as_array, draw, logits_of, tensor_of, torch_itself
+
+
+def links_of(parents: Sequence[int]) -> tuple[IntArray, IntArray]:
+    """Return the first child and the next sibling of each slot of a tree.
+
+    Parameters
+    ----------
+    parents : sequence of int
+        The parent of each node; −1 for the text.
+
+    Returns
+    -------
+    next_token, next_sibling : ndarray of int, shape (nodes + 1,)
+        Slot 0 is the text and slot i + 1 is node i; −1 where there is none.
+
+    Raises
+    ------
+    ValueError
+        A parent that does not come before its child.
+
+    Examples
+    --------
+    >>> links_of((-1, -1, 0))
+    (array([ 1,  3, -1, -1]), array([-1,  2, -1, -1]))
+    """
+    tree = children_of(as_parents(parents, "parents"))
+    next_token = np.full(len(tree), -1)
+    next_sibling = np.full(len(tree), -1)
+    for slot, children in enumerate(tree):
+        if children:
+            next_token[slot] = children[0] + 1
+        for child, sibling in pairwise(children):
+            next_sibling[child + 1] = sibling + 1
+    return next_token, next_sibling
+
+
+def paths_of(parents: Sequence[int]) -> IntArray:
+    """Return the slots on the way from the text to each leaf.
+
+    Parameters
+    ----------
+    parents : sequence of int
+        The parent of each node; −1 for the text.
+
+    Returns
+    -------
+    ndarray of int, shape (leaves, depth + 1)
+        Slot 0 is the text and slot i + 1 is node i; −1 behind the shorter paths.
+
+    Raises
+    ------
+    ValueError
+        A parent that does not come before its child.
+
+    Examples
+    --------
+    >>> paths_of((-1, -1, 0))
+    array([[ 0,  2, -1],
+           [ 0,  1,  3]])
+    """
+    tree = as_parents(parents, "parents")
+    paths: list[tuple[int, ...]] = [(0,)]
+    for node, parent in enumerate(tree):
+        paths.append((*paths[parent + 1], node + 1))
+    leaves = [path for path, children in zip(paths, children_of(tree), strict=True) if not children]
+    found = np.full((len(leaves), max(map(len, leaves))), -1)
+    for row, path in enumerate(leaves):
+        found[row, : len(path)] = path
+    return found
+
+
+def eagle_tree(function: Callable[..., Any]) -> Callable[..., tuple[IntArray, IntArray]]:
+    """Return a verifier of trees of ``evaluate_posterior`` of EAGLE.
+
+    Its signature is that of ``eagle.model.utils.evaluate_posterior`` of EAGLE-2 and EAGLE-3, whose
+    trees are the likeliest tokens: a child counts as certain, whatever it was drafted with. It
+    verifies one text per call and draws from Python's ``random``; the token after the kept ones is
+    the caller's to draw, which the adapter does, by ``torch.multinomial``.
+
+    Parameters
+    ----------
+    function : callable
+        ``(logits, candidates, logits_processor)`` with paths from the root to each leaf, the
+        shorter ones with −1 behind; it returns a path, how many of its nodes are kept, and what
+        the next token is drawn from.
+
+    Returns
+    -------
+    callable
+        ``(target, drafts, parents) -> (node, token)``, each of shape (B,).
+
+    Raises
+    ------
+    ValueError
+        No callable. When it is called: PyTorch is not installed; or the function keeps more nodes
+        than its path has.
+    """
+    as_callable(function, "function", "evaluate_posterior of EAGLE, or one like it")
+
+    def verify(target: Any, drafts: Any, parents: Sequence[int]) -> tuple[IntArray, IntArray]:
+        paths, logits = paths_of(parents), logits_of(target)
+        # The root holds the last token of the text, which no path is chosen by.
+        tokens = np.pad(as_array(drafts), ((0, 0), (1, 0)))
+        nodes, drawn = [], []
+        for row, slots in enumerate(tokens):
+            candidates = tensor_of(np.where(paths < 0, -1, slots[paths])).to(logits.device)
+            path, kept, weights = function(logits[row, paths], candidates, _unchanged)
+            slot = paths[int(path), int(kept)]
+            if slot < 0:
+                raise ValueError(f"the function keeps {int(kept)} nodes of a shorter path")
+            nodes.append(slot - 1)
+            drawn.append(int(draw(weights[None])[0]))
+        return np.array(nodes, dtype=np.int64), np.array(drawn, dtype=np.int64)
+
+    return verify
+
+
+def _unchanged(_: Any, logits: Any) -> Any:
+    """Warp logits by nothing, as a processor of transformers at temperature 1."""
+    return logits
 
 
 def sglang_tree(
@@ -96,8 +217,6 @@ def _read(
     count : ndarray of int, shape (B,)
         How many there are, without the root.
     tokens : ndarray of int, shape (B, slots)
-    parents : sequence of int
-        Of each node.
     """
     if not ((count >= 0) & (count < kept.shape[1])).all():
         raise ValueError("accept_token_num says more than the depth of the tree, or less than 0")
