@@ -14,7 +14,7 @@ from otspec._base.coerce import shown
 from otspec._base.frozen import Frozen, cached_property
 from otspec.distributions import Distribution
 from otspec.drafts import DraftLaw
-from otspec.optimum.cuts.levels import Vessels
+from otspec.optimum.cuts.levels import WaterFilling
 from otspec.optimum.cuts.minimum import cut_bound
 
 SMALLEST = float(np.nextafter(0.0, 1.0))
@@ -47,16 +47,16 @@ class Outputs(Frozen):
         return unwanted
 
     @cached_property
-    def _raised(self) -> Vessels:
+    def _raised(self) -> WaterFilling:
         return self._between(self._more & (self.target > 0))
 
     @cached_property
-    def _lowered(self) -> Vessels:
+    def _lowered(self) -> WaterFilling:
         return self._between(self._less)
 
-    def _between(self, tokens: Array) -> Vessels:
+    def _between(self, tokens: Array) -> WaterFilling:
         selected, wanted = self.selection[tokens], self.target[tokens]
-        return Vessels(np.abs(selected - wanted), wanted)
+        return WaterFilling(np.abs(selected - wanted), wanted)
 
     @property
     def farthest(self) -> Number:

@@ -15,7 +15,7 @@ from otspec.plots.canvas import STYLE, drawable, in_style, save
 from otspec.plots.positions import gap_quantiles, largest_counts, temperatures
 from otspec.traces.comparison import OPTIMUM, Row
 from otspec.traces.statistics import Statistic
-from otspec.traces.summary import attains, by_heat
+from otspec.traces.summary import attains, by_temperatures
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -112,7 +112,7 @@ def heat_figure(rows: Sequence[Statistic], *, title: str) -> Figure | None:
 
     Result: None if there is one pair of temperatures only.
     """
-    if len(by_heat(rows)) < 2:
+    if len(by_temperatures(rows)) < 2:
         return None
     panels = largest_counts(rows)
     columns = min(len(panels), _PANELS)

@@ -12,7 +12,7 @@ from otspec.plots.inline import explain
 from otspec.plots.looks import label_of, look_of
 from otspec.traces.comparison import OPTIMUM, Row
 from otspec.traces.statistics import Statistic
-from otspec.traces.summary import attains, heat_of
+from otspec.traces.summary import attains, temperatures_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -169,11 +169,14 @@ def temperatures(rows: Iterable[Statistic], ax: Axes | None = None) -> Axes:
     found = as_statistics(rows)
     if len(largest_counts(found)) > 1 or len({row.k for row in found}) > 1:
         raise ValueError("rows are of several draft laws or k: pass those of one law and one k")
-    alike = all(heat_of(row).alike for row in found)
+    alike = all(temperatures_of(row).alike for row in found)
     with panel_on(ax, (4.6, 4.4)) as panel:
         for label, line, look in _by_rule(found) if alike else _by_draft(found):
             (drawn,) = panel.plot(list(line), list(line.values()), label=label, **look)
-            explain(drawn, [f"{label}, T = {heat:g}: {decimals(at)}" for heat, at in line.items()])
+            explain(
+                drawn,
+                [f"{label}, T = {degree:g}: {decimals(at)}" for degree, at in line.items()],
+            )
         panel.set_xticks(sorted({row.temperature for row in found}))
         panel.xaxis.set_major_formatter("{x:g}")
         panel.set_xlabel("temperature" if alike else "temperature of the target")
@@ -212,13 +215,13 @@ def _by_draft(rows: Sequence[Statistic]) -> Iterable[tuple[str, Line, dict[str, 
 
     drafts = sorted({row.draft_temperature for row in rows})
     beside = best_below(rows)
-    for place, heat in enumerate(drafts):
+    for place, degree in enumerate(drafts):
         color = colormaps["plasma"](0.85 * place / max(1, len(drafts) - 1))
-        own = [row for row in rows if row.draft_temperature == heat]
+        own = [row for row in rows if row.draft_temperature == degree]
         look = {"color": color, "marker": _MARKS[place % len(_MARKS)], "markersize": 5}
-        yield f"optimum, draft T = {heat:g}", _line(own, OPTIMUM), look
+        yield f"optimum, draft T = {degree:g}", _line(own, OPTIMUM), look
         if beside is not None:
-            yield f"{beside}, draft T = {heat:g}", _line(own, beside), look | _BROKEN
+            yield f"{beside}, draft T = {degree:g}", _line(own, beside), look | _BROKEN
 
 
 def _line(rows: Iterable[Statistic], rule: str | None = None) -> Line:

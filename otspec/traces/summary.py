@@ -19,7 +19,7 @@ from otspec.rules import compared_rules
 from otspec.traces.comparison import Comparison, Row
 
 
-class Heat(NamedTuple):
+class TemperaturePair(NamedTuple):
     """A temperature of the target, and one of the draft."""
 
     target: float
@@ -39,7 +39,7 @@ class Heat(NamedTuple):
         return f"T{self.target:g}" + ("" if self.alike else f"-draft{self.draft:g}")
 
 
-class Heated(Protocol):
+class HasTemperatures(Protocol):
     """A row of results that says its temperatures."""
 
     @property
@@ -51,19 +51,19 @@ class Heated(Protocol):
         """Of the draft."""
 
 
-HeatedRow = TypeVar("HeatedRow", bound=Heated)
+RowT = TypeVar("RowT", bound=HasTemperatures)
 
 
-def heat_of(row: Heated) -> Heat:
+def temperatures_of(row: HasTemperatures) -> TemperaturePair:
     """Return the temperatures of a row."""
-    return Heat(row.temperature, row.draft_temperature)
+    return TemperaturePair(row.temperature, row.draft_temperature)
 
 
-def by_heat(rows: Iterable[HeatedRow]) -> dict[Heat, list[HeatedRow]]:
+def by_temperatures(rows: Iterable[RowT]) -> dict[TemperaturePair, list[RowT]]:
     """Return the rows of each pair of temperatures, in order of first appearance."""
-    found: dict[Heat, list[HeatedRow]] = {}
+    found: dict[TemperaturePair, list[RowT]] = {}
     for row in rows:
-        found.setdefault(heat_of(row), []).append(row)
+        found.setdefault(temperatures_of(row), []).append(row)
     return found
 
 

@@ -28,7 +28,7 @@ from otspec.estimate import Estimates
 from otspec.models.base import Continued
 from otspec.models.derived import LoggedModel, OneCorrectedToken
 from otspec.optimum.budgets import Outputs
-from otspec.optimum.cuts.levels import Vessels
+from otspec.optimum.cuts.levels import WaterFilling
 from otspec.optimum.plan import Plan
 from otspec.optimum.pools.knots import Histogram, Knots
 from otspec.optimum.pools.laws import SelectionLaw, clipped_law
@@ -38,9 +38,9 @@ from otspec.rules.importance.acceptance import VerifiedSelection
 from otspec.rules.importance.selection import StagedSelection
 from otspec.rules.lossy import LOSSY_RULES
 from otspec.rules.pooled.barriers import Barriers, find_barriers
-from otspec.rules.pooled.exponential_clocks import RungDrafts
+from otspec.rules.pooled.exponential_clocks import ClockedDrafts
 from otspec.rules.pooled.graded import by_grade
-from otspec.rules.pooled.inside_masses import PowerHeights, SummedHeights
+from otspec.rules.pooled.inside_masses import PowerMasses, SummedMasses
 from otspec.rules.priority.cut_pools import CutPool
 from otspec.rules.priority.order_search import Weighed
 from otspec.rules.priority.pooled_mixtures import Problem
@@ -126,8 +126,8 @@ def selection_law(give):
 def barriers(give):
     """Return barriers of the caller's arrays."""
     law = clipped_law(pools(give, by_token), as_numbers(give(HEIGHTS), "heights"))
-    found = find_barriers(law, SummedHeights(np.diff(as_numbers(give(HEIGHTS), "heights"))))
-    parts = found.lifetimes, found.starts, found.ends, found.spans, found.rises, found.heirs
+    found = find_barriers(law, SummedMasses(np.diff(as_numbers(give(HEIGHTS), "heights"))))
+    parts = found.lifetimes, found.starts, found.ends, found.spans, found.rises, found.parents
     return Barriers(found.pools, found.heights, *map(give, (*parts, found.origins)))
 
 
@@ -178,7 +178,9 @@ EXACT = {  # from exact arrays or from float ones
     "frontier program": lambda give: otspec.optimum.FrontierProgram(
         otspec.IID(give(DRAFT), 2), give(TARGET), total_variation=1
     ),
-    "vessels": lambda give: Vessels(as_numbers(give(DRAFT), "x"), as_numbers(give(TARGET), "x")),
+    "vessels": lambda give: WaterFilling(
+        as_numbers(give(DRAFT), "x"), as_numbers(give(TARGET), "x")
+    ),
     "outputs": lambda give: Outputs(as_distribution(give(DRAFT)), as_distribution(give(TARGET))),
     "plan": plan,
     "decomposition": lambda give: plan(give).decomposition,
@@ -228,10 +230,10 @@ EXACT = {  # from exact arrays or from float ones
     ),
     "graded": lambda give: rules.PooledSelection(give(DRAFT), give(TARGET), 2, rules.Graded(3)),
     "thresholds of a partition": lambda give: rules.Thresholds(give(["1/2", "7/4"])),
-    "heights": lambda give: PowerHeights(pools(give, by_token), 2),
-    "summed heights": lambda give: SummedHeights(give(DRAFT)),
+    "heights": lambda give: PowerMasses(pools(give, by_token), 2),
+    "summed heights": lambda give: SummedMasses(give(DRAFT)),
     "by grade": lambda give: pools(give, by_grade, 2, 3),
-    "rung drafts": lambda give: RungDrafts(
+    "rung drafts": lambda give: ClockedDrafts(
         give(DRAFT), give(np.array([True, False, True])), give(DRAFT)
     ),
     "rings": lambda give: rules.PooledSelectionWithoutReplacement(

@@ -79,7 +79,7 @@ from otspec.traces.runs.folder import RunFolder
 from otspec.traces.runs.result_files import Label
 from otspec.traces.runs.work import Chunk
 from otspec.traces.statistics import Key, Statistic
-from otspec.traces.summary import Heat
+from otspec.traces.summary import TemperaturePair
 
 TIMED = blocks.TimedTree(as_shape("1"), 0.5, 1.0)
 SPACE = Coordinates(3, 2, "sets", acceptance=True)
@@ -234,7 +234,7 @@ PLAIN = {
     "verified block": lambda _: VerifiedBlock(np.array([1]), np.array([0])),
     "comparison": lambda _: traces.compare(DRAFT, TARGET, [2])[0],
     "summary": lambda _: traces.summarise([traces.compare(DRAFT, TARGET, [2])])[0],
-    "heat": lambda _: Heat(1.0, 0.6),
+    "temperatures": lambda _: TemperaturePair(1.0, 0.6),
     "key": lambda _: Key(1.0, 0.6, "iid", "rule", 2),
     "statistic": statistic,
     "standing": lambda give: Standing(statistic(give), [statistic(give)], None),

@@ -37,7 +37,7 @@ from otspec.traces.comparison import MOST_SLOW
 from otspec.traces.draft_laws import LawMeans, law_means
 from otspec.traces.runs import Settings
 from otspec.traces.statistics import texts_of
-from otspec.traces.summary import Heat, attains, by_heat
+from otspec.traces.summary import TemperaturePair, attains, by_temperatures
 
 _COLUMNS = (
     "T draft", "T target", "k", "drafts", "best rule", "accepts", "optimum", "95% interval",
@@ -117,8 +117,8 @@ def _print(rows: Sequence[LawMeans], warpings: Sequence[Warping], texts: int) ->
             "draft changes."
         )
     say()
-    for heat, of_heat in by_heat(rows).items():
-        say(_meaning(heat, of_heat))
+    for temperatures, of_pair in by_temperatures(rows).items():
+        say(_meaning(temperatures, of_pair))
     say(_certainty(positions, texts))
 
 
@@ -154,13 +154,14 @@ def _interval(ends: tuple[float, float]) -> str:
     return "" if low != low else f"{low:z.4f} to {high:z.4f}"
 
 
-def _meaning(heat: Heat, means: Sequence[LawMeans]) -> str:
+def _meaning(temperatures: TemperaturePair, means: Sequence[LawMeans]) -> str:
     k = max(mean.k for mean in means)
     last = [mean for mean in means if mean.k == k]
     most = max(mean.optimum for mean in last)
     best = next(mean for mean in last if attains(mean.optimum, most))
     drafts = f"{LAWS[best.drafts].words} draft{'s' if k > 1 else ''}"
     return (
-        f"Draft T = {heat.draft:g}, target T = {heat.target:g}: of {k} the best are {drafts}, of "
-        f"which {percent(most)} can be accepted, {percent(best.acceptance)} by {best.rule}."
+        f"Draft T = {temperatures.draft:g}, target T = {temperatures.target:g}: of {k} the best "
+        f"are {drafts}, of which {percent(most)} can be accepted, {percent(best.acceptance)} by "
+        f"{best.rule}."
     )

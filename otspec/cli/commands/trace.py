@@ -42,7 +42,7 @@ from otspec.traces.comparison import MOST_SLOW, OPTIMUM
 from otspec.traces.readers import Source
 from otspec.traces.runs import Settings
 from otspec.traces.statistics import Statistic, statistics_of, texts_of
-from otspec.traces.summary import attainment, by_heat, price_of_independence
+from otspec.traces.summary import attainment, by_temperatures, price_of_independence
 
 
 @click.command()
@@ -145,11 +145,11 @@ def print_means(rows: Sequence[Statistic], ks: Sequence[int], summary: dict[str,
     the last that some law has. ``summary``: as :func:`~otspec.reports.summary_file.summary_of`
     returns.
     """
-    for index, (heat, of_one) in enumerate(by_heat(rows).items()):
+    for index, (temperatures, of_one) in enumerate(by_temperatures(rows).items()):
         if index:
             say()
         restricted = "".join(f", {name} {value}" for name, value in restrictions_of(summary))
-        say(f"Mean acceptance over {summary['positions']} positions ({heat}{restricted})")
+        say(f"Mean acceptance over {summary['positions']} positions ({temperatures}{restricted})")
         _print_table(of_one, ks)
         say()
         say(*_meaning(of_one, ks, summary["independent"]))

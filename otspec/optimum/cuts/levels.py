@@ -38,8 +38,8 @@ _UNIT = 2**60
 
 
 @dataclass(frozen=True, eq=False)
-class Vessels(Frozen):
-    """Vessels that fill alike until the low ones are full."""
+class WaterFilling(Frozen):
+    """Water filling: vessels fill alike until the low ones are full."""
 
     # volumes, widths: (m,): of each vessel; widths are positive
     volumes: Array
@@ -207,7 +207,7 @@ def _filled(most: Array, target: Distribution, fixed: IntArray) -> Array:
     wanted = target > 0
     one = as_number(1, like=target)
     filled = zeros(len(target), like=target)
-    filled[wanted] = Vessels(most[wanted], target[wanted]).filled(one)
+    filled[wanted] = WaterFilling(most[wanted], target[wanted]).filled(one)
     filled[fixed[0]] += positive_part(np.asarray([one - filled.sum()]))[0]
     return filled
 

@@ -157,15 +157,15 @@ def in_parts(masses: Array) -> tuple[Array, Array]:
     return whole, masses - whole
 
 
-def chain_sums(terms: Array, heirs: IntArray) -> Array:
-    """Add up terms along chains: each one's own, its heir's, that one's heir's and so on.
+def chain_sums(terms: Array, parents: IntArray) -> Array:
+    """Add up terms along chains: each one's own, its parent's, that one's parent's and so on.
 
-    Shapes: ``terms`` (c,). ``heirs``, shape (c,): −1 where a chain ends. Result, shape (c,): sums
+    Shapes: ``terms`` (c,). ``parents``, shape (c,): −1 where a chain ends. Result, shape (c,): sums
     by halves of the chain, so that as many roundings as its length has binary digits meet in each.
     """
     sums = np.concatenate([terms, zeros(1, like=terms)])
     last = len(terms)
-    ahead = np.concatenate([np.where(heirs < 0, last, heirs), [last]])
+    ahead = np.concatenate([np.where(parents < 0, last, parents), [last]])
     while (ahead != last).any():
         sums = sums + sums[ahead]
         ahead = ahead[ahead]

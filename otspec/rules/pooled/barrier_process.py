@@ -42,7 +42,7 @@ def rising(slopes: Array, widths: Array, tight: Array, ids: Array) -> Array:
 fast_rising = compiled(rising)
 
 
-def burn(
+def run(
     widths: Array,
     masses: Array,
     kinks: Array,
@@ -64,8 +64,7 @@ def burn(
     masses. ``spans, rises``, shape (c,): per chord, for how long it was there, and its slope. The
     first m chords are those between neighbouring knots. ``lifetimes``, shape (m + 1,): when each
     knot dies; 1 for one that does not. ``starts, ends``, shape (c,): per chord, its two knots.
-    ``heirs``, shape (c,): the chord that each became a part of; −1 for those that were there at the
-    end.
+    ``parents``, shape (c,): the chord that each became a part of; −1 for those left at the end.
     """
     m = len(widths)
     zero = one - one
@@ -73,7 +72,7 @@ def burn(
     lifetimes = np.full(m + 1, one, masses.dtype)
     # Chord c: its knots, slope, when it began, how long it lasted, and the one that it became.
     starts = np.full(2 * m, -1, ids.dtype)
-    ends, heirs = starts.copy(), starts.copy()
+    ends, parents = starts.copy(), starts.copy()
     rises = np.full(2 * m, zero, masses.dtype)
     births = rises.copy()
     spans = np.full(2 * m, one, masses.dtype)
@@ -111,7 +110,7 @@ def burn(
         after[low], before[high] = high, low
         for c in (right[low], right[j]):
             spans[c] = now - births[c]
-            heirs[c] = new
+            parents[c] = new
             width[new] += width[c]
             mass[new] += mass[c]
         right[low] = new
@@ -135,7 +134,7 @@ def burn(
             else:
                 sift_down(queue, place, deaths, place[i], size)
 
-    return spans[:new], rises[:new], lifetimes, starts[:new], ends[:new], heirs[:new]
+    return spans[:new], rises[:new], lifetimes, starts[:new], ends[:new], parents[:new]
 
 
 @jitable
@@ -168,4 +167,4 @@ def sift_down(queue: Array, place: Array, deaths: Array, at: int, size: int) -> 
     queue[at], place[knot] = knot, at
 
 
-fast_burn = compiled(burn)
+fast_run = compiled(run)

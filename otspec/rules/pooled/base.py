@@ -29,7 +29,7 @@ from otspec.optimum.pools.pools import Pools, by_thresholds
 from otspec.ratios import Pair
 from otspec.rules.base.pair_rule import PairRule
 from otspec.rules.pooled.barriers import Barriers, find_barriers
-from otspec.rules.pooled.inside_masses import Heights, heights_of
+from otspec.rules.pooled.inside_masses import InsideMasses, inside_masses_of
 from otspec.rules.pooled.partitions import ByToken, Partition, Thresholds, as_partition
 
 
@@ -50,7 +50,7 @@ def refined_thresholds(law: ByRatio, target: Distribution, loss: Number) -> Arra
     thresholds, pools_before = draft[:0], 0
     while True:
         pools = by_thresholds(draft, target, thresholds)
-        clipped = clipped_law(pools, heights_of(law, pools).values)
+        clipped = clipped_law(pools, inside_masses_of(law, pools).values)
         lost = losses(clipped, target)
         if lost.sum() <= loss or len(pools.draft) == pools_before:
             return thresholds
@@ -171,8 +171,8 @@ class PooledRule(PairRule):
         return self.pools.pools(self.law, self.target)
 
     @cached_property
-    def _heights(self) -> Heights:
-        return heights_of(self.law, self._pools)
+    def _heights(self) -> InsideMasses:
+        return inside_masses_of(self.law, self._pools)
 
     @property
     def knots(self) -> Array:
