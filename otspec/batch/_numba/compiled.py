@@ -67,8 +67,8 @@ def greater(one: Any, other: Any) -> Any:
 
 
 def power(exponent: Any) -> Any:
-    """Return 2 to a power of float32, to a rounding or two; 0 up to −126, and of no number."""
-    return np.exp2(exponent) if exponent > LOWEST else np.float32(0)
+    """Return 2 to a power of float32, to a rounding or two; 0 up to −126, and NaN of NaN."""
+    return np.float32(0) if exponent <= LOWEST else np.exp2(exponent)
 
 
 def real_of(value: Any) -> Any:
@@ -139,7 +139,7 @@ def _power(exponent: Any) -> Any:  # noqa: ARG001 # its type, which is float32
         most = plus_product(plus_product(plus_product(c6, r, c5), r, c4), r, c3)
         rest = plus_product(plus_product(plus_product(most, r, c2), r, c1), r, c0)
         found = cast(np.int32(cast(rest) + np.int32(cast(shifted) << np.int32(23))))
-        return found if exponent > LOWEST else np.float32(0)
+        return np.float32(0) if exponent <= LOWEST else found
 
     return powered
 

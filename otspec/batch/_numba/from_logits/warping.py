@@ -8,7 +8,7 @@ import numpy as np
 
 from otspec.batch._array_api.library import BLOCK, Array
 from otspec.batch._numba.compiled import Real, inner_code, machine_code, power, real_of
-from otspec.batch._numba.from_logits.softmax import largest_of, read, unit_of, write
+from otspec.batch._numba.from_logits.softmax import is_wrong, largest_of, read, unit_of, write
 from otspec.batch._numba.from_logits.truncation import AT_ONCE, kept_tokens
 
 GIVEN = -1.0
@@ -20,9 +20,10 @@ def _write_greedy(logits: Array, out: Array) -> None:
     """Write 1 at the first of the largest logits, 0 elsewhere."""
     most, found = real_of(logits[0]), 0
     for start in range(0, logits.size, BLOCK):
-        here, wrong = largest_of(logits[start : start + BLOCK])
+        block = logits[start : start + BLOCK]
+        here = largest_of(block)
         most, found = (here, start) if here > most else (most, found)
-        if wrong or here == np.float32(np.inf):
+        if is_wrong(block) or here == np.float32(np.inf):
             most = np.float32(-np.inf)
             break
     else:
@@ -37,9 +38,10 @@ def _fill_tops(logits: Array, tops: Array) -> Real:
     """Fill in the largest logit of each few tokens, and return the largest; NaN if one is none."""
     largest = np.float32(-np.inf)
     for few in range(tops.size):
-        tops[few], wrong = largest_of(logits[few * AT_ONCE : (few + 1) * AT_ONCE])
+        here = logits[few * AT_ONCE : (few + 1) * AT_ONCE]
+        tops[few] = largest_of(here)
         largest = max(largest, tops[few])
-        if wrong:
+        if is_wrong(here):
             return np.float32(np.nan)
     return largest if abs(largest) < np.float32(np.inf) else np.float32(np.nan)
 
