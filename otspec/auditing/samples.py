@@ -119,10 +119,6 @@ def audit_samples(
         index, which the sampler must return, is tested against the rule's (small vocabularies).
         The rule has to be lossless, for the law and the target above.
 
-    Returns
-    -------
-    SampleAudit
-
     Raises
     ------
     ValueError

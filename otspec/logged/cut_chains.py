@@ -39,12 +39,7 @@ class CutChain(NamedTuple):
 
 
 class Told(Chance):
-    """The choices that a logged block made: its tokens, in order.
-
-    Parameters
-    ----------
-    tokens : sequence of int
-    """
+    """The choices that a logged block made: its tokens, in order."""
 
     def __init__(self, tokens: Sequence[int]) -> None:
         self._left = iter(tokens)

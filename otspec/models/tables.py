@@ -127,10 +127,6 @@ def markov(transition: Any, first: Sequence[Any] | None = None) -> TableModel:
         The distributions of the first m tokens: item j has shape (n,) * j + (n,). By default the
         mean over what could have stood before, all of it equally likely.
 
-    Returns
-    -------
-    TableModel
-
     Raises
     ------
     ValueError

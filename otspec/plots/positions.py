@@ -34,10 +34,6 @@ def gaps(positions: Iterable[Sequence[Row]], ax: Axes | None = None) -> Axes:
     ax : matplotlib.axes.Axes, optional
         By default new ones in the package's style.
 
-    Returns
-    -------
-    matplotlib.axes.Axes
-
     Raises
     ------
     ValueError
@@ -91,10 +87,6 @@ def gap_quantiles(rows: Iterable[Statistic], ax: Axes | None = None) -> Axes:
         Of a run, at one temperature.
     ax : matplotlib.axes.Axes, optional
         By default new ones in the package's style.
-
-    Returns
-    -------
-    matplotlib.axes.Axes
 
     Raises
     ------
@@ -156,10 +148,6 @@ def temperatures(rows: Iterable[Statistic], ax: Axes | None = None) -> Axes:
         Of one draft law and one k, at several temperatures.
     ax : matplotlib.axes.Axes, optional
         By default new ones in the package's style.
-
-    Returns
-    -------
-    matplotlib.axes.Axes
 
     Raises
     ------

@@ -32,10 +32,6 @@ def trees(rows: Iterable[TreeComparison], ax: Axes | None = None) -> Axes:
     ax : matplotlib.axes.Axes, optional
         By default new ones in the package's style.
 
-    Returns
-    -------
-    matplotlib.axes.Axes
-
     Raises
     ------
     ValueError
@@ -70,10 +66,6 @@ def best_trees(rows: Iterable[BestTree], rule: str, ax: Axes | None = None) -> A
     ax : matplotlib.axes.Axes, optional
         By default new ones in the package's style.
 
-    Returns
-    -------
-    matplotlib.axes.Axes
-
     Raises
     ------
     ValueError
@@ -101,10 +93,6 @@ def sweep(rows: Iterable[Configuration], rule: str, ax: Axes | None = None) -> A
         Its title, which decides the look.
     ax : matplotlib.axes.Axes, optional
         By default new ones in the package's style.
-
-    Returns
-    -------
-    matplotlib.axes.Axes
 
     Raises
     ------
@@ -154,10 +142,6 @@ def blocks(rows: Iterable[BlockComparison], ax: Axes | None = None) -> Axes:
         As :func:`otspec.blocks.compare_block_rules` returns them.
     ax : matplotlib.axes.Axes, optional
         By default new ones in the package's style.
-
-    Returns
-    -------
-    matplotlib.axes.Axes
 
     Raises
     ------

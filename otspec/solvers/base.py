@@ -134,10 +134,6 @@ def certify(program: LinearProgram, primal: Array, duals: Array) -> Certificate:
     primal : ndarray, shape (n,)
     duals : ndarray, shape (m,)
 
-    Returns
-    -------
-    Certificate
-
     Raises
     ------
     ValueError

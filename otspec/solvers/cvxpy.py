@@ -28,10 +28,6 @@ def solve(program: LinearProgram, *, solver: str = "CLARABEL") -> Solution:
     solver : str
         A solver that is installed, as cvxpy calls it.
 
-    Returns
-    -------
-    Solution
-
     Raises
     ------
     ValueError

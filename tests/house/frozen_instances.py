@@ -42,9 +42,8 @@ from otspec.rules.pooled.exponential_clocks import ClockedDrafts
 from otspec.rules.pooled.graded import by_grade
 from otspec.rules.pooled.inside_masses import PowerMasses, SummedMasses
 from otspec.rules.priority.cut_pools import CutPool
-from otspec.rules.priority.order_search import Weighed
+from otspec.rules.priority.order_search import Mixture, Weighed
 from otspec.rules.priority.pooled_mixtures import Problem
-from otspec.rules.priority.priorities import Mixture
 from otspec.rules.priority.priority_mixture import Groups
 from otspec.rules.rejection.rejected_paths import DistinctPaths
 from otspec.rules.two_hubs import HubShares

@@ -27,8 +27,7 @@ from otspec.rules.priority.cut_pools import (
     settled,
     sides,
 )
-from otspec.rules.priority.order_search import OrderSearch, Weighed
-from otspec.rules.priority.priorities import Mixture, mix_priorities
+from otspec.rules.priority.order_search import Mixture, OrderSearch, Weighed, mix_priorities
 
 FIRST_POOLS = 32
 """Pools for which orders are mixed first; then for half as many more, and so on."""
@@ -87,7 +86,7 @@ def mix_groups(
     """Mix priority orders of given pools.
 
     Shapes: ``target`` (n,). ``law``: independent drafts. ``gap`` and ``most``: as for
-    :func:`otspec.rules.priority.priorities.mix_priorities`. ``labels``, shape (n,): the pool of
+    :func:`otspec.rules.priority.order_search.mix_priorities`. ``labels``, shape (n,): the pool of
     each token: numbers from 0 on.
     """
     problem, size = Problem.of_law(law, target), int(labels.max()) + 1

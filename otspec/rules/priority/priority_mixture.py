@@ -24,8 +24,8 @@ from otspec.estimate import Estimate
 from otspec.rules.base.accepted import DrawnDrafts, Estimated
 from otspec.rules.base.law_rule import LawRule
 from otspec.rules.base.tuples import enumerated_acceptance, refuse_many_tuples
+from otspec.rules.priority.order_search import Mixture, mix_priorities
 from otspec.rules.priority.pooled_mixtures import mix_cut_pools, mix_groups
-from otspec.rules.priority.priorities import Mixture, mix_priorities
 
 MOST_POOLS = 4096
 """Most pools; the linear programs that weigh their orders have two rows for each."""

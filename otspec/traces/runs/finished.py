@@ -93,10 +93,6 @@ def read_run(path: str | PathLike[str], *, unfinished: bool = False) -> Finished
         Also read a run with positions that have no results: it was interrupted, is still going
         on, or parts of its sources could not be read.
 
-    Returns
-    -------
-    FinishedRun
-
     Raises
     ------
     ValueError
