@@ -11,7 +11,7 @@ from figures.axes import name_rules, rule_lines
 from figures.contract import Numbers, Picture, Settings
 from figures.registry import item
 from otspec.blocks import DraftSelection, TokenVerification, configurations, sweep
-from otspec.blocks.trees.branching import as_text
+from otspec.blocks.trees.token_tree import as_text
 from otspec.models import random_pair
 from otspec.rules import (
     KSequential,

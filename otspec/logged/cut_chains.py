@@ -17,8 +17,7 @@ from otspec.distributions import as_k
 from otspec.logged.block import LoggedBlock
 from otspec.logged.comparison import as_blocks
 from otspec.logged.tally import Ratio, Tally
-from otspec.models.ending import EndingModel
-from otspec.models.logged import LoggedModel
+from otspec.models.derived import EndingModel, LoggedModel
 
 CHAINS = ("confidence-kept", "confidence-max", "path-kept")
 """The predictable policies for chains that thresholds are chosen for."""
@@ -40,12 +39,7 @@ class CutChain(NamedTuple):
 
 
 class Told(Chance):
-    """The choices that a logged block made: its tokens, in order.
-
-    Parameters
-    ----------
-    tokens : sequence of int
-    """
+    """The choices that a logged block made: its tokens, in order."""
 
     def __init__(self, tokens: Sequence[int]) -> None:
         self._left = iter(tokens)

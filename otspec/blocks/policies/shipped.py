@@ -13,7 +13,7 @@ from otspec._base.arguments import as_real
 from otspec._base.arithmetic import Number
 from otspec.blocks.policies.base import Grow, Policy, named
 from otspec.blocks.policies.sequence_race import SequenceRacePolicy
-from otspec.blocks.trees.best.growth import grown
+from otspec.blocks.trees.best.dynamic_tree import grown
 from otspec.chance import Chance
 from otspec.distributions import Distribution, as_k
 from otspec.drafts.single import likeliest

@@ -21,9 +21,9 @@ from otspec.drafts.without_replacement import WithOne, successive
 from otspec.estimate import Estimate, Estimates
 from otspec.optimum.pools.pools import UNITS, Pools
 from otspec.rules.base.accepted import DrawnDrafts, Estimated
-from otspec.rules.base.enumeration import enumerated_acceptance, refuse_many_tuples
+from otspec.rules.base.tuples import enumerated_acceptance, refuse_many_tuples
 from otspec.rules.pooled.base import PooledRule
-from otspec.rules.pooled.exponential_clocks import RungDrafts
+from otspec.rules.pooled.exponential_clocks import ClockedDrafts
 from otspec.rules.pooled.partitions import Partition
 
 _SMALL = 2.0**-20
@@ -122,7 +122,7 @@ class PooledSelectionWithoutReplacement(PooledRule):
     def shares_of(self, x: Sequence[int]) -> Array:
         """Return with what probability each draft is selected, shape (k,)."""
         if self._pools.split:
-            return self._shares_by_rings(x)
+            return self._shares_by_clocks(x)
         shares = zeros(self.k, like=self.draft)
         for lowest, end, span in self.barriers.groups(int(self.pool[list(x)].max())):
             shares += span * self._shares_in(x, lowest, end)
@@ -131,7 +131,7 @@ class PooledSelectionWithoutReplacement(PooledRule):
     def verify(self, drafts: Sequence[int], chance: Chance) -> int | Distribution:
         """Verify drafts; see :meth:`otspec.rules.Rule.verify`."""
         if self._pools.split:
-            shares = self._shares_by_rings(drafts)
+            shares = self._shares_by_clocks(drafts)
         else:
             top = int(self.pool[list(drafts)].max())
             shares = self._shares_in(drafts, *self.barriers.drawn(top, chance))
@@ -143,7 +143,7 @@ class PooledSelectionWithoutReplacement(PooledRule):
         Each is at its uniform number, (s,), where that is quicker than over all of them.
         """
         if self._pools.split:
-            return np.array([self._shares_by_rings(x) for x in xs.tolist()], dtype=float)
+            return np.array([self._shares_by_clocks(x) for x in xs.tolist()], dtype=float)
         pools = self.pool[xs]
         tops = zip(pools.max(axis=1).tolist(), uniforms.tolist(), strict=True)
         groups = [self.barriers.group(*each) for each in tops]
@@ -178,14 +178,14 @@ class PooledSelectionWithoutReplacement(PooledRule):
         shares[int(np.argmax(inside))] += one - proportion
         return shares
 
-    def _shares_by_rings(self, x: Sequence[int]) -> Array:
+    def _shares_by_clocks(self, x: Sequence[int]) -> Array:
         """Return how likely each draft is selected, over all rings and all barriers: (k,)."""
         barriers, tokens = self.barriers, np.asarray(x)
         masses = self._pools.tokens[tokens]
         lefts = zeros(self.k + 1, like=masses)
         for rung in range(self.k + 1):
             lefts[rung] = self._left(x[:rung])
-        drafts = RungDrafts(masses, self._pools.counted_once(tokens), lefts)
+        drafts = ClockedDrafts(masses, self._pools.counted_once(tokens), lefts)
         shares, last = zeros(self.k, like=masses), len(self.knots) - 1
         for start, end, span in zip(barriers.starts, barriers.ends, barriers.spans, strict=True):
             edges = pairwise((0, int(start), int(end), last))
