@@ -9,9 +9,8 @@ from typing import Any
 import numpy as np
 
 from otspec._base.arguments import as_instance, as_list
-from otspec.advice.evaluation.drafted import drafted_texts
-from otspec.advice.evaluation.lossy_chain import LossyChain
-from otspec.advice.evaluation.numbers import Asked, TextNumbers
+from otspec.advice.evaluation.candidates import LossyChain
+from otspec.advice.evaluation.numbers import Asked, TextNumbers, drafted_texts
 from otspec.advice.evaluation.search import DEEPEST
 from otspec.advice.evidence import Evidence, ModelEvidence
 from otspec.advice.on_texts import TextEvidence

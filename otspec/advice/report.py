@@ -1,4 +1,4 @@
-"""A report on advice as one HTML file that needs nothing else."""
+"""An advice in sentences, as a document for programs, and as one HTML file."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from otspec.advice.evaluation.candidates import NO_DRAFT
 from otspec.advice.evaluation.choices import Choice, Loss
 from otspec.plots import svg
 from otspec.reports.findings import percent
-from otspec.reports.origin import UNKNOWN, Origin, origin_section
+from otspec.reports.summary_file import UNKNOWN, Origin, origin_section
 
 _CAPTION = (
     "Each mark is a choice; a grey line joins what is equally fast. The steps are the most tokens "

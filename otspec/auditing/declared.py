@@ -14,7 +14,7 @@ from otspec._base.digits import plain
 from otspec.auditing.sandbox import Crash, attempt, attribute
 from otspec.distributions import Distribution, as_distribution
 from otspec.drafts import IID, LAWS, DraftLaw
-from otspec.rules.base.program_rule import ProgramRule
+from otspec.rules.base.law_rule import ProgramRule
 
 
 class DisagreementError(Exception):

@@ -16,7 +16,7 @@ from otspec.chance import Chance
 from otspec.distributions import Distribution, DistributionLike, as_distribution
 from otspec.drafts import DraftLaw, Fixed
 from otspec.optimum import optimal_acceptance
-from otspec.rules.base.program_rule import ProgramRule
+from otspec.rules.base.law_rule import ProgramRule
 from otspec.rules.lossy.divergences import kullback_leibler
 
 

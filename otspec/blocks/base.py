@@ -19,7 +19,7 @@ from otspec.distributions import Distribution, normalised
 from otspec.drafts.base import draw
 from otspec.models.base import Model, Prefix, as_beginnings
 from otspec.models.callables import as_models
-from otspec.models.corrected import OneCorrectedToken
+from otspec.models.derived import OneCorrectedToken
 
 Ending = tuple[Prefix, Distribution | None]
 """What is kept, and the distribution of the next token if it is not the target's."""

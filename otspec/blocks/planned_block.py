@@ -18,8 +18,7 @@ from otspec.programs.candidates import CandidateProgram
 from otspec.programs.levels import Levels, place_of
 from otspec.programs.sequences.corrections import as_corrects
 from otspec.programs.sequences.drafted import DraftedSets, Sequences
-from otspec.programs.sequences.path_plan import PathPlan
-from otspec.programs.sequences.path_program import PathProgram
+from otspec.programs.sequences.path_program import PathPlan, PathProgram
 
 Planner: TypeAlias = Callable[[Mapping[Sequences, Number], Model, str], PathPlan]
 """(law of drafted sets, target, what may be corrected) → what is selected and kept."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeAlias
 
 from array_api_compat import is_jax_array
 
@@ -26,13 +26,18 @@ from otspec.learning.objectives import Objective
 from otspec.learning.optima import FixedButOneOptimum, IIDOptimum, SoftIIDOptimum
 from otspec.learning.rules import KSequential, KullbackLeibler, RecursiveRejection, SharedNoise
 
-MOST_FIXED = 64
-"""Where every draft but the last costs a pass."""
+Maker: TypeAlias = Callable[[int, int], Objective]
+"""(k, V) → what a draft is trained for."""
 
 
-def _distinct(k: int, size: int) -> Objective:
-    as_count("k", k, 1, min(size, MOST_DISTINCT), "the tokens there are, and 64")
-    return IIDOptimum(1) if k == 1 else DistinctOptimum(k)
+def _distinct(kind: Callable[[int], Objective]) -> Maker:
+    """Return what makes an objective for drafts that are all different."""
+
+    def make(k: int, size: int) -> Objective:
+        as_count("k", k, 1, min(size, MOST_DISTINCT), "the tokens there are, and 64")
+        return IIDOptimum(1) if k == 1 else kind(k)
+
+    return make
 
 
 def _hub(k: int, size: int) -> Objective:  # noqa: ARG001 # any size will do
@@ -41,24 +46,17 @@ def _hub(k: int, size: int) -> Objective:  # noqa: ARG001 # any size will do
     return FixedButOneOptimum(2)
 
 
-def _top_plus_one(k: int, size: int) -> Objective:
-    as_count("k", k, 1, min(size, MOST_FIXED), "the tokens there are, and 64")
-    return IIDOptimum(1) if k == 1 else FixedButOneOptimum(k)
-
-
-def _passes(kind: Callable[[int], Objective], why: str) -> Callable[[int, int], Objective]:
-    return lambda k, _: kind(as_count("k", k, 1, MOST_PASSES, why))
-
-
-LAWS: dict[str, Callable[[int, int], Objective]] = {
+LAWS: dict[str, Maker] = {
     "iid": lambda k, _: IIDOptimum(k),
-    "without-replacement": _distinct,
+    "without-replacement": _distinct(DistinctOptimum),
     "hub": _hub,
-    "top-plus-one": _top_plus_one,
+    "top-plus-one": _distinct(FixedButOneOptimum),
 }
 """The laws of the drafts that the optimum is known for, as :data:`otspec.drafts.LAWS` has them."""
-RULES: dict[str, Callable[[int, int], Objective]] = {
-    "recursive-rejection": _passes(RecursiveRejection, "a pass for each draft"),
+RULES: dict[str, Maker] = {
+    "recursive-rejection": lambda k, _: RecursiveRejection(
+        as_count("k", k, 1, MOST_PASSES, "a pass for each draft")
+    ),
     "k-sequential": lambda k, _: KSequential(k),
     "gumbel-coupling": lambda k, _: SharedNoise(k),
 }
@@ -217,7 +215,7 @@ def _loss(
     target_logits: Array | None,
     temperature: Any,
     k: int,
-    make: Callable[[int, int], Objective],
+    make: Maker,
 ) -> Array:
     """Check the arrays, and return the loss that an objective has for them."""
     target = check_pair(draft_logits, target_probs, target_logits)

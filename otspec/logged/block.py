@@ -18,10 +18,9 @@ from otspec.distributions import Distribution, as_distribution, as_k, as_pair, c
 from otspec.estimate import Estimate, Exact, Known
 from otspec.logged.sampling import as_sampling, check_drafted
 from otspec.logged.traversal import traversal_kept
-from otspec.models.ending import EndingModel
-from otspec.models.logged import LoggedModel
-from otspec.rules.base.enumeration import acceptance_or_estimate
+from otspec.models.derived import EndingModel, LoggedModel
 from otspec.rules.base.rule import NotExactError, Rule
+from otspec.rules.base.tuples import acceptance_or_estimate
 from otspec.rules.target_only import TargetOnly
 
 

@@ -20,11 +20,10 @@ from otspec._base.digits import plain
 from otspec._base.frozen import Frozen, cached_property
 from otspec.distributions import Distribution, check_alike
 from otspec.drafts import DraftLaw
-from otspec.optimum.budgets import Budget
+from otspec.optimum.budgets import Budget, Outputs
 from otspec.optimum.cuts.levels import level_selection
 from otspec.optimum.cuts.minimum import cut_bound
 from otspec.optimum.cuts.selections import best_selection, shortfall
-from otspec.optimum.outputs import Outputs
 
 
 @dataclass(frozen=True, eq=False)

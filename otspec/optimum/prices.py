@@ -14,10 +14,9 @@ from otspec._base.arguments import as_real
 from otspec._base.arithmetic import Array, Number, is_exact
 from otspec.distributions import Distribution
 from otspec.drafts import DraftLaw
-from otspec.optimum.budgets import Budget
+from otspec.optimum.budgets import SMALLEST, Budget, Outputs
 from otspec.optimum.cuts.levels import level_selection
 from otspec.optimum.cuts.minimum import cut_bound
-from otspec.optimum.outputs import SMALLEST, Outputs
 
 _EPS = float(np.finfo(float).eps)
 _LONGEST = 1490.0

@@ -51,10 +51,6 @@ def acceptance(
     ax : matplotlib.axes.Axes, optional
         By default new ones in the package's style; ``.figure`` is what they are on.
 
-    Returns
-    -------
-    matplotlib.axes.Axes
-
     Raises
     ------
     ValueError

@@ -40,10 +40,6 @@ def tree(
         Chances, such as ``best_trees(...).chances``, give that of drawn drafts after the text;
         their sum over the nodes is E[τ], the kept tokens.
 
-    Returns
-    -------
-    matplotlib.axes.Axes
-
     Raises
     ------
     ValueError

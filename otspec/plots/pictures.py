@@ -11,14 +11,11 @@ from otspec._base.arguments import as_path
 from otspec._base.extras import needed
 from otspec.drafts import LAWS
 from otspec.plots.against_k import acceptance
-from otspec.plots.canvas import STYLE, drawable, in_style
-from otspec.plots.positions import gap_quantiles
-from otspec.plots.saving import save
-from otspec.plots.temperature import largest_counts, temperatures
+from otspec.plots.canvas import STYLE, drawable, in_style, save
+from otspec.plots.positions import gap_quantiles, largest_counts, temperatures
 from otspec.traces.comparison import OPTIMUM, Row
 from otspec.traces.statistics import Statistic
-from otspec.traces.summary import attains
-from otspec.traces.temperatures import by_heat
+from otspec.traces.summary import attains, by_temperatures
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -115,7 +112,7 @@ def heat_figure(rows: Sequence[Statistic], *, title: str) -> Figure | None:
 
     Result: None if there is one pair of temperatures only.
     """
-    if len(by_heat(rows)) < 2:
+    if len(by_temperatures(rows)) < 2:
         return None
     panels = largest_counts(rows)
     columns = min(len(panels), _PANELS)

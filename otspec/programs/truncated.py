@@ -20,8 +20,7 @@ from otspec._base.arithmetic import (
 from otspec._base.frozen import cached_property
 from otspec.coupling import accepted_weights
 from otspec.drafts.independent import Product
-from otspec.programs.builder import ProgramBuilder, arrow
-from otspec.programs.formulation import Formulation, Size
+from otspec.programs.formulation import Formulation, ProgramBuilder, Size, arrow
 from otspec.solvers import Solution
 
 

@@ -8,8 +8,7 @@ from typing import NamedTuple
 from otspec.drafts import LAWS
 from otspec.traces.comparison import OPTIMUM
 from otspec.traces.statistics import Statistic
-from otspec.traces.summary import attained_by, attains
-from otspec.traces.temperatures import Heat, heat_of
+from otspec.traces.summary import TemperaturePair, attained_by, attains, temperatures_of
 
 
 class Standing(NamedTuple):
@@ -20,9 +19,9 @@ class Standing(NamedTuple):
     second: Statistic | None  # the optimum of the best of the other draft laws that are worse
 
     @property
-    def heat(self) -> Heat:
+    def temperatures(self) -> TemperaturePair:
         """The temperatures."""
-        return heat_of(self.optimum)
+        return temperatures_of(self.optimum)
 
     @property
     def attaining(self) -> list[str]:
@@ -69,7 +68,7 @@ def three_sentences(standing: Standing) -> Iterator[str]:
     """Yield how much can be accepted, which rule gets how much, and what the gap is."""
     best, below, attaining = standing.optimum, standing.below, standing.attaining
     yield (
-        f"With {standing.drafts} at {standing.heat} one is accepted with mean probability "
+        f"With {standing.drafts} at {standing.temperatures} one is accepted with mean probability "
         f"{percent(best.acceptance)} at best, whatever the rule: {tokens_per_call(best):.3f} "
         "tokens per call of the target."
     )

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from otspec._base.arithmetic import Array, IntArray
+from otspec.solvers.base import Solution, Status
 from otspec.solvers.linear_program import LinearProgram
-from otspec.solvers.solution import Solution, Status
 
 if TYPE_CHECKING:
     from scipy import sparse

@@ -7,9 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from otspec.solvers.base import Solver, register
+from otspec.solvers.base import SOLVER_TOLERANCE, Solution, Solver, Status, register
 from otspec.solvers.linear_program import LinearProgram, Sense
-from otspec.solvers.solution import SOLVER_TOLERANCE, Solution, Status
 
 
 def _quiet() -> Any:

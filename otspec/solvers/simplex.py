@@ -18,10 +18,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from otspec.solvers.base import Status
 from otspec.solvers.factors import Factors
 from otspec.solvers.highs import basis_of
 from otspec.solvers.linear_program import LinearProgram, Sense
-from otspec.solvers.solution import Status
 
 _ZERO = Fraction(0)
 _RANDOM = 1 << 30

@@ -15,7 +15,7 @@ import otspec
 from otspec import blocks, closed_forms, models, rules
 from otspec._base.arithmetic import as_numbers, as_scalar, counted_power, power
 from otspec.optimum import optimal_acceptances
-from otspec.rules.base.powers import at_least_once, geometric
+from otspec.rules.base.counts import at_least_once, geometric
 
 MODULES = (
     "otspec", "otspec.rules", "otspec.drafts", "otspec.programs", "otspec.solvers", "otspec.cones",

@@ -134,6 +134,21 @@ def test_more_entries_than_the_memory_holds_are_refused():
         check(Verifier(), entries=1 << 36)
 
 
+def test_a_budget_that_is_used_up_pays_for_no_call_of_many_rows():
+    """Each small case takes a row, and all of them more than the budget."""
+    rows = []
+
+    class Counted(Verifier):
+        def __call__(self, draft, target, drafts, rng):
+            rows.append(len(draft))
+            return super().__call__(draft, target, drafts, rng)
+
+    report = check(Counted(), budget=9, vocabulary=8, entries=1_000)
+    assert report.outcome == "undecided"
+    assert max(rows) < 1_000 // 8
+    assert [case.size for case in report.cases if " in one call" in case.case] == [0, 0]
+
+
 def test_large_rows_are_looked_at_closely_or_it_is_undecided():
     """A tenth of the tokens of wide rows are wrong, which a small budget does not see."""
     wrong = wrong_callers.WrongInWideRows(batch.block_verification)

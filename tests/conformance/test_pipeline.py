@@ -9,7 +9,7 @@ from text_engines import BlockEngine, choose, token_engine, tree_engine
 from otspec.batch import token_verification
 from otspec.conformance import check, one_by_one
 
-SMALL = {"mode": "pipeline", "vocabulary": 101, "detect": 0.1, "entries": 4_000}
+SMALL = {"mode": "pipeline", "vocabulary": 101, "detect": 0.1, "coarse": 0.4, "entries": 4_000}
 OUTPUT = "law of the output"
 FIRST = "law of the first token"
 SECOND, THIRD = "law of the first 2 tokens", "law of the first 3 tokens"
@@ -121,7 +121,8 @@ def test_an_engine_of_single_texts_is_usable():
         assert prompts.shape == (1, 1)
         return BlockEngine()(draft, target, prompts, length, np.random.default_rng(seed))[0]
 
-    report = check(one_by_one(single), kind="block", **SMALL | {"detect": 0.5, "entries": 9})
+    less = {"detect": 0.5, "coarse": 0.5, "entries": 9}
+    report = check(one_by_one(single), kind="block", **SMALL | less)
     assert report.passed
     assert report.detectable <= 1
 

@@ -165,8 +165,10 @@ def test_machine_code_for_float32_is_as_near_as_arrays(shape, monkeypatch):
         wide = logits.clone().requires_grad_()
         exact = loss(wide, target.double())
         exact.sum().backward()
-        for by_row in (True, False):
+        # By one thread, by all, and by operations on arrays.
+        for by_row, shared in ((True, 1 << 21), (True, 1), (False, 1)):
             monkeypatch.setattr(_dispatch, "ROWS", by_row)
+            monkeypatch.setattr(_dispatch, "_SHARED", shared)
             single = logits.float().requires_grad_()
             found = loss(single, target)
             found.sum().backward()

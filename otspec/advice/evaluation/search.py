@@ -11,9 +11,8 @@ import numpy as np
 from otspec._base.arguments import as_choice, as_integer, as_list
 from otspec._base.arithmetic import Array
 from otspec.advice.advice import LOSSY, Advice, simpler_kinds
-from otspec.advice.evaluation.candidates import Candidate, CheckedRule, candidates
+from otspec.advice.evaluation.candidates import Candidate, CheckedRule, LossyChain, candidates
 from otspec.advice.evaluation.choices import Choice, Interval, Loss
-from otspec.advice.evaluation.lossy_chain import LossyChain
 from otspec.advice.evaluation.numbers import Asked
 from otspec.advice.evidence import Evidence, Worth
 from otspec.blocks import TREE_RULES, StepCost, as_seconds

@@ -19,7 +19,7 @@ from otspec.blocks.trees.verifiers.draft_selection import verified_by_depth
 from otspec.chance import Chance, branches, law_of
 from otspec.distributions import as_k
 from otspec.models import Model, Prefix, as_models, masked
-from otspec.models.masked import Keep, WithNull
+from otspec.models.derived import Keep, WithNull
 from otspec.rules import RecursiveRejection
 
 Grow = Callable[[Model, Chance], Sequence[Prefix]]

@@ -17,7 +17,7 @@ from otspec.blocks.policies.shipped import policies
 from otspec.chance import Chance, law_of
 from otspec.distributions import as_k
 from otspec.models import Model, Prefix, TableModel, WithNull, as_models, masked
-from otspec.programs.builder import ProgramBuilder
+from otspec.programs.formulation import ProgramBuilder
 from otspec.solvers import Sense, Solution, solve
 
 MOST_TEXTS = 20_000

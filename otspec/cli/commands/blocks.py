@@ -19,8 +19,7 @@ from otspec.blocks.token_verification import TokenVerification
 from otspec.cli.commands.best_trees import Search, best_on_blocks, best_on_models
 from otspec.cli.shared.arguments import CountList, TokenList, read_numbers
 from otspec.cli.shared.options import json_option, table_option
-from otspec.cli.shared.output import print_json, shown
-from otspec.cli.shared.output_paths import TableMaker, check_table, table_written
+from otspec.cli.shared.output import TableMaker, check_table, print_json, shown, table_written
 from otspec.cli.shared.progress import working
 from otspec.cli.shared.trees import MEANING, read_trees
 from otspec.cli.shared.warpings import warping_option

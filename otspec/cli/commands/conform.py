@@ -14,8 +14,7 @@ from otspec._base.tables import listed, say
 from otspec.cli.shared.arguments import Choice
 from otspec.cli.shared.importing import imported
 from otspec.cli.shared.options import detect_option, false_alarm_option, json_option
-from otspec.cli.shared.output import print_json
-from otspec.cli.shared.output_paths import check_place, written
+from otspec.cli.shared.output import check_place, print_json, was_written
 from otspec.cli.shared.progress import counting
 from otspec.cli.shared.trees import MEANING, read_tree
 
@@ -141,7 +140,7 @@ def conform(
         print_json(report.document())
     else:
         say(*report.text(cases=cases).rstrip("\n").split("\n"))
-    fine = [written(str(path), partial(report.save, path)) for path in reports]
+    fine = [was_written(str(path), partial(report.save, path)) for path in reports]
     status = {"passed": 0, "failed": 1, "undecided": 2}[report.outcome]
     return status if all(fine) else status or 1
 

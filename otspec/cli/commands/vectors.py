@@ -11,7 +11,7 @@ import click
 from otspec._base.tables import say
 from otspec.cli.shared.arguments import Choice
 from otspec.cli.shared.options import detect_option, false_alarm_option
-from otspec.cli.shared.output_paths import check_place
+from otspec.cli.shared.output import check_place
 
 
 @click.command()

@@ -11,7 +11,7 @@ from typing import TypeAlias
 import numpy as np
 
 from otspec._base.frozen import Frozen
-from otspec.auditing.seeding import seeded
+from otspec.auditing.black_box import seeded
 from otspec.chance import CannotFollowError
 from otspec.conformance.cases.calling import Verifier
 from otspec.conformance.cases.kinds import Kind
@@ -195,7 +195,7 @@ class Check(Frozen):
     ) -> tuple[Tried, Finding | None]:
         """Try one case with at most so many probabilities."""
         needed = self._rows(task, alarm)
-        most = int(numbers / task.numbers) // task.together * task.together
+        most = max(0, int(numbers / task.numbers) // task.together * task.together)
         tests = self._tests(task, alarm, max(1, most))
         randomness = task.verifier.randomness(int(rng.integers(2**31)))
         marked = len(tests) > 1

@@ -51,9 +51,11 @@ def _searched(rates: Array, costs: Array, ks: Sequence[int]) -> Array:
     while asked:
         if len(inside) > _MOST:
             return np.asarray((costs - inside_of_prefixes(rates, ks)).min(axis=1))
+        # The cut values at the ends of the stretches that are left.
         found = knots.inside_at(np.array(asked))
         inside |= zip(asked, found.T, strict=True)
         least = np.minimum(least, (costs[asked] - found).min(axis=1))
+        # A stretch is split where a lower bound by convexity is below the least value so far.
         asked, closed = [], stretches
         stretches = []
         for start, end in closed:

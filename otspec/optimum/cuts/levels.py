@@ -38,8 +38,8 @@ _UNIT = 2**60
 
 
 @dataclass(frozen=True, eq=False)
-class Vessels(Frozen):
-    """Vessels that fill alike until the low ones are full."""
+class WaterFilling(Frozen):
+    """Water filling: vessels fill alike until the low ones are full."""
 
     # volumes, widths: (m,): of each vessel; widths are positive
     volumes: Array
@@ -133,11 +133,13 @@ def _levels(
         between = high & ~low
         if not between.any():
             continue
+        # Between two tight sets the law has this mass; one level would share it out by the weights.
         inside = law.inside(np.flatnonzero(low))
         mass = law.inside(np.flatnonzero(high)) - inside
         share = weights[between] / weights[between].sum()
         costs = zeros(law.n, like=weights)
         costs[between], costs[~high] = mass * share, costs[~high] + _NEVER
+        # The set to which one level gives least, beside P(all drafts inside): if too little, split.
         best = low.copy()
         best[minimum_cut(law, costs)] = True
         best &= high
@@ -205,7 +207,7 @@ def _filled(most: Array, target: Distribution, fixed: IntArray) -> Array:
     wanted = target > 0
     one = as_number(1, like=target)
     filled = zeros(len(target), like=target)
-    filled[wanted] = Vessels(most[wanted], target[wanted]).filled(one)
+    filled[wanted] = WaterFilling(most[wanted], target[wanted]).filled(one)
     filled[fixed[0]] += positive_part(np.asarray([one - filled.sum()]))[0]
     return filled
 

@@ -128,6 +128,7 @@ def _least_differences(cost: Array, inside: Array, ks: Sequence[int]) -> list[Nu
     for k in ks:
         raised = at_ends.to(k)
         best = (cost[ends] - raised).min()
+        # Only a stretch whose lower bound is below the least value so far may have a lower one.
         for i in np.flatnonzero(cost[ends[:-1]] - raised[1:] < best).tolist():
             part = slice(ends[i], ends[i + 1])
             if i not in stretches:

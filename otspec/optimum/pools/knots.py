@@ -3,17 +3,21 @@
 A power u^k takes k times the relative error of u, so that a float is too short for a knot near 1.
 Here every knot is two floats, and what powers are made of is what keeps its digits in floats: the
 logarithm of u, from the mass above where that is less, and a chord's width over its upper end.
+Thresholds of target/draft make the pools (Pooled, prop. 5).
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, TypeAlias
 
 import numpy as np
 
-from otspec._base.arithmetic import Array, IntArray, is_exact, prefix_sums, zeros
+from otspec import ratios
+from otspec._base.arithmetic import Array, IntArray, is_exact, prefix_sums, sums_by, zeros
 from otspec._base.frozen import Frozen, cached_property
+from otspec.distributions import Distribution
 
 Which: TypeAlias = IntArray | slice
 """Which knots: their numbers, or a stretch of them."""
@@ -129,11 +133,12 @@ def power_slope(low: Any, high: Any, power: int) -> Any:
     while 2 * bit <= power:
         bit *= 2
     bit //= 2
+    # S_n = Σ low^a high^(n−1−a) for n, the first bits of the power: S_2n = S_n (low^n + high^n).
     while bit > 0:
         total = total * (low_power + high_power)
         low_power = low_power * low_power
         high_power = high_power * high_power
-        if power & bit:
+        if power & bit:  # S_(n+1) = S_n high + low^n
             total = total * high + low_power
             low_power = low_power * low
             high_power = high_power * high
@@ -152,16 +157,84 @@ def in_parts(masses: Array) -> tuple[Array, Array]:
     return whole, masses - whole
 
 
-def chain_sums(terms: Array, heirs: IntArray) -> Array:
-    """Add up terms along chains: each one's own, its heir's, that one's heir's and so on.
+def chain_sums(terms: Array, parents: IntArray) -> Array:
+    """Add up terms along chains: each one's own, its parent's, that one's parent's and so on.
 
-    Shapes: ``terms`` (c,). ``heirs``, shape (c,): −1 where a chain ends. Result, shape (c,): sums
+    Shapes: ``terms`` (c,). ``parents``, shape (c,): −1 where a chain ends. Result, shape (c,): sums
     by halves of the chain, so that as many roundings as its length has binary digits meet in each.
     """
     sums = np.concatenate([terms, zeros(1, like=terms)])
     last = len(terms)
-    ahead = np.concatenate([np.where(heirs < 0, last, heirs), [last]])
+    ahead = np.concatenate([np.where(parents < 0, last, parents), [last]])
     while (ahead != last).any():
         sums = sums + sums[ahead]
         ahead = ahead[ahead]
     return sums[:-1]
+
+
+OCTAVES = 8
+"""Equal bins cover target/draft from 2^−OCTAVES to 2^OCTAVES; the outermost are open-ended."""
+
+
+@dataclass(frozen=True, eq=False)
+class Histogram(Frozen):
+    """Bin j has thresholds[j−1] ≤ target/draft < thresholds[j]."""
+
+    thresholds: Array  # (t,): strictly increasing, at least 0
+
+    def place(self, keys: Array) -> IntArray:
+        """Return the bin of each ratio."""
+        index: IntArray = np.searchsorted(self.thresholds, keys, side="right").astype(np.intp)
+        return index
+
+    def binned(self, draft: Distribution, target: Distribution) -> tuple[IntArray, Array, Array]:
+        """Return each token's bin, and the draft and the target mass in each, of drafted tokens.
+
+        ``draft`` and ``target``, shape (n,): in the arithmetic of the thresholds. ``index``, shape
+        (n,): the last bin for tokens that are never drafted. ``drafted, wanted``: shape (t + 1,).
+        """
+        from otspec._base import compiling
+        from otspec.optimum.pools import knots_pass  # imports Numba, if it is there
+
+        if compiling.HAS_NUMBA and not is_exact(draft):
+            index, drafted, wanted = knots_pass.fast_binned(draft, target, self._ends, *self._cells)
+            return index, drafted, wanted
+        index = self.place(ratios.target_to_draft(draft, target))
+        return index, *self.masses_at(index, draft, target)
+
+    def masses_at(
+        self, index: IntArray, draft: Distribution, target: Distribution
+    ) -> tuple[Array, Array]:
+        """Return the masses of :meth:`binned` where each token's bin is known."""
+        bins = len(self.thresholds) + 1
+        wanted = np.where(draft > 0, target, draft)
+        if is_exact(draft):
+            return sums_by(index, draft, bins), sums_by(index, wanted, bins)
+        return np.bincount(index, draft, bins), np.bincount(index, wanted, bins)
+
+    @cached_property
+    def edges(self) -> tuple[Array, Array]:
+        """The lower and the upper edge of each bin, each of shape (t + 1,)."""
+        edges = np.concatenate([zeros(1, like=self.thresholds), self.thresholds, [np.inf]])
+        return edges[:-1], edges[1:]
+
+    @cached_property
+    def _ends(self) -> Array:
+        return np.append(self.thresholds, np.nan)
+
+    @cached_property
+    def _cells(self) -> tuple[IntArray, int]:
+        """Return, for each cell of leading bits, how many thresholds lie below; the first cell."""
+        from otspec.optimum.pools.knots_pass import CELL_SHIFT
+
+        if not len(self.thresholds):
+            return np.zeros(1, dtype=np.intp), 0
+        ends = self.thresholds[[0, -1]].view(np.int64) >> CELL_SHIFT
+        floors = (np.arange(ends[0], ends[1] + 1) << CELL_SHIFT).view(np.float64)
+        return np.searchsorted(self.thresholds, floors, side="left"), int(ends[0])
+
+
+@lru_cache(maxsize=16)
+def equal_bins(count: int) -> Histogram:
+    """Return bins of equal width in log₂(target/draft)."""
+    return Histogram(np.exp2(np.linspace(-OCTAVES, OCTAVES, count + 1)[1:-1]))

@@ -16,8 +16,7 @@ from otspec.chance import Chance
 from otspec.distributions import Distribution
 from otspec.drafts.race.increments import inside_rises
 from otspec.drafts.single import ByRatio
-from otspec.optimum.pools.histogram import Histogram, equal_bins
-from otspec.optimum.pools.knots import Knots
+from otspec.optimum.pools.knots import Histogram, Knots, equal_bins
 
 UNITS = 512
 """Small units of mass are 2^−512."""

@@ -17,8 +17,7 @@ from otspec.distributions import as_k
 from otspec.models.base import Model, Prefix
 from otspec.models.callables import as_models
 from otspec.models.joint_contexts import JointContexts
-from otspec.programs.builder import ProgramBuilder
-from otspec.programs.formulation import Size, check_size
+from otspec.programs.formulation import ProgramBuilder, Size, check_size
 from otspec.solvers import LinearProgram, Sense
 
 MOST_LENGTH = 100

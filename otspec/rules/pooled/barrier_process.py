@@ -12,7 +12,37 @@ from otspec._base.arithmetic import Array, Number
 from otspec._base.compiling import compiled, jitable
 
 
-def burn(
+def rising(slopes: Array, widths: Array, tight: Array, ids: Array) -> Array:
+    """Return slopes that do not fall between tight knots: stretches that fall get their mean.
+
+    A law that is convex between its tight knots comes back as it is. In floats the slope of a
+    light pool is uncertain, and one that is off would make a kink that much heavier pools feel;
+    means weighted by draft mass hardly notice it (isotonic regression, by pooling neighbours).
+
+    Shapes: ``tight`` (m + 1,). ``slopes`` and ``widths``, shape (m,): slope and draft mass of each
+    pool. ``ids``, shape (m + 1,): 0 to m. The result has shape (m,).
+    """
+    level, weight, first = slopes.copy(), widths.copy(), ids[1:] - 1
+    size = 0
+    # Stretches so far: their slope, draft mass and first pool. A stretch that falls joins the last.
+    for j in range(len(slopes)):
+        level[size], weight[size], first[size] = slopes[j], widths[j], j
+        size += 1
+        while size > 1 and not tight[first[size - 1]] and level[size - 1] < level[size - 2]:
+            size -= 1
+            weight[size - 1] += weight[size]
+            level[size - 1] += (level[size] - level[size - 1]) * (weight[size] / weight[size - 1])
+    result, end = slopes.copy(), len(slopes)
+    for block in range(size - 1, -1, -1):
+        result[first[block] : end] = level[block]
+        end = first[block]
+    return result
+
+
+fast_rising = compiled(rising)
+
+
+def run(
     widths: Array,
     masses: Array,
     kinks: Array,
@@ -34,8 +64,7 @@ def burn(
     masses. ``spans, rises``, shape (c,): per chord, for how long it was there, and its slope. The
     first m chords are those between neighbouring knots. ``lifetimes``, shape (m + 1,): when each
     knot dies; 1 for one that does not. ``starts, ends``, shape (c,): per chord, its two knots.
-    ``heirs``, shape (c,): the chord that each became a part of; −1 for those that were there at the
-    end.
+    ``parents``, shape (c,): the chord that each became a part of; −1 for those left at the end.
     """
     m = len(widths)
     zero = one - one
@@ -43,7 +72,7 @@ def burn(
     lifetimes = np.full(m + 1, one, masses.dtype)
     # Chord c: its knots, slope, when it began, how long it lasted, and the one that it became.
     starts = np.full(2 * m, -1, ids.dtype)
-    ends, heirs = starts.copy(), starts.copy()
+    ends, parents = starts.copy(), starts.copy()
     rises = np.full(2 * m, zero, masses.dtype)
     births = rises.copy()
     spans = np.full(2 * m, one, masses.dtype)
@@ -81,7 +110,7 @@ def burn(
         after[low], before[high] = high, low
         for c in (right[low], right[j]):
             spans[c] = now - births[c]
-            heirs[c] = new
+            parents[c] = new
             width[new] += width[c]
             mass[new] += mass[c]
         right[low] = new
@@ -105,7 +134,7 @@ def burn(
             else:
                 sift_down(queue, place, deaths, place[i], size)
 
-    return spans[:new], rises[:new], lifetimes, starts[:new], ends[:new], heirs[:new]
+    return spans[:new], rises[:new], lifetimes, starts[:new], ends[:new], parents[:new]
 
 
 @jitable
@@ -138,4 +167,4 @@ def sift_down(queue: Array, place: Array, deaths: Array, at: int, size: int) -> 
     queue[at], place[knot] = knot, at
 
 
-fast_burn = compiled(burn)
+fast_run = compiled(run)

@@ -28,7 +28,7 @@ from otspec.distributions import Distribution
 from otspec.optimum.pools.knots import chain_sums
 from otspec.optimum.pools.laws import SelectionLaw
 from otspec.optimum.pools.pools import Pools
-from otspec.rules.pooled.inside_masses import Heights
+from otspec.rules.pooled.inside_masses import InsideMasses
 
 NEAR = 4
 """How many knots are looked at one by one for one that is a barrier."""
@@ -41,7 +41,7 @@ class Barriers(Frozen):
     """Lifetimes of the knots, and the law that they give."""
 
     pools: Pools
-    heights: Heights  # the probability that all drafts are below each knot
+    heights: InsideMasses  # the probability that all drafts are below each knot
     # (m + 1,): a knot is a barrier while the uniform number is below its lifetime: a number from 0
     # to 1, or infinity for a tight knot
     lifetimes: Array
@@ -51,7 +51,7 @@ class Barriers(Frozen):
     spans: Array  # (c,): for how much of the uniform number each group occurs
     # (c,): by how much the probability that all drafts are below rises over a group, per draft mass
     rises: Array
-    heirs: IntArray  # (c,): the group that each becomes a part of, or −1
+    parents: IntArray  # (c,): the group that each becomes a part of, or −1
     origins: IntArray  # (m,): the group that each pool is in at the uniform number 0
 
     @cached_property
@@ -63,7 +63,7 @@ class Barriers(Frozen):
         is in, and may differ from the law's slope by rounding.
         """
         chords = self.heights.chords(self.starts, self.ends, self.rises)
-        slopes: Array = chain_sums(chords * self.spans, self.heirs)[self.origins]
+        slopes: Array = chain_sums(chords * self.spans, self.parents)[self.origins]
         return slopes
 
     @cached_property
@@ -147,7 +147,7 @@ def nearest_longer(lifetimes: list[Number]) -> list[int]:
     return longer
 
 
-def find_barriers(law: SelectionLaw, heights: Heights) -> Barriers:
+def find_barriers(law: SelectionLaw, heights: InsideMasses) -> Barriers:
     """Return barriers that select with the given law.
 
     ``heights``: the probability that all drafts are below each knot.
@@ -158,13 +158,13 @@ def find_barriers(law: SelectionLaw, heights: Heights) -> Barriers:
     """
     # Both import Numba, if it is there.
     from otspec._base import compiling
-    from otspec.rules.pooled import barrier_process, isotonic
+    from otspec.rules.pooled import barrier_process
 
     widths, tight, one = law.pools.draft, law.tight, as_number(1, like=law.pools.draft)
     masses = heights.rises
     fast = compiling.HAS_NUMBA and not is_exact(widths)
-    rising = isotonic.fast_rising if fast else isotonic.rising
-    burn = barrier_process.fast_burn if fast else barrier_process.burn
+    rising = barrier_process.fast_rising if fast else barrier_process.rising
+    run = barrier_process.fast_run if fast else barrier_process.run
     slopes = rising(*_arguments(fast, law.slopes, widths, tight))
     kinks = zeros(len(tight), like=widths)
     kinks[1:-1] = positive_part(np.diff(slopes.astype(widths.dtype, copy=False)))
@@ -175,14 +175,14 @@ def find_barriers(law: SelectionLaw, heights: Heights) -> Barriers:
     knots = np.flatnonzero(there)
     parts = (np.add.reduceat(each, knots[:-1]) for each in (widths, masses))
     arguments = [*_arguments(fast, *parts, kinks[knots], tight[knots]), one]
-    found = burn(*arguments)
+    found = run(*arguments)
     spans, rises, ends_of_knots = (values.astype(widths.dtype, copy=False) for values in found[:3])
-    starts, ends, heirs = (places.astype(np.intp, copy=False) for places in found[3:])
+    starts, ends, parents = (places.astype(np.intp, copy=False) for places in found[3:])
     lifetimes = zeros(len(tight), like=widths)
     lifetimes[knots] = ends_of_knots
     lifetimes[tight] = np.inf
     origins = np.repeat(np.arange(len(knots) - 1), np.diff(knots))
-    groups = knots[starts], knots[ends], spans, rises, heirs, origins
+    groups = knots[starts], knots[ends], spans, rises, parents, origins
     return Barriers(law.pools, heights, lifetimes, *groups)
 
 

@@ -74,7 +74,7 @@ def _by_time(heavy: Array, light: Number, above: Number, k: int) -> float:
 
 
 @dataclass(frozen=True, eq=False)
-class RungDrafts(Frozen):
+class ClockedDrafts(Frozen):
     """Distinct drafts, in the order of their first rings."""
 
     masses: Array  # (k,): the draft's probabilities

@@ -17,7 +17,7 @@ from otspec._base.arithmetic import Array, Number, is_exact, prefix_sums
 from otspec.distributions import Distribution
 from otspec.drafts.single import ByRatio
 from otspec.optimum.pools.pools import Pools, by_ratio, by_thresholds, merged
-from otspec.rules.pooled.inside_masses import heights_of
+from otspec.rules.pooled.inside_masses import inside_masses_of
 
 MOST_STEPS = 512
 """Where more pools than this are needed on one side of the cut, floats stop looking."""
@@ -42,7 +42,7 @@ def fewest_pools(law: ByRatio, target: Distribution) -> Pools:
     pools, ratios = by_ratio(draft, target)
     m = len(ratios)
     knots = pools.knots
-    heights = heights_of(law, pools).values
+    heights = inside_masses_of(law, pools).values
     s = int(np.argmax(heights - prefix_sums(pools.target)))
     slack = 0 if is_exact(draft) else law.k * math.sqrt(m) * np.finfo(float).eps
     least = heights - slack

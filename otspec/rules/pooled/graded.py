@@ -185,17 +185,20 @@ def by_grade(
     they are independent. ``count``: the number of positive grades. ``heavy``, shape (n,): as for
     :class:`GradedPools`.
     """
+    # Token y lies between the grades of its ratio q(y)/p(y): lower <= ratio < upper.
     levels = grades(draft, most, count)
     keys = target_to_draft(draft, target)
     lower = np.searchsorted(levels, keys, side="right") - 1
     lower[draft == 0] = 0
     upper = np.minimum(lower + 1, count)
+    # A draft of y goes to the upper grade with probability `part`, so that the mean is the ratio.
     part, between = zeros(len(draft), like=draft), (draft > 0) & (lower < count)
     low, high = levels[lower[between]], levels[upper[between]]
     part[between] = (keys[between] - low) / (high - low)
     upper[part == 0] = lower[part == 0]
     masses = sums_by(lower, draft * (1 - part), count + 1)
     masses = masses + sums_by(upper, draft * part, count + 1)
+    # Grades that no token has are left out, and the others numbered anew.
     filled = masses > 0
     number = np.maximum(np.cumsum(filled) - 1, 0)
     wanted = (levels * masses)[filled]

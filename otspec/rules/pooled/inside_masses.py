@@ -15,7 +15,7 @@ from otspec.drafts.single import ByRatio
 from otspec.optimum.pools.pools import Pools
 
 
-class Heights(Frozen, ABC):
+class InsideMasses(Frozen, ABC):
     """G at the m + 1 knots of pools, a convex curve over them."""
 
     @property
@@ -38,7 +38,7 @@ class Heights(Frozen, ABC):
 
 
 @dataclass(frozen=True, eq=False)
-class PowerHeights(Heights):
+class PowerMasses(InsideMasses):
     """G = u^k at knot u, for k i.i.d. drafts."""
 
     pools: Pools
@@ -65,7 +65,7 @@ class PowerHeights(Heights):
 
 
 @dataclass(frozen=True, eq=False)
-class SummedHeights(Heights):
+class SummedMasses(InsideMasses):
     """G as sums of what is known of each pool."""
 
     # (m,): the probability that all drafts are in the pool or below, and not all below
@@ -83,21 +83,21 @@ class SummedHeights(Heights):
 
 
 @singledispatch
-def heights_of(law: ByRatio, pools: Pools) -> Heights:
+def inside_masses_of(law: ByRatio, pools: Pools) -> InsideMasses:
     """Return G of a draft law over pools of its draft distribution.
 
     ``pools``: of the law's draft, in whatever unit.
     """
     last = np.cumsum(np.bincount(pools.index[pools.tokens > 0], minlength=len(pools.draft)))
     inside = law.inside_prefixes(pools.in_order)[: int(last[-1]) + 1]
-    return SummedHeights(np.diff(inside[np.concatenate([[0], last])]))
+    return SummedMasses(np.diff(inside[np.concatenate([[0], last])]))
 
 
-@heights_of.register
-def _(law: IID, pools: Pools) -> Heights:
-    return PowerHeights(pools, law.k)
+@inside_masses_of.register
+def _(law: IID, pools: Pools) -> InsideMasses:
+    return PowerMasses(pools, law.k)
 
 
-@heights_of.register
-def _(law: WithoutReplacement, pools: Pools) -> Heights:
-    return SummedHeights(pools.rises_without_replacement(law.draft, law.k))
+@inside_masses_of.register
+def _(law: WithoutReplacement, pools: Pools) -> InsideMasses:
+    return SummedMasses(pools.rises_without_replacement(law.draft, law.k))

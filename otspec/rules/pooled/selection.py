@@ -140,7 +140,7 @@ class PooledSelection(PooledRule):
         Exactly 0 with pools that are optimal, whose Σ min(b, q) is the optimum already.
         """
         # Numba, if it is there, is imported where it is needed.
-        from otspec.rules.pooled.residual_hits import residual_hits
+        from otspec.rules.pooled.draft_counts import residual_hits
 
         if self.pools.optimal:
             return as_number(0, like=self.draft)

@@ -13,8 +13,8 @@ from otspec._base.coerce import shown
 from otspec._base.digits import plain
 from otspec.distributions import Distribution
 from otspec.ratios import Pair, target_to_draft
+from otspec.rules.base.counts import HALVINGS, covers, crossing, geometric
 from otspec.rules.base.pair_rule import refuse_many_drafts
-from otspec.rules.base.powers import HALVINGS, covers, crossing, geometric
 
 MOST_EXACT = 2_000
 """Most drafts for which ρ* is found exactly."""

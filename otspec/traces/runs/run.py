@@ -11,12 +11,10 @@ from typing import TYPE_CHECKING, Any
 from otspec._base.extras import let_arrow_do_without_pandas
 from otspec._base.writing import write_text
 from otspec.traces.readers import ChangedInputError, Source
-from otspec.traces.runs.chunking import Chunk
-from otspec.traces.runs.folder import RunFolder
-from otspec.traces.runs.identity import Identity, name_of, refuse_changed
+from otspec.traces.runs.folder import Identity, RunFolder, name_of, refuse_changed
 from otspec.traces.runs.parallel import run_all
 from otspec.traces.runs.result_files import read_part, write_part
-from otspec.traces.runs.work import Work
+from otspec.traces.runs.work import Chunk, Work
 
 if TYPE_CHECKING:
     import pyarrow as pa

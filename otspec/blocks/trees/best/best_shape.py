@@ -243,10 +243,6 @@ def best_tree(
         The distribution of the text before the tree, as
         :meth:`otspec.blocks.DraftSelection.expected_after` takes it.
 
-    Returns
-    -------
-    BestTree
-
     Raises
     ------
     ValueError
