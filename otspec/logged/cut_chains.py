@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from otspec._base.arguments import as_list
+from otspec._base.arguments import as_list, as_real
 from otspec._base.arithmetic import Array
 from otspec.blocks.block_verification import BlockVerification
 from otspec.blocks.policies import Policy, policies
@@ -90,10 +90,12 @@ def cut_chains_on_blocks(
         raise ValueError("blocks is empty: at least one logged block is needed")
     costs = as_seconds(draft_cost, "draft_cost"), as_seconds(target_cost, "target_cost")
     sizes = [as_k(b, f"batches[{i}]") for i, b in enumerate(as_list(batches, "batches", "sizes"))]
+    cuts = as_list(thresholds, "thresholds", "confidences from 0 to 1")
+    cuts = [float(as_real(each, f"thresholds[{i}]", 0, 1)) for i, each in enumerate(cuts)]
     known = [_tokens(block) for block in logged]
     choices = [
         (name, threshold, length, _lengths(policy, logged))
-        for name, threshold, length, policy in _candidates(logged, thresholds)
+        for name, threshold, length, policy in _candidates(logged, cuts)
     ]
     return [
         max(

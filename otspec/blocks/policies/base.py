@@ -92,10 +92,18 @@ class Policy(Frozen):
         verify : callable, optional
             A program ``verify(drafts, chance)``; by default recursive rejection depth by depth, or
             of certain drafts a draw from the target.
+
+        Raises
+        ------
+        ValueError
+            Models that do not fit, or a verifier that cannot be called.
         """
+        if verify is None:
+            verify = by_match if self.certain else by_ratio
+        as_callable(verify, "verify", "a function verify(drafts, chance)")
         if self.keep is not None:
             draft, target = masked(draft, target, self.keep)
-        return PolicyRule(draft, target, self, verify or (by_match if self.certain else by_ratio))
+        return PolicyRule(draft, target, self, verify)
 
     def case(self, draft: Any) -> str:
         """Return how the cuts of a block depend on the drafts of an exact draft model.
