@@ -104,9 +104,7 @@ def test_losses_of_rules_are_those_of_the_rules(k):
             assert loss.item() == pytest.approx(1 - accepted, abs=1e-12)
         loss = rule_loss(row, torch.tensor(wanted), k, "gumbel-coupling").item()
         race = 1 - otspec.rules.GumbelCoupling(draft, wanted, k, normalize=True).acceptance()
-        assert loss >= race - 1e-12
-        if k == 1:
-            assert loss == pytest.approx(race, abs=1e-12)
+        assert loss == pytest.approx(race, abs=1e-12)
 
 
 def test_the_losses_to_compare_with():
