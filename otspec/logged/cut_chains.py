@@ -91,7 +91,7 @@ def cut_chains_on_blocks(
     costs = as_seconds(draft_cost, "draft_cost"), as_seconds(target_cost, "target_cost")
     sizes = [as_k(b, f"batches[{i}]") for i, b in enumerate(as_list(batches, "batches", "sizes"))]
     cuts = as_list(thresholds, "thresholds", "confidences from 0 to 1")
-    cuts = [float(as_real(each, f"thresholds[{i}]", 0, 1)) for i, each in enumerate(cuts)]
+    cuts = [as_real(each, f"thresholds[{i}]", 0, 1) for i, each in enumerate(cuts)]
     known = [_tokens(block) for block in logged]
     choices = [
         (name, threshold, length, _lengths(policy, logged))
