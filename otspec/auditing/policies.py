@@ -106,7 +106,7 @@ def audit_policy(
     >>> from otspec.blocks.policies import policies
     >>> report = audit_policy(policies(length=1)["confidence-dropped"])
     >>> report.case, report.lossless, report.loss.text, str(report.loss.found)
-    ('anticipating', False, (0,), '3/4')
+    ('anticipating', False, (0,), '1/3')
     """
     as_instance(policy, "policy", Policy, "a Policy")
     cases: set[str] = set()

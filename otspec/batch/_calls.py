@@ -12,7 +12,7 @@ from typing import Any
 from otspec._base.arguments import as_flag
 from otspec.batch import _dispatch, _running
 from otspec.batch._arguments import check_probabilities, check_tokens
-from otspec.batch._array_api.library import Array, is_torch
+from otspec.batch._array_api.library import Array, is_compiled
 from otspec.batch._array_api.problem import Problem
 from otspec.batch._arrays import one_library
 from otspec.batch._results import Verified, VerifiedBlock
@@ -63,7 +63,7 @@ def verified_block(
 def is_one_operation(draft: Array, target: Array, *, places: bool = False) -> bool:
     """Return whether a call of a rule is one operation; what does not fit goes by arrays."""
     return (
-        _is_compiled(draft)
+        is_compiled(draft)
         and _fits(draft, places)
         and _fits(target, places)
         and _dispatch.ROWS
@@ -81,15 +81,6 @@ def _fits(rows: Array, places: bool) -> bool:
         and rows.dtype in (torch.float32, torch.float64)
         and (rows.is_contiguous() or not (places or 0 in rows.stride()))
     )
-
-
-def _is_compiled(rows: Array) -> bool:
-    """Return whether PyTorch makes a graph of a call for these rows."""
-    if not is_torch(rows):
-        return False
-    import torch
-
-    return bool(torch.compiler.is_compiling())
 
 
 def operation(name: str) -> Any:

@@ -13,7 +13,7 @@ from otspec._base.arguments import as_choice, as_flag
 from otspec._base.coerce import shown
 from otspec.batch import _blocks, _pooled_rules, _rules, _running, _trees
 from otspec.batch._arguments import check_probabilities
-from otspec.batch._array_api.library import Array, Library, quietly
+from otspec.batch._array_api.library import Array, Library, is_compiled, quietly
 from otspec.batch._array_api.warping import Settings
 from otspec.batch._arrays import INTEGERS, as_count, as_number, dtype_name, one_library
 from otspec.warping import STEPS, as_order
@@ -212,6 +212,7 @@ def _settings(
     }
     double = library.dtype == library.xp.float64
     plain = (order is STEPS or type(order) is str) and {*map(type, given.values())} <= _PLAIN
+    plain = plain and not is_compiled(logits)  # a graph has no cache
     return (_kept if plain else _plain)(double, order, **given | of_rows)
 
 

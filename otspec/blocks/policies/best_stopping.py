@@ -129,7 +129,7 @@ def best_stopping(
     >>> draft, target = memoryless(["1/2", "1/2"]), memoryless(["1/4", "3/4"])
     >>> best = best_stopping(draft, target, 2, ("1/10", "1/10"))
     >>> best.rate, [str(best.drafts[text]) for text in [(), (0,), (1,)]]
-    (Fraction(20, 13), ['1', '0', '1'])
+    (Fraction(19, 11), ['1', '3/4', '1'])
     >>> best.check()
     """
     pair = as_models(draft, target)
