@@ -16,7 +16,7 @@ TORCH ?= torch==2.13.0+cpu
 ROOMS ?= rules trees advice lossy logged conformance batch
 COUNT ?= 20
 
-.PHONY: help demo test lint bench bench-peers docs gallery note backends coverage dist fuzz mutants nightly clean cones browser \
+.PHONY: help demo test lint bench bench-peers gpu docs gallery note backends coverage dist fuzz mutants nightly clean cones browser \
 	lock latest lowest
 
 help:
@@ -25,6 +25,7 @@ help:
 	@echo "make lint     ruff and mypy"
 	@echo "make bench    speed as ratios to a reference measured in the same run"
 	@echo "make bench-peers  the batch rules beside what others run, as a table and a chart"
+	@echo "make gpu      the tests and the benchmarks that need a CUDA device, as a table"
 	@echo "make docs     the documentation, as HTML in docs/_build"
 	@echo "make gallery  the figures book, into docs/pictures and docs/tables"
 	@echo "make note     a paper on the optimal rules, its numbers computed: build/note/note.pdf"
@@ -53,6 +54,9 @@ lint: $(VENV)/develop.stamp
 
 bench: $(VENV)/develop.stamp
 	$(BIN)/python -m pytest tests/benchmarks
+
+gpu: backends
+	PYTHONPATH=.:tests/benchmarks:tests/support $(BIN)/python tests/benchmarks/gpu.py --out build/gpu
 
 bench-peers: backends
 	PYTHONPATH=.:tests/benchmarks:tests/support $(BIN)/python tests/benchmarks/bench_peers.py \

@@ -30,6 +30,7 @@ MODULES = (
     "pooled_gain",
     "draft_laws",
     "shared_noise",
+    "cutting_drafts",
     "block_rules",
     "block_trees",
     "best_tree",

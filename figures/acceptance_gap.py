@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from figures.axes import legend_outside, rule_lines
+from figures.axes import name_rules, rule_lines
 from figures.contract import PAGE, Settings
 from figures.curves import Losses, against_k
 from figures.registry import item
@@ -56,4 +56,4 @@ class AcceptanceGap(Losses):
             against_counts(panel, self.ks, "number of i.i.d. drafts k")
         left.set(ylim=(0, 1), ylabel="mean acceptance")
         right.set(ylim=(-0.01, None), ylabel="mean gap to the optimum")
-        legend_outside(right, left)
+        name_rules(left, right)

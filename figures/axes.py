@@ -1,4 +1,4 @@
-"""What several pictures do to their axes: lines of rules, a legend aside."""
+"""What several pictures do to their axes: lines of rules, and their names."""
 
 from __future__ import annotations
 
@@ -6,7 +6,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import repeat
 from typing import TYPE_CHECKING, Any
 
+from matplotlib.lines import Line2D
+
 from figures.looks import look
+from otspec.plots.axes import label_ends
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -42,6 +45,14 @@ def rule_lines(
         else:
             axes.errorbar(xs, values, yerr=errors[rule], capsize=0, elinewidth=0.6, **keywords)
     return axes
+
+
+def name_rules(*panels: Axes) -> None:
+    """Write the names of lines at their ends, in each of the panels."""
+    for axes in panels:
+        handles, names = axes.get_legend_handles_labels()
+        lines = [handle if isinstance(handle, Line2D) else handle[0] for handle in handles]
+        label_ends(axes, dict(zip(names, lines, strict=True)))
 
 
 def legend_outside(axes: Axes, of: Axes | None = None, **more: Any) -> Axes:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from itertools import repeat
 from typing import Any
 
 import numpy as np
 
-from figures.axes import rule_lines
+from figures.axes import name_rules, rule_lines
 from figures.contract import Numbers, Picture, Settings
 from figures.registry import item
 from otspec.blocks import DraftSelection, TokenVerification, configurations, sweep
-from otspec.blocks.trees.branching import as_text
+from otspec.blocks.trees.token_tree import as_text
 from otspec.models import random_pair
 from otspec.rules import (
     KSequential,
@@ -85,16 +86,16 @@ class BlockTrees(Picture):
         return Numbers(("rule", "tree", "tokens per call"), tuple(rows))
 
     def draw(self, axes: list[Any]) -> None:
-        """Draw one line per rule over the trees."""
+        """Draw a mark for each rule and tree."""
         (panel,) = axes
         places = range(len(self.trees))
-        rule_lines(panel, places, self.efficiency)
+        rule_lines(panel, places, self.efficiency, styles=repeat({"linestyle": ""}))
         binary = [self.trees.index("2x2x2")]
         rule_lines(panel, binary, {SpecHub.title: [self.spechub]}, styles=[{"linestyle": ""}])
         panel.axhline(self.single, color="#555555", ls=":", lw=1.2)
-        panel.annotate("one draft", (places[-1], self.single), xytext=(0, 4),
-                       textcoords="offset points", ha="right")  # fmt: skip
+        panel.annotate("one draft", (places[0], self.single), xytext=(0, 4),
+                       textcoords="offset points", ha="left")  # fmt: skip
         panel.set_xticks(places, self.trees, rotation=45, ha="right", rotation_mode="anchor")
         panel.set_xlabel(f"children by depth, {BUDGET} candidate sequences each")
         panel.set_ylabel("tokens per call of the target")
-        panel.legend()
+        name_rules(panel)

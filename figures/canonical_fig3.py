@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 
 import otspec
-from figures.axes import legend_outside
+from figures.axes import name_rules
 from figures.contract import Cell, Numbers, Picture, Settings
 from figures.looks import look
 from figures.means import CHANCE, radius
@@ -157,7 +157,7 @@ class DraftTemperatures(Picture):
             panel.set_ylabel("mean acceptance")
         for panel in axes[2:]:
             panel.set_xlabel("temperature T")
-        legend_outside(axes[1])
+        name_rules(axes[1], axes[3])
 
 
 def _interval(mean: Mean) -> str:

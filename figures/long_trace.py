@@ -14,7 +14,7 @@ from typing import Any
 
 from figures.contract import Settings
 from otspec.blocks import BLOCK_RULES, BlockComparison, BlockVerificationPreprint
-from otspec.blocks.trees.branching import as_text
+from otspec.blocks.trees.token_tree import as_text
 from otspec.logged import LoggedBlock
 from otspec.logged.comparison import mean_and_error
 from otspec.rules import KSequential, PooledSelection, PooledSelectionWithoutReplacement

@@ -13,7 +13,7 @@ from figures.contract import Settings
 from figures.long_trace import KeptByTree, recorded
 from figures.tree_starts import Start
 from otspec.blocks import as_branching, configurations
-from otspec.blocks.trees.branching import as_text
+from otspec.blocks.trees.token_tree import as_text
 from otspec.logged import LoggedBlock
 from otspec.rules import (
     NaiveSampling,

@@ -14,7 +14,7 @@ from figures.on_letters import letter_trees
 from figures.registry import item
 from figures.tree_starts import PATHS, SEED
 from otspec.blocks import as_branching
-from otspec.blocks.trees.branching import as_text
+from otspec.blocks.trees.token_tree import as_text
 from otspec.rules import (
     PooledSelection,
     PooledSelectionWithoutReplacement,

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from figures.axes import legend_outside, rule_lines
+from figures.axes import name_rules, rule_lines
 from figures.contract import Cell, Numbers, Picture, Settings
 from figures.long_trees import BINARY, kept_in
 from figures.means import in_words, of_calls, radius
@@ -126,4 +126,4 @@ class BinaryTrees(Picture):
             panel.set_xlabel("nodes, with the root")
         right.set(xlabel="temperature T", xticks=self.temperatures)
         left.set_ylabel("tokens per call")
-        legend_outside(right, left)
+        name_rules(right)

@@ -10,7 +10,7 @@ from figures.long_trace import TREE_RULES, kept_by_tree
 from figures.means import mean_in_words, of_calls
 from figures.on_letters import LetterTrees, Warping, letter_pair
 from figures.registry import item
-from otspec.blocks.trees.branching import as_text
+from otspec.blocks.trees.token_tree import as_text
 from otspec.rules import KSequential
 
 PLACES = tuple((count, length) for length in (4, 8) for count in (1, 2, 4, 8))

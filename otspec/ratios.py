@@ -12,7 +12,7 @@ from otspec._base.arithmetic import Array, IntArray, is_exact, prefix_sums, suff
 from otspec._base.frozen import Frozen, cached_property
 from otspec.distributions import Distribution, as_pair
 
-_POWER = 1000
+POWER = 1000
 """Scales a subnormal number to a normal one below 1, exactly."""
 
 
@@ -179,8 +179,8 @@ def _sorted(
         return tokens, finer
     limits = np.finfo(float)
     for low, high, target_power, draft_power in (
-        (np.nextafter(0, 1), limits.tiny, _POWER, 0),  # 0 itself is exact
-        (limits.max, np.inf, 0, _POWER),
+        (np.nextafter(0, 1), limits.tiny, POWER, 0),  # 0 itself is exact
+        (limits.max, np.inf, 0, POWER),
     ):
         stretch = slice(*np.searchsorted(ratios, [low, high], sorter=tokens).tolist())
         part = tokens[stretch]

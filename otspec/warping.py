@@ -59,10 +59,10 @@ def name_of_order(order: Iterable[str]) -> str:
 def warped(
     xp: Any,
     logits: Any,
-    temperature: float,
-    top_k: int | None,
-    top_p: float | None,
-    min_p: float | None = None,
+    temperature: Any,
+    top_k: Any,
+    top_p: Any,
+    min_p: Any = None,
     order: Order = STEPS,
 ) -> Any:
     """Return the distributions of rows of logits.
@@ -84,13 +84,13 @@ def warped(
         The functions of the standard, as of its version of 2023.
     logits : array, shape (..., V)
         float32 or float64, in which is computed. ``-inf`` masks a token.
-    temperature : float
-        Positive.
-    top_k : int, optional
+    temperature : float or array, shape (..., 1)
+        Positive. This and the others are one for all rows, or an array that fits to the logits.
+    top_k : int or array, optional
         At least 1.
-    top_p : float, optional
+    top_p : float or array, optional
         Above 0 and at most 1.
-    min_p : float, optional
+    min_p : float or array, optional
         At least 0 and at most 1.
     order : tuple of str
         Each of :data:`STEPS` once.
@@ -105,25 +105,34 @@ def warped(
     for step in order:
         if step == "temperature":
             scaled, chances = scaled / temperature, None
-        elif step == "top_k" and top_k is not None and top_k < logits.shape[-1]:
-            smallest = _ascending(xp, scaled, top_k)[..., -top_k][..., None]
-            scaled = _masked(xp, scaled, scaled < smallest)
-        elif step == "top_p" and top_p is not None and top_p != 1:
+        elif step == "top_k" and _takes_away(top_k, below=logits.shape[-1]):
+            scaled = _masked(xp, scaled, scaled < _smallest(xp, scaled, top_k))
+        elif step == "top_p" and _takes_away(top_p, below=1):
             chances = _normalised(xp, xp.exp(scaled))
             scaled = _masked(xp, scaled, ~_likeliest(xp, chances, top_p))
-        elif step == "min_p" and min_p:
+        elif step == "min_p" and (_is_array(min_p) or min_p):
             # The largest is 0, so that this compares with the logarithm of the ratio.
-            scaled = _masked(xp, scaled, scaled < math.log(min_p))
+            least = xp.log(min_p) if _is_array(min_p) else math.log(min_p)
+            scaled = _masked(xp, scaled, scaled < least)
     if chances is None:
         return _normalised(xp, xp.exp(scaled))
     return _normalised(xp, xp.where(scaled > -math.inf, chances, xp.zeros_like(chances)))
+
+
+def _is_array(value: Any) -> bool:
+    return getattr(value, "ndim", 0) > 0
+
+
+def _takes_away(value: Any, below: float) -> bool:
+    """Return whether a step may take tokens away."""
+    return _is_array(value) or (value is not None and value < below)
 
 
 def _masked(xp: Any, scaled: Any, gone: Any) -> Any:
     return xp.where(gone, xp.full_like(scaled, -math.inf), scaled)
 
 
-def _likeliest(xp: Any, probabilities: Any, top_p: float) -> Any:
+def _likeliest(xp: Any, probabilities: Any, top_p: Any) -> Any:
     """Return which tokens are the fewest likeliest that reach ``top_p``: (..., V) of bool."""
     ordered = xp.flip(xp.sort(probabilities, axis=-1, stable=False), axis=-1)
     sums = xp.cumulative_sum(ordered, axis=-1)
@@ -132,13 +141,19 @@ def _likeliest(xp: Any, probabilities: Any, top_p: float) -> Any:
     least = xp.take_along_axis(ordered, number - 1, axis=-1)
     above, tied = probabilities > least, probabilities == least
     place = xp.cumulative_sum(xp.astype(tied, xp.int32), axis=-1)
-    return above | (tied & (place <= number - _count(xp, above)))
+    kept = above | (tied & (place <= number - _count(xp, above)))
+    return kept | (top_p >= 1) if _is_array(top_p) else kept
 
 
-def _ascending(xp: Any, values: Any, k: int) -> Any:
-    """Return the values with the k-th largest in its place of the ascending order."""
+def _smallest(xp: Any, values: Any, k: Any) -> Any:
+    """Return the k-th largest value of each row; the smallest if there are fewer: (..., 1)."""
+    if _is_array(k):
+        place = xp.clip(values.shape[-1] - k, min=0)
+        place = xp.broadcast_to(place, (*values.shape[:-1], 1))
+        return xp.take_along_axis(xp.sort(values, axis=-1), place, axis=-1)
     # The standard has no partition, which takes a tenth of the time.
-    return xp.partition(values, -k) if hasattr(xp, "partition") else xp.sort(values, axis=-1)
+    ordered = xp.partition(values, -k) if hasattr(xp, "partition") else xp.sort(values, axis=-1)
+    return ordered[..., -k][..., None]
 
 
 def _count(xp: Any, flags: Any) -> Any:

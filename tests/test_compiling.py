@@ -54,7 +54,7 @@ def test_every_loop_of_the_package_is_kept():
         if isinstance(value, Dispatcher)
     }
     assert {
-        "fast_burn",
+        "fast_run",
         "fast_rising",
         "fast_best_steps",
         "fast_binned",

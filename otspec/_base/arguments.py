@@ -38,23 +38,9 @@ def as_integer(
     wanted: str = "an integer",
     otherwise: str = "pass a smaller one",
 ) -> int:
-    """Check an integer.
+    """Check an integer from ``least`` to ``most``.
 
-    Parameters
-    ----------
-    value : object
-    name : str
-    least, most : int
-        The range that it may be in.
-    wanted : str
-        What to pass, for the error message.
-    otherwise : str
-        What to do where more than ``most`` are wanted.
-
-    Raises
-    ------
-    ValueError
-        Not an integer (``True`` and ``2.0`` are not), or out of range.
+    The error message says to pass what is ``wanted``, or ``otherwise`` where it is too large.
     """
     number = plain_integer(value)
     if number is None:
@@ -209,20 +195,9 @@ def as_float_above(
 
 
 def as_list(values: Any, name: str, wanted: str, most: int = MOST_ITEMS) -> list[Any]:
-    """Return what a collection holds, in order.
+    """Return what a collection holds, in order; for the error message, what is ``wanted``.
 
-    Parameters
-    ----------
-    values : iterable
-    name : str
-    wanted : str
-        What it should be, for the error message.
-    most : int
-
-    Raises
-    ------
-    ValueError
-        Text, a mapping, nothing that can be gone through, masked entries, or more than ``most``.
+    Text, sets, mappings and masked entries are refused, and more than ``most``.
     """
     _refuse_unordered(values, name, wanted, True)
     items = []

@@ -41,10 +41,6 @@ def draw_pareto(advice: Advice, ax: Axes | None = None) -> Axes:
     ax : matplotlib.axes.Axes, optional
         By default new ones in the package's style.
 
-    Returns
-    -------
-    matplotlib.axes.Axes
-
     Raises
     ------
     ValueError

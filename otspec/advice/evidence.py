@@ -47,12 +47,7 @@ class Evidence(Protocol):
 
 @dataclass(frozen=True)
 class ModelEvidence:
-    """Two language models, of which all is exact.
-
-    Parameters
-    ----------
-    draft, target : Model
-    """
+    """Two language models, of which all is exact."""
 
     draft: Model
     target: Model

@@ -2,31 +2,127 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import reduce
+from operator import add
 
 import numpy as np
 
-from otspec._base.arithmetic import Array
+from otspec._base.arithmetic import Array, IntArray
 from otspec._base.frozen import Frozen, cached_property
 from otspec.advice.evaluation.candidates import Candidate, CheckedRule
-from otspec.advice.evaluation.choices import Interval
+from otspec.advice.evaluation.choices import UNKNOWN, Interval
 from otspec.advice.evaluation.numbers import TextNumbers
-from otspec.advice.evaluation.tally import FoldedTally
 from otspec.blocks import BestTrees
 from otspec.blocks.trees.best.acceptance_rates import Chances
+from otspec.estimate import radius_of
+from otspec.logged.tally import Tally
+
+FOLDS = 5
+"""Into how many parts texts are divided: a choice made on all others is measured on each."""
+
+
+@dataclass(frozen=True, eq=False)
+class FoldedTally(Frozen):
+    """Sums over texts of the tokens and the calls of each choice, in folds.
+
+    Texts are the independent units. Of them only sums and products are kept, so that logs of any
+    length take the memory of one.
+    """
+
+    choices: int
+    folds: tuple[Tally, ...]  # of the tokens of all choices, and then of their calls
+
+    @classmethod
+    def of_none(cls, choices: int) -> FoldedTally:
+        """Return the sums over no text."""
+        return cls(choices, (Tally.of(np.zeros((0, 2 * choices))),) * FOLDS)
+
+    def with_texts(self, texts: IntArray, tokens: Array, calls: Array) -> FoldedTally:
+        """Return the sums with those of more texts.
+
+        Shapes: ``tokens`` and ``calls`` (m, choices). ``texts``, shape (m,): their numbers, which
+        say in which fold each is.
+        """
+        rows = np.concatenate([tokens, calls], axis=1)
+        folds = tuple(
+            before + Tally.of(rows[texts % FOLDS == fold]) for fold, before in enumerate(self.folds)
+        )
+        return FoldedTally(self.choices, folds)
+
+    @cached_property
+    def whole(self) -> Tally:
+        """The sums over all texts."""
+        return reduce(add, self.folds)
+
+    def tokens_per_call(self) -> Array:
+        """Return Σ tokens / Σ calls of each choice, shape (choices,)."""
+        return _ratios(self.whole.sums)
+
+    def interval(self, choice: int) -> Interval:
+        """Return the interval of the tokens per call of a choice."""
+        _, low, high = self.whole.ratio(self._unit(choice), self._unit(self.choices + choice))
+        return low, high
+
+    def loss(self, choice: int, best: int, seconds: Array) -> tuple[float, Interval]:
+        """Return which part of the speed of the best is lost, and the interval of that."""
+        whole = self.whole
+        speeds = _ratios(whole.sums) / seconds
+        part = float(speeds[choice] / speeds[best])
+        # What each text adds to the logarithm of the ratio.
+        direction = sum(
+            sign * self._unit(place) / whole.sums[place]
+            for place, sign in (
+                (choice, 1), (self.choices + choice, -1), (best, -1), (self.choices + best, 1),
+            )
+        )  # fmt: skip
+        radius = part * radius_of(whole.square(np.asarray(direction)), whole.texts)
+        return 1 - part, (1 - part - radius, min(1 - part + radius, 1.0))
+
+    def held_out(self, seconds: Array) -> tuple[float, Interval]:
+        """Return the speed of the fastest choice of all other folds in each, and its interval.
+
+        Choosing the best of many flatters it; this is not flattered.
+
+        Shapes: ``seconds`` (choices,). Result: tokens per second; NaN for fewer than two folds with
+        texts.
+        """
+        whole, filled = self.whole, [fold for fold in self.folds if fold.texts]
+        if len(filled) < 2:
+            return math.nan, UNKNOWN
+        chosen = [int(np.argmax(_ratios(whole.sums - fold.sums) / seconds)) for fold in filled]
+        pairs = list(zip(filled, chosen, strict=True))
+        tokens = sum(fold.sums[one] for fold, one in pairs)
+        time = sum(seconds[one] * fold.sums[self.choices + one] for fold, one in pairs)
+        square = sum(
+            fold.square(
+                self._unit(one) / tokens - seconds[one] * self._unit(self.choices + one) / time
+            )
+            for fold, one in pairs
+        )
+        speed = float(tokens / time)
+        radius = speed * radius_of(square, whole.texts)
+        return speed, (max(speed - radius, 0.0), speed + radius)
+
+    def _unit(self, place: int) -> Array:
+        direction = np.zeros(2 * self.choices)
+        direction[place] = 1
+        return direction
+
+
+def _ratios(sums: Array) -> Array:
+    tokens, calls = np.split(sums, 2)
+    ratios: Array = tokens / calls
+    return ratios
 
 
 @dataclass(frozen=True, eq=False)
 class TextEvidence(Frozen):
-    """Logged texts, part by part.
+    """Logged texts, part by part."""
 
-    Parameters
-    ----------
-    parts : callable
-        Gives the parts anew each time, of which one is held in memory at a time.
-    """
-
+    # gives the parts anew each time, of which one is held in memory at a time
     parts: Callable[[], Iterable[TextNumbers]]
 
     def best_trees(
@@ -77,12 +173,7 @@ class TextEvidence(Frozen):
 
 @dataclass(frozen=True)
 class TextWorth:
-    """What candidates are worth on texts.
-
-    Parameters
-    ----------
-    tally : FoldedTally
-    """
+    """What candidates are worth on texts."""
 
     tally: FoldedTally
 

@@ -9,9 +9,8 @@ from typing import Any
 import numpy as np
 
 from otspec._base.arguments import as_instance, as_list
-from otspec.advice.evaluation.drafted import drafted_texts
-from otspec.advice.evaluation.lossy_chain import LossyChain
-from otspec.advice.evaluation.numbers import Asked, TextNumbers
+from otspec.advice.evaluation.candidates import LossyChain
+from otspec.advice.evaluation.numbers import Asked, TextNumbers, drafted_texts
 from otspec.advice.evaluation.search import DEEPEST
 from otspec.advice.evidence import Evidence, ModelEvidence
 from otspec.advice.on_texts import TextEvidence
@@ -31,13 +30,7 @@ def is_paths(logs: Any) -> bool:
 
 
 def refuse_lossy(asked: Sequence[Asked]) -> None:
-    """Refuse to say what a lossy rule keeps of texts that it would not have written.
-
-    Raises
-    ------
-    ValueError
-        A lossy rule is asked.
-    """
+    """Refuse to say what a lossy rule keeps of texts that it would not have written."""
     for each in asked:
         if isinstance(each.rule, LossyChain):
             raise ValueError(
@@ -53,14 +46,7 @@ def evidence_of(
     warping: Warping | None,
     drawn: Warp | None,
 ) -> tuple[Evidence, int, str]:
-    """Return the evidence of logs, how many levels it is for, and where it is from.
-
-    Raises
-    ------
-    ValueError
-        Something else; no block, or one that is shorter than ``depth``; or a warping of what is a
-        distribution already.
-    """
+    """Return the evidence of logs, how many levels it is for, and where it is from."""
     if isinstance(logs, Trace):
         blocks = list(logs.blocks(warping or Warping(), drawn=drawn or Warp()))
     elif warping is not None or drawn is not None:

@@ -1,4 +1,4 @@
-"""A report on advice as one HTML file that needs nothing else."""
+"""An advice in sentences, as a document for programs, and as one HTML file."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from otspec.advice.evaluation.candidates import NO_DRAFT
 from otspec.advice.evaluation.choices import Choice, Loss
 from otspec.plots import svg
 from otspec.reports.findings import percent
-from otspec.reports.origin import UNKNOWN, Origin, origin_section
+from otspec.reports.summary_file import UNKNOWN, Origin, origin_section
 
 _CAPTION = (
     "Each mark is a choice; a grey line joins what is equally fast. The steps are the most tokens "
@@ -29,18 +29,8 @@ _INTERVALS = "Below each number is its 95% confidence interval for the mean over
 def write_report(path: Path, advices: Sequence[Advice], origin: Origin = UNKNOWN) -> None:
     """Write the report.
 
-    Parameters
-    ----------
-    path : path
-    advices : sequence of Advice
-        One for each way in which the models were looked at.
-    origin : Origin
-        How it was made, as the end of the report says.
-
-    Raises
-    ------
-    OSError
-        The file cannot be written.
+    ``advices``: one for each way in which the models were looked at. ``origin``: how it was made,
+    as the end of the report says.
     """
     title = "What to draft, and how to verify it"
     write_text(path, "\n".join(page(title, _body(advices, origin))))

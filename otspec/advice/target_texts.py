@@ -60,13 +60,7 @@ class WrittenTexts(TextNumbers):
 
 
 def written_texts(texts: Iterable[Written], asked: Sequence[Asked]) -> WrittenTexts:
-    """Ask rules at all positions of texts, of which one row of each model is looked at a time.
-
-    Raises
-    ------
-    ValueError
-        What a rule refuses.
-    """
+    """Ask rules at all positions of texts, of which one row of each model is looked at a time."""
     clusters, lengths, beside, ended = [], [], [], []
     answers: list[list[Array]] = [[] for _ in asked]
     for text in texts:

@@ -112,10 +112,6 @@ def audit_blocks(
         The error per text that counts as rounding, from 0 to below 1; by default none in exact
         arithmetic, and in floats one rounding error per text and eight per token of it.
 
-    Returns
-    -------
-    BlockAudit
-
     Raises
     ------
     ValueError

@@ -14,24 +14,15 @@ from otspec._base.digits import plain
 from otspec.auditing.sandbox import Crash, attempt, attribute
 from otspec.distributions import Distribution, as_distribution
 from otspec.drafts import IID, LAWS, DraftLaw
-from otspec.rules.base.program_rule import ProgramRule
+from otspec.rules.base.law_rule import ProgramRule
 
 
 class DisagreementError(Exception):
     """What is wrong with what a rule says of itself, or answers.
 
-    Parameters
-    ----------
-    about : str
-        Its attribute, ``making`` it, its ``kernel``, or a ``sampler``.
-    reason : str
-        In words.
-    crash : Crash, optional
-        If asking for it failed.
-    drafts : tuple of tuple of int
-        About which drafts it was asked, if about any.
-    tolerance : float
-        What was forgiven.
+    ``about``: its attribute, ``making`` it, its ``kernel``, or a ``sampler``. ``reason``: in words.
+    ``crash``: if asking for it failed. ``drafts``: about which drafts it was asked, if about any.
+    ``tolerance``: what was forgiven.
     """
 
     def __init__(
@@ -59,13 +50,7 @@ class NoDistributionError(DisagreementError):
 
 
 def kernel_of(rule: Any, law: DraftLaw, target: Distribution) -> Callable[..., Any]:
-    """Return the kernel of a rule or a program, or a callable itself.
-
-    Raises
-    ------
-    DisagreementError
-        It is none of them: it cannot be called with the drafts alone, nor with them and chance.
-    """
+    """Return the kernel of a rule or a program, or a callable itself."""
     kernel = _read(rule, "kernel")
     if kernel is None:
         program = rule if callable(rule) else _read(rule, "verify")
@@ -134,16 +119,7 @@ def named_parameters(signature: inspect.Signature) -> str:
 def law_name_of(rule: Any, drafts: str | None) -> str:
     """Return the name of the draft law that a rule verifies: as it says, or else ``drafts``.
 
-    Parameters
-    ----------
-    rule : object
-    drafts : str or None
-        The law that is asked for, by name; None for what the rule says, or else ``"iid"``.
-
-    Raises
-    ------
-    DisagreementError
-        It names no law, or another than is asked for.
+    ``drafts``: the law that is asked for, by name; None for what the rule says, or else ``"iid"``.
     """
     declared = _read(rule, "drafts")
     if declared is None:
@@ -166,23 +142,9 @@ def check_declared(
 ) -> None:
     """Compare ``k``, ``target`` and ``law`` of a rule, where it has them, with the right ones.
 
-    Parameters
-    ----------
-    rule : object
-    name : str
-        Of the law.
-    law : DraftLaw
-        What the drafts are drawn from.
-    target : ndarray, shape (n,)
-        What the output should be distributed as.
-    tolerance : float or None
-        The error of a float that counts as rounding; None for one rounding per draft tuple and
-        eight per token. Exact numbers have to be equal.
-
-    Raises
-    ------
-    DisagreementError
-        One of them is another, or asking for it fails.
+    ``name``: of the law. ``law``: what the drafts are drawn from. ``target``, shape (n,): what the
+    output should be distributed as. ``tolerance``: the error of a float that counts as rounding;
+    None for one rounding per draft tuple and eight per token. Exact numbers have to be equal.
     """
     for about, judge in (
         ("k", lambda value: _wrong_k(value, law)),
@@ -200,13 +162,7 @@ def check_declared(
 
 
 def as_declared(law: Any, n: int) -> Distribution:
-    """Return the output law that a rule declares.
-
-    Raises
-    ------
-    ValueError
-        No distribution over n tokens.
-    """
+    """Return the output law that a rule declares."""
     declared = as_distribution(law, "declared_output")
     if len(declared) != n:
         raise ValueError(
@@ -216,13 +172,7 @@ def as_declared(law: Any, n: int) -> Distribution:
 
 
 def declared_by(rule: Any, n: int) -> Distribution | None:
-    """Return the output law that a rule under audit declares, if it does.
-
-    Raises
-    ------
-    DisagreementError
-        Asking for it fails, or it is no distribution over n tokens.
-    """
+    """Return the output law that a rule under audit declares, if it does."""
     law = _read(rule, "declared_output")
     if law is None:
         return None

@@ -42,23 +42,10 @@ def deviations(counts: IntArray, wanted: Array) -> Array:
 def p_value(found: float, known: Array, law: Array, size: int, rng: np.random.Generator) -> float:
     """Return how often samples of a law deviate at least as much as was found.
 
-    Parameters
-    ----------
-    found : float
-        The deviation that was found.
-    known : ndarray
-        The cumulants of the deviation.
-    law : ndarray, shape (m,)
-        Probabilities of the cells; they sum to 1.
-    size : int
-        How many samples fall on the cells.
-    rng : numpy.random.Generator
-
-    Returns
-    -------
-    float
-        A random number that is at most a with probability at most a, for each a, if the samples
-        do have that law.
+    ``found``: the deviation that was found. ``known``: the cumulants of the deviation. ``law``,
+    shape (m,): probabilities of the cells; they sum to 1. ``size``: how many samples fall on the
+    cells. Result: a random number that is at most a with probability at most a, for each a, if the
+    samples do have that law.
 
     Notes
     -----
@@ -84,11 +71,7 @@ def p_value(found: float, known: Array, law: Array, size: int, rng: np.random.Ge
 def simulated(law: Array, size: int, rng: np.random.Generator) -> Iterator[IntArray]:
     """Yield :data:`SIMULATIONS` rows of multinomial counts, in blocks that grow.
 
-    Parameters
-    ----------
-    law : ndarray, shape (m,)
-    size : int
-    rng : numpy.random.Generator
+    Shapes: ``law`` (m,).
     """
     draw = _many_cells if len(law) ** 2 > size else _few_cells
     drawn, rows = 0, ENOUGH
@@ -125,15 +108,8 @@ def _many_cells(law: Array, size: int, rows: int, rng: np.random.Generator) -> I
 def cumulants(wanted: Array) -> Array:
     """Return the first cumulants of the deviation of independent Poisson counts.
 
-    Parameters
-    ----------
-    wanted : ndarray, shape (m,)
-        Means of the counts.
-
-    Returns
-    -------
-    ndarray, shape (ORDERS + 1,)
-        Entry r is the cumulant of order r: 1 the mean, 2 the variance.
+    ``wanted``, shape (m,): means of the counts. Result, shape (ORDERS + 1,): entry r is the
+    cumulant of order r: 1 the mean, 2 the variance.
     """
     means, repeats = np.unique(wanted, return_counts=True)
     central, found = np.zeros((2, 2 * ORDERS + 1, len(means)))
@@ -151,14 +127,8 @@ def cumulants(wanted: Array) -> Array:
 def tail_bound(found: float, known: Array, size: int) -> float:
     """Return a bound of the probability that multinomial counts deviate so much.
 
-    Parameters
-    ----------
-    found : float
-        The deviation.
-    known : ndarray
-        The cumulants of independent Poisson counts.
-    size : int
-        How many samples fall on the cells.
+    ``found``: the deviation. ``known``: the cumulants of independent Poisson counts. ``size``: how
+    many samples fall on the cells.
     """
     spread = math.sqrt(known[2])
     distance = (found - known[1]) / spread

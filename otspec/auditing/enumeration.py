@@ -31,14 +31,8 @@ def enumerated(
 ) -> Audit:
     """Audit a kernel over all drafts.
 
-    Parameters
-    ----------
-    kernel : callable
-    problem : Problem
-    in_fractions, in_floats : float
-        The error per token that counts as rounding if all is exact, and if anything is not.
-    declared : ndarray, shape (n,), optional
-        The output law that the rule declares.
+    ``in_fractions`` and ``in_floats``: the error per token that counts as rounding if all is exact,
+    and if anything is not. ``declared``, shape (n,): the output law that the rule declares.
     """
     laws = [problem.masses] if declared is None else [problem.masses, declared]
     try:
@@ -106,13 +100,7 @@ def _as_row(answer: Any, n: int) -> Array:
 
 
 def row_of(masses: Mapping[int, Any], n: int) -> list[Any]:
-    """Return the distribution of a token of which the chances are given, one entry per token.
-
-    Raises
-    ------
-    ValueError
-        Something that is no token from 0 to n − 1.
-    """
+    """Return the distribution of a token of which the chances are given, one entry per token."""
     for token in masses:
         if not 0 <= token < n:
             raise ValueError(f"token {token} is out of range: tokens are 0 to {n - 1}")

@@ -16,7 +16,7 @@ from otspec.auditing.enumeration import Kernel, enumerated
 from otspec.auditing.report import Audit, Problem, problem_of, step_problem
 from otspec.auditing.sandbox import attempt, attribute
 from otspec.distributions import Distribution, DistributionLike, as_distribution
-from otspec.drafts import DraftLaw
+from otspec.drafts import DraftLaw, Masked
 from otspec.drafts.base import as_law
 from otspec.rules.base.rule import Rule
 
@@ -50,7 +50,8 @@ def audit(
         verifies and corrects, and returns the output or its distribution; of a step there is no
         acceptance, and no optimum.
     law : DraftLaw, optional
-        The law of the drafts; for a rule by default its own. A step has none.
+        The law of the drafts; for a rule by default its own. A step has none. For a
+        :class:`otspec.Masked` law a kernel may leave out the null token.
     target : array_like, optional
         What the output should be distributed as; for a rule by default its own.
     tolerance : float, optional
@@ -133,19 +134,24 @@ def audit(
 
 def _kernel_of(rule: Any, law: DraftLaw, target: Distribution) -> Kernel:
     try:
-        return kernel_of(rule, law, target)
+        kernel = kernel_of(rule, law, target)
     except DisagreementError as found:
         raise ValueError(f"rule cannot be audited: {found.reason}") from found
+    return _with_null(kernel, law.null) if isinstance(law, Masked) else kernel
+
+
+def _with_null(kernel: Kernel, null: int) -> Kernel:
+    """Return a kernel whose answers may leave out the null token, which is never the output."""
+
+    def answer(x: tuple[int, ...]) -> Any:
+        row = kernel(x)
+        return [*row, 0] if hasattr(row, "__len__") and len(row) == null else row
+
+    return answer
 
 
 def checked_tolerance(tolerance: float | None) -> float | None:
-    """Return a tolerance as a float, None as it is.
-
-    Raises
-    ------
-    ValueError
-        Not a number from 0 to below 1: within 1 everything is lossless.
-    """
+    """Return a tolerance as a float, None as it is."""
     if tolerance is None:
         return None
     number = float(as_real(tolerance, "tolerance"))

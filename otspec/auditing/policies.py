@@ -1,4 +1,4 @@
-"""Is a drafting policy lossless with a verifier: the smallest models on which it is not (41)."""
+"""Is a drafting policy lossless with a verifier: the smallest loss, if any (Theory, 37)."""
 
 from __future__ import annotations
 
@@ -8,14 +8,16 @@ from fractions import Fraction
 from itertools import pairwise, product
 from typing import Any, NamedTuple
 
-from otspec._base.arguments import as_instance, as_integer
+from otspec._base.arguments import as_instance, as_integer, as_list
 from otspec._base.arithmetic import Number
 from otspec._base.frozen import Shown
 from otspec.auditing.blocks import audit_blocks
 from otspec.blocks.base import BlockRule
 from otspec.blocks.policies.base import Policy, Verify
-from otspec.models import Model, markov, memoryless
+from otspec.models import Model, as_models, markov, memoryless
 from otspec.models.base import Prefix
+
+_PAIRS = "pairs of a draft and a target model"
 
 
 class Loss(NamedTuple):
@@ -63,9 +65,9 @@ def small_pairs(largest: int = 3) -> Iterator[tuple[Model, Model]]:
     Parameters
     ----------
     largest : int
-        The largest denominator of a probability.
+        The largest denominator of a probability, from 2 to 32.
     """
-    most = as_integer(largest, "largest", 2)
+    most = as_integer(largest, "largest", 2, 32)
     masses = [Fraction(i, d) for d in range(2, most + 1) for i in range(1, d)]
     masses = list(dict.fromkeys(masses))
     ordered = sorted(
@@ -97,19 +99,25 @@ def audit_policy(
     Raises
     ------
     ValueError
-        No policy; or models in floats.
+        No policy, no pairs of models, or models in floats.
 
     Examples
     --------
     >>> from otspec.blocks.policies import policies
     >>> report = audit_policy(policies(length=1)["confidence-dropped"])
     >>> report.case, report.lossless, report.loss.text, str(report.loss.found)
-    ('anticipating', False, (0,), '3/4')
+    ('anticipating', False, (0,), '1/3')
     """
     as_instance(policy, "policy", Policy, "a Policy")
-    cases, count = set(), 0
+    cases: set[str] = set()
+    count = 0
     loss = None
-    for draft, target in small_pairs() if pairs is None else pairs:
+    given = small_pairs() if pairs is None else as_list(pairs, "pairs", _PAIRS)
+    for i, pair in enumerate(given):
+        both = as_list(pair, f"pairs[{i}]", _PAIRS)
+        if len(both) != 2:
+            raise ValueError(f"pairs[{i}] has {len(both)} entries: pass {_PAIRS}")
+        draft, target = as_models(*both)
         count += 1
         beginnings = [draft, *(draft.after((token,)) for token in range(draft.n))]
         cases |= {policy.case(model) for model in beginnings}

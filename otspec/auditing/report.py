@@ -16,7 +16,7 @@ from otspec.chance import Chance
 from otspec.distributions import Distribution, DistributionLike, as_distribution
 from otspec.drafts import DraftLaw, Fixed
 from otspec.optimum import optimal_acceptance
-from otspec.rules.base.program_rule import ProgramRule
+from otspec.rules.base.law_rule import ProgramRule
 from otspec.rules.lossy.divergences import kullback_leibler
 
 
@@ -150,21 +150,12 @@ class Audit(Frozen):
 
 @dataclass(frozen=True, eq=False)
 class Problem(Frozen):
-    """What a kernel is held to.
+    """What a kernel is held to."""
 
-    Parameters
-    ----------
-    drafts : tuple of tuple of int
-        Every draft tuple of positive probability.
-    masses : ndarray, shape (len(drafts),)
-    target : ndarray, shape (n,)
-    optimum : float, Fraction or None
-        The most that a lossless rule accepts; None if nothing is known of the drafts.
-    """
-
-    drafts: tuple[tuple[int, ...], ...]
-    masses: Array
-    target: Distribution
+    drafts: tuple[tuple[int, ...], ...]  # every draft tuple of positive probability
+    masses: Array  # (len(drafts),)
+    target: Distribution  # (n,)
+    # the most that a lossless rule accepts; None if nothing is known of the drafts
     optimum: Number | None
 
     @property

@@ -19,11 +19,10 @@ from otspec._base.arguments import (
 )
 from otspec._base.arithmetic import Array, IntArray
 from otspec._base.frozen import Shown
-from otspec.auditing.black_box import Drawn, drawn
+from otspec.auditing.black_box import Drawn, drawn, seeded
 from otspec.auditing.declared import DisagreementError, check_declared
 from otspec.auditing.deviation import cumulants, deviations, p_value, resolution
 from otspec.auditing.exact import MOST_ACCURACY, told
-from otspec.auditing.seeding import seeded
 from otspec.distributions import Distribution, DistributionLike
 from otspec.drafts import DraftLaw
 from otspec.drafts.base import as_law
@@ -119,10 +118,6 @@ def audit_samples(
         What the sampler is said to implement. Then the joint law of the token and the accepted
         index, which the sampler must return, is tested against the rule's (small vocabularies).
         The rule has to be lossless, for the law and the target above.
-
-    Returns
-    -------
-    SampleAudit
 
     Raises
     ------

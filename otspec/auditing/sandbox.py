@@ -16,41 +16,18 @@ import numpy as np
 
 @dataclass(frozen=True)
 class Crash:
-    """What code under audit raised.
+    """What code under audit raised."""
 
-    Parameters
-    ----------
-    what : str
-        In words and on one line, such as ``fails with KeyError: 'k'``.
-    traceback : str
-        As Python prints it, from the code under audit on.
-    error : BaseException
-    """
-
-    what: str
-    traceback: str
+    what: str  # in words and on one line, such as ``fails with KeyError: 'k'``
+    traceback: str  # as Python prints it, from the code under audit on
     error: BaseException
 
 
 def attempt(function: Callable[..., Any], *arguments: Any) -> tuple[Any, Crash | None]:
     """Call code under audit.
 
-    Parameters
-    ----------
-    function : callable
-    *arguments
-
-    Returns
-    -------
-    result : object
-        None if the call failed.
-    crash : Crash or None
-        What it raised: also ``SystemExit``, and a ``KeyboardInterrupt`` that is its own.
-
-    Raises
-    ------
-    KeyboardInterrupt
-        A person pressed Ctrl-C meanwhile, whatever the code made of that.
+    ``result``: None if the call failed. ``crash``: what it raised: also ``SystemExit``, and a
+    ``KeyboardInterrupt`` that is its own.
     """
     ear = _Ear()
     result, crash = None, None
@@ -72,15 +49,8 @@ def takes_token(
 ) -> bool:
     """Return whether a function that fails for a tuple of drafts can be called with one token.
 
-    Parameters
-    ----------
-    function : callable
-    x : tuple of int
-        The drafts for which it failed.
-    crash : Crash or None
-        How: only a ``TypeError`` or a ``LookupError`` comes from a tuple where a token is meant.
-    *arguments
-        What else it is called with.
+    ``x``: the drafts for which it failed. ``crash``: how: only a ``TypeError`` or a ``LookupError``
+    comes from a tuple where a token is meant. ``arguments``: what else it is called with.
     """
     if crash is None or not isinstance(crash.error, (TypeError, LookupError)):
         return False
@@ -93,13 +63,7 @@ def write_index(x: tuple[int, ...]) -> str:
 
 
 def attribute(thing: Any, name: str) -> Any:
-    """Return an attribute, None if there is none; to be called by :func:`attempt`.
-
-    Raises
-    ------
-    BaseException
-        Whatever a property raises, an ``AttributeError`` of its own included.
-    """
+    """Return an attribute, None if there is none; to be called by :func:`attempt`."""
     try:
         return getattr(thing, name)
     except AttributeError:

@@ -138,10 +138,6 @@ def audit_over(
         rounding error of float64 per draft tuple and eight per token. A float32 verifier needs
         about 1e-6. Exact answers have to be right exactly.
 
-    Returns
-    -------
-    SearchReport
-
     Raises
     ------
     ValueError

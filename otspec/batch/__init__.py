@@ -38,6 +38,7 @@ from otspec.batch._blocks import (
     token_verification,
 )
 from otspec.batch._drafters import sample_iid, sample_spechub, sample_without_replacement
+from otspec.batch._logits import from_logits, warp
 from otspec.batch._pooled_rules import pooled_selection, pooled_selection_without_replacement
 from otspec.batch._results import (
     CorrectedBlock,
@@ -56,7 +57,6 @@ from otspec.batch._rules import (
 )
 from otspec.batch._shared_noise import gumbel_coupling, sample_from_noise, shared_noise
 from otspec.batch._trees import traversal_verification, tree_verification
-from otspec.batch._warping import warp
 from otspec.batch.acceptance import optimal_acceptance
 
 __all__ = [
@@ -69,6 +69,7 @@ __all__ = [
     "acceptance",
     "block_verification",
     "block_verification_preprint",
+    "from_logits",
     "greedy_multi_path",
     "gumbel_coupling",
     "k_sequential",

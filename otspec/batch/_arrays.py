@@ -138,6 +138,19 @@ def dtype_name(values: Array) -> str:
     return str(values.dtype).rpartition(".")[2]
 
 
+_HALVES = {"float16": "uint16", "bfloat16": "int16"}
+
+
+def bits_of(logits: Array) -> Array:
+    """Return float32 as it is, bits of half precision in a dtype for each; None of others."""
+    name = dtype_name(logits)
+    if name not in _HALVES:
+        return logits if name == "float32" else None
+    if not is_torch(logits):
+        return logits.view(_HALVES[name])
+    return logits.detach().view(getattr(sys.modules["torch"], _HALVES[name]))
+
+
 MOST_DRAFTS = 2**53
 """Up to here every number of drafts is a float64."""
 MOST_PASSES = 10_000

@@ -11,8 +11,7 @@ from otspec.batch._arguments import (
 )
 from otspec.batch._array_api.library import Array, quietly
 from otspec.batch._array_api.sequences import drafted_block, greatest_path
-from otspec.batch._calls import verified_block
-from otspec.batch._partial import completed
+from otspec.batch._calls import completed, verified_block
 from otspec.batch._results import CorrectedBlock, Corrections, VerifiedBlock, VerifiedPath
 
 

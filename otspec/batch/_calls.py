@@ -11,8 +11,10 @@ from typing import Any
 
 from otspec._base.arguments import as_flag
 from otspec.batch import _dispatch, _running
-from otspec.batch._array_api.library import Array, is_torch
+from otspec.batch._arguments import check_probabilities, check_tokens
+from otspec.batch._array_api.library import Array, is_compiled
 from otspec.batch._array_api.problem import Problem
+from otspec.batch._arrays import one_library
 from otspec.batch._results import Verified, VerifiedBlock
 
 
@@ -61,7 +63,7 @@ def verified_block(
 def is_one_operation(draft: Array, target: Array, *, places: bool = False) -> bool:
     """Return whether a call of a rule is one operation; what does not fit goes by arrays."""
     return (
-        _is_compiled(draft)
+        is_compiled(draft)
         and _fits(draft, places)
         and _fits(target, places)
         and _dispatch.ROWS
@@ -81,17 +83,35 @@ def _fits(rows: Array, places: bool) -> bool:
     )
 
 
-def _is_compiled(rows: Array) -> bool:
-    """Return whether PyTorch makes a graph of a call for these rows."""
-    if not is_torch(rows):
-        return False
-    import torch
-
-    return bool(torch.compiler.is_compiling())
-
-
 def operation(name: str) -> Any:
     """Return what is one operation of a graph."""
     from otspec.batch import _torch_operations  # it imports PyTorch
 
     return _torch_operations.OPERATIONS[name]
+
+
+def completed(
+    partial: bool, draft: Array, target: Array, drafts: Array
+) -> tuple[Array, Array, Array]:
+    """Return rows over one more token, the null token, if they are ``partial``; else as they are.
+
+    The null token has the draft mass that is missing and the target 0. Ids out of range become it.
+
+    Raises
+    ------
+    ValueError
+        No flag, and arrays that do not fit.
+    """
+    if not as_flag(partial, "partial"):
+        return draft, target, drafts
+    library = one_library(draft=draft, target=target, drafts=drafts)
+    check_probabilities("draft", draft)
+    check_probabilities("target", target)
+    check_tokens(drafts)
+    xp, null = library.xp, draft.shape[-1]
+    missing = 1 - xp.sum(library.widened(draft), axis=-1, keepdims=True)
+    missing = xp.astype(xp.where(missing > 0, missing, 0 * missing), draft.dtype)
+    draft = xp.concat([draft, missing], axis=-1)
+    target = xp.concat([target, 0 * target[..., :1]], axis=-1)
+    ids = library.ids(drafts)
+    return draft, target, xp.where((ids < 0) | (ids > null), 0 * ids + null, ids)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache, lru_cache
 from importlib import import_module
@@ -21,6 +21,8 @@ import numpy as np
 
 from otspec.batch._arguments import counted_ids
 from otspec.batch._array_api.library import Array, is_torch, library_of
+from otspec.batch._array_api.warping import Settings
+from otspec.batch._arrays import bits_of
 
 ROWS = os.environ.get("OTSPEC_BATCH_ROWS", "1") != "0"
 """Whether calls go row by row where they can; set the variable to 0 for arrays alone."""
@@ -79,6 +81,11 @@ class Rows(NamedTuple):
             for part in running:
                 part.result()
 
+    def joined(self, *numbers: Array) -> Rows:
+        """Return the same with more arguments, arrays of NumPy with an entry for each row."""
+        more = (_read(part, part.dtype, *part.shape) for part in numbers)
+        return self._replace(arguments=(*self.arguments, *more))
+
     def shaped(self, values: Array) -> Array:
         """Return results, one per row, as the caller has its arrays."""
         if len(self.lead) != 1:
@@ -95,40 +102,45 @@ def rows_of(
     *,
     only_k: int | None = None,
     places: bool = False,
+    settings: Sequence[Settings | None] = (),
 ) -> Rows | None:
     """Return the arguments of a rule row by row; None if they go the other path, or fit nowhere.
 
     With ``places`` the rule is for blocks: draft is (..., L, V), target (..., L + 1, V), and drafts
-    (..., L).
+    (..., L). With ``settings`` both are sources: logits, or probabilities where a setting is None.
 
     Raises
     ------
     ValueError
         A token id out of range.
     """
-    given = draft, target, drafts, uniforms
+    models = tuple(map(bits_of, (draft, target))) if settings else (draft, target)
+    given = (*models, drafts, uniforms)
     memory = _in_memory(given if mask is None else (*given, mask))
     if memory is None:
         return None
     arrays, back, threads = memory
-    if not (_are_fit(*arrays) and _fit_together(*arrays, places=places)):
-        return None
     draft, target, drafts, uniforms, *masks = arrays
-    *lead, k = drafts.shape
-    if only_k not in (None, k):
+    if not (_are_fit(drafts, uniforms, *masks) and _fit_together(*arrays, places=places)):
         return None
-    size, count = draft.shape[-1], prod(lead)
+    *lead, k = drafts.shape
+    if only_k not in (None, k) or not draft.size:
+        return None
+    size, count, axes = draft.shape[-1], prod(lead), len(lead)
+    if settings:
+        source = machine("from_logits.sources").source_of
+        pair = source(draft, settings[0], axes), source(target, settings[1], axes)
+        if None in pair:
+            return None
+    elif _are_reals(draft, target) and all(_lie_well(each, places) for each in (draft, target)):
+        pair = tuple(_read(each, each.dtype, count, *each.shape[axes:]) for each in (draft, target))
+    else:
+        return None
     ids = _read(drafts, np.int64, count, k)
     valid = _read(masks[0], np.bool_, count, k) if masks else _all(count, k)
     if not machine("outcome").are_ids(ids, valid, size):
         counted_ids(library_of(ids), ids, valid, size)
-    arguments = (
-        _read(draft, draft.dtype, count, *draft.shape[len(lead) :]),
-        _read(target, draft.dtype, count, *target.shape[len(lead) :]),
-        ids,
-        _read(uniforms, np.float64, count, k + 1),
-        valid,
-    )
+    arguments = (*pair, ids, _read(uniforms, np.float64, count, k + 1), valid)
     return Rows(arguments, tuple(lead), back, threads)
 
 
@@ -150,6 +162,19 @@ def reals_of(*given: Array, single: bool = False) -> Rows | None:
     count = prod(lead)
     arguments = tuple(_read(part, first.dtype, count, size) for part in arrays)
     return Rows(arguments, tuple(lead), back, threads)
+
+
+def logits_of(logits: Array, settings: Settings) -> Rows | None:
+    """Return logits row by row, as one source; None if they go the other path."""
+    memory = None if are_learnt(logits) else _in_memory((bits_of(logits),))
+    if memory is None:
+        return None
+    (logits,), back, threads = memory
+    if not logits.size:
+        return None
+    lead = logits.shape[:-1]
+    source = machine("from_logits.sources").source_of(logits, settings, len(lead))
+    return None if source is None else Rows((source,), lead, back, threads)
 
 
 def are_learnt(*given: Array) -> bool:
@@ -184,13 +209,10 @@ def _in_memory(
     return arrays, torch.from_numpy, torch.get_num_threads()
 
 
-def _are_fit(
-    draft: Array, target: Array, drafts: Array, uniforms: Array, mask: Array | None = None
-) -> bool:
-    """Return whether the arguments, each by itself, are what a loop over the rows takes."""
+def _are_fit(drafts: Array, uniforms: Array, mask: Array | None = None) -> bool:
+    """Return whether what goes with the models is what a loop over the rows takes."""
     return (
-        _are_reals(draft, target)
-        and uniforms.dtype in _REALS
+        uniforms.dtype in _REALS
         and drafts.dtype.kind in "iu"
         and drafts.dtype.isnative
         and (mask is None or mask.dtype == np.bool_)
@@ -222,13 +244,13 @@ def _fit_together(
     places: bool,
 ) -> bool:
     *lead, k = drafts.shape
-    size = draft.shape[-1]
+    size = draft.shape[-1:]
     return (
-        draft.shape == ((*lead, k, size) if places else (*lead, size))
-        and target.shape == ((*lead, k + 1, size) if places else draft.shape)
+        draft.ndim > 0
+        and draft.shape == ((*lead, k, *size) if places else (*lead, *size))
+        and target.shape == ((*lead, k + 1, *size) if places else draft.shape)
         and uniforms.shape == (*lead, k + 1)
         and (mask is None or mask.shape == drafts.shape)
-        and all(_lie_well(values, places) for values in (draft, target))
     )
 
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from otspec.batch._array_api.library import Array, quietly
 from otspec.batch._arrays import as_grades
-from otspec.batch._calls import verified
-from otspec.batch._partial import completed
+from otspec.batch._calls import completed, verified
 from otspec.batch._results import Verified
 
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
+from otspec._base.arguments import as_flag
 from otspec.batch._arguments import check_block_problem, check_problem, problem_of
 from otspec.batch._array_api import k_sequential, recursive_rejection, spechub
 from otspec.batch._array_api.library import Array, library_of
@@ -13,7 +14,9 @@ from otspec.batch._array_api.optimum import acceptance, best_cut
 from otspec.batch._array_api.pooled import clock_selection, graded_pools
 from otspec.batch._array_api.problem import Problem
 from otspec.batch._array_api.sequences import drafted_block
-from otspec.batch._dispatch import machine, reals_of, rows_of
+from otspec.batch._array_api.warping import Settings, probabilities
+from otspec.batch._arrays import as_grades
+from otspec.batch._dispatch import logits_of, machine, reals_of, rows_of
 from otspec.batch._results import KINDS, Verified, VerifiedBlock
 
 Given: TypeAlias = tuple[Array, Array, Array, Array, Array | None]
@@ -114,6 +117,57 @@ def verified_block(name: str, given: Given, *, checked: bool) -> VerifiedBlock:
     library = check_block_problem(*given, checked)
     found: VerifiedBlock = getattr(drafted_block, rule)(problem_of(library, *given, checked))
     return found
+
+
+def warped(logits: Array, settings: Settings | None) -> Array:
+    """Return the probabilities of checked logits; with no settings they are given already."""
+    if settings is None:
+        return logits
+    rows = logits_of(logits, settings)
+    if rows is None:
+        return probabilities(library_of(logits), logits, settings)
+    kind = "float32", logits.shape[-1]
+    return rows.run(machine("from_logits.sources").written, kinds=(kind,))[0]
+
+
+def straight(
+    name: str,
+    given: tuple[Array, ...],
+    settings: Sequence[Settings | None],
+    *,
+    mask: Array | None = None,
+    grades: Any = 6,
+    checked: bool = False,
+) -> Verified | VerifiedBlock | None:
+    """Run a rule on logits row by row; None where they go another path, or do not fit."""
+    block, rule = BLOCK_RULES.get(name), RULES.get(name)
+    if block is None and rule is None:
+        return None
+    only_k = None if rule is None else rule.k
+    draft, target, drafts, uniforms = given
+    rows = rows_of(
+        draft,
+        target,
+        drafts,
+        uniforms,
+        mask,
+        only_k=only_k,
+        places=block is not None,
+        settings=settings,
+    )
+    if rows is None:
+        return None
+    as_flag(checked, "checked")
+    sources = machine("from_logits.sources")
+    if rule is not None:
+        options = (as_grades(grades),) if rule.graded else ()
+        verify = sources.in_parts(machine(rule.rows).verify)
+        return Verified(*rows.run(verify, *options, kinds=KINDS[Verified]))
+    if block == "token":
+        verify = sources.of_sources(machine("from_logits.drafted_block").token)
+    else:
+        verify = sources.in_parts(machine("drafted_block").published)
+    return VerifiedBlock(*rows.run(verify, kinds=KINDS[VerifiedBlock]))
 
 
 def optimum(draft: Array, target: Array, k: int) -> Array:

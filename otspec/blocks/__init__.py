@@ -13,15 +13,15 @@ from otspec.blocks.handing_over import HandOverPlan, HandOverRule
 from otspec.blocks.hierarchical_verification import HierarchicalVerification
 from otspec.blocks.long_run import LongRun, long_run
 from otspec.blocks.planned_block import PlannedBlock
-from otspec.blocks.simulation import simulate
+from otspec.blocks.decoding import simulate
 from otspec.blocks.single_draft import BLOCK_RULES, SingleDraftRule
 from otspec.blocks.trees.best.best_shape import BestTree, BestTrees, best_tree, best_trees
 from otspec.blocks.trees.best.comparison import TreeComparison, compare_trees
 from otspec.blocks.trees.best.costs import Seconds, StepCost, as_seconds, measured
 from otspec.blocks.trees.best.dynamic_tree import DynamicTree
 from otspec.blocks.trees.best.fastest import FastestTree, TimedTree, fastest_tree
-from otspec.blocks.trees.best.search import Configuration, configurations, sweep
-from otspec.blocks.trees.branching import as_branching
+from otspec.blocks.trees.best.comparison import Configuration, configurations, sweep
+from otspec.blocks.trees.token_tree import as_branching
 from otspec.blocks.trees.shapes import Shape, as_shape, together
 from otspec.blocks.trees.token_tree import TokenTree
 from otspec.blocks.trees.verifiers.base import TreeRule

@@ -19,7 +19,7 @@ from otspec.distributions import Distribution, normalised
 from otspec.drafts.base import draw
 from otspec.models.base import Model, Prefix, as_beginnings
 from otspec.models.callables import as_models
-from otspec.models.corrected import OneCorrectedToken
+from otspec.models.derived import OneCorrectedToken
 
 Ending = tuple[Prefix, Distribution | None]
 """What is kept, and the distribution of the next token if it is not the target's."""
@@ -243,13 +243,7 @@ class BlockRule(Frozen, ABC):
 
 
 def as_block_rule(rule: Any) -> BlockRule:
-    """Check a rule for drafted blocks.
-
-    Raises
-    ------
-    ValueError
-        Anything else.
-    """
+    """Check a rule for drafted blocks."""
     wanted = "a BlockRule, such as BlockVerificationPreprint(draft, target, 2)"
     checked: BlockRule = as_instance(rule, "rule", BlockRule, wanted)
     return checked

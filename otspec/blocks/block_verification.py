@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -13,12 +12,65 @@ from otspec.blocks.drafted_tree import ROOT, DraftedTree, Found
 from otspec.blocks.single_draft import SingleDraftRule, register
 from otspec.chance import Chance
 from otspec.coupling import acceptance_chance
-from otspec.distributions import normalised
+from otspec.distributions import Distribution, normalised
+
+
+class LastToFirst:
+    """The program and the formulas of rules that verify a block from its last draft back.
+
+    Known faults of verifiers (:mod:`otspec.conformance.faults`) replace one of them.
+    """
+
+    def verify(self, drafts: DraftedTree, chance: Chance) -> Found:
+        """Try the whole block first, then the lengths below it, the longest first."""
+        weights: list[Any] = [1]  # p_0, …, p_L
+        for node, token in enumerate(drafts, start=ROOT):
+            wanted, offered = drafts.target(node)[token], drafts.draft(node)[token]
+            weights.append(self.weight(weights[-1], wanted, offered))
+        node = len(drafts) - 1
+        if self.keeps(node, self.last_weight(drafts, weights[-1]), chance):
+            return node
+        while True:
+            node -= 1
+            # Length i, the text up to this node, is allowed with probability h_i. The correction is
+            # drawn ∝ (p_i M_b(· | X^i) − M_s(· | X^i))₊.
+            weight = weights[node + 1]
+            total, row = self.left_over(node, weight, drafts.target(node), drafts.draft(node))
+            if self.keeps(node, self.allowed(total, weight), chance):
+                return node, row
+
+    def last_weight(self, drafts: DraftedTree, weight: Any) -> Any:  # noqa: ARG002
+        """Return the probability with which the whole block is kept: p_L."""
+        return weight
+
+    def weight(self, above: Any, wanted: Any, offered: Any) -> Any:
+        """Return p_i = min(1, p_{i−1} M_b/M_s) of a token, from p_{i−1}."""
+        return acceptance_chance(above * wanted, offered)
+
+    def left_over(
+        self,
+        node: int,  # noqa: ARG002 # for faults
+        weight: Any,
+        wanted: Distribution,
+        offered: Distribution,
+    ) -> tuple[Any, Distribution]:
+        """Return S = Σ_x (p_i M_b(x) − M_s(x))₊ at a node of weight p_i, and its terms over S."""
+        residual = positive_part(weight * wanted - offered)
+        return residual.sum(), normalised(residual, wanted)
+
+    def allowed(self, total: Any, weight: Any) -> Any:
+        """Return h_i = S/(S + 1 − p_i); 0/0 counts as 1."""
+        whole = total + (1 - weight)
+        return 1 if whole == 0 else acceptance_chance(total, whole)
+
+    def keeps(self, node: int, weight: Any, chance: Chance) -> bool:
+        """Return whether the text up to a node is kept: always if nothing is drafted in it."""
+        return node == ROOT or chance.accept(weight)
 
 
 @register
 @dataclass(frozen=True, eq=False)
-class BlockVerification(SingleDraftRule):
+class BlockVerification(LastToFirst, SingleDraftRule):
     """Keep the longest beginning that a uniform number of its own allows; correct one token.
 
     With p_0 = 1 and p_i = min(1, p_{i−1} M_b/M_s), length i < L is allowed with probability
@@ -40,36 +92,3 @@ class BlockVerification(SingleDraftRule):
     def step(wanted: Any, drafted: Any, draft: Array, target: Array) -> tuple[Array, Array]:
         """Go on by one token in the formula of E[τ]."""
         return np.minimum(wanted * target, drafted * draft), drafted * draft
-
-    def verify(self, drafts: DraftedTree, chance: Chance) -> Found:
-        """Try the whole block first, then the lengths below it, the longest first."""
-        weights = capped_ratios(drafts)
-        # The whole block is kept with probability p_L.
-        if chance.accept(weights[-1]):
-            return len(drafts) - 1
-        return kept_beginning(drafts, weights, chance)
-
-
-def capped_ratios(drafts: DraftedTree) -> list[Any]:
-    """Return p_0 = 1, …, p_L of a block: p_i = min(1, p_{i−1} M_b(X_i | X^{i−1})/M_s(same))."""
-    weights: list[Any] = [1]
-    for node, token in enumerate(drafts, start=ROOT):
-        wanted, offered = drafts.target(node)[token], drafts.draft(node)[token]
-        weights.append(acceptance_chance(weights[-1] * wanted, offered))
-    return weights
-
-
-def kept_beginning(drafts: DraftedTree, weights: Sequence[Any], chance: Chance) -> Found:
-    """Return how much is kept of a block that is not kept as a whole, and the row after it."""
-    node = len(drafts) - 1
-    while True:
-        node -= 1
-        # Length i, the text up to this node, is allowed with probability h_i = Z_i/(Z_i + 1 − p_i).
-        # The correction is drawn ∝ (p_i M_b(· | X^i) − M_s(· | X^i))₊, whose sum is Z_i.
-        weight, wanted = weights[node + 1], drafts.target(node)
-        residual = positive_part(weight * wanted - drafts.draft(node))
-        total: Any = residual.sum()
-        # 0/0 counts as 1; and so does h_0, which is 1 up to rounding.
-        whole = total + (1 - weight)
-        if node == ROOT or whole == 0 or chance.accept(total, whole):
-            return node, normalised(residual, wanted)

@@ -79,13 +79,7 @@ class ChainedResiduals(Model):
     Law: after x^j, j < L, the next token is drawn ∝ (M_b(x^j x) − M_s(x^j x))₊. A text is what
     was kept of the block and what was drawn since. Source: Block, (10).
 
-    Parameters
-    ----------
-    draft, target : Model
-    length : int
-        L
-    ratio : float or Fraction
-        M_b/M_s of the text before that.
+    ``length``: L. ``ratio``: M_b/M_s of the text before that.
     """
 
     def __init__(self, draft: Model, target: Model, length: int, ratio: Any = 1) -> None:

@@ -46,25 +46,9 @@ def expected_up_to(
     Texts with equal ratios of the two after which both models remember the same are one state. So
     on Markov models in exact arithmetic there are far fewer states than texts.
 
-    Parameters
-    ----------
-    draft, target : Model
-    length : int
-        The largest L.
-    step : callable
-        From the masses of a text and the probabilities of one more token to the masses of the
-        longer texts; both are the probability of a beginning.
-    beginnings : mapping
-        The law of what stands before the block.
-
-    Returns
-    -------
-    list of float or Fraction
-
-    Raises
-    ------
-    ValueError
-        More than 1,000,000 states.
+    ``length``: the largest L. ``step``: from the masses of a text and the probabilities of one more
+    token to the masses of the longer texts; both are the probability of a beginning.
+    ``beginnings``: the law of what stands before the block.
     """
     kept = _kept(draft, target, length, step, beginnings)
     return [draft.number(total) for total in accumulate(kept)]

@@ -27,13 +27,8 @@ Ways = Mapping[tuple[Prefix, int], Any]
 class HandedResidual(GivenBeginning):
     """A target that a block is handed: one of the plan's residuals, by chance.
 
-    Parameters
-    ----------
-    plan : HandOverPlan
-    chances : dict
-        From numbers of residuals of the plan, all of one context, to their probabilities.
-    over : tuple of int, optional
-        A text that is over: nothing of it is left to decode, whatever the residuals.
+    ``chances``: from numbers of residuals of the plan, all of one context, to their probabilities.
+    ``over``: a text that is over: nothing of it is left to decode, whatever the residuals.
     """
 
     def __init__(self, plan: HandOverPlan, chances: Mapping[int, Any], over: Prefix = ()) -> None:
@@ -82,13 +77,8 @@ class HandOverPlan(Frozen):
 class EndedBlock(Model):
     """What follows what is kept: one more token, and after it what the plan hands over.
 
-    Parameters
-    ----------
-    plan : HandOverPlan
-    before : tuple of int
-        The text up to here, what is kept included.
-    handed : dict
-        From the next token to the residuals that are handed over after it, by mass.
+    ``before``: the text up to here, what is kept included. ``handed``: from the next token to the
+    residuals that are handed over after it, by mass.
     """
 
     def __init__(

@@ -5,15 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from otspec.blocks.block_verification import capped_ratios, kept_beginning
+from otspec.blocks.block_verification import LastToFirst
 from otspec.blocks.block_verification_preprint import longer_ratio
-from otspec.blocks.drafted_tree import ROOT, DraftedTree, Found
+from otspec.blocks.drafted_tree import ROOT, DraftedTree
 from otspec.blocks.single_draft import SingleDraftRule
-from otspec.chance import Chance
 
 
 @dataclass(frozen=True, eq=False)
-class HierarchicalVerification(SingleDraftRule):
+class HierarchicalVerification(LastToFirst, SingleDraftRule):
     """Published block verification, but for the whole block the ratio is not capped on the way.
 
     The whole block is kept with probability min(1, M_b(X^L)/M_s(X^L)), all else is as in
@@ -41,12 +40,9 @@ class HierarchicalVerification(SingleDraftRule):
     title: ClassVar[str] = "hierarchical speculative decoding (public code, lossy)"
     renews: ClassVar[bool] = True
 
-    def verify(self, drafts: DraftedTree, chance: Chance) -> Found:
-        """Try the whole block first, then the lengths below it, the longest first."""
+    def last_weight(self, drafts: DraftedTree, weight: Any) -> Any:  # noqa: ARG002
+        """Return the probability of the whole block: min(1, M_b(X^L)/M_s(X^L)) in place of p_L."""
         ratio: Any = 1
         for node, token in enumerate(drafts, start=ROOT):
             ratio = longer_ratio(ratio, drafts.target(node)[token], drafts.draft(node)[token])
-        # The whole block is kept with probability min(1, M_b(X^L)/M_s(X^L)), in place of p_L.
-        if chance.accept(ratio):
-            return len(drafts) - 1
-        return kept_beginning(drafts, capped_ratios(drafts), chance)
+        return ratio

@@ -79,10 +79,6 @@ def long_run(
     past : int
         How many of the last tokens the bound tells apart; more make it lower.
 
-    Returns
-    -------
-    LongRun
-
     Raises
     ------
     ValueError

@@ -18,8 +18,7 @@ from otspec.programs.candidates import CandidateProgram
 from otspec.programs.levels import Levels, place_of
 from otspec.programs.sequences.corrections import as_corrects
 from otspec.programs.sequences.drafted import DraftedSets, Sequences
-from otspec.programs.sequences.path_plan import PathPlan
-from otspec.programs.sequences.path_program import PathProgram
+from otspec.programs.sequences.path_program import PathPlan, PathProgram
 
 Planner: TypeAlias = Callable[[Mapping[Sequences, Number], Model, str], PathPlan]
 """(law of drafted sets, target, what may be corrected) → what is selected and kept."""
@@ -31,13 +30,7 @@ def best_plan(candidates: Mapping[Sequences, Number], target: Model, corrects: s
 
 
 def coupled_plan(candidates: Mapping[Sequences, Number], target: Model, corrects: str) -> PathPlan:
-    """Return the plan of a best coupling, by :class:`otspec.programs.CandidateProgram`.
-
-    Raises
-    ------
-    ValueError
-        One corrected token, which is no matter of couplings alone; or sizes that are too large.
-    """
+    """Return the plan of a best coupling, by :class:`otspec.programs.CandidateProgram`."""
     if corrects != "block":
         raise ValueError(f"corrects is {corrects!r}: a coupling of blocks corrects whole blocks")
     length = max(len(sequence) for sequences in candidates for sequence in sequences)
@@ -157,13 +150,8 @@ class PlannedRest(Model):
     Law: after a text s of less than L tokens the next is drawn ∝ M_b(sy) − A(sy), what is left of
     the target's texts when what is kept beyond s is taken away; then the target follows.
 
-    Parameters
-    ----------
-    target : Model
-    at_least : Levels
-        A, how likely what is kept begins with each text.
-    start : tuple of int
-        What was kept, and what followed it.
+    ``at_least``: A, how likely what is kept begins with each text. ``start``: what was kept, and
+    what followed it.
     """
 
     def __init__(self, target: Model, at_least: Levels, start: Prefix = ()) -> None:

@@ -172,13 +172,7 @@ class SingleDraftRule(BlockRule):
 
 
 def as_block(block: Sequence[int], target: Model, length: int) -> Prefix:
-    """Check a drafted block, and return it up to the end of the target's text.
-
-    Raises
-    ------
-    ValueError
-        Something else than ``length`` token ids, or fewer if the text is over with the last.
-    """
+    """Check a drafted block, and return it up to the end of the target's text."""
     given = as_tokens(block, target.n, "block", count=length)
     drafted = target.up_to_end(given)
     if len(given) > length or (len(drafted) < length and not target.ended(drafted)):
@@ -188,13 +182,7 @@ def as_block(block: Sequence[int], target: Model, length: int) -> Prefix:
 
 
 def as_single_draft_rule(rule: Any) -> type[SingleDraftRule]:
-    """Check a class of rules for one drafted block.
-
-    Raises
-    ------
-    ValueError
-        Anything else.
-    """
+    """Check a class of rules for one drafted block."""
     wanted = "a class of rules for one drafted block, such as BlockVerificationPreprint"
     as_instance(rule, "rule", type, wanted)
     if not issubclass(rule, SingleDraftRule):

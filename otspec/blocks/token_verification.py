@@ -11,7 +11,7 @@ from otspec._base.arithmetic import Array, positive_part
 from otspec.blocks.drafted_tree import ROOT, DraftedTree, Found
 from otspec.blocks.single_draft import SingleDraftRule, register
 from otspec.chance import Chance
-from otspec.distributions import normalised
+from otspec.distributions import Distribution, normalised
 
 
 @register
@@ -47,5 +47,14 @@ class TokenVerification(SingleDraftRule):
             wanted, offered = drafts.target(node), drafts.draft(node)
             if not chance.accept(wanted[token], offered[token]):
                 # Y ~ p_res ∝ (M_b(· | X^τ) − M_s(· | X^τ))₊ stands in its place.
-                return node, normalised(positive_part(wanted - offered), wanted)
+                return node, self.residual(node, wanted, offered)
         return len(drafts) - 1
+
+    def residual(
+        self,
+        node: int,  # noqa: ARG002 # for faults, see otspec.conformance.faults
+        wanted: Distribution,
+        offered: Distribution,
+    ) -> Distribution:
+        """Return what is drawn from after a rejection."""
+        return normalised(positive_part(wanted - offered), wanted)

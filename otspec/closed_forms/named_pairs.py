@@ -15,13 +15,7 @@ if TYPE_CHECKING:
 
 
 def as_two_probabilities(draft: Any, target: Any) -> tuple[Number, Number]:
-    """Check the probabilities of token 1 of a draft and of a target over two tokens.
-
-    Raises
-    ------
-    ValueError
-        A probability outside [0, 1], or a mixture of exact and float.
-    """
+    """Check the probabilities of token 1 of a draft and of a target over two tokens."""
     p, q = (
         as_real(value, name, 0, 1, wanted="a probability, between 0 and 1")
         for value, name in ((draft, "draft"), (target, "target"))

@@ -101,11 +101,7 @@ class Condition:
 class Classifier:
     """Recognises trivial conditions and cuts modulo equalities.
 
-    Parameters
-    ----------
-    coordinates : Coordinates
-    equalities : iterable of vectors
-        Their span is what conditions are compared modulo.
+    ``equalities``: their span is what conditions are compared modulo.
     """
 
     def __init__(self, coordinates: Coordinates, equalities: Iterable[Vector] = ()) -> None:

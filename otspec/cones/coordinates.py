@@ -31,20 +31,13 @@ class Coordinates:
     A draft row is a tuple of tokens, or the set of its distinct tokens: acceptance depends on
     nothing else, for every draft law. Coordinates come in the order of :attr:`drafts`, then the
     tokens, then the acceptance.
-
-    Parameters
-    ----------
-    n, k : int
-        Vocabulary size and number of drafts.
-    rows : {"sets", "tuples"}
-    acceptance : bool
-        Whether the acceptance α is a coordinate; otherwise it is 1.
     """
 
+    # n, k: vocabulary size and number of drafts
     n: int
     k: int
     rows: Rows
-    acceptance: bool
+    acceptance: bool  # whether the acceptance α is a coordinate; otherwise it is 1
 
     @cached_property
     def drafts(self) -> tuple[tuple[int, ...], ...]:
@@ -97,13 +90,7 @@ class Coordinates:
     def values(
         self, law: DraftLaw, target: DistributionLike, acceptance: Fraction
     ) -> tuple[Fraction, ...]:
-        """Return the coordinates of a draft law and a target.
-
-        Raises
-        ------
-        ValueError
-            Another number of tokens or drafts, a float law, or an unusable target.
-        """
+        """Return the coordinates of a draft law and a target."""
         if (as_law(law).n, law.k) != (self.n, self.k):
             raise ValueError(
                 f"law has n = {law.n} tokens and k = {law.k} drafts, but the cone n = {self.n} and "
@@ -125,13 +112,7 @@ class Coordinates:
 
 
 def coordinates(n: Any, k: Any, rows: Any, *, acceptance: bool) -> Coordinates:
-    """Check n, k and the kind of rows.
-
-    Raises
-    ------
-    ValueError
-        Not positive integers, an unknown kind, or more coordinates than can be handled.
-    """
+    """Check n, k and the kind of rows."""
     tokens, drafts = as_vocabulary_size(n), as_k(k)
     rows = as_choice(rows, "rows", get_args(Rows))
     lines = pairs = 0
@@ -153,13 +134,7 @@ def coordinates(n: Any, k: Any, rows: Any, *, acceptance: bool) -> Coordinates:
 
 
 def as_vocabulary_size(n: Any) -> int:
-    """Check a vocabulary size.
-
-    Raises
-    ------
-    ValueError
-        Not an integer, or below 1.
-    """
+    """Check a vocabulary size."""
     size = plain_integer(n)
     if size is None or size < 1:
         raise ValueError(
@@ -169,13 +144,7 @@ def as_vocabulary_size(n: Any) -> int:
 
 
 def refuse_floats(law: DraftLaw) -> None:
-    """Refuse a law that is not exact.
-
-    Raises
-    ------
-    ValueError
-        With what to pass instead.
-    """
+    """Refuse a law that is not exact."""
     if not as_law(law).exact:
         raise ValueError(
             "law is in floats, but cones are exact: pass Fractions or strings such as '3/10'"

@@ -21,17 +21,8 @@ Point = tuple[Fraction, ...]
 def cone_generators(inequalities: Sequence[Vector]) -> tuple[list[Vector], list[Vector]]:
     """Return what generates the cone {c : a · c ≥ 0 for all a}.
 
-    Parameters
-    ----------
-    inequalities : sequence of vectors a
-        At least one.
-
-    Returns
-    -------
-    lineality : list of vectors
-        A basis of the largest linear space inside the cone.
-    rays : list of vectors
-        One for each extreme ray modulo that space, as coprime integers.
+    ``inequalities``: at least one. ``lineality``: a basis of the largest linear space inside the
+    cone. ``rays``: one for each extreme ray modulo that space, as coprime integers.
     """
     array, linear = _converted("INEQUALITY", [(0, *row) for row in inequalities])
     directions = [(index, row) for index, row in enumerate(array) if row[0] == 0]
@@ -54,10 +45,7 @@ def irredundant(inequalities: Sequence[Vector]) -> list[Vector]:
 def vertices(inequalities: Iterable[Point], equations: Iterable[Point]) -> list[Point]:
     """Return the vertices of a bounded polyhedron.
 
-    Parameters
-    ----------
-    inequalities, equations : iterables of points (c, a)
-        For c + a · b ≥ 0 and c + a · b = 0.
+    ``inequalities`` and ``equations``: for c + a · b ≥ 0 and c + a · b = 0.
     """
     equal = list(equations)
     array, _ = _converted("INEQUALITY", [*equal, *inequalities], len(equal))
@@ -67,10 +55,7 @@ def vertices(inequalities: Iterable[Point], equations: Iterable[Point]) -> list[
 def facets(points: Sequence[Point]) -> tuple[list[Point], list[Point]]:
     """Return the facets of the hull of points, and the equations of the flat that it lies in.
 
-    Returns
-    -------
-    facets, equations : list of points (c, a)
-        For c + a · b ≥ 0 and c + a · b = 0.
+    ``facets, equations``: for c + a · b ≥ 0 and c + a · b = 0.
     """
     # Scaled to whole numbers, cddlib is twice as fast.
     scale = lcm(*(value.denominator for point in points for value in point))

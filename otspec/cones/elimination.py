@@ -101,10 +101,6 @@ def eliminate(n: int, *, target: Target = "certainty", reduce: bool = True) -> E
         Remove redundant inequalities after every step, by exact linear programs. Otherwise only
         duplicates are removed before the end, and the system explodes.
 
-    Returns
-    -------
-    Elimination
-
     Raises
     ------
     ValueError

@@ -22,23 +22,12 @@ Sizes = tuple[tuple[int, int], ...]
 
 @dataclass(frozen=True)
 class Reached:
-    """What a method found.
+    """What a method found."""
 
-    Parameters
-    ----------
-    size : int
-        Draft rows of a cone, most inequalities of an elimination, vertices of a polytope.
-    found : int
-        Rays, final conditions, or facets.
-    cuts : int
-        How many of them are the condition of a token set.
-    proved : bool
-        They are the cuts and trivial conditions; for a polytope, both descriptions agree.
-    """
-
-    size: int
-    found: int
-    cuts: int
+    size: int  # draft rows of a cone, most inequalities of an elimination, vertices of a polytope
+    found: int  # rays, final conditions, or facets
+    cuts: int  # how many of them are the condition of a token set
+    # they are the cuts and trivial conditions; for a polytope, both descriptions agree
     proved: bool
 
 
@@ -47,23 +36,13 @@ class Attempt:
     """One method at one n and k, in a process of its own.
 
     It is ended when its time is over.
-
-    Parameters
-    ----------
-    method : str
-        One of :data:`METHODS`.
-    n, k : int
-    reached : Reached or None
-        None if the time was over before.
-    seconds : float
-        Processor time of the computation, or the time limit.
     """
 
-    method: str
+    method: str  # one of :data:`METHODS`
     n: int
     k: int
-    reached: Reached | None
-    seconds: float
+    reached: Reached | None  # None if the time was over before
+    seconds: float  # processor time of the computation, or the time limit
 
 
 def _cone(compute: Callable[..., Cone], rows: str, n: int, k: int) -> Reached:
@@ -149,15 +128,7 @@ def reach(seconds: float, ladders: Sequence[tuple[str, Sizes]] = LADDERS) -> Ite
 
 
 def attempt(method: str, n: int, k: int, seconds: float) -> Attempt:
-    """Run one method in a process of its own, and end it when the time is over.
-
-    Raises
-    ------
-    ValueError
-        An unknown method.
-    RuntimeError
-        The process failed; its traceback is on standard error.
-    """
+    """Run one method in a process of its own, and end it when the time is over."""
     if method not in METHODS:
         raise ValueError(f"method is {method!r}: it must be one of {', '.join(METHODS)}")
     context = multiprocessing.get_context("spawn")

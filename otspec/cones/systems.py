@@ -28,13 +28,9 @@ class System:
 
     The columns are the unknowns in the order in which the papers eliminate them, then the
     coordinates of the conditions that remain.
-
-    Parameters
-    ----------
-    coordinates : Coordinates
-        With k = 2 and one draft row per set; its acceptance is a coordinate for the optimum.
     """
 
+    # with k = 2 and one draft row per set; its acceptance is a coordinate for the optimum
     coordinates: Coordinates
 
     @cached_property

@@ -36,10 +36,7 @@ class Quotient:
     two vectors are equal modulo the space, up to a positive factor, if and only if their
     representatives are equal.
 
-    Parameters
-    ----------
-    spanning : iterable of vectors
-        They need not be independent.
+    ``spanning``: they need not be independent.
 
     Examples
     --------

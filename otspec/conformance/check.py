@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -57,6 +58,8 @@ def check(
     coarse: float | None = None,
     false_alarm: float = 1e-6,
     budget: int = BUDGET,
+    require: float = 1.0,
+    seconds: float | None = None,
     seed: int = 0,
     shape: Any = None,
     distinct: bool = False,
@@ -98,6 +101,12 @@ def check(
         The most probabilities of the target that the verifier is handed. Where it is not enough
         for ``detect`` and ``coarse``, the outcome is ``"undecided"``, and the report says what was
         detectable and which budget is enough.
+    require : float
+        A total variation that has to be found on each case that nothing is wrong on. Where it is
+        not, whatever ``detect`` and ``coarse`` say, the outcome is ``"undecided"``.
+    seconds : float, optional
+        In exact mode, after how long to stop. The report has what was followed until then, the
+        cases with the fewest ways first, and is ``"undecided"`` if there are others.
     seed : int
     shape : int, or a tree as :func:`otspec.blocks.as_shape` takes it, optional
         How many drafts of one token (3), how long a block (2), or which tree (``"2x1"``).
@@ -222,6 +231,8 @@ def check(
         tasks = engine_tasks(verifier, form, tried_kind, tokens, before)
     else:
         raise ValueError("rule is for drafts that are drawn here: leave it out in pipeline mode")
+    if seconds is not None and mode != "exact":
+        raise ValueError(f"seconds is {seconds}, which is for mode='exact': pass budget instead")
     form.refuse_too_many(before, max(task.handed for task in tasks if task.before or task.large))
     found = as_float_above(detect, "detect", 0, 1)
     rough = max(COARSE, found) if coarse is None else float(as_real(coarse, "coarse", found, 1))
@@ -236,6 +247,8 @@ def check(
         as_integer(budget, "budget", 1, MOST_BUDGET),
         as_seed(seed),
         rough,
+        require=as_float_above(require, "require", 0, 1),
+        seconds=math.inf if seconds is None else as_float_above(seconds, "seconds", 0),
     ).run(shown)
 
 

@@ -32,10 +32,6 @@ class SmallModel:
     ----------
     table : ndarray, shape (n, n)
         A row for each symbol.
-    case : Case
-        Which tokens are the symbols.
-    form : Form
-        Of the arrays.
 
     Notes
     -----
@@ -67,14 +63,9 @@ class SmallModel:
 
 @dataclass(frozen=True, eq=False)
 class Engine(Verifier):
-    """A callable that drafts and verifies.
+    """A callable that drafts and verifies."""
 
-    Parameters
-    ----------
-    options : mapping
-        How it has to warp: values of some of :data:`WARPS`.
-    """
-
+    # How it has to warp: values of some of WARPS
     options: Mapping[str, Any] = field(default_factory=dict)
 
     random: ClassVar[tuple[str, ...]] = ("rng", "generator", "seed")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
@@ -19,11 +20,12 @@ from otspec.conformance.cases.calling import Randomness, Verifier
 from otspec.conformance.cases.cases import Case
 from otspec.conformance.cases.drafting import UNKNOWN, Sample, patterns, siblings_of
 from otspec.conformance.cases.kinds import Kind
-from otspec.conformance.evidence.fine_laws import add_answer, no_answers
+from otspec.conformance.evidence.batches import read_answer
+from otspec.conformance.evidence.statistics import add_answer, no_answers
 from otspec.conformance.evidence.trial import FaultError, Tested
 from otspec.conformance.exact import exact_law
-from otspec.conformance.following.kernel import read_answer
 from otspec.conformance.following.numpy_draws import FollowedGenerator
+from otspec.conformance.following.running import current
 from otspec.conformance.report.report import Finding, Tried
 from otspec.drafts import LAWS
 
@@ -60,32 +62,31 @@ class Followed(Randomness):
         return FollowedGenerator().random((size, nodes + 1))
 
 
+class OutOfTimeError(Exception):
+    """A case was not followed to its end."""
+
+
 def exactly_tried(
-    verifier: Verifier, kind: Kind, case: Case, tests: Sequence[Tested], rounding: float
+    verifier: Verifier,
+    kind: Kind,
+    case: Case,
+    tests: Sequence[Tested],
+    rounding: float,
+    deadline: float = math.inf,
 ) -> tuple[Tried, Finding | None]:
     """Follow all drafts of one case, and compare the laws of what comes out.
 
     Parameters
     ----------
-    verifier : Verifier
-    kind : Kind
-    case : Case
-    tests : sequence of Tested
-        The law of the text first.
     rounding : float
         The error of a probability that counts as rounding.
-
-    Raises
-    ------
-    CannotFollowError
-        As :func:`otspec.conformance.exact_law`.
     """
     tested = tests[0].last
     cells = len(tested.expected)
     needs = replace(tests[0].needs, detect=min(1.0, cells * rounding / 2), size=0)
     law = no_answers(kind, case)
     try:
-        law = exact_counts(verifier, kind, case, rounding / 10, len(tests) > 1)
+        law = exact_counts(verifier, kind, case, rounding / 10, len(tests) > 1, deadline)
         finding = _first_off(case.name, law, tests, rounding)
     except FaultError as fault:
         finding = Finding(case.name, fault.statistic, fault.reason, traceback=fault.traceback)
@@ -114,17 +115,20 @@ def _first_off(name: str, law: Array, tests: Sequence[Tested], rounding: float) 
     return None
 
 
-def exact_counts(verifier: Verifier, kind: Kind, case: Case, least: float, marked: bool) -> Array:
+def exact_counts(
+    verifier: Verifier,
+    kind: Kind,
+    case: Case,
+    least: float,
+    marked: bool,
+    deadline: float = math.inf,
+) -> Array:
     """Return how likely each mark comes with each text, shape (marks, fine cells).
 
     Parameters
     ----------
     verifier : Verifier
         It is handed one row at a time.
-    kind : Kind
-    case : Case
-    least : float
-        Chances below it count as rounding.
     marked : bool
         Whether the verifier has to tell what it accepts.
 
@@ -138,7 +142,7 @@ def exact_counts(verifier: Verifier, kind: Kind, case: Case, least: float, marke
     law = no_answers(kind, case)
     for drafted in drafted_ways(kind, case):
         sample = _sample(drafted, case)
-        for answer, chance in _answers(verifier, kind, case, sample, least):
+        for answer, chance in _answers(verifier, kind, case, sample, least, deadline):
             try:
                 read = read_answer(answer, kind, case, sample, marked)
             except FaultError as fault:
@@ -217,26 +221,36 @@ def _sample(drafted: Drafted, case: Case) -> Sample:
 
 
 def _answers(
-    verifier: Verifier, kind: Kind, case: Case, sample: Sample, least: float
+    verifier: Verifier, kind: Kind, case: Case, sample: Sample, least: float, deadline: float
 ) -> Iterator[tuple[Any, float]]:
     """Yield what the verifier can answer, in NumPy's arrays, and how likely."""
     makes: list[Any] = []
+    raised: list[float] = []
 
     def answer() -> Any:
+        if time.monotonic() > deadline:
+            raise OutOfTimeError
         given = verifier.given(
             kind, case, sample, Followed(verifier.form, np.random.default_rng(0), 0)
         )
-        found = verifier.raw(given)
+        try:
+            found = verifier.raw(given)
+        except Exception:
+            raised.append(float(current().mass))
+            raise
         makes.append(_maker(found))
         return found
 
     law, crash = attempt(partial(exact_law, answer, least=least))
     if crash is not None:
-        if isinstance(crash.error, CannotFollowError):
+        if isinstance(crash.error, (CannotFollowError, OutOfTimeError)):
             raise crash.error
+        chance = f", with probability {raised[-1]:.1g}" if raised else ""
+        if raised and raised[-1] < 10 * least:
+            chance += ", which is less than counts as rounding"
         raise FaultError(
             "call",
-            f"for drafts {sample.tokens[0].tolist()} the verifier {crash.what}",
+            f"for drafts {sample.tokens[0].tolist()}{chance}, the verifier {crash.what}",
             crash.traceback,
         )
     for found, chance in law.items():

@@ -21,7 +21,7 @@ from otspec.conformance.cases.drafting import Sample, drafted
 from otspec.conformance.cases.generated import Said
 from otspec.conformance.cases.kinds import Kind
 from otspec.conformance.engines import TextEngine, TokenEngine
-from otspec.conformance.following.kernel import KernelBatches
+from otspec.conformance.evidence.batches import KernelBatches
 
 KEYS = ("seed", "seeds")
 """One seed of all rows, or one for each."""
@@ -31,17 +31,10 @@ PROBED = 64
 
 @dataclass(frozen=True, eq=False)
 class Rows(Frozen):
-    """Rows of one call.
-
-    Parameters
-    ----------
-    sample : Sample
-    seeds, starts : ndarray of int, shape (size,)
-        The seed of each text, and how many tokens it has.
-    """
+    """Rows of one call."""
 
     sample: Sample = field(repr=False)
-    seeds: IntArray
+    seeds: IntArray  # (size,): the seed of each text, and how many tokens it has
     starts: IntArray
 
     def alone(self, row: int) -> Rows:
@@ -53,18 +46,9 @@ class Rows(Frozen):
 
 @dataclass(frozen=True, eq=False)
 class Key(Randomness):
-    """The key of the noise of a call.
+    """The key of the noise of a call."""
 
-    Parameters
-    ----------
-    form, rng, seed
-        As for :class:`Randomness`.
-    seeds, positions : ndarray of int
-        Of each row; and of each row of the target.
-    vocabulary : int
-    """
-
-    seeds: IntArray
+    seeds: IntArray  # of each row; and of each row of the target
     positions: IntArray
     vocabulary: int
 
@@ -162,20 +146,11 @@ def noise_of(seeds: IntArray, positions: IntArray, vocabulary: int, form: Form) 
 
 @dataclass(frozen=True, eq=False)
 class Plain(Frozen):
-    """Plain decoding: an engine with nothing drafted, one row in each call.
-
-    Parameters
-    ----------
-    engine : Keyed
-    given : bool
-        Whether the noise is given, so that the race is run here.
-    rounding : float
-        Errors of a probability that count as rounding.
-    """
+    """Plain decoding: an engine with nothing drafted, one row in each call."""
 
     engine: Keyed
-    given: bool
-    rounding: float
+    given: bool  # whether the noise is given, so that the race is run here
+    rounding: float  # errors of a probability that count as rounding
 
     def text(self, kind: Said, case: Case, rows: Rows) -> IntArray:
         """Return the symbols of whole texts."""

@@ -18,6 +18,7 @@ from otspec.conformance.cases.generated import DrawnToken, Said
 from otspec.conformance.cases.kinds import Kind
 from otspec.conformance.cases.library import cases_of, text_cases
 from otspec.conformance.cases.tasks import Task, kernel_tasks
+from otspec.conformance.evidence.batches import KernelBatches, SingleRows, long_call
 from otspec.conformance.evidence.case_by_case import without_lengths
 from otspec.conformance.evidence.evidence import Requirement
 from otspec.conformance.evidence.trial import FaultError
@@ -25,7 +26,6 @@ from otspec.conformance.exact_check import drafted_ways
 from otspec.conformance.faults.base import faults_of
 from otspec.conformance.faults.explanations import OR, in_words
 from otspec.conformance.faults.shared_noise import Seen
-from otspec.conformance.following.kernel import KernelBatches, SingleRows, long_call
 from otspec.conformance.keyed import PROBED, Keyed, Plain, Rows
 from otspec.conformance.report.report import Finding, Report, Tried
 
@@ -48,25 +48,14 @@ MEND = (
 
 @dataclass(frozen=True, eq=False)
 class SameSeed(Frozen):
-    """A check that the same seed gives the same text.
-
-    Parameters
-    ----------
-    engine : Keyed
-    plain : Plain
-    kind : Kind
-    mode : str
-    seed : int
-    vocabulary, entries : int
-        As for :func:`otspec.conformance.check`.
-    """
+    """A check that the same seed gives the same text."""
 
     engine: Keyed
     plain: Plain
     kind: Kind
     mode: str
     seed: int
-    vocabulary: int
+    vocabulary: int  # as for :func:`otspec.conformance.check`
     entries: int
 
     def run(self, progress: Callable[[int, int], object]) -> Report:

@@ -18,10 +18,10 @@ from otspec.conformance.cases.generated import Said
 from otspec.conformance.cases.kinds import Block, Kind
 from otspec.conformance.cases.tasks import Task
 from otspec.conformance.check import LEAST
+from otspec.conformance.evidence.batches import KernelBatches
 from otspec.conformance.evidence.case_by_case import COARSE, Check
 from otspec.conformance.evidence.dependence import CallPairs, RowPairs, SlotPairs
 from otspec.conformance.evidence.evidence import LARGEST
-from otspec.conformance.following.kernel import KernelBatches
 from otspec.conformance.report.report import Report
 from otspec.models.base import LanguageModel, Model
 from otspec.models.callables import CallableModel
@@ -105,15 +105,9 @@ def check_texts(
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Spoken(Case):
-    """A case whose target depends on whole texts.
+    """A case whose target depends on whole texts."""
 
-    Parameters
-    ----------
-    law : ndarray, shape (n,) * T
-        Of the target's texts of T tokens.
-    """
-
-    law: Array
+    law: Array  # of the target's texts of T tokens
 
     def texts(self, length: int) -> Array:
         """Return the law of the beginnings of texts, shape (1, n ** length)."""

@@ -175,13 +175,7 @@ def letters_text() -> Prefix:
 
 
 def as_letters(text: str) -> Prefix:
-    """Return the token ids of a text: lower case, and all that is no letter one space.
-
-    Raises
-    ------
-    ValueError
-        No text.
-    """
+    """Return the token ids of a text: lower case, and all that is no letter one space."""
     if not isinstance(text, str):
         raise ValueError(f"text is {shown(text)}: it must be a str")
     return tuple(map(ALPHABET.index, re.sub("[^a-z]+", " ", text.lower())))

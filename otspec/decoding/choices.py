@@ -20,14 +20,13 @@ from otspec.blocks import (
 from otspec.blocks.trees import shapes
 from otspec.blocks.trees.verifiers.leaf_to_root import LeafToRoot
 from otspec.chance import Chance
-from otspec.decoding.decoder import Decoder
-from otspec.decoding.drafting import EndingShape
+from otspec.decoding.decoder import Decoder, EndingShape
 from otspec.decoding.reader import Reader
 from otspec.decoding.verification import ReadModel, RuleVerifier, SharedNoiseVerifier
 from otspec.distributions import Distribution
 from otspec.drafts import IID, DraftLaw
 from otspec.models.base import Prefix
-from otspec.models.ending import EndingModel
+from otspec.models.derived import EndingModel
 from otspec.rules import GumbelCoupling, GumbelLists, PairRule
 
 MOST_NODES = 10_000
@@ -61,19 +60,7 @@ def decoder_of(
 ) -> Decoder:
     """Return the decoder of a text that has only its prompt.
 
-    Parameters
-    ----------
-    prompt : tuple of int
-        One token at least.
-    rule : str or type
-    shape : EndingShape
-    draft, target : Reader
-        Which have read nothing.
-
-    Raises
-    ------
-    ValueError
-        No such rule, or one that does not verify such trees.
+    ``prompt``: one token at least. ``draft`` and ``target``: which have read nothing.
     """
     kind, tree = _as_rule(rule), shape.tree
     wanted = ReadModel(target, prompt)
@@ -102,7 +89,7 @@ def decoder_of(
             law = _serving(kind.lifts, tree).law_class
         made = kind(*models, shaped)
     else:
-        token_rule = _serving(cast(type[PairRule], kind), tree)
+        token_rule = _serving(cast("type[PairRule]", kind), tree)
         law = token_rule.law_class
         if issubclass(token_rule, GumbelCoupling):
             return Decoder(prompt, draft, target, shape, SharedNoiseVerifier(law))
@@ -146,7 +133,7 @@ def _as_rule(rule: Any) -> Kind | Program:
     if isinstance(rule, type) and issubclass(rule, (PairRule, TreeRule, SingleDraftRule)):
         return rule
     if not isinstance(rule, (type, str)) and callable(rule):
-        return cast(Program, rule)
+        return cast("Program", rule)
     if isinstance(rule, str) and rule in usable:
         return usable[rule]
     raise ValueError(

@@ -9,8 +9,7 @@ from typing import Any
 
 from otspec._base.arguments import as_callable, as_integer, as_list, as_tokens
 from otspec.decoding.choices import AnyRule, AnyTree, as_shape, decoder_of
-from otspec.decoding.decoder import Decoder, together
-from otspec.decoding.drafting import EndingShape
+from otspec.decoding.decoder import Decoder, EndingShape, together
 from otspec.decoding.results import Generated, Step
 from otspec.decoding.transformer import (
     TransformerReader,

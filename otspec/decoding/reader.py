@@ -39,10 +39,6 @@ class Reader(Frozen, ABC):
             text, new ones included; −1 for the text itself.
         last : int
             Of how many of the tokens, the last ones, the next token is asked.
-
-        Returns
-        -------
-        Reading
         """
 
     @classmethod

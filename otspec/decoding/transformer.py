@@ -31,29 +31,14 @@ class TransformerReader(Reader):
 
     Law: its distributions are those that the model gives for each text by itself, up to rounding:
     every token sees its ancestors only, and has the position that it has in its own text.
-
-    Parameters
-    ----------
-    model : transformers.PreTrainedModel
-        As :func:`check_model` wants it.
-    n : int
-        Vocabulary size; further logits of the model are padding.
-    warping : Warp
-        What makes a distribution of logits.
-    length : int
-        Tokens of the text.
-    parents : tuple of int
-        Of all that was read behind it, as :meth:`read` takes them.
-    layers : tuple
-        Keys and values of each layer.
     """
 
-    model: Any
-    n: int
-    warping: Warp
-    length: int = 0
-    parents: tuple[int, ...] = ()
-    layers: Layers = field(default=(), repr=False)
+    model: Any  # as :func:`check_model` wants it
+    n: int  # vocabulary size; further logits of the model are padding
+    warping: Warp  # what makes a distribution of logits
+    length: int = 0  # tokens of the text
+    parents: tuple[int, ...] = ()  # of all that was read behind it, as :meth:`read` takes them
+    layers: Layers = field(default=(), repr=False)  # keys and values of each layer
 
     def read(self, tokens: Sequence[int], parents: Sequence[int], last: int) -> Reading:
         """Read more tokens in one call of the model."""
@@ -162,10 +147,7 @@ def _row(batch: Any, row: int, own: Sequence[slice]) -> Any:
 class WarpedRows(Frozen, Sequence[Distribution]):
     """Distributions of rows of logits, each made when it is looked at.
 
-    Parameters
-    ----------
-    logits : ndarray, shape (m, n)
-    warping : Warp
+    Shapes: ``logits`` (m, n).
     """
 
     def __init__(self, logits: Array, warping: Warp) -> None:
@@ -189,14 +171,7 @@ class WarpedRows(Frozen, Sequence[Distribution]):
 
 
 def check_model(model: Any, name: str) -> None:
-    """Refuse what cannot read a tree.
-
-    Raises
-    ------
-    ValueError
-        No causal model of transformers, one that is being trained, or one whose attention does
-        not take a mask for each pair of tokens.
-    """
+    """Refuse what cannot read a tree."""
     if not (callable(getattr(model, "forward", None)) and hasattr(model, "config")):
         raise ValueError(
             f"{name} is {type(model).__name__}: it must be a causal model of transformers, such as "

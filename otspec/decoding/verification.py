@@ -30,11 +30,7 @@ class SeededChance(Drawn):
     Decoding is a function of the choices and of nothing else that is random. So whoever follows
     all of them (:func:`otspec.chance.branches`) knows the law of the decoded text.
 
-    Parameters
-    ----------
-    seed : int
-    text : int, optional
-        The number of a text of a batch: those of one seed are independent.
+    ``text``: the number of a text of a batch: those of one seed are independent.
     """
 
     def __init__(self, seed: int, text: int | None = None) -> None:
@@ -62,14 +58,9 @@ class Verdict(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Verifier(Frozen, ABC):
-    """A rule at work on one text.
+    """A rule at work on one text."""
 
-    Parameters
-    ----------
-    law_class : callable
-        (draft, k) → the law of k drawn children of a node.
-    """
-
+    # (draft, k) → the law of k drawn children of a node
     law_class: Callable[[Distribution, int], DraftLaw]
 
     def drafts(
@@ -82,16 +73,8 @@ class Verifier(Frozen, ABC):
     ) -> tuple[Prefix, bool]:
         """Return k children of a node, and whether equal ones go on together.
 
-        Parameters
-        ----------
-        draft : ndarray, shape (n,)
-        k : int
-            Distinct children may be fewer.
-        top : bool
-            Whether they are the likeliest tokens rather than drawn.
-        place : int
-            Of the children in the text.
-        chance : SeededChance
+        Shapes: ``draft`` (n,). ``k``: distinct children may be fewer. ``top``: whether they are the
+        likeliest tokens rather than drawn. ``place``: of the children in the text.
         """
         law_class = TargetOnly.law_class if top else self.law_class
         try:
@@ -104,12 +87,7 @@ class Verifier(Frozen, ABC):
     def verify(self, drafts: DraftedTree, start: int, chance: SeededChance) -> Verdict:
         """Say which nodes are kept, and what follows them.
 
-        Parameters
-        ----------
-        drafts : DraftedTree
-        start : int
-            Tokens of the text.
-        chance : SeededChance
+        ``start``: tokens of the text.
         """
 
 
@@ -119,22 +97,13 @@ class RuleVerifier(Verifier):
 
     Law: what is kept and its continuation is the target's text, if the rule is lossless. A rule
     that corrects more than one token has its corrections as the target of the next block.
-
-    Parameters
-    ----------
-    law_class : callable
-    rule : BlockRule
-        Of the models after the text, if it corrects more than one token.
-    draft, target : ReadModel
-        The two models, after the prompt.
-    text : tuple of int
-        What follows the prompt.
     """
 
-    rule: BlockRule
+    rule: BlockRule  # of the models after the text, if it corrects more than one token
+    # draft, target: the two models, after the prompt
     draft: ReadModel
     target: ReadModel
-    text: Prefix = ()
+    text: Prefix = ()  # what follows the prompt
 
     def verify(self, drafts: DraftedTree, start: int, chance: SeededChance) -> Verdict:  # noqa: ARG002
         """Run the program, and draw the token that follows what it keeps."""
@@ -191,12 +160,7 @@ class SharedNoiseVerifier(Verifier):
 class ReadModel(Model):
     """A reader as a language model, with what it said last at hand.
 
-    Parameters
-    ----------
-    reader : Reader
-        Which has read nothing yet.
-    prompt : tuple of int
-        What stands before every prefix.
+    ``reader``: which has read nothing yet. ``prompt``: what stands before every prefix.
     """
 
     def __init__(self, reader: Reader, prompt: Prefix) -> None:

@@ -27,23 +27,13 @@ class Fields(NamedTuple):
     """What is shown of the objects of a class; functions of the object.
 
     Nothing there may take long: what does is not shown.
-
-    Parameters
-    ----------
-    title : callable
-        What it is, in a few words.
-    rows : callable
-        What is said on one line, too.
-    more : callable
-        What else a card says, where it is small enough to be computed at once.
-    masses : callable
-        The laws whose masses a card draws, of whatever length.
     """
 
-    title: Callable[[Any], str]
-    rows: Callable[[Any], Iterable[Row]]
+    title: Callable[[Any], str]  # what it is, in a few words
+    rows: Callable[[Any], Iterable[Row]]  # what is said on one line, too
+    # what else a card says, where it is small enough to be computed at once
     more: Callable[[Any], Iterable[Row]]
-    masses: Callable[[Any], Masses]
+    masses: Callable[[Any], Masses]  # the laws whose masses a card draws, of whatever length
 
 
 def fields_of(thing: Any) -> Fields:

@@ -25,14 +25,7 @@ _DIGITS = 6
 def said(value: Any) -> str:
     """Return any value on one line, in time that does not grow with what it holds.
 
-    Parameters
-    ----------
-    value : object
-        Of an array only the first entries are read.
-
-    Returns
-    -------
-    str
+    ``value``: of an array only the first entries are read.
 
     Examples
     --------

@@ -27,14 +27,7 @@ _MOST_BUFFERS = 2**21
 
 
 def read_arrow(path: Path, keys: tuple[str, ...]) -> Named:
-    """Read columns of a file in Arrow's file or stream format.
-
-    Raises
-    ------
-    ValueError
-        A missing package, a malformed file, a column that holds no numbers, or more than half of
-        the machine's memory, all columns taken together.
-    """
+    """Read columns of a file in Arrow's file or stream format."""
     with arrow_errors(path) as package:
         ipc = needed("pyarrow.ipc", f"reading {path.suffix}", "runs")
         with package.memory_map(str(path)) as source:
@@ -60,13 +53,7 @@ def read_arrow(path: Path, keys: tuple[str, ...]) -> Named:
 
 
 def _unpacked(path: Path, is_file: bool) -> Iterator[int]:
-    """Yield the unpacked size of each buffer of a file or stream of messages.
-
-    Raises
-    ------
-    ValueError
-        A damaged file, or one of very many buffers.
-    """
+    """Yield the unpacked size of each buffer of a file or stream of messages."""
     with path.open("rb") as stream, mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ) as file:
         try:
             messages = _in_file(file) if is_file else _in_stream(file)

@@ -115,16 +115,8 @@ class StoredArray(ABC):
 def boxes_of(shape: tuple[int, ...], start: int, stop: int) -> Iterator[Box]:
     """Split a range of flattened positions into the fewest boxes of the axes.
 
-    Parameters
-    ----------
-    shape : tuple of int
-        No axis is empty; without axes there is one position.
-    start, stop : int
-
-    Yields
-    ------
-    tuple of slice
-        In order; the positions in a box are in order too.
+    ``shape``: no axis is empty; without axes there is one position. Yields: in order; the positions
+    in a box are in order too.
 
     Examples
     --------
@@ -226,17 +218,7 @@ def trace_formats() -> dict[str, Format]:
 def format_of(path: Path, formats: dict[str, Format], what: str) -> Format:
     """Return the format of a file or folder that is there, by its ending.
 
-    Parameters
-    ----------
-    path : Path
-    formats : dict of str to Format
-    what : str
-        What a message says before the endings, such as ``"use one of"``.
-
-    Raises
-    ------
-    ValueError
-        An unknown ending, no such file, or a folder where a file is expected.
+    ``what``: what a message says before the endings, such as ``"use one of"``.
     """
     form = formats.get(path.suffix)
     if form is None:
@@ -272,11 +254,8 @@ def named_errors(path: Path) -> Iterator[None]:
 def located(keys: Iterable[str], locate: Callable[[str], StoredArray]) -> Located:
     """Return the arrays of a file by name, each found by its header.
 
-    Parameters
-    ----------
-    keys : iterable of str
-    locate : callable
-        Takes a name, and finds the array; raises what :data:`UNREADABLE` lists if it is none.
+    ``locate``: takes a name, and finds the array; raises what :data:`UNREADABLE` lists if it is
+    none.
     """
     found: Located = {}
     for key in keys:
@@ -290,13 +269,7 @@ def located(keys: Iterable[str], locate: Callable[[str], StoredArray]) -> Locate
 
 
 def selected(names: Iterable[str], keys: tuple[str, ...]) -> tuple[str, ...]:
-    """Return which names to read: those asked for, or all of them.
-
-    Raises
-    ------
-    ValueError
-        One is not there.
-    """
+    """Return which names to read: those asked for, or all of them."""
     there = tuple(names)
     for key in keys:
         if key not in there:
@@ -306,12 +279,7 @@ def selected(names: Iterable[str], keys: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def once(items: Iterable[tuple[str, Any]]) -> Named:
-    """Return named values, none of them named twice.
-
-    Raises
-    ------
-    ValueError
-    """
+    """Return named values, none of them named twice."""
     found: Named = {}
     for key, value in items:
         if key in found:

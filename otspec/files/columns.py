@@ -32,13 +32,7 @@ def arrow_errors(path: Path) -> Iterator[Any]:
 
 
 def chosen_columns(schema: Any, keys: tuple[str, ...]) -> tuple[str, ...]:
-    """Return which columns to read: those asked for, or all that hold numbers.
-
-    Raises
-    ------
-    ValueError
-        One is not there, comes twice, or holds no numbers.
-    """
+    """Return which columns to read: those asked for, or all that hold numbers."""
     columns = once((field.name, field.type) for field in schema)
     if not keys:
         return tuple(name for name, kind in columns.items() if _reading(kind) is not None)
@@ -49,13 +43,7 @@ def chosen_columns(schema: Any, keys: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def gathered(batches: Iterable[Any], schema: Any, names: tuple[str, ...]) -> Any:
-    """Return a table of some columns, gathered while it fits.
-
-    Raises
-    ------
-    ValueError
-        Damaged columns, or more than half of the machine's memory.
-    """
+    """Return a table of some columns, gathered while it fits."""
     import pyarrow as pa
 
     parts, size = [], 0

@@ -9,13 +9,7 @@ from otspec.files.base import FORMATS, Format, Named, once, selected
 
 
 def read_csv(path: Path, keys: tuple[str, ...]) -> Named:
-    """Read the cells of a .csv file as text, by column if it has a header.
-
-    Raises
-    ------
-    ValueError, csv.Error
-        No row, rows of different lengths, or a column that comes twice.
-    """
+    """Read the cells of a .csv file as text, by column if it has a header."""
     with path.open(newline="", encoding="utf-8-sig") as stream:
         rows = [[cell.strip() for cell in row] for row in csv.reader(stream, strict=True) if row]
     if not rows:

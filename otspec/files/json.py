@@ -16,11 +16,6 @@ def read_json(path: Path, keys: tuple[str, ...]) -> Named:
     """Read the lists of a .json file.
 
     Numbers stay text, so that the caller can read them exactly, and refuse too many digits.
-
-    Raises
-    ------
-    ValueError
-        No list and no object, a name that comes twice, or nesting beyond the axes of arrays.
     """
     text = path.read_text(encoding="utf-8")
     try:

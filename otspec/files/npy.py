@@ -45,22 +45,12 @@ class Header:
     """What the header of an array in .npy format says.
 
     The numbers that follow may be others: :meth:`refuse_other_size` compares how many there are.
-
-    Parameters
-    ----------
-    shape : tuple of int
-    dtype : str
-        As NumPy writes it, such as ``"<f2"``; never objects or structures.
-    fortran : bool
-        Whether the first axis varies fastest.
-    length : int
-        Bytes of the header, after which the numbers follow.
     """
 
     shape: tuple[int, ...]
-    dtype: str
-    fortran: bool
-    length: int
+    dtype: str  # as NumPy writes it, such as ``"<f2"``; never objects or structures
+    fortran: bool  # whether the first axis varies fastest
+    length: int  # bytes of the header, after which the numbers follow
 
     @property
     def size(self) -> int:
@@ -68,12 +58,7 @@ class Header:
         return math.prod(self.shape) * np.dtype(self.dtype).itemsize
 
     def refuse_other_size(self, size: int) -> None:
-        """Refuse another number of bytes after the header than it says.
-
-        Raises
-        ------
-        ValueError
-        """
+        """Refuse another number of bytes after the header than it says."""
         if size != self.size:
             raise ValueError(
                 f"its header says shape {self.shape} of {np.dtype(self.dtype)}, {self.size:,} "
@@ -81,13 +66,7 @@ class Header:
             )
 
     def read(self, stream: IO[bytes]) -> Array:
-        """Read the array from a stream that stands after the header.
-
-        Raises
-        ------
-        ValueError
-            A stream that ends early or goes on.
-        """
+        """Read the array from a stream that stands after the header."""
         buffer: Array = np.empty(self.size, dtype=np.uint8)
         done = 0
         for block in blocks_of(stream, self.size):
@@ -101,11 +80,6 @@ def blocks_of(stream: IO[bytes], size: int) -> Iterator[bytes]:
     """Yield the bytes of a stream in blocks, and one byte more would be asked for.
 
     That lets an archive compare its checksum.
-
-    Raises
-    ------
-    ValueError
-        A stream that ends early or goes on.
     """
     while size and (block := stream.read(min(BLOCK, size))):
         size -= len(block)
@@ -117,13 +91,7 @@ def blocks_of(stream: IO[bytes], size: int) -> Iterator[bytes]:
 
 
 def read_header(stream: IO[bytes]) -> Header:
-    """Read the header of an array in .npy format; the stream stands after it then.
-
-    Raises
-    ------
-    ValueError
-        No such header; an array of Python objects or of structures.
-    """
+    """Read the header of an array in .npy format; the stream stands after it then."""
     start = stream.read(numpy_format.MAGIC_LEN)
     if start[:-2] != numpy_format.MAGIC_PREFIX:
         raise ValueError("it is no array in .npy format: save it again with np.save")
@@ -160,18 +128,10 @@ def read_header(stream: IO[bytes]) -> Header:
 
 @dataclass(frozen=True)
 class MappedArray(StoredArray):
-    """Numbers that lie one after the other in a file.
+    """Numbers that lie one after the other in a file."""
 
-    Parameters
-    ----------
-    offset : int
-        Where they start, in bytes.
-    fortran : bool
-        Whether the first axis varies fastest.
-    """
-
-    offset: int
-    fortran: bool
+    offset: int  # where they start, in bytes
+    fortran: bool  # whether the first axis varies fastest
 
     @classmethod
     def at(cls, path: Path, key: str, header: Header, offset: int) -> MappedArray:
@@ -186,13 +146,7 @@ class MappedArray(StoredArray):
         return self._numbers(start * tokens, (stop - start) * tokens).reshape(-1, tokens)
 
     def whole(self) -> Array:
-        """Read the array.
-
-        Raises
-        ------
-        ValueError
-            As :meth:`StoredArray.rows`.
-        """
+        """Read the array."""
         numbers = self._numbers(0, math.prod(self.shape))
         return numbers.reshape(self.shape, order="F" if self.fortran else "C")
 
@@ -224,26 +178,14 @@ class MappedArray(StoredArray):
 
 
 def read_npy(path: Path, _keys: tuple[str, ...] = ()) -> Named:
-    """Read a .npy file.
-
-    Raises
-    ------
-    ValueError
-        As :func:`locate_npy`; or more than half of the machine's memory.
-    """
+    """Read a .npy file."""
     array = _located(path)
     refuse_too_large(array.size)
     return {"": array.whole()}
 
 
 def locate_npy(path: Path) -> Located:
-    """Find the one array of a .npy file, which has no name.
-
-    Raises
-    ------
-    ValueError
-        As :func:`read_header`; or a file of another size than the header says.
-    """
+    """Find the one array of a .npy file, which has no name."""
     return {"": _located(path)}
 
 

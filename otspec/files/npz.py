@@ -31,14 +31,7 @@ Members = dict[str, zipfile.ZipInfo]
 
 
 def read_npz(path: Path, keys: tuple[str, ...]) -> Named:
-    """Read the arrays of a .npz file, if all of them together fit.
-
-    Raises
-    ------
-    ValueError, zipfile.BadZipFile
-        Two members of one name; no arrays; more than half of the machine's memory; or damaged
-        contents.
-    """
+    """Read the arrays of a .npz file, if all of them together fit."""
     with zipfile.ZipFile(path) as archive:
         members = _members_of(archive)
         names = selected(members if keys else _arrays(members), keys)
@@ -54,13 +47,7 @@ def read_npz(path: Path, keys: tuple[str, ...]) -> Named:
 
 
 def locate_npz(path: Path) -> Located:
-    """Find the arrays of a .npz file.
-
-    Raises
-    ------
-    ValueError, zipfile.BadZipFile
-        A malformed archive, or one with two members of one name.
-    """
+    """Find the arrays of a .npz file."""
     with zipfile.ZipFile(path) as archive:
         members = _members_of(archive)
         return located(
@@ -113,29 +100,16 @@ def _locate_member(
 
 @dataclass(frozen=True)
 class PackedArray(StoredArray):
-    """A compressed array of a .npz file, which has no rows before it is unpacked.
+    """A compressed array of a .npz file, which has no rows before it is unpacked."""
 
-    Parameters
-    ----------
-    header : int
-        Length of the header in bytes.
-    fortran : bool
-    """
-
-    header: int
+    header: int  # length of the header in bytes
     fortran: bool
 
     def _read(self, boxes: list[Box]) -> Iterator[Array]:  # noqa: ARG002  there are no rows
         raise ValueError(f"{self.path}: {self.key} is compressed: unpack the source first")
 
     def unpacked(self, to: Path) -> MappedArray:
-        """Unpack the array into a file, as large as the header says and no larger.
-
-        Raises
-        ------
-        ValueError
-            Too little room on the disk, or damaged contents.
-        """
+        """Unpack the array into a file, as large as the header says and no larger."""
         size = self.header + self.size
         with named_errors(Path(self.path)):
             free = shutil.disk_usage(to.parent).free

@@ -59,14 +59,7 @@ class Column(NamedTuple):
 
 
 def read_parquet(path: Path, keys: tuple[str, ...]) -> Named:
-    """Read columns of a Parquet file.
-
-    Raises
-    ------
-    ValueError
-        A missing package, a malformed file, a column that holds no numbers, or more than half of
-        the machine's memory.
-    """
+    """Read columns of a Parquet file."""
     with arrow_errors(path):
         parquet = needed("pyarrow.parquet", "reading .parquet", "runs")
         with parquet.ParquetFile(path, memory_map=True) as file:
@@ -89,13 +82,7 @@ def read_parquet(path: Path, keys: tuple[str, ...]) -> Named:
 
 
 def columns_in(path: Path) -> Iterator[Column]:
-    """Yield the columns of all row groups.
-
-    Raises
-    ------
-    ValueError
-        A damaged file, or one of too many parts.
-    """
+    """Yield the columns of all row groups."""
     with path.open("rb") as stream, mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ) as file:
         thrift = Compact(file)
         thrift.place = len(file) - 8 - int.from_bytes(file[-8:-4], "little")
@@ -130,25 +117,14 @@ def _column(thrift: Compact, told: Fields) -> Column:
 
 
 class Compact:
-    """Structs in Thrift's compact protocol, read from a place in a file on.
-
-    Parameters
-    ----------
-    content : bytes-like
-    """
+    """Structs in Thrift's compact protocol, read from a place in a file on."""
 
     def __init__(self, content: Any) -> None:
         self._content, self._left = content, _MOST_VALUES
         self.place = 0
 
     def struct(self, depth: int = 0) -> Fields:
-        """Return the fields of the struct that starts here; the place is behind it then.
-
-        Raises
-        ------
-        ValueError
-            Nothing of the kind; a field that comes twice; deep nesting or very many values.
-        """
+        """Return the fields of the struct that starts here; the place is behind it then."""
         found: Fields = {}
         number = 0
         while start := self._byte():

@@ -54,36 +54,17 @@ _TUPLES = {"EMPTY_TUPLE": 0, "TUPLE1": 1, "TUPLE2": 2, "TUPLE3": 3, "TUPLE": Non
 
 @dataclass
 class _Part:
-    """What is known of an object.
+    """What is known of an object."""
 
-    Parameters
-    ----------
-    size : int
-        How many parts it has.
-    hashed : int
-        How many of them are gone through if it, or one of those in it, is a key.
-    parts : tuple of _Part
-        Those of a tuple.
-    text : str
-        That of a text; module and name of what may be called; of bytes what makes them of text.
-    used : bool
-        Whether another holds it, so that it may not grow any more.
-    """
-
-    size: int = 1
-    hashed: int = 1
-    parts: tuple[_Part, ...] = ()
+    size: int = 1  # how many parts it has
+    hashed: int = 1  # how many of them are gone through if it, or one of those in it, is a key
+    parts: tuple[_Part, ...] = ()  # those of a tuple
+    # that of a text; module and name of what may be called; of bytes what makes them of text
     text: str = ""
-    used: bool = False
+    used: bool = False  # whether another holds it, so that it may not grow any more
 
     def add(self, parts: Iterable[_Part]) -> None:
-        """Let an object hold others.
-
-        Raises
-        ------
-        ValueError
-            It has too many parts then, or was used before.
-        """
+        """Let an object hold others."""
         for part in parts:
             self.size += part.size
             self.hashed = max(self.hashed, part.hashed)
@@ -94,18 +75,7 @@ class _Part:
 def refuse_hostile(stream: IO[bytes], pickles: int = 1) -> None:
     """Refuse pickles that hold anything but tensors, numbers and text in lists and dicts.
 
-    Parameters
-    ----------
-    stream : binary stream
-        Stands before the first of them.
-    pickles : int
-        How many follow on each other.
-
-    Raises
-    ------
-    ValueError
-        A damaged or very long pickle; calls of what tensors do not need; objects that hold each
-        other so often that they have very many parts.
+    ``stream``: stands before the first of them. ``pickles``: how many follow on each other.
     """
     steps = 0
     for _ in range(pickles):

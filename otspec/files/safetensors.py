@@ -33,13 +33,7 @@ class SafetensorsArray(StoredArray):
 
 
 def read_safetensors(path: Path, keys: tuple[str, ...]) -> Named:
-    """Read the tensors of a .safetensors file.
-
-    Raises
-    ------
-    ValueError
-        As :func:`locate_safetensors`; or a type that NumPy does not have.
-    """
+    """Read the tensors of a .safetensors file."""
     with _opened(path) as tensors:
         names = selected(tensors.keys(), keys)
         for key in names:
@@ -48,13 +42,7 @@ def read_safetensors(path: Path, keys: tuple[str, ...]) -> Named:
 
 
 def locate_safetensors(path: Path) -> Located:
-    """Find the tensors of a .safetensors file.
-
-    Raises
-    ------
-    ValueError
-        A missing package, or a malformed file.
-    """
+    """Find the tensors of a .safetensors file."""
     with _opened(path) as tensors:
         return located(tensors.keys(), lambda key: _locate(path, key, tensors))
 

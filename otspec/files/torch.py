@@ -42,14 +42,7 @@ _KNOWN = ("torch.float16", "torch.float32", "torch.float64")
 
 
 def read_torch(path: Path, keys: tuple[str, ...]) -> Named:
-    """Read the tensors of a file that ``torch.save`` wrote.
-
-    Raises
-    ------
-    ValueError, zipfile.BadZipFile
-        As :func:`tensors_of`; damaged contents; more than half of the machine's memory; or a
-        tensor without numbers that NumPy has.
-    """
+    """Read the tensors of a file that ``torch.save`` wrote."""
     tensors = tensors_of(path)
     names = selected(tensors, () if "" in tensors else keys)  # one alone is told from a name above
     chosen = {key: tensors[key] for key in names}
@@ -77,13 +70,7 @@ class TorchArray(StoredArray):
 
 
 def locate_torch(path: Path) -> Located:
-    """Find the tensors of a file of PyTorch's.
-
-    Raises
-    ------
-    ValueError
-        As :func:`tensors_of`.
-    """
+    """Find the tensors of a file of PyTorch's."""
     tensors = tensors_of(path)
     return located(
         tensors,
@@ -102,11 +89,6 @@ def tensors_of(path: Path) -> dict[str, Any]:
     """Return the tensors of a file by name, mapped from it where it is an archive.
 
     A tensor alone has the empty name. What else a dict holds is left out.
-
-    Raises
-    ------
-    ValueError, zipfile.BadZipFile
-        A missing package; no file of tensors; or one that only code could read.
     """
     torch = needed("torch", f"reading {path.suffix}", "backends")
     archived = _is_archive(path)
@@ -131,13 +113,7 @@ def tensors_of(path: Path) -> dict[str, Any]:
 
 
 def _refuse_hostile_pickles(torch: Any, path: Path, archived: bool) -> None:
-    """Refuse pickles that :func:`refuse_hostile` does, found by what loads them afterwards.
-
-    Raises
-    ------
-    ValueError
-        Also an archive that PyTorch does not take.
-    """
+    """Refuse pickles that :func:`refuse_hostile` does, found by what loads them afterwards."""
     if not archived:
         with path.open("rb") as stream:
             refuse_hostile(stream, _PICKLES)
@@ -151,13 +127,7 @@ def _refuse_hostile_pickles(torch: Any, path: Path, archived: bool) -> None:
 
 
 def numbers_of(key: str, tensor: Any) -> Array:
-    """Return the numbers of a tensor, in memory; types that NumPy lacks as float32, exactly.
-
-    Raises
-    ------
-    ValueError
-        A tensor that has none, such as a sparse one.
-    """
+    """Return the numbers of a tensor, in memory; types that NumPy lacks as float32, exactly."""
     try:
         if tensor.is_floating_point() and str(tensor.dtype) not in _KNOWN:
             tensor = tensor.float()
@@ -175,13 +145,7 @@ def _first_line(error: Exception) -> str:
 
 
 def _is_archive(path: Path) -> bool:
-    """Return whether a file is an archive, or of the form before that.
-
-    Raises
-    ------
-    ValueError
-        It is neither.
-    """
+    """Return whether a file is an archive, or of the form before that."""
     with path.open("rb") as stream:
         start = stream.read(len(_OLD))
     if start.startswith(_ZIP):

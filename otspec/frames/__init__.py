@@ -8,8 +8,7 @@ from otspec.frames.columns import (
     Tokens,
     columns_of,
 )
-from otspec.frames.files import check_ending, write_table
-from otspec.frames.rows import Rows, Tabular
+from otspec.frames.rows import Rows, Tabular, check_ending, write_table
 
 __all__ = [
     "Column",

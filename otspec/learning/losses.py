@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeAlias
 
 from array_api_compat import is_jax_array
 
@@ -23,16 +23,22 @@ from otspec.batch._arrays import (
 )
 from otspec.learning.distinct import DistinctOptimum
 from otspec.learning.objectives import Objective
+from otspec.learning.one_race import MOST_TOKENS, OneRace
 from otspec.learning.optima import FixedButOneOptimum, IIDOptimum, SoftIIDOptimum
 from otspec.learning.rules import KSequential, KullbackLeibler, RecursiveRejection, SharedNoise
 
-MOST_FIXED = 64
-"""Where every draft but the last costs a pass."""
+Maker: TypeAlias = Callable[[int, int], Objective]
+"""(k, V) → what a draft is trained for."""
 
 
-def _distinct(k: int, size: int) -> Objective:
-    as_count("k", k, 1, min(size, MOST_DISTINCT), "the tokens there are, and 64")
-    return IIDOptimum(1) if k == 1 else DistinctOptimum(k)
+def _distinct(kind: Callable[[int], Objective]) -> Maker:
+    """Return what makes an objective for drafts that are all different."""
+
+    def make(k: int, size: int) -> Objective:
+        as_count("k", k, 1, min(size, MOST_DISTINCT), "the tokens there are, and 64")
+        return IIDOptimum(1) if k == 1 else kind(k)
+
+    return make
 
 
 def _hub(k: int, size: int) -> Objective:  # noqa: ARG001 # any size will do
@@ -41,26 +47,32 @@ def _hub(k: int, size: int) -> Objective:  # noqa: ARG001 # any size will do
     return FixedButOneOptimum(2)
 
 
-def _top_plus_one(k: int, size: int) -> Objective:
-    as_count("k", k, 1, min(size, MOST_FIXED), "the tokens there are, and 64")
-    return IIDOptimum(1) if k == 1 else FixedButOneOptimum(k)
+def _shared_noise(k: int, size: int) -> Objective:
+    as_count("k", k, 1, min(size, MOST_DISTINCT), "the tokens there are, and 64")
+    if k == 1:
+        return SharedNoise()
+    if size > MOST_TOKENS:
+        raise ValueError(
+            f"draft_logits has {size:,} tokens, but shared noise with k = {k} takes at most "
+            f"{MOST_TOKENS}: cut the rows to fewer tokens, use k = 1, or train for "
+            "acceptance_loss with law='without-replacement', the optimum for the same drafts"
+        )
+    return OneRace(k)
 
 
-def _passes(kind: Callable[[int], Objective], why: str) -> Callable[[int, int], Objective]:
-    return lambda k, _: kind(as_count("k", k, 1, MOST_PASSES, why))
-
-
-LAWS: dict[str, Callable[[int, int], Objective]] = {
+LAWS: dict[str, Maker] = {
     "iid": lambda k, _: IIDOptimum(k),
-    "without-replacement": _distinct,
+    "without-replacement": _distinct(DistinctOptimum),
     "hub": _hub,
-    "top-plus-one": _top_plus_one,
+    "top-plus-one": _distinct(FixedButOneOptimum),
 }
 """The laws of the drafts that the optimum is known for, as :data:`otspec.drafts.LAWS` has them."""
-RULES: dict[str, Callable[[int, int], Objective]] = {
-    "recursive-rejection": _passes(RecursiveRejection, "a pass for each draft"),
+RULES: dict[str, Maker] = {
+    "recursive-rejection": lambda k, _: RecursiveRejection(
+        as_count("k", k, 1, MOST_PASSES, "a pass for each draft")
+    ),
     "k-sequential": lambda k, _: KSequential(k),
-    "gumbel-coupling": lambda k, _: SharedNoise(k),
+    "gumbel-coupling": _shared_noise,
 }
 """The rules that a draft can be trained for."""
 
@@ -157,8 +169,8 @@ def rule_loss(
         As for :func:`acceptance_loss`.
     rule : str
         ``"recursive-rejection"``, ``"k-sequential"`` at the smallest lossless ρ, or
-        ``"gumbel-coupling"``: shared noise, for k > 1 the bound Σ q (1 − a)^k of its formula, a
-        the acceptance of one draft given the output.
+        ``"gumbel-coupling"``: shared noise, the first k tokens of one race. For k from 2 to 64
+        it takes 256 tokens at most, and for each of them a race against all others.
 
     Returns
     -------
@@ -172,7 +184,8 @@ def rule_loss(
     Notes
     -----
     A correction token that happens to be one of the drafts does not count as accepted. Ties have
-    the gradient of one side, as for :func:`acceptance_loss`. Shared noise takes a sort.
+    the gradient of one side, as for :func:`acceptance_loss`. Shared noise
+    takes a sort for k = 1.
     """
     number = as_number_of_drafts(k)
     make = RULES[as_choice(rule, "rule", RULES)]
@@ -217,7 +230,7 @@ def _loss(
     target_logits: Array | None,
     temperature: Any,
     k: int,
-    make: Callable[[int, int], Objective],
+    make: Maker,
 ) -> Array:
     """Check the arrays, and return the loss that an objective has for them."""
     target = check_pair(draft_logits, target_probs, target_logits)

@@ -12,7 +12,6 @@ from typing import ClassVar, TypeAlias
 
 import numpy as np
 
-from otspec._base.compiling import unwriteable
 from otspec.batch._array_api.library import Array, Library, is_torch
 from otspec.batch._dispatch import machine, reals_of
 
@@ -90,8 +89,7 @@ class Steps(Objective):
         scales, weights, mean = (library.narrowed(part) for part in state)
         rows = reals_of(logits, target, single=True)
         if rows is not None:
-            numbers = (unwriteable(part.numpy()) for part in (scales, weights, mean))
-            rows = rows._replace(arguments=(*rows.arguments, *numbers))
+            rows = rows.joined(*(part.numpy() for part in (scales, weights, mean)))
             return rows.run(machine("learnt").gradient, kinds=((np.float32, logits.shape[-1:]),))[0]
         draft, found = softmax(library, logits), mean  # of the loss: the signs are the opposite
         for j in range(scales.shape[-1]):

@@ -94,29 +94,26 @@ class KSequential(Steps):
 
 @dataclass(frozen=True)
 class SharedNoise(Objective):
-    """The loss Σ q (1 − a)^k of drafts and output from the same noise (Theory, 33 to 35).
+    """The loss Σ q (1 − a) of one draft and an output from the same noise (Theory, 33).
 
-    a(y) = 1/Σ_z max(q(z), p(z) q(y)/p(y)) is how likely one draft is y if the output is. For k = 1
-    it is the loss of the coupling. For k > 1 the first k of one race lose at most this, and k lists
-    at least this.
+    a(y) = 1/Σ_z max(q(z), p(z) q(y)/p(y)) is how likely the draft is y if the output is.
     """
 
     copies: ClassVar[int] = 32
-    k: int
 
     def solve(self, library: Library, logits: Array, target: Array) -> tuple[Array, State]:
         """Return the loss and what its gradient needs; see :class:`Objective`."""
         _, _, wanted, chance, _, _ = self._sorted(library, logits, target)
-        missed = wanted * (1 - chance) ** self.k
+        missed = wanted * (1 - chance)
         return library.xp.sum(missed, axis=-1), ()
 
     def gradient(self, library: Library, logits: Array, target: Array, state: State) -> Array:  # noqa: ARG002
         """Return the derivative of the loss by each logit; see :class:`Objective`."""
         xp = library.xp
         order, drafted, wanted, chance, before, per = self._sorted(library, logits, target)
-        # The loss is Σ q (1 − 1/t)^k, t(y) = Q + r P with r = q/p, P the draft mass of lower
+        # The loss is Σ q (1 − 1/t), t(y) = Q + r P with r = q/p, P the draft mass of lower
         # ratio and Q the target mass of no lower one; v = r ∂loss/∂t.
-        slope = wanted * self.k * (1 - chance) ** (self.k - 1) * chance * wanted * per
+        slope = wanted * chance * wanted * per
         after = xp.flip(xp.cumulative_sum(xp.flip(slope, axis=-1), axis=-1), axis=-1) - slope
         found = drafted * after - slope * before
         back = xp.argsort(order, axis=-1)

@@ -1,17 +1,23 @@
 """Blocks that were logged: what rules for blocks and trees would keep of them (Theory, 11)."""
 
-from otspec.logged.best_tree import LoggedTrees, best_trees_on_blocks
 from otspec.logged.block import LoggedBlock
 from otspec.logged.comparison import compare_on_blocks, compare_trees_on_blocks
-from otspec.logged.dynamic_tree import Thresholded, dynamic_tree_on_blocks
+from otspec.logged.cut_chains import CutChain, cut_chains_on_blocks
 from otspec.logged.engine_forms import ENGINE_FORMS
 from otspec.logged.metrics import AcceptLengths, lengths_on_blocks, lengths_on_texts
 from otspec.logged.replay import Replay, replay
 from otspec.logged.tally import Ratio, Tally
+from otspec.logged.trees import (
+    LoggedTrees,
+    Thresholded,
+    best_trees_on_blocks,
+    dynamic_tree_on_blocks,
+)
 
 __all__ = [
     "ENGINE_FORMS",
     "AcceptLengths",
+    "CutChain",
     "LoggedBlock",
     "LoggedTrees",
     "Ratio",
@@ -21,6 +27,7 @@ __all__ = [
     "best_trees_on_blocks",
     "compare_on_blocks",
     "compare_trees_on_blocks",
+    "cut_chains_on_blocks",
     "dynamic_tree_on_blocks",
     "lengths_on_blocks",
     "lengths_on_texts",

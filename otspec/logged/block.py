@@ -18,10 +18,9 @@ from otspec.distributions import Distribution, as_distribution, as_k, as_pair, c
 from otspec.estimate import Estimate, Exact, Known
 from otspec.logged.sampling import as_sampling, check_drafted
 from otspec.logged.traversal import traversal_kept
-from otspec.models.ending import EndingModel
-from otspec.models.logged import LoggedModel
-from otspec.rules.base.enumeration import acceptance_or_estimate
+from otspec.models.derived import EndingModel, LoggedModel
 from otspec.rules.base.rule import NotExactError, Rule
+from otspec.rules.base.tuples import acceptance_or_estimate
 from otspec.rules.target_only import TargetOnly
 
 
@@ -229,9 +228,9 @@ class LoggedBlock(Frozen):
                 for shape, weight in after.items()
                 if shape.children and (isinstance(weight, Estimate) or weight != 0)
             }
-        return (
-            total if isinstance(total, Estimate) else Exact(as_number(total.value, self.draft[0]))
-        )
+        if isinstance(total, Estimate):
+            return total
+        return Exact(as_number(total.value, self.draft[0]))
 
     def expected_of_traversal(self, tree: Any, *, merge: bool = True) -> Number:
         """Estimate how many tokens of a tree Traversal Verification keeps after the prompt.
@@ -272,11 +271,7 @@ class LoggedBlock(Frozen):
             raise ValueError(f"length is {length}, but the block has {len(self.tokens)} tokens")
         for depth, token in enumerate(self.tokens[:length]):
             if not self.sampled[depth][token] > 0:
-                never = (
-                    "the draft model never drafts"
-                    if self.sampling is None
-                    else "sampling never draws"
-                )
+                never = "sampling never draws" if self.sampling else "the draft model never drafts"
                 raise ValueError(f"tokens[{depth}] is {token}, which {never} there")
 
 

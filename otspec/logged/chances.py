@@ -18,39 +18,25 @@ from otspec.logged.block import LoggedBlock
 
 @dataclass(frozen=True, eq=False)
 class LoggedChances(Frozen):
-    """How likely each of k drafts is kept at the positions of logged blocks.
+    """How likely each of k drafts is kept at the positions of logged blocks."""
 
-    Parameters
-    ----------
-    widths : tuple of int
-        How many children a node may have, ascending.
-    kept : mapping
-        k → ndarray, shape (k, blocks, depth): the probability that draft i is kept.
-    going : mapping
-        k → ndarray of the same shape: the same of drafts that do not end the text.
-    led : mapping
-        k → ndarray of the same shape: the weight a_i(x)/p(x) of the logged token x as draft i, p
-        the law that it was drawn from.
-    lengths : ndarray of int, shape (blocks,)
-        How many positions each block has: fewer than the depth where its text is over.
-    nested : bool
-        As for :class:`otspec.blocks.trees.best.acceptance_rates.Chances`.
-    """
-
-    widths: tuple[int, ...]
+    widths: tuple[int, ...]  # how many children a node may have, ascending
+    # k → ndarray, shape (k, blocks, depth): the probability that draft i is kept
     kept: Mapping[int, Array]
+    # k → ndarray of the same shape: the same of drafts that do not end the text
     going: Mapping[int, Array]
+    # k → ndarray of the same shape: the weight a_i(x)/p(x) of the logged token x as draft i, p the
+    # law that it was drawn from
     led: Mapping[int, Array]
+    # (blocks,): how many positions each block has: fewer than the depth where its text is over
     lengths: IntArray
-    nested: bool
+    nested: bool  # as for :class:`otspec.blocks.trees.best.acceptance_rates.Chances`
 
     def chances(self, k: int) -> tuple[Array, Array]:
         """Return the mean chance of each of k drafts over all positions, and standard errors.
 
-        Returns
-        -------
-        means, errors : ndarray, shape (k,)
-            Errors count every position as drawn on its own; NaN for a single one.
+        ``means, errors``, shape (k,): errors count every position as drawn on its own; NaN for a
+        single one.
         """
         known = max(self.kept) if self.nested else k
         every = self.kept[known][:k, self._there]
@@ -61,10 +47,8 @@ class LoggedChances(Frozen):
     def averaged(self, *, by_depth: bool = False) -> Chances:
         """Return the chances averaged over positions, as if texts did not matter otherwise.
 
-        Parameters
-        ----------
-        by_depth : bool
-            Average over the blocks at each depth; else over all positions, as Sequoia does.
+        ``by_depth``: average over the blocks at each depth; else over all positions, as Sequoia
+        does.
         """
         if by_depth:
             depth = self._shape[1]
@@ -131,13 +115,7 @@ def _with_end(chances: Array) -> Array:
 def logged_chances(
     blocks: Sequence[LoggedBlock], rule: TokenRule, widths: Sequence[int], depth: int
 ) -> LoggedChances:
-    """Ask a rule at the first positions of logged blocks.
-
-    Raises
-    ------
-    ValueError
-        A block that is shorter; or what the rule refuses.
-    """
+    """Ask a rule at the first positions of logged blocks."""
     nested, needed = asked_widths(rule, widths)
     shape = len(blocks), depth
     kept, going, led = ({k: np.zeros((k, *shape)) for k in needed} for _ in range(3))

@@ -80,13 +80,7 @@ def compare_trees_on_blocks(
 
 
 def as_blocks(blocks: Any) -> list[LoggedBlock]:
-    """Check logged blocks.
-
-    Raises
-    ------
-    ValueError
-        Something else among them.
-    """
+    """Check logged blocks."""
     wanted = "LoggedBlock objects"
     logged = as_list(blocks, "blocks", f"an iterable of {wanted}")
     return [as_instance(it, f"blocks[{i}]", LoggedBlock, wanted) for i, it in enumerate(logged)]
@@ -98,13 +92,7 @@ def shared_length(blocks: Iterable[LoggedBlock], most: int) -> int:
 
 
 def mean_and_error(values: Sequence[Number] | Array) -> tuple[float, float]:
-    """Return a mean over logged blocks and its standard error; NaN for a single block.
-
-    Raises
-    ------
-    ValueError
-        No block.
-    """
+    """Return a mean over logged blocks and its standard error; NaN for a single block."""
     mean, error = _mean_and_error(values)
     return float(mean), error
 

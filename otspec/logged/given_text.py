@@ -22,28 +22,10 @@ def token_weights(
 ) -> dict[int, Array]:
     """Return how likely each of k drafts is accepted, given that a token of the text comes out.
 
-    Parameters
-    ----------
-    rule : callable
-        (draft, target, k) → a lossless rule for one token.
-    draft, target : ndarray, shape (n,)
-    token : int
-        The next token of the text.
-    tree : Shape
-        For whose numbers of children the rule is asked.
-
-    Returns
-    -------
-    dict
-        k → ndarray, shape (k,): a_i(y)/q(y). Where siblings have equal subtrees, the first entry
-        has the sum of all, which is known in closed form more often.
-
-    Raises
-    ------
-    ValueError
-        A lossy rule.
-    NotExactError
-        A rule whose accepted law is known by simulation only.
+    Shapes: ``draft`` and ``target`` (n,). ``rule``: (draft, target, k) → a lossless rule for one
+    token. ``token``: the next token of the text. ``tree``: for whose numbers of children the rule
+    is asked. Result: k → ndarray, shape (k,): a_i(y)/q(y). Where siblings have equal subtrees, the
+    first entry has the sum of all, which is known in closed form more often.
     """
     weights = {}
     for k in tree.widths:
@@ -71,18 +53,9 @@ def token_weights(
 def levels_of_tree(tree: Shape, weights: Sequence[Mapping[int, Array]], like: Array) -> Array:
     """Return how likely at least 1, 2, … tokens of a tree are kept, given the text.
 
-    Parameters
-    ----------
-    tree : Shape
-    weights : sequence of mapping, length N
-        What :func:`token_weights` says of each token of the text.
-    like : ndarray
-        Of the arithmetic to use.
-
-    Returns
-    -------
-    ndarray, shape (depth, N)
-        Column s: if the tree is drafted after the first s tokens. 0 beyond the end of the text.
+    ``weights``: what :func:`token_weights` says of each token of the text. ``like``: of the
+    arithmetic to use. Result, shape (depth, N): column s: if the tree is drafted after the first s
+    tokens. 0 beyond the end of the text.
     """
     number = len(weights)
     led = {}
@@ -99,24 +72,10 @@ def levels_of_tree(tree: Shape, weights: Sequence[Mapping[int, Array]], like: Ar
 def levels_of_block(rule: type[SingleDraftRule], length: int, draft: Array, target: Array) -> Array:
     """Return how likely at least 1, 2, … tokens of a drafted block are kept, given the text.
 
-    Parameters
-    ----------
-    rule : type
-        A rule after whose one corrected token the plain target follows.
-    length : int
-        The tokens of a block.
-    draft, target : ndarray, shape (N,)
-        The probability of each token of the text after those before it, positive the target's.
-
-    Returns
-    -------
-    ndarray, shape (length, N)
-        As :func:`levels_of_tree` says.
-
-    Raises
-    ------
-    ValueError
-        A rule that hands over more than one corrected token.
+    ``rule``: a rule after whose one corrected token the plain target follows. ``length``: the
+    tokens of a block. ``draft`` and ``target``, shape (N,): the probability of each token of the
+    text after those before it, positive the target's. Result, shape (length, N): as
+    :func:`levels_of_tree` says.
     """
     if not rule.renews:
         raise ValueError(

@@ -185,10 +185,6 @@ def lengths_on_texts(
     tree : str, sequence of int, TokenTree or Shape
     cut : bool
 
-    Returns
-    -------
-    AcceptLengths
-
     Raises
     ------
     ValueError

@@ -90,17 +90,9 @@ class Replay(Frozen):
 def replayed(levels: Array, *, cut: bool = False) -> Replay:
     """Return the calls along a text.
 
-    Parameters
-    ----------
-    levels : ndarray, shape (depth, N)
-        How likely at least 1, 2, … tokens are kept by a call that begins after each token of the
-        text, given the text: see :mod:`otspec.logged.given_text`.
-    cut : bool
-        Whether the text goes on behind what was logged.
-
-    Returns
-    -------
-    Replay
+    ``levels``, shape (depth, N): how likely at least 1, 2, … tokens are kept by a call that begins
+    after each token of the text, given the text: see :mod:`otspec.logged.given_text`. ``cut``:
+    whether the text goes on behind what was logged.
     """
     depth, number = levels.shape
     least = zeros((number, depth + 2), like=levels)

@@ -18,14 +18,7 @@ MOST_LOST = 1e-12
 def as_sampling(
     sampling: Any, draft: Sequence[Distribution], target: Sequence[Distribution], positions: int
 ) -> tuple[Distribution, ...]:
-    """Check the rows of the law that logged tokens were drawn from.
-
-    Raises
-    ------
-    ValueError
-        Rows that are no distributions or unlike the draft's, or too few of them; or a token that
-        both models give, and that is never drawn.
-    """
+    """Check the rows of the law that logged tokens were drawn from."""
     given = as_list(sampling, "sampling", "a sequence of distributions")
     if len(given) < positions:
         raise ValueError(
@@ -56,13 +49,7 @@ def _check_support(
 
 
 def check_drafted(draft: Sequence[Distribution], sampled: Sequence[Distribution]) -> None:
-    """Refuse tokens of another law than the draft's.
-
-    Raises
-    ------
-    ValueError
-        Naming the first position where the two differ.
-    """
+    """Refuse tokens of another law than the draft's."""
     for position, rows in enumerate(zip(draft, sampled, strict=False)):
         if not np.array_equal(*rows):
             raise ValueError(

@@ -22,17 +22,9 @@ def traversal_kept(
     The logged token stands for each of the i.i.d. children of a node in turn: with which weight
     it is visited, and how likely, follows from the rows of the two models alone.
 
-    Parameters
-    ----------
-    steps : iterable
-        Each token of the text, with the rows of draft and target that it follows, and of the law
-        that it was drawn from.
-    tree : Shape
-        No deeper than the text is long.
-    one : float or Fraction
-        The number 1 in the arithmetic of the rows.
-    merge : bool
-        Whether equal children are one node.
+    ``steps``: each token of the text, with the rows of draft and target that it follows, and of the
+    law that it was drawn from. ``tree``: no deeper than the text is long. ``one``: the number 1 in
+    the arithmetic of the rows. ``merge``: whether equal children are one node.
     """
     kept: Any = one * 0
     visits: Visits = {(one, tree): one}

@@ -2,12 +2,10 @@
 
 from otspec.models.base import LanguageModel, Model, Prefix
 from otspec.models.callables import CallableModel, as_models
-from otspec.models.ending import EndingModel
-from otspec.models.json_files import load_model
-from otspec.models.masked import WithNull, masked
+from otspec.models.derived import EndingModel, WithNull, masked
 from otspec.models.ngrams import NGramModel
 from otspec.models.random_pairs import random_pair
-from otspec.models.tables import TableModel, markov, memoryless
+from otspec.models.tables import TableModel, load_model, markov, memoryless
 from otspec.models.warped import WarpedModel
 
 __all__ = [

@@ -126,13 +126,7 @@ class Model(Frozen, ABC):
 
 
 class Continued(Model):
-    """A model of what follows a prefix.
-
-    Parameters
-    ----------
-    model : Model
-    start : tuple of int
-    """
+    """A model of what follows a prefix."""
 
     def __init__(self, model: Model, start: Prefix) -> None:
         self._model, self._start = model, start
@@ -161,13 +155,7 @@ class Continued(Model):
 
 
 def as_prefix(prefix: Any, n: int) -> Prefix:
-    """Check a prefix, of which texts that grow token by token need only the last one checked.
-
-    Raises
-    ------
-    ValueError
-        Something else than token ids.
-    """
+    """Check a prefix, of which texts that grow token by token need only the last one checked."""
     if type(prefix) is not tuple:
         return as_tokens(prefix, n, "prefix")
     if prefix and not (type(prefix[-1]) is int and 0 <= prefix[-1] < n):
@@ -178,17 +166,8 @@ def as_prefix(prefix: Any, n: int) -> Prefix:
 def as_beginnings(beginnings: Any, model: Model) -> dict[Prefix, Number]:
     """Check a law of beginnings of texts, such as :meth:`otspec.models.NGramModel.contexts`.
 
-    Parameters
-    ----------
-    beginnings : mapping
-        From prefixes to probabilities, which sum to 1; those of probability 0 are left out.
-    model : Model
-        Of which they are beginnings; probabilities are turned into its arithmetic.
-
-    Raises
-    ------
-    ValueError
-        No mapping, no token ids, or no distribution.
+    ``beginnings``: from prefixes to probabilities, which sum to 1; those of probability 0 are left
+    out. ``model``: of which they are beginnings; probabilities are turned into its arithmetic.
     """
     wanted = "a mapping from prefixes to their probabilities, such as {(): 1}"
     as_instance(beginnings, "beginnings", Mapping, wanted)

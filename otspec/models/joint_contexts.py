@@ -18,16 +18,7 @@ class JointContexts(Frozen):
 
     Texts follow one another: an end token leads to the beginning of the next text, context 0.
 
-    Parameters
-    ----------
-    draft, target : Model
-    past : int
-        How many of the last tokens are told apart, whatever the models remember.
-
-    Raises
-    ------
-    ValueError
-        More than 20,000 contexts.
+    ``past``: how many of the last tokens are told apart, whatever the models remember.
     """
 
     texts: tuple[Prefix, ...]
@@ -77,11 +68,8 @@ def _refuse_many(contexts: int) -> None:
 class GivenBeginning(Model):
     """A model with a joint law of its first D tokens, and the target's continuations.
 
-    Parameters
-    ----------
-    target : Model
-    law : ndarray, shape (n,) * D
-        The probabilities of all beginnings. After one of probability 0 the target follows.
+    ``law``, shape (n,): the probabilities of all beginnings. After one of probability 0 the target
+    follows.
     """
 
     def __init__(self, target: Model, law: Array) -> None:

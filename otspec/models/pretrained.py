@@ -22,13 +22,7 @@ SMOLLM2_SKIPPED = (14, 17, 20, 23)
 
 
 def model_package(name: str) -> Any:
-    """Return a package that language models need.
-
-    Raises
-    ------
-    ValueError
-        It is not installed.
-    """
+    """Return a package that language models need."""
     return needed(name, "a language model", "hf")
 
 
@@ -126,17 +120,8 @@ def quiet() -> Iterator[None]:
 def layers_of(layers: str | Iterable[int], name: str = "layers") -> tuple[int, ...]:
     """Return layers of a model, counted from 0, each once.
 
-    Parameters
-    ----------
-    layers : str or iterable of int
-        Numbers, or text of numbers and ranges, such as ``"3,14-17"``.
-    name : str
-        What error messages call it.
-
-    Raises
-    ------
-    ValueError
-        Something else.
+    ``layers``: numbers, or text of numbers and ranges, such as ``"3,14-17"``. ``name``: what error
+    messages call it.
     """
     if not isinstance(layers, str):
         found = as_steps(layers, name, "a collection of layers, counted from 0")

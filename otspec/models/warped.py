@@ -135,13 +135,7 @@ def _likeliest(weights: Array, top_p: Fraction) -> Array:
 
 
 def _whole_power(temperature: Number) -> int:
-    """Return 1/T for exact models.
-
-    Raises
-    ------
-    ValueError
-        That is no whole number, or above 1,000.
-    """
+    """Return 1/T for exact models."""
     power = 1 / Fraction(temperature)
     if power.denominator != 1:
         raise ValueError(
@@ -162,17 +156,8 @@ def checked_warp(
 ) -> dict[str, Any]:
     """Return the options of warping as plain numbers and steps, by name.
 
-    Parameters
-    ----------
-    temperature, top_k, top_p, min_p, order
-        As for :class:`WarpedModel`.
-    called : callable
-        What error messages call an option, by its name.
-
-    Raises
-    ------
-    ValueError
-        An option that no distribution follows from: its name, its value and its range.
+    ``temperature``, ``top_k``, ``top_p``, ``min_p``, ``order``: as for :class:`WarpedModel`.
+    ``called``: what error messages call an option, by its name.
     """
     return {
         "temperature": as_temperature(temperature, called("temperature")),
@@ -197,13 +182,7 @@ def _as_share(share: Any, name: str, wanted: str, *, open_below: bool) -> Number
 
 
 def as_floats(options: dict[str, Any]) -> dict[str, Any]:
-    """Return options of warping with floats for fractions.
-
-    Raises
-    ------
-    ValueError
-        A fraction above 0 that is rounded to 0.
-    """
+    """Return options of warping with floats for fractions."""
     return {
         name: as_float_above(value, name, 0) if isinstance(value, Fraction) and value else value
         for name, value in options.items()

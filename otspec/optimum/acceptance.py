@@ -145,13 +145,7 @@ def price_of_mask(law: Masked, target: DistributionLike) -> MaskPrice:
 
 
 def _budget(target: Distribution, amounts: Mapping[type[Budget], Any]) -> Budget | None:
-    """Return the budget that is given, if one is.
-
-    Raises
-    ------
-    ValueError
-        Several, or an unusable one.
-    """
+    """Return the budget that is given, if one is."""
     given = [(kind, amount) for kind, amount in amounts.items() if amount is not None]
     if len(given) > 1:
         names = " and ".join(kind.name for kind, _ in given)

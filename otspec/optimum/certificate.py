@@ -20,11 +20,10 @@ from otspec._base.digits import plain
 from otspec._base.frozen import Frozen, cached_property
 from otspec.distributions import Distribution, check_alike
 from otspec.drafts import DraftLaw
-from otspec.optimum.budgets import Budget
+from otspec.optimum.budgets import Budget, Outputs
 from otspec.optimum.cuts.levels import level_selection
 from otspec.optimum.cuts.minimum import cut_bound
 from otspec.optimum.cuts.selections import best_selection, shortfall
-from otspec.optimum.outputs import Outputs
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,13 +119,7 @@ class Optimum(Frozen):
 
 
 def check_proper(name: str, law: Distribution, like: Optimum) -> None:
-    """Refuse a law of a token that is no distribution over the vocabulary of an optimum.
-
-    Raises
-    ------
-    ValueError
-        With the least mass, and the sum.
-    """
+    """Refuse a law of a token that is no distribution over the vocabulary of an optimum."""
     check_alike("target", like.target, name, law)
     tolerance, lowest, total = like.law.accuracy, law.min(), law.sum()
     if not (lowest >= 0 and -tolerance <= total - 1 <= tolerance):

@@ -11,7 +11,7 @@ from otspec._base.arithmetic import Array, IntArray, Number, zeros
 from otspec.distributions import Distribution
 from otspec.optimum.budgets import TotalVariation
 from otspec.programs import Formulation, Size
-from otspec.programs.builder import ProgramBuilder
+from otspec.programs.formulation import ProgramBuilder
 from otspec.solvers import Solution
 
 
@@ -68,9 +68,11 @@ class FrontierProgram(Formulation):
         total = np.repeat(model.rows("total", once, 0, 0), len(tokens))
         budget = zeros(1, like=self.target) + self.total_variation
         moved = np.repeat(model.rows("moved", once, -np.inf, budget), len(tokens))
+        # The output is q + more − less: more and less are equal in total, at most the budget.
         mass = model.columns("pi", self._pair_names, 0, np.inf)
         more = model.columns("more", tokens, 0, np.inf)
         less = model.columns("less", tokens, 0, self.target)
+        # Σ_y π(x, y) <= P(x), and Σ_x π(x, y) <= q(y) + more(y) − less(y).
         model.put(drafts[seen.rows], mass)
         model.put(outputs[seen.tokens], mass)
         model.put(outputs, more, -1)

@@ -14,10 +14,9 @@ from otspec._base.arguments import as_real
 from otspec._base.arithmetic import Array, Number, is_exact
 from otspec.distributions import Distribution
 from otspec.drafts import DraftLaw
-from otspec.optimum.budgets import Budget
+from otspec.optimum.budgets import SMALLEST, Budget, Outputs
 from otspec.optimum.cuts.levels import level_selection
 from otspec.optimum.cuts.minimum import cut_bound
-from otspec.optimum.outputs import Outputs
 
 _EPS = float(np.finfo(float).eps)
 _LONGEST = 1490.0
@@ -36,13 +35,7 @@ class Divergence(Budget):
 
     @classmethod
     def of(cls, amount: Any, target: Distribution) -> Self:
-        """Check a budget: a number from 0, beside a target in floats.
-
-        Raises
-        ------
-        ValueError
-            As :class:`Budget`, or an exact target.
-        """
+        """Check a budget: a number from 0, beside a target in floats."""
         refuse_exact(cls.name, target)
         return cls(float(as_real(amount, cls.name, 0)))
 
@@ -70,24 +63,13 @@ class Divergence(Budget):
     def dearest(self, heights: Array, highest: float, target: Distribution) -> float:
         """Return what Σ w o is at most within the budget, for the prices of some heights.
 
-        Parameters
-        ----------
-        heights : ndarray, shape (n,)
-            z from 0 to ``highest``. The price is w = (e^{(a − 1) z} − 1)/(e^{(a − 1) highest} − 1).
-        highest : float
-            It may be infinite below order 1.
-        target : ndarray, shape (n,)
-            All positive. Tokens that the target never has, if any, have the price 1.
+        ``heights``, shape (n,): z from 0 to ``highest``. The price is w = (e^{(a − 1) z} −
+        1)/(e^{(a − 1) highest} − 1). ``highest``: it may be infinite below order 1. ``target``,
+        shape (n,): all positive. Tokens that the target never has, if any, have the price 1.
         """
 
     def acceptance(self, law: DraftLaw, target: Distribution, lossless: Number) -> float:
-        """Return α and the total variation that the budget allows.
-
-        Raises
-        ------
-        ValueError
-            Two independent drafts over more than 100 tokens, whose selection law is not known.
-        """
+        """Return α and the total variation that the budget allows."""
         selection = level_selection(law, target)
         if selection is None:
             raise ValueError(
@@ -163,9 +145,10 @@ class Divergence(Budget):
 
 
 def _clipped(target: Distribution, logs: Array, low: float, high: float) -> Array:
-    """Return q·clip(b/q, L, U), given logarithms."""
-    clipped: Array = np.exp(np.clip(logs, low, high) + np.log(target))
-    return clipped
+    """Return q·clip(b/q, L, U), given logarithms; 0 only at a level of 0."""
+    levels = np.clip(logs, low, high)
+    clipped: Array = np.exp(levels + np.log(target))
+    return np.where(levels > -math.inf, np.maximum(clipped, SMALLEST), clipped)
 
 
 def _cheapest(law: DraftLaw, prices: Array) -> float:
@@ -207,19 +190,14 @@ def log_mean(weights: Distribution, powers: Array) -> float:
 
 
 def log_sum(weights: Array, powers: Array) -> float:
-    """Return log Σ w e^x, without overflow."""
-    peak = float(powers.max())
-    return peak + math.log((weights * np.exp(powers - peak)).sum())
+    """Return log Σ w e^x for positive weights, without overflow, also where all w are subnormal."""
+    logs = np.log(weights) + powers
+    peak = float(logs.max())
+    return peak + math.log(np.exp(logs - peak).sum())
 
 
 def refuse_exact(name: str, target: Distribution) -> None:
-    """Refuse an exact target: logarithms are not rational.
-
-    Raises
-    ------
-    ValueError
-        Naming the budget that can be had exactly.
-    """
+    """Refuse an exact target: logarithms are not rational."""
     if is_exact(target):
         raise ValueError(
             f"{name} is computed in floats, but the target is exact: pass floats, or "

@@ -51,10 +51,6 @@ def acceptance(
     ax : matplotlib.axes.Axes, optional
         By default new ones in the package's style; ``.figure`` is what they are on.
 
-    Returns
-    -------
-    matplotlib.axes.Axes
-
     Raises
     ------
     ValueError
@@ -110,13 +106,7 @@ def _names(lines: Lines) -> dict[str, tuple[str, str]]:
 
 
 def _lines(results: Any) -> Lines:
-    """Return what is drawn, k ascending.
-
-    Raises
-    ------
-    ValueError
-        Nothing, something else, or two numbers for one place.
-    """
+    """Return what is drawn, k ascending."""
     if isinstance(results, Mapping):
         points = _own(results)
     else:

@@ -27,13 +27,7 @@ Kind = TypeVar("Kind")
 
 
 def as_rows(rows: Iterable[Kind], kind: type[Kind], wanted: str = "") -> list[Kind]:
-    """Check rows of a result, of which there is at least one.
-
-    Raises
-    ------
-    ValueError
-        None, or something else; naming what is wanted.
-    """
+    """Check rows of a result, of which there is at least one."""
     wanted = wanted or f"a list of {kind.__name__}"
     found = as_list(rows, "rows", wanted)
     for i, row in enumerate(found):
@@ -57,17 +51,9 @@ def line_with_bars(
 ) -> Axes:
     """Draw a line with bars where numbers have errors, or are estimates with an interval.
 
-    Parameters
-    ----------
-    ax : matplotlib.axes.Axes
-    points : sequence of (float, number, float)
-        Place, number and standard error, 0 for exact ones and NaN if it is not known.
-    label : str
-        What the legend calls the line.
-    places : sequence of str
-        What each place is, for those who point at its mark.
-    look
-        Keywords of ``Axes.plot``.
+    ``points``: place, number and standard error, 0 for exact ones and NaN if it is not known.
+    ``label``: what the legend calls the line. ``places``: what each place is, for those who point
+    at its mark. ``look``: keywords of ``Axes.plot``.
     """
     bars = np.array([_bar(number, error) for _, number, error in points]).reshape(-1, 2).T
     drawn = ax.errorbar(

@@ -40,10 +40,6 @@ def tree(
         Chances, such as ``best_trees(...).chances``, give that of drawn drafts after the text;
         their sum over the nodes is E[τ], the kept tokens.
 
-    Returns
-    -------
-    matplotlib.axes.Axes
-
     Raises
     ------
     ValueError
@@ -115,14 +111,7 @@ def _places(shape: Shape) -> list[tuple[float, float]]:
 
 
 def _chances(shape: Shape, chances: Any) -> list[Number]:
-    """Return how likely each node is kept, level by level.
-
-    Raises
-    ------
-    ValueError
-        Another number than there are nodes, something else than numbers, or drafts that are not
-        drawn.
-    """
+    """Return how likely each node is kept, level by level."""
     if isinstance(chances, Chances):
         return _kept(shape, chances)
     wanted = "how likely each node is kept, level by level"

@@ -1,20 +1,24 @@
-"""Where plots are drawn: on axes that are given, or on new ones in the package's style."""
+"""Where plots are drawn, in which style, and how they are written to files."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from os import PathLike
 from threading import RLock
 from typing import TYPE_CHECKING, Any
 
-from otspec._base.arguments import as_instance
+from otspec._base.arguments import as_instance, as_integer, as_path
 from otspec._base.arithmetic import Number
+from otspec._base.coerce import shown
 from otspec._base.extras import needed
+from otspec._base.writing import in_one_step
 from otspec.estimate import Quantity
 from otspec.traces.printable import escaped, legible
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 
 STYLE = "otspec.plots.otspec"
@@ -30,17 +34,8 @@ _ONE_AT_A_TIME = RLock()
 def panel_on(ax: Axes | None, size: tuple[float, float] = WIDE) -> Iterator[Axes]:
     """Give the axes to draw on: those that are given, or new ones, drawn in the package's style.
 
-    Parameters
-    ----------
-    ax : matplotlib.axes.Axes, optional
-        Rectangular ones: plots have two axes with scales of their own.
-    size : pair of float
-        Inches of a new figure. Nothing of pyplot is touched.
-
-    Raises
-    ------
-    ValueError
-        Something else than axes, or polar ones and the like; or Matplotlib is not installed.
+    ``ax``: rectangular ones: plots have two axes with scales of their own. ``size``: inches of a
+    new figure. Nothing of pyplot is touched.
     """
     needed("matplotlib", "drawing", "plots")
     from matplotlib.axes import Axes
@@ -69,13 +64,7 @@ def in_style(*styles: str | dict[str, Any]) -> Iterator[None]:
 
 
 def ink() -> str:
-    """Return the color of text in the style at hand: the optimum and outlines have it.
-
-    Raises
-    ------
-    ValueError
-        Matplotlib is not installed.
-    """
+    """Return the color of text in the style at hand: the optimum and outlines have it."""
     needed("matplotlib", "drawing", "plots")
     from matplotlib.text import Text
 
@@ -95,3 +84,45 @@ def drawable(text: str) -> str:
 def decimals(number: Number | Quantity) -> str:
     """Return a number as pictures have it, with four decimals."""
     return f"{float(number):z.4f}"
+
+
+LETTERS_AS_TEXT = {"svg.fonttype": "none", "svg.hashsalt": "otspec", "pdf.fonttype": 42}
+"""What Matplotlib looks up when it writes, not when it draws."""
+_NO_DATE: dict[str, dict[str, Any]] = {".svg": {"Date": None}, ".pdf": {"CreationDate": None}}
+
+
+def save(drawn: Axes | Figure, path: str | PathLike[str], *, dpi: int = 200) -> None:
+    """Write a picture in one step: in SVG and PDF its text is text, and the file has no date.
+
+    Parameters
+    ----------
+    drawn : matplotlib.axes.Axes or matplotlib.figure.Figure
+        The figure, or some axes of it.
+    path : path
+        Its ending decides the format, as in Matplotlib.
+    dpi : int
+        Of formats that have pixels, up to 2,400.
+
+    Raises
+    ------
+    ValueError
+        Something else, or a format that Matplotlib does not write.
+    OSError
+        The file cannot be written.
+    """
+    figure, to, dots = as_figure(drawn), as_path(path), as_integer(dpi, "dpi", 1, 2_400)
+    with in_style(LETTERS_AS_TEXT), in_one_step(to) as stream:
+        metadata = _NO_DATE.get(to.suffix.lower())
+        figure.savefig(stream, dpi=dots, format=to.suffix[1:] or None, metadata=metadata)
+
+
+def as_figure(drawn: Any) -> Figure:
+    """Return the figure of axes, or a figure."""
+    needed("matplotlib", "drawing", "plots")
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    figure = drawn.get_figure(root=True) if isinstance(drawn, Axes) else drawn
+    if not isinstance(figure, Figure):
+        raise ValueError(f"drawn is {shown(drawn)}: pass Matplotlib's axes or a figure")
+    return figure

@@ -13,8 +13,7 @@ from xml.etree import ElementTree
 from otspec._base.arguments import as_instance, as_list
 from otspec._base.coerce import shown
 from otspec._base.extras import needed
-from otspec.plots.canvas import in_style
-from otspec.plots.saving import LETTERS_AS_TEXT, as_figure
+from otspec.plots.canvas import LETTERS_AS_TEXT, as_figure, in_style
 from otspec.traces.printable import legible
 
 if TYPE_CHECKING:
@@ -127,13 +126,7 @@ def _plain(text: str) -> ElementTree.Element:
 
 
 def _title(group: ElementTree.Element, texts: Sequence[str], artist: Artist) -> None:
-    """Give each mark of a group its text, or all of it the only one.
-
-    Raises
-    ------
-    ValueError
-        Another number of marks.
-    """
+    """Give each mark of a group its text, or all of it the only one."""
     marks = [group]
     if len(texts) > 1:
         defined = {node for defs in group.iter("defs") for node in defs.iter()}

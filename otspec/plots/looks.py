@@ -13,21 +13,13 @@ _OF_OPTIMUM: dict[str, Any] = {"marker": "o", "linewidth": 2.0}
 
 
 class Look(NamedTuple):
-    """How the line of a rule is drawn.
+    """How the line of a rule is drawn."""
 
-    Parameters
-    ----------
-    color : str
-        As Matplotlib writes it.
-    marker : str
-    drawn : str
-        ``"broad"`` behind the line of the optimum, which the rule attains; ``"single"`` with a
-        large open marker, for a rule for one draft; ``"tree"`` dashed with an open marker, for a
-        rule for whole trees.
-    """
-
-    color: str
+    color: str  # as Matplotlib writes it
     marker: str
+    # ``"broad"`` behind the line of the optimum, which the rule attains; ``"single"`` with a large
+    # open marker, for a rule for one draft; ``"tree"`` dashed with an open marker, for a rule for
+    # whole trees
     drawn: str = ""
 
 
@@ -90,13 +82,7 @@ LAW_LOOKS: dict[str, tuple[str | tuple[int, tuple[int, ...]], int]] = {
 
 
 def as_title(rule: Any) -> str:
-    """Check the title of a rule.
-
-    Raises
-    ------
-    ValueError
-        No text.
-    """
+    """Check the title of a rule."""
     if not isinstance(rule, str):
         raise ValueError(f"rule is {shown(rule)}: pass the title of a rule, or 'optimum'")
     return rule

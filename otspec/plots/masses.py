@@ -52,10 +52,6 @@ def cut(optimum: Optimum, ax: Axes | None = None, *, order: str = "ratio", most:
         How many tokens are drawn at most, up to 200: those of the most mass. What the others have
         is in two columns at the right, of those in the cut and of those that are not.
 
-    Returns
-    -------
-    matplotlib.axes.Axes
-
     Raises
     ------
     ValueError

@@ -11,14 +11,11 @@ from otspec._base.arguments import as_path
 from otspec._base.extras import needed
 from otspec.drafts import LAWS
 from otspec.plots.against_k import acceptance
-from otspec.plots.canvas import STYLE, drawable, in_style
-from otspec.plots.positions import gap_quantiles
-from otspec.plots.saving import save
-from otspec.plots.temperature import largest_counts, temperatures
+from otspec.plots.canvas import STYLE, drawable, in_style, save
+from otspec.plots.positions import gap_quantiles, largest_counts, temperatures
 from otspec.traces.comparison import OPTIMUM, Row
 from otspec.traces.statistics import Statistic
-from otspec.traces.summary import attains
-from otspec.traces.temperatures import by_heat
+from otspec.traces.summary import attains, by_temperatures
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -57,10 +54,7 @@ def save_acceptance_chart(results: Iterable[Row], path: str | PathLike[str], *, 
 def acceptance_figure(results: Iterable[Row], *, title: str) -> Figure:
     """Return the picture that :func:`save_acceptance_chart` writes.
 
-    Parameters
-    ----------
-    results, title
-        As there.
+    ``results`` and ``title``: as there.
     """
     panels = laws_apart(results)
     columns = min(len(panels), 2)
@@ -83,13 +77,8 @@ def laws_apart(results: Iterable[Row]) -> dict[str, list[Row]]:
 def acceptance_panels(panels: Mapping[str, Sequence[Row]], figure: Figure, columns: int) -> None:
     """Draw acceptance against k on an empty figure, one panel for each draft law.
 
-    Parameters
-    ----------
-    panels : mapping of str to sequence of Row
-        Of one temperature, by the name of the draft law, which is the title.
-    figure : matplotlib.figure.Figure
-    columns : int
-        How many panels are beside each other. Panels share their vertical axis.
+    ``panels``: of one temperature, by the name of the draft law, which is the title. ``columns``:
+    how many panels are beside each other. Panels share their vertical axis.
     """
     lines = -(-len(panels) // columns)
     places = figure.subplots(lines, columns, sharey=True, squeeze=False)
@@ -106,16 +95,7 @@ def acceptance_panels(panels: Mapping[str, Sequence[Row]], figure: Figure, colum
 def gap_figure(rows: Sequence[Statistic], *, title: str) -> Figure | None:
     """Return a picture of the gaps of the rules below the optimum, see :func:`gap_quantiles`.
 
-    Parameters
-    ----------
-    rows : sequence of Statistic
-        Of one temperature.
-    title : str
-
-    Returns
-    -------
-    matplotlib.figure.Figure or None
-        None if all rules attain the optimum.
+    ``rows``: of one temperature. Result: None if all rules attain the optimum.
     """
     below = [r for r in rows if r.rule != OPTIMUM and not attains(r.acceptance, r.optimum)]
     if not below:
@@ -130,17 +110,9 @@ def heat_figure(rows: Sequence[Statistic], *, title: str) -> Figure | None:
 
     Each draft law has a panel, with the largest number of drafts that it has.
 
-    Parameters
-    ----------
-    rows : sequence of Statistic
-    title : str
-
-    Returns
-    -------
-    matplotlib.figure.Figure or None
-        None if there is one pair of temperatures only.
+    Result: None if there is one pair of temperatures only.
     """
-    if len(by_heat(rows)) < 2:
+    if len(by_temperatures(rows)) < 2:
         return None
     panels = largest_counts(rows)
     columns = min(len(panels), _PANELS)
@@ -161,13 +133,7 @@ def heat_figure(rows: Sequence[Statistic], *, title: str) -> Figure | None:
 
 @contextmanager
 def titled(title: str, *, height: float, width: float = 7.0) -> Iterator[Figure]:
-    """Give an empty picture with a title, to be drawn in the style of all, in letters for screens.
-
-    Raises
-    ------
-    ValueError
-        Matplotlib is not installed.
-    """
+    """Give an empty picture with a title, in the common style, with letters for screens."""
     needed("matplotlib", "drawing", "plots")
     from matplotlib.figure import Figure
 

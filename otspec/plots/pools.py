@@ -39,10 +39,6 @@ def selection(rule: PooledRule, ax: Axes | None = None) -> Axes:
     ax : matplotlib.axes.Axes, optional
         By default new ones in the package's style.
 
-    Returns
-    -------
-    matplotlib.axes.Axes
-
     Raises
     ------
     ValueError
@@ -98,10 +94,6 @@ def barriers(rule: PooledRule, ax: Axes | None = None, *, uniform: Any = None) -
         By default new ones in the package's style.
     uniform : number, optional
         From 0 to 1: a uniform number whose groups are shaded.
-
-    Returns
-    -------
-    matplotlib.axes.Axes
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""What rules keep of trees of drafts, against their nodes or tree by tree."""
+"""What rules keep of trees of drafts and of blocks, as charts."""
 
 from __future__ import annotations
 
@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING
 
 from otspec._base.arithmetic import Number
 from otspec.blocks import BestTree, Configuration, TreeComparison
+from otspec.blocks.comparison import BlockComparison
 from otspec.plots.axes import PER_CALL, Point, as_rows, legend_beside, line_with_bars, name_lines
 from otspec.plots.canvas import panel_on
 from otspec.plots.looks import as_title, look_of_several
+from otspec.traces.comparison import OPTIMUM
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -29,10 +31,6 @@ def trees(rows: Iterable[TreeComparison], ax: Axes | None = None) -> Axes:
         As :func:`otspec.blocks.compare_trees` returns them.
     ax : matplotlib.axes.Axes, optional
         By default new ones in the package's style.
-
-    Returns
-    -------
-    matplotlib.axes.Axes
 
     Raises
     ------
@@ -68,10 +66,6 @@ def best_trees(rows: Iterable[BestTree], rule: str, ax: Axes | None = None) -> A
     ax : matplotlib.axes.Axes, optional
         By default new ones in the package's style.
 
-    Returns
-    -------
-    matplotlib.axes.Axes
-
     Raises
     ------
     ValueError
@@ -99,10 +93,6 @@ def sweep(rows: Iterable[Configuration], rule: str, ax: Axes | None = None) -> A
         Its title, which decides the look.
     ax : matplotlib.axes.Axes, optional
         By default new ones in the package's style.
-
-    Returns
-    -------
-    matplotlib.axes.Axes
 
     Raises
     ------
@@ -138,3 +128,40 @@ def _against_nodes(panel: Axes) -> Axes:
     panel.set_ylabel(PER_CALL)
     panel.grid(alpha=0.25)
     return panel
+
+
+def blocks(rows: Iterable[BlockComparison], ax: Axes | None = None) -> Axes:
+    """Draw the tokens per call of the target against the drafted tokens, one line per rule.
+
+    The optimum has the color of the ink, in open circles. Bars are standard errors, where rows are
+    means over logged blocks.
+
+    Parameters
+    ----------
+    rows : iterable of BlockComparison
+        As :func:`otspec.blocks.compare_block_rules` returns them.
+    ax : matplotlib.axes.Axes, optional
+        By default new ones in the package's style.
+
+    Raises
+    ------
+    ValueError
+        No rows, or something else; or Matplotlib is not installed.
+    """
+    found = as_rows(rows, BlockComparison)
+    found.sort(key=lambda row: row.length)
+    optima = {row.length: row.optimum + 1 for row in found}
+    points: dict[str, list[Point]] = {
+        OPTIMUM: [(length, best, 0.0) for length, best in optima.items()]
+    }
+    for row in found:
+        points.setdefault(row.rule, []).append((row.length, row.efficiency, row.error))
+    with panel_on(ax) as panel:
+        for rule, line in points.items():
+            places = [f"{length:g} drafted tokens" for length, _, _ in line]
+            line_with_bars(panel, line, rule, places, **look_of_several(rule))
+        panel.set_xticks(list(optima))
+        panel.set_xlabel("drafted tokens L")
+        panel.set_ylabel(PER_CALL)
+        panel.grid(alpha=0.25)
+        return name_lines(panel)

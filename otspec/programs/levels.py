@@ -21,18 +21,7 @@ Marks: TypeAlias = tuple[npt.NDArray[np.bool_], ...]
 def text_masses(model: LanguageModel, length: int, name: str) -> Levels:
     """Return the probabilities of all texts of up to so many tokens.
 
-    Parameters
-    ----------
-    model : callable
-        prefix → distribution.
-    length : int
-    name : str
-        What error messages call the model.
-
-    Raises
-    ------
-    ValueError
-        An answer of the model that is no distribution, or unlike its others.
+    ``model``: prefix → distribution. ``name``: what error messages call the model.
     """
     start = as_distribution(model(()), f"{name}()")
     n = len(start)

@@ -14,8 +14,7 @@ import numpy as np
 
 from otspec._base.arithmetic import Array, IntArray, positive_part, sums_by, zeros
 from otspec.coupling import accepted_weights
-from otspec.programs.builder import ProgramBuilder, arrow
-from otspec.programs.formulation import Formulation, Size, register
+from otspec.programs.formulation import Formulation, ProgramBuilder, Size, arrow, register
 from otspec.solvers import Sense, Solution, SolverName, flow, solve
 
 

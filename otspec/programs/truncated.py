@@ -20,8 +20,7 @@ from otspec._base.arithmetic import (
 from otspec._base.frozen import cached_property
 from otspec.coupling import accepted_weights
 from otspec.drafts.independent import Product
-from otspec.programs.builder import ProgramBuilder, arrow
-from otspec.programs.formulation import Formulation, Size
+from otspec.programs.formulation import Formulation, ProgramBuilder, Size, arrow
 from otspec.solvers import Solution
 
 
@@ -172,15 +171,8 @@ def surely_selected(first: Array, second: Array, free: int) -> Array:
 
     A token is selected from a pair with itself, and with any later one unless both are free.
 
-    Parameters
-    ----------
-    first, second : ndarray, shape (n,)
-    free : int
-        How many of the first tokens are free.
-
-    Returns
-    -------
-    ndarray, shape (n,)
+    Shapes: ``first`` and ``second`` (n,). ``free``: how many of the first tokens are free. Result:
+    shape (n,).
     """
     later, other = _sums_after(first, free), _sums_after(second, free)
     other *= first
@@ -202,15 +194,7 @@ def _sums_after(values: Array, free: int) -> Array:
 def descending_again(values: Array, tokens: IntArray) -> IntArray:
     """Return the places of values by descending value, ties by token, where few are out of order.
 
-    Parameters
-    ----------
-    values : ndarray, shape (n,)
-    tokens : ndarray of int, shape (n,)
-        Whose values they are.
-
-    Returns
-    -------
-    ndarray of int, shape (n,)
+    Shapes: ``values`` (n,). ``tokens``, shape (n,): whose values they are. Returns shape (n,).
     """
     places = np.argsort(-values, kind="stable")  # merges what is in order
     ordered, ids = values[places], tokens[places]

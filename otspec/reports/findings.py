@@ -8,31 +8,20 @@ from typing import NamedTuple
 from otspec.drafts import LAWS
 from otspec.traces.comparison import OPTIMUM
 from otspec.traces.statistics import Statistic
-from otspec.traces.summary import attained_by, attains
-from otspec.traces.temperatures import Heat, heat_of
+from otspec.traces.summary import TemperaturePair, attained_by, attains, temperatures_of
 
 
 class Standing(NamedTuple):
-    """What the means at one pair of temperatures come to, for the most drafts that there are.
+    """What the means at one pair of temperatures come to, for the most drafts that there are."""
 
-    Parameters
-    ----------
-    optimum : Statistic
-        Of the best draft law.
-    rules : list of Statistic
-        Of the rules for the same drafts.
-    second : Statistic or None
-        The optimum of the best of the other draft laws that are worse.
-    """
-
-    optimum: Statistic
-    rules: list[Statistic]
-    second: Statistic | None
+    optimum: Statistic  # of the best draft law
+    rules: list[Statistic]  # of the rules for the same drafts
+    second: Statistic | None  # the optimum of the best of the other draft laws that are worse
 
     @property
-    def heat(self) -> Heat:
+    def temperatures(self) -> TemperaturePair:
         """The temperatures."""
-        return heat_of(self.optimum)
+        return temperatures_of(self.optimum)
 
     @property
     def attaining(self) -> list[str]:
@@ -55,10 +44,7 @@ class Standing(NamedTuple):
 def standing_of(rows: Sequence[Statistic]) -> Standing:
     """Return what the means of one pair of temperatures come to.
 
-    Parameters
-    ----------
-    rows : sequence of Statistic
-        At least the optimum of one draft law.
+    ``rows``: at least the optimum of one draft law.
     """
     k = max(row.k for row in rows)
     optima = [row for row in rows if (row.rule, row.k) == (OPTIMUM, k)]
@@ -82,7 +68,7 @@ def three_sentences(standing: Standing) -> Iterator[str]:
     """Yield how much can be accepted, which rule gets how much, and what the gap is."""
     best, below, attaining = standing.optimum, standing.below, standing.attaining
     yield (
-        f"With {standing.drafts} at {standing.heat} one is accepted with mean probability "
+        f"With {standing.drafts} at {standing.temperatures} one is accepted with mean probability "
         f"{percent(best.acceptance)} at best, whatever the rule: {tokens_per_call(best):.3f} "
         "tokens per call of the target."
     )

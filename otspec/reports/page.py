@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from otspec._base.webpage import Cell, escaped, key_figures, listed_items, page, picture, table
 from otspec._base.writing import write_text
-from otspec.plots import svg
+from otspec.plots import save_acceptance_chart, svg
 from otspec.plots.pictures import acceptance_figure, gap_figure, heat_figure
-from otspec.plots.temperature import best_below, largest_counts
+from otspec.plots.positions import best_below, largest_counts
 from otspec.reports.findings import (
     Standing,
     percent,
@@ -19,12 +19,28 @@ from otspec.reports.findings import (
     tokens_per_call,
     uncertainties,
 )
-from otspec.reports.origin import UNKNOWN, Origin, origin_section
-from otspec.reports.summary_file import restrictions_of
+from otspec.reports.summary_file import UNKNOWN, Origin, origin_section, restrictions_of
 from otspec.traces.comparison import OPTIMUM
 from otspec.traces.statistics import Statistic
-from otspec.traces.summary import attains, price_of_independence
-from otspec.traces.temperatures import by_heat
+from otspec.traces.summary import attains, by_temperatures, price_of_independence
+
+
+def write_charts(
+    folder: Path, summary: dict[str, Any], rows: Sequence[Statistic]
+) -> Iterator[Path]:
+    """Write a chart for each pair of temperatures into a folder, and yield its path."""
+    by_pair = by_temperatures(rows)
+    for temperatures, shown in by_pair.items():
+        mark = "" if len(by_pair) == 1 else f"-{temperatures.mark}"
+        chart = folder / f"acceptance{mark}.png"
+        save_acceptance_chart(
+            shown,
+            chart,
+            title=f"{Path(summary['trace']).name}: mean of {summary['positions']} positions, "
+            f"{temperatures}",
+        )
+        yield chart
+
 
 _OF_HEAT = "Mean acceptance against temperature"
 _OF_GAPS = "Gap to the optimum over the positions"
@@ -60,26 +76,15 @@ def write_report(
 ) -> None:
     """Write the report.
 
-    Parameters
-    ----------
-    path : path
-    summary : dict
-        As :func:`~otspec.reports.summary_file.summary_of` returns.
-    rows : sequence of Statistic
-    origin : Origin
-        How it was made, as the end of the report says.
-
-    Raises
-    ------
-    OSError
-        The file cannot be written.
+    ``summary``: as :func:`~otspec.reports.summary_file.summary_of` returns. ``origin``: how it was
+    made, as the end of the report says.
     """
     title = f"Acceptance on {summary['trace']}"
     write_text(path, "\n".join(page(title, _body(summary, rows, origin))))
 
 
 def _body(summary: dict[str, Any], rows: Sequence[Statistic], origin: Origin) -> Iterable[str]:
-    parts = by_heat(rows)
+    parts = by_temperatures(rows)
     first = next(iter(parts.values()))
     standing = standing_of(first)
     price = price_of_independence([row for row in first if row.k == standing.optimum.k])
@@ -94,8 +99,8 @@ def _body(summary: dict[str, Any], rows: Sequence[Statistic], origin: Origin) ->
     yield "<h2>What is gained</h2>"
     yield from table(_GAINS, list(_gains(rows)), words=3)
     yield f"<p>{_GAINS_CAPTION}</p>"
-    for heat, shown in parts.items():
-        yield f"<h2>All rules at {escaped(str(heat))}</h2>"
+    for temperatures, shown in parts.items():
+        yield f"<h2>All rules at {escaped(str(temperatures))}</h2>"
         yield from table(_COLUMNS, [_cells(row) for row in shown], words=2)
         yield f"<p>{_TABLE}</p>"
     yield "<h2>Sources</h2>"
@@ -106,7 +111,11 @@ def _body(summary: dict[str, Any], rows: Sequence[Statistic], origin: Origin) ->
 def _figures(standing: Standing) -> Iterable[tuple[str, str, str]]:
     """Yield the figures that a reader looks for first."""
     best, below = standing.optimum, standing.below
-    yield "accepted at best", percent(best.acceptance), f"with {standing.drafts} at {standing.heat}"
+    yield (
+        "accepted at best",
+        percent(best.acceptance),
+        f"with {standing.drafts} at {standing.temperatures}",
+    )
     if below is None:
         yield "gap", "none", "of any rule compared"
         return
@@ -144,12 +153,12 @@ def _pictures(rows: Sequence[Statistic]) -> Iterable[str]:
     if figure is not None:
         yield picture(svg(figure, _OF_HEAT), _HEAT_CAPTION)
     yield '<div class="pictures">'
-    for heat, shown in by_heat(rows).items():
-        means = acceptance_figure(shown, title=f"Mean acceptance, {heat}")
-        yield picture(svg(means, f"Mean acceptance against the number of drafts, {heat}"))
-        gaps = gap_figure(shown, title=f"{_OF_GAPS}, {heat}")
+    for temperatures, shown in by_temperatures(rows).items():
+        means = acceptance_figure(shown, title=f"Mean acceptance, {temperatures}")
+        yield picture(svg(means, f"Mean acceptance against the number of drafts, {temperatures}"))
+        gaps = gap_figure(shown, title=f"{_OF_GAPS}, {temperatures}")
         if gaps is not None:
-            yield picture(svg(gaps, f"{_OF_GAPS}, {heat}"), _GAP_CAPTION)
+            yield picture(svg(gaps, f"{_OF_GAPS}, {temperatures}"), _GAP_CAPTION)
     yield "</div>"
 
 
@@ -157,12 +166,12 @@ def _gains(rows: Sequence[Statistic]) -> Iterable[tuple[Cell, ...]]:
     """Yield what is left of the most drafts of each law, at each pair of temperatures."""
     for (drafts, k), of_law in largest_counts(rows).items():
         below = best_below(of_law)
-        for heat, shown in by_heat(of_law).items():
+        for temperatures, shown in by_temperatures(of_law).items():
             found = {row.rule: row for row in shown}
             optimum, beside = found[OPTIMUM], found.get(below or "")
             tokens = f"{tokens_per_call(optimum):.3f}"
             yield (
-                drafts, str(heat), "–" if beside is None else beside.rule, str(k),
+                drafts, str(temperatures), "–" if beside is None else beside.rule, str(k),
                 (percent(optimum.acceptance), _percents(optimum.acceptance_interval)),
                 *(("–", "–", tokens) if beside is None else (
                     (percent(beside.acceptance), _percents(beside.acceptance_interval)),

@@ -1,17 +1,89 @@
-"""What a run found, ``summary.json``: a document for programs."""
+"""What a run found, ``summary.json``, and where it comes from: documents for programs."""
 
 from __future__ import annotations
 
+import hashlib
 import math
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
 
+from otspec._base.webpage import escaped, verbatim
 from otspec.estimate import CONFIDENCE
 from otspec.traces import Warp, Warping
+from otspec.traces.readers import Source
 from otspec.traces.readers.logged_numbers import SIDES
 from otspec.traces.runs import Run, Settings
 from otspec.traces.statistics import Statistic
+from otspec.version import __version__
 from otspec.warping import STEPS, name_of_order
+
+_CITED = {
+    "title": "{otspec: exact theory of speculative-decoding verification}",
+    "author": "{The otspec authors}",
+    "version": __version__,
+    "year": "2026",
+    "month": "11",
+    "note": "Apache-2.0 licence",
+}
+"""As CITATION.cff has it, which is not where the package is installed."""
+
+LARGEST_DIGEST = 256 * 2**20
+"""Most bytes of a file whose digest is computed, which takes a fraction of a second."""
+
+
+class Origin(NamedTuple):
+    """What a report was made by, and from."""
+
+    command: str = ""  # the command line, as it can be typed; empty where there was none
+    # of each file that was read its name, its bytes, and its SHA-256, empty of a large one
+    digests: Sequence[tuple[str, int, str]] = ()
+
+
+UNKNOWN = Origin()
+"""Of a report that no command made."""
+
+
+def origin_of(command: str, sources: Iterable[Source]) -> Origin:
+    """Return how a report was made of sources; of folders there are no digests."""
+    stored = [array for source in sources for array in (source.draft, source.target)]
+    paths = dict.fromkeys(Path(array.path) for array in stored)
+    return Origin(command, [_digest(path) for path in paths if path.is_file()])
+
+
+def _digest(path: Path) -> tuple[str, int, str]:
+    size = path.stat().st_size
+    if size > LARGEST_DIGEST:
+        return path.name, size, ""
+    with path.open("rb") as stream:
+        return path.name, size, hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def bibtex() -> str:
+    """Return an entry of BibTeX for this version of the package."""
+    lines = (f"  {name:7} = {{{value}}},\n" for name, value in _CITED.items())
+    return f"@software{{otspec,\n{''.join(lines)}}}\n"
+
+
+def origin_section(origin: Origin) -> Iterable[str]:
+    """Yield the end of a report: the command, the files that it read, and the entry of BibTeX."""
+    yield "<h2>How to make this again, and how to cite it</h2>"
+    if origin.command:
+        yield f"<p>Made with otspec {escaped(__version__)} by</p>"
+        yield verbatim([origin.command])
+    else:
+        yield f"<p>Made with otspec {escaped(__version__)}.</p>"
+    if origin.digests:
+        yield "<p>from files of these SHA-256 sums:</p>"
+        yield verbatim(map(_line, origin.digests))
+    yield "<p>To cite the package, besides the papers whose rules you use:</p>"
+    yield verbatim(bibtex().splitlines())
+
+
+def _line(file: tuple[str, int, str]) -> str:
+    """Return a digest and a name as ``sha256sum`` writes them."""
+    name, size, digest = file
+    return f"{digest}  {name}" if digest else f"({size:,} bytes, not summed)  {name}"
 
 
 def summary_of(
@@ -19,18 +91,8 @@ def summary_of(
 ) -> dict[str, Any]:
     """Return the summary of a run, which JSON can hold.
 
-    Parameters
-    ----------
-    run : Run
-    settings : Settings
-        What was compared in it.
-    rows : sequence of Statistic
-    by_text : bool
-        Whether intervals take texts as independent, or positions.
-
-    Returns
-    -------
-    dict
+    ``settings``: what was compared in it. ``by_text``: whether intervals take texts as independent,
+    or positions.
     """
     sources = list(dict.fromkeys(chunk.source for chunk in run.chunks))
     return {
@@ -93,10 +155,7 @@ def _side(warps: Sequence[Warp]) -> dict[str, Any]:
 def restrictions_of(summary: dict[str, Any]) -> list[tuple[str, Any]]:
     """Return what the models were restricted to, such as top-k and 50, and the draft if apart.
 
-    Parameters
-    ----------
-    summary : dict
-        With what :func:`warpings_document` returns.
+    ``summary``: with what :func:`warpings_document` returns.
     """
     cuts = [name for name in STEPS if name != "temperature"]
     found = [(name, summary[name]) for name in cuts if summary[name] is not None]

@@ -1,10 +1,8 @@
 """Verification rules: one file each, one contract (:class:`Rule`), one table (:data:`RULES`)."""
 
-from otspec.rules.base.drawn_draft import DrawnDraft
-from otspec.rules.base.pair_rule import PairRule
-from otspec.rules.base.program_rule import ProgramRule
+from otspec.rules.base.law_rule import ProgramRule
+from otspec.rules.base.pair_rule import RULES, DrawnDraft, PairRule, compared_rules
 from otspec.rules.base.rule import NotExactError, Rule
-from otspec.rules.base.table import RULES, compared_rules
 from otspec.rules.importance.importance_sampling import ImportanceSampling
 from otspec.rules.maximal_coupling import MaximalCoupling
 from otspec.rules.naive_sampling import NaiveSampling

@@ -12,9 +12,8 @@ from otspec._base.arithmetic import Array, over_one_denominator
 from otspec.chance import Chance
 from otspec.coupling import match, matches
 from otspec.distributions import Distribution
-from otspec.rules.base.counts import drafted_counts, over
+from otspec.rules.base.counts import at_least_once, drafted_counts, over
 from otspec.rules.base.pair_rule import PairRule
-from otspec.rules.base.powers import at_least_once
 from otspec.rules.base.rule import CountedLaw
 
 

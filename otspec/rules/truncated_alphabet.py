@@ -16,9 +16,8 @@ from otspec.chance import Chance
 from otspec.closed_forms import iid_acceptance
 from otspec.distributions import Distribution, as_k
 from otspec.drafts.single import likeliest
-from otspec.rules.base.counts import drafted_counts, over, with_one_more
+from otspec.rules.base.counts import at_least_once, drafted_counts, over, with_one_more
 from otspec.rules.base.pair_rule import PairRule, refuse_many_drafts
-from otspec.rules.base.powers import at_least_once
 from otspec.rules.base.rule import CountedLaw, Rule
 from otspec.rules.pooled.selection import PooledSelection
 

@@ -19,21 +19,11 @@ from otspec.rules.base.pair_rule import PairRule
 
 @dataclass(frozen=True, eq=False)
 class HubShares(Frozen):
-    """Which part of each unordered pair of drafts goes to whom.
+    """Which part of each unordered pair of drafts goes to whom."""
 
-    Parameters
-    ----------
-    token : ndarray, shape (2, n)
-        Of the pair of hub i and x, i the row, the share that x takes.
-    hub : ndarray, shape (2, n)
-        The share that the hub takes.
-    both : ndarray, shape (2,)
-        Of the pair of the hubs, the share that each of them takes.
-    """
-
-    token: Array
-    hub: Array
-    both: Array
+    token: Array  # (2, n): of the pair of hub i and x, i the row, the share that x takes
+    hub: Array  # (2, n): the share that the hub takes
+    both: Array  # (2,): of the pair of the hubs, the share that each of them takes
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,7 +9,7 @@ from typing import TypeAlias
 from otspec._base.arguments import as_choice, as_instance
 from otspec.solvers.base import SOLVERS, Solver, default_solver
 from otspec.solvers.linear_program import LinearProgram, Names, Sense
-from otspec.solvers.solution import Certificate, Solution, SolverError, Status, certify
+from otspec.solvers.base import Certificate, Solution, SolverError, Status, certify
 from otspec.solvers import highs, cvxpy, rational
 
 SolverName: TypeAlias = str

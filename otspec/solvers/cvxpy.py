@@ -11,9 +11,8 @@ import numpy as np
 
 from otspec._base.arithmetic import Array
 from otspec._base.extras import needed
-from otspec.solvers.base import Solver, register
+from otspec.solvers.base import Solution, Solver, Status, register
 from otspec.solvers.linear_program import LinearProgram, Sense
-from otspec.solvers.solution import Solution, Status
 
 _CLARABEL_TOLERANCES = {"tol_gap_abs": 1e-12, "tol_gap_rel": 1e-12, "tol_feas": 1e-12}
 """Beyond the tolerance of the check, since an interior point stops short of the vertex."""
@@ -28,10 +27,6 @@ def solve(program: LinearProgram, *, solver: str = "CLARABEL") -> Solution:
         Exact data are rounded to floats.
     solver : str
         A solver that is installed, as cvxpy calls it.
-
-    Returns
-    -------
-    Solution
 
     Raises
     ------

@@ -11,15 +11,7 @@ _ZERO = Fraction(0)
 class Factors:
     """A square matrix of whole numbers, decomposed by sparse elimination (Markowitz, 1957).
 
-    Parameters
-    ----------
-    rows : list of dict
-        Column -> coefficient.
-
-    Raises
-    ------
-    ZeroDivisionError
-        It is singular.
+    ``rows``: column -> coefficient.
     """
 
     def __init__(self, rows: list[dict[int, int]]) -> None:

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from otspec._base.arithmetic import Array, IntArray
+from otspec.solvers.base import Solution, Status
 from otspec.solvers.linear_program import LinearProgram
-from otspec.solvers.solution import Solution, Status
 
 if TYPE_CHECKING:
     from scipy import sparse
@@ -73,12 +73,8 @@ def _whole(values: Array, digits: int) -> IntArray:
 class _Network:
     """Source → rows → tokens → sink, with every edge in both directions.
 
-    Parameters
-    ----------
-    rows, tokens : ndarray of int, shape (p,)
-        The nodes that each pair joins; tokens come after the rows.
-    split, size : int
-        How many rows there are, and how many rows and tokens.
+    ``rows`` and ``tokens``, shape (p,): the nodes that each pair joins; tokens come after the rows.
+    ``split`` and ``size``: how many rows there are, and how many rows and tokens.
     """
 
     def __init__(self, rows: IntArray, tokens: IntArray, split: int, size: int) -> None:

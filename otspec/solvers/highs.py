@@ -7,9 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from otspec.solvers.base import Solver, register
+from otspec.solvers.base import SOLVER_TOLERANCE, Solution, Solver, Status, register
 from otspec.solvers.linear_program import LinearProgram, Sense
-from otspec.solvers.solution import SOLVER_TOLERANCE, Solution, Status
 
 
 def _quiet() -> Any:
@@ -106,16 +105,9 @@ def solve(program: LinearProgram) -> Solution:
 def basis_of(program: LinearProgram) -> tuple[set[int], set[int]]:
     """Return the basis at which HiGHS ends.
 
-    Parameters
-    ----------
-    program : LinearProgram
-        Of n variables; exact data are rounded to floats.
-
-    Returns
-    -------
-    basic, above : set of int
-        The basic variables, of which n + i stands for row i, and those at their upper bound. Both
-        are empty if there is no basis.
+    ``program``: of n variables; exact data are rounded to floats. ``basic, above``: the basic
+    variables, of which n + i stands for row i, and those at their upper bound. Both are empty if
+    there is no basis.
     """
     import highspy
 

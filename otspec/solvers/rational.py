@@ -5,10 +5,9 @@ from __future__ import annotations
 import time
 
 from otspec._base.arithmetic import zeros
-from otspec.solvers.base import Solver, register
+from otspec.solvers.base import Solution, Solver, Status, register
 from otspec.solvers.linear_program import LinearProgram
 from otspec.solvers.simplex import Simplex
-from otspec.solvers.solution import Solution, Status
 
 
 def solve(program: LinearProgram) -> Solution:

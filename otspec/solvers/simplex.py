@@ -18,10 +18,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from otspec.solvers.base import Status
 from otspec.solvers.factors import Factors
 from otspec.solvers.highs import basis_of
 from otspec.solvers.linear_program import LinearProgram, Sense
-from otspec.solvers.solution import Status
 
 _ZERO = Fraction(0)
 _RANDOM = 1 << 30
@@ -48,10 +48,7 @@ class Simplex:
     n + m variables m are basic. The others are at a bound, or at 0 if they have none; the basic
     variables follow from them.
 
-    Parameters
-    ----------
-    program : LinearProgram
-        With exact data.
+    ``program``: with exact data.
 
     Attributes
     ----------

@@ -12,7 +12,7 @@ import pytest
 if TYPE_CHECKING:
     from otspec.conformance import Report
 
-OPTIONS = {"budget": int, "seed": int, "detect": float, "coarse": float}
+OPTIONS = {"budget": int, "seed": int, "detect": float, "coarse": float, "require": float}
 """Arguments of :func:`otspec.conformance.check` that are options, and their types."""
 _TAKEN = pytest.StashKey[set[str]]()
 """The names of reports that are there already."""
@@ -49,7 +49,10 @@ def conformance(request: pytest.FixtureRequest) -> Callable[..., Report]:
 
         given = {name: request.config.getoption(f"--otspec-{name}") for name in OPTIONS}
         common = {name: value for name, value in given.items() if value is not None}
-        report = check(verifier, **(common | options))
+        try:
+            report = check(verifier, **(common | options))
+        except ValueError as error:
+            pytest.fail(f"the check could not be made: {error}", pytrace=False)
         request.node.user_properties.append(("conformance", report.document()["verdict"]))
         folder = request.config.getoption("--otspec-report")
         if folder is not None:

@@ -40,40 +40,22 @@ class CountedCalls(Work):
     Along texts of the target the calls are counted that decode them, at the warping at which they
     were drawn; after drafted blocks one call for each is estimated. Texts that depend on each other
     are one unit of the intervals.
-
-    Parameters
-    ----------
-    asked : tuple of (str, str)
-        Names of rules, of :data:`otspec.blocks.TREE_RULES` or :data:`otspec.blocks.BLOCK_RULES`,
-        with trees.
-    warpings : tuple of Warping
-        How both models are looked at.
-    end : tuple of int
-        Tokens that end a text; what is logged behind the first is left out.
-    cut : bool
-        As for :func:`otspec.logged.replay`.
-    drawn : Warp
-        How drafted tokens were drawn from what was logged; by default at temperature 1.
-    known : bool
-        Leave out rules that are known along a text by simulation only, instead of refusing them.
     """
 
+    # names of rules, of :data:`otspec.blocks.TREE_RULES` or :data:`otspec.blocks.BLOCK_RULES`, with
+    # trees
     asked: tuple[tuple[str, str], ...]
-    warpings: tuple[Warping, ...]
-    end: tuple[int, ...] = ()
-    cut: bool = False
+    warpings: tuple[Warping, ...]  # how both models are looked at
+    end: tuple[int, ...] = ()  # tokens that end a text; what is logged behind the first is left out
+    cut: bool = False  # as for :func:`otspec.logged.replay`
+    # how drafted tokens were drawn from what was logged; by default at temperature 1
     drawn: Warp = _AS_LOGGED
+    # leave out rules that are known along a text by simulation only, instead of refusing them
     known: bool = False
 
     @cached_property
     def rules(self) -> tuple[Asked, ...]:
-        """The rules and trees that are named.
-
-        Raises
-        ------
-        ValueError
-            A name or a tree that there is not, or a tree that a rule does not verify.
-        """
+        """The rules and trees that are named."""
         pairs = [(rule_named(name), as_shape(tree)) for name, tree in self.asked]
         return tuple((rule, as_rule_tree(rule, tree)) for rule, tree in pairs)
 
@@ -84,10 +66,8 @@ class CountedCalls(Work):
     def table_of(self, chunk: Chunk) -> pa.Table:
         """Count calls on the texts of a chunk.
 
-        Returns
-        -------
-        pyarrow.Table
-            A row for each rule and warping and each cluster of texts, with what was counted there.
+        Result: a row for each rule and warping and each cluster of texts, with what was counted
+        there.
         """
         pa = needed("pyarrow", "a run over traces", "runs")
 
@@ -132,11 +112,8 @@ class CountedCalls(Work):
     ) -> dict[tuple[int, int], AcceptLengths]:
         """Add up the parts of a run.
 
-        Returns
-        -------
-        dict
-            (number of what is asked, of the warping) → accept lengths; nothing of rules that were
-            left out.
+        Result: (number of what is asked, of the warping) → accept lengths; nothing of rules that
+        were left out.
         """
         found: dict[tuple[int, int], AcceptLengths] = {}
         for source, table in tables:
@@ -152,13 +129,7 @@ class CountedCalls(Work):
 
 
 def rule_named(name: str) -> Any:
-    """Return the rule for one token or for one block that has a name.
-
-    Raises
-    ------
-    ValueError
-        None has.
-    """
+    """Return the rule for one token or for one block that has a name."""
     tables: tuple[Registry[Any], ...] = (BLOCK_RULES, TREE_RULES)
     for table in tables:
         if name in table:
@@ -170,13 +141,7 @@ def rule_named(name: str) -> Any:
 
 
 def check_depth(sources: Sequence[Source], trees: Iterable[Shape]) -> None:
-    """Refuse trees that are deeper than drafted blocks are long.
-
-    Raises
-    ------
-    ValueError
-        Naming the tree and the source.
-    """
+    """Refuse trees that are deeper than drafted blocks are long."""
     for source in sources:
         tokens = source.tokens.shape[-1] if source.tokens is not None else 0
         for tree in trees:
@@ -188,13 +153,7 @@ def check_depth(sources: Sequence[Source], trees: Iterable[Shape]) -> None:
 
 
 def of_target(sources: Sequence[Source]) -> bool:
-    """Return whether the tokens of sources are those of the target's texts.
-
-    Raises
-    ------
-    ValueError
-        Those of some are, and of others not.
-    """
+    """Return whether the tokens of sources are those of the target's texts."""
     drawn = {source.sampled for source in sources}
     if len(drawn) > 1:
         names = [

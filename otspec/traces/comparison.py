@@ -16,7 +16,7 @@ from otspec.frames import EstimatedProbability, Probability, Rows
 from otspec.optimum.acceptance import optima_of
 from otspec.ratios import Pair
 from otspec.rules import PairRule, compared_rules
-from otspec.rules.base.table import named_rules
+from otspec.rules.base.pair_rule import named_rules
 from otspec.rules.importance.importance_sampling import FREE, as_free
 
 OPTIMUM = "optimum"

@@ -103,10 +103,7 @@ class Means:
 
     Memory is constant: of the positions only sums and moments are kept.
 
-    Parameters
-    ----------
-    by_text : bool
-        Whether texts are the independent units, or positions.
+    ``by_text``: whether texts are the independent units, or positions.
     """
 
     def __init__(self, *, by_text: bool) -> None:

@@ -1,11 +1,11 @@
-"""Means over the positions of a trace, and which rules attain the optimum."""
+"""Means over the positions of a trace by temperature, and which rules attain the optimum."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Annotated, TypeVar
+from typing import Annotated, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
@@ -17,6 +17,55 @@ from otspec.estimate import Estimate, Quantity, value_of
 from otspec.frames import Rows
 from otspec.rules import compared_rules
 from otspec.traces.comparison import Comparison, Row
+
+
+class TemperaturePair(NamedTuple):
+    """A temperature of the target, and one of the draft."""
+
+    target: float
+    draft: float
+
+    def __str__(self) -> str:
+        return f"T = {self.target}" + ("" if self.alike else f", draft T = {self.draft}")
+
+    @property
+    def alike(self) -> bool:
+        """Whether both are the same."""
+        return self.target == self.draft
+
+    @property
+    def mark(self) -> str:
+        """What names of files have: ``T0.6``, or ``T0.6-draft1`` if the draft's is another."""
+        return f"T{self.target:g}" + ("" if self.alike else f"-draft{self.draft:g}")
+
+
+class HasTemperatures(Protocol):
+    """A row of results that says its temperatures."""
+
+    @property
+    def temperature(self) -> float:
+        """Of the target."""
+
+    @property
+    def draft_temperature(self) -> float:
+        """Of the draft."""
+
+
+RowT = TypeVar("RowT", bound=HasTemperatures)
+
+
+def temperatures_of(row: HasTemperatures) -> TemperaturePair:
+    """Return the temperatures of a row."""
+    return TemperaturePair(row.temperature, row.draft_temperature)
+
+
+def by_temperatures(rows: Iterable[RowT]) -> dict[TemperaturePair, list[RowT]]:
+    """Return the rows of each pair of temperatures, in order of first appearance."""
+    found: dict[TemperaturePair, list[RowT]] = {}
+    for row in rows:
+        found.setdefault(temperatures_of(row), []).append(row)
+    return found
+
 
 Compared = TypeVar("Compared", bound=Row)
 
@@ -93,10 +142,7 @@ def price_of_independence(rows: Sequence[Compared]) -> Iterator[str]:
 
     It is said where a rule from shared noise was compared.
 
-    Parameters
-    ----------
-    rows : sequence of Comparison or of Summary
-        Of one k.
+    ``rows``: of one k.
     """
     named = independent_of_drafts(row.rule for row in rows)
     clauses = [
@@ -131,13 +177,8 @@ def attainment(
 ) -> list[str]:
     """Return clauses on rules: which attain the optimum, and what the best of the others does.
 
-    Parameters
-    ----------
-    rows : sequence of Comparison or of Summary
-        Without the optimum itself.
-    optimum : float, Fraction or Exact
-    of_the_best : callable
-        Says what the best of the rules that do not attain it does.
+    ``rows``: without the optimum itself. ``of_the_best``: says what the best of the rules that do
+    not attain it does.
     """
     attaining = [row.rule for row in rows if attains(row.acceptance, optimum)]
     others = [row for row in rows if row.rule not in attaining]

@@ -236,10 +236,6 @@ def load_trace(path: str | PathLike[str]) -> Trace:
         optionally ``draft_tokens``, ``target_tokens`` and ``prompts``. Arrays of the same names
         after ``block_`` are drafted blocks beside these positions.
 
-    Returns
-    -------
-    Trace
-
     Raises
     ------
     ValueError

@@ -9,13 +9,10 @@ from scipy.special import stdtrit
 from searching import enough
 
 from otspec.advice import advise
-from otspec.advice.evaluation.candidates import Candidate, candidates
-from otspec.advice.evaluation.drafted import drafted_texts
-from otspec.advice.evaluation.lossy_chain import LossyChain
-from otspec.advice.evaluation.numbers import Asked
+from otspec.advice.evaluation.candidates import Candidate, LossyChain, candidates
+from otspec.advice.evaluation.numbers import Asked, drafted_texts
 from otspec.advice.evaluation.search import Search, advice_from
-from otspec.advice.evaluation.tally import FoldedTally
-from otspec.advice.on_texts import TextEvidence
+from otspec.advice.on_texts import FoldedTally, TextEvidence
 from otspec.blocks import TREE_RULES, BlockVerification, DraftSelection, TokenVerification, as_shape
 from otspec.display import card_of, fields_of
 from otspec.logged import LoggedBlock, best_trees_on_blocks, replay

@@ -9,7 +9,8 @@ from fractions import Fraction
 import numpy as np
 import oracles
 from batch_tree_laws import depths_of, law_of_selection, random_model, widths_of
-from fuzz_instances import Example
+from fuzz_instances import Example, float_row
+from instances import shares
 from published_cases import PUBLISHED
 from scipy.special import rel_entr
 from tied_pairs import tied_pair, tolerance
@@ -58,6 +59,61 @@ def frontier(example: Example) -> int:
             found.check()
             done += 2
     return done
+
+
+ORDERS = (0.1, 0.5, 0.9, 1.5, 2, 5)
+AMOUNTS = (0.0, 1e-6, 1e-3, 0.05, 0.5, 3.0)
+OUTPUTS = 4
+"""How many outputs within a budget are tried."""
+
+
+def divergence(order: float, output: np.ndarray, target: np.ndarray) -> float:
+    """Rényi's by its definition; of order 1 Kullback and Leibler's, of order 0 the reverse one."""
+    pairs = list(zip(output.tolist(), target.tolist(), strict=True))
+    if any(o > 0 and not q > 0 for o, q in pairs) and order >= 1:
+        return math.inf
+    if order == 0:
+        lacking = any(q > 0 and not o > 0 for o, q in pairs)
+        return math.inf if lacking else math.fsum(q * math.log(q / o) for o, q in pairs if q > 0)
+    both = [(math.log(o), math.log(q)) for o, q in pairs if o > 0 and q > 0]
+    if order == 1:
+        return math.fsum(math.exp(o) * (o - q) for o, q in both)
+    parts = [order * o + (1 - order) * q for o, q in both]
+    if not parts:
+        return math.inf
+    highest = max(parts)
+    return (highest + math.log(math.fsum(math.exp(x - highest) for x in parts))) / (order - 1)
+
+
+def divergence_optima(seed: int) -> int:
+    """The output that is declared is within the budget and is accepted so often; none more often.
+
+    Accepted of drafts by a table is, of any output, what the cheapest cut allows.
+    """
+    rng = np.random.default_rng([seed, 12])
+    n, k = int(rng.integers(2, 5)), int(rng.integers(1, 4))
+    draft, target = float_row(rng, n), float_row(rng, n)
+    table = oracles.iid_table(shares(draft), k)
+    order, amount = (float(rng.choice(each)) for each in ((0, 1, *ORDERS), AMOUNTS))
+    named = {0: "reverse_kullback_leibler", 1: "kullback_leibler"}
+    budget = {named[order]: amount} if order in named else {"renyi": (order, amount)}
+    best = otspec.optimal_acceptance(otspec.IID(draft, k), target, **budget)
+    best.check()
+    # Logarithms of at most 745 are multiplied by the order, and rounded a few times.
+    limit = 4e-12 * (1 + order)
+    where = draft, target, k, budget
+    assert abs(float(oracles.optimum(table, shares(best.output))) - best.acceptance) <= limit, where
+    assert divergence(order, best.output, target) <= amount + limit, where
+    towards = [best.selection, draft, *rng.dirichlet(np.full(n, 0.5), OUTPUTS - 2)]
+    for other in towards:
+        part = 0.0
+        for step in 0.5 ** np.arange(40):  # as far as the budget goes
+            output = (1 - part - step) * target + (part + step) * other
+            if part + step <= 1 and divergence(order, output, target) <= amount - limit:
+                part += step
+        output = (1 - part) * target + part * other
+        assert float(oracles.optimum(table, shares(output))) <= best.acceptance + limit, where
+    return 2 + len(towards)
 
 
 def ties(seed: int) -> int:

@@ -16,9 +16,9 @@ import numpy as np
 import text_calls
 from batch_table import BLOCKS
 from block_models import ALGORITHMS, Pair
+from drafted_trees import IID_RULES, pair_for, takes, verified
 from drafted_trees import RULES as TOKEN_RULES
 from drafted_trees import answered as answered_by_depth
-from drafted_trees import pair_for, takes, verified
 from instances import KINDS, floats, pair
 from lifted_trees import (
     DRAWS,
@@ -105,9 +105,10 @@ def tree_laws(seed: int) -> int:
             tree = "[][]"
         depth = as_shape(tree).depth
         models = pair_for(name, seed, n, depth)
-        merges = bool(rng.integers(2))
-        rule = DraftSelection(*models, tree, TOKEN_RULES[name][0], merge=merges)
-        law, wanted = answered_by_depth(rule), verified(rule, TOKEN_RULES[name][1], merges)
+        merge, (made, draws) = bool(rng.integers(2)), TOKEN_RULES[name]
+        rule = DraftSelection(*models, tree, made, merge=merge)
+        # Of other drafts the first goes on, though SpecHub may have two that are equal.
+        law, wanted = answered_by_depth(rule), verified(rule, draws, merge and name in IID_RULES)
     else:
         tree = one_of(rng, ordered_trees(nodes))
         models = random_models(rng, n, as_shape(tree).depth + 1).exact

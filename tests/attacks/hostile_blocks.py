@@ -222,6 +222,8 @@ def model_rows():
         "blocks.EndingModel",
         Row(otspec.models.EndingModel, {"model": MODELS["draft"], "end": ("token set", [1])}),
     )
+    masked = {**SMALL, "keep": ("callable", lambda: lambda *_: [0])}
+    yield "models.masked", Row(otspec.models.masked, masked)
     yield "blocks.CallableModel", Row(otspec.models.CallableModel, {"model": MODELS["draft"]})
     yield (
         "blocks.random_pair",

@@ -49,6 +49,7 @@ TABLE = (
 
 CALLED = {
     ("distributions.as_distribution", "values"): "distribution",
+    ("auditing.audit_policy", "pairs"): "draft",
     ("drafts.named_law", "name"): "drafts",
     ("blocks.memoryless", "row"): "model",
     ("blocks.TableModel", "rows"): "model",

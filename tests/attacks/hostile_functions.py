@@ -35,6 +35,7 @@ from otspec import (
     rules,
     solvers,
 )
+from otspec.blocks.policies import policies
 from otspec.rules import lossy
 
 
@@ -170,6 +171,16 @@ FUNCTIONS = {
         f"closed_forms.{name}": Row(getattr(closed_forms, name), {**PAIR, **NORMALIZE})
         for name in ("single_draft_acceptance", "limit_acceptance", "hub_acceptance")
     },
+    "Masked": Row(otspec.Masked, {"law": ("object", iid), "keep": ("token set", [0, 2])}),
+    "auditing.small_pairs": Row(otspec.auditing.small_pairs, {"largest": ("few", 2)}),
+    "auditing.audit_policy": Row(
+        otspec.auditing.audit_policy,
+        {
+            "policy": ("object", lambda: policies(length=1)["confidence-dropped"]),
+            "verify": ("callable?", None),
+            "pairs": ("objects?", None),
+        },
+    ),
     "audit": Row(
         otspec.audit,
         {

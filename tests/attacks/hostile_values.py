@@ -188,6 +188,7 @@ _NO_SUM = made(lambda: [0.9, 0.9], lambda: [[0.5, 0.5]], matrix, Frame)
 HOSTILE = {
     "distribution": _ARRAYS,
     "distributions": (*_LISTS, *_IN_LISTS, *made(list, lambda: [0.5, 0.5], lambda: [[2.0]])),
+    "confidences": (*_LISTS, *_IN_LISTS, *made(lambda: [2.0], lambda: [-0.5])),
     "others": (*_LISTS[:-1], *_IN_LISTS, *made(lambda: [0.5, 0.5], lambda: [[2.0]])),
     "table": [value for value in _ARRAYS if value not in _NO_SUM and value is not Frame],
     "logits": (*NOTHING, *_IN_LISTS, *made(3, list, lambda: [[0.5]], lambda: [True, False]), None),

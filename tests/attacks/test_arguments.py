@@ -15,7 +15,7 @@ import otspec
 from otspec import blocks, closed_forms, models, rules
 from otspec._base.arithmetic import as_numbers, as_scalar, counted_power, power
 from otspec.optimum import optimal_acceptances
-from otspec.rules.base.powers import at_least_once, geometric
+from otspec.rules.base.counts import at_least_once, geometric
 
 MODULES = (
     "otspec", "otspec.rules", "otspec.drafts", "otspec.programs", "otspec.solvers", "otspec.cones",
@@ -33,7 +33,8 @@ RESULTS = {
     "Configuration", "Decoded", "DraftedTree", "Elimination", "LinearProgram", "Names", "Optimum",
     "Outcome", "Plan", "SampleAudit", "SearchReport", "SelectionPolytope", "Size", "Solution",
     "Step", "Summary", "TextAudit", "TreeComparison", "Witness", "Estimate",
-    "Advice", "Choice", "Loss", "AcceptLengths", "Ratio", "Replay", "Tally",
+    "Advice", "Choice", "CutChain", "Loss", "PolicyAudit", "WithNull",
+    "AcceptLengths", "Ratio", "Replay", "Tally",
 }  # fmt: skip
 """Records that the package makes, whose fields nobody passes."""
 ABSTRACT = {

@@ -23,7 +23,7 @@ from otspec.cli.main import main
 from otspec.distributions import as_distribution, as_k, token_set
 from otspec.models import memoryless
 from otspec.rules import KSequential, NaiveSampling, PooledSelection, RecursiveRejection
-from otspec.rules.base.powers import at_least_once, covers, geometric
+from otspec.rules.base.counts import at_least_once, covers, geometric
 
 LONG = Fraction(1, 3**20_000)
 """A fraction of 9,543 digits."""

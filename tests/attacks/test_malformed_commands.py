@@ -26,11 +26,14 @@ ADVISE = ("--draft-cost", "1", "--target-cost", "1", "--nodes", "1", "--rule", "
 COUNTS = {
     "inline": {"accept": 130, "advise": 20, "compare": 100, "solve": 100, "audit": 100,
                "blocks": 100,
-               "conform": 40, "laws": 20, "simulate": 20, "trace": 60, "vectors": 20},
+               "conform": 40, "laws": 20, "policies": 20, "simulate": 20, "trace": 60,
+               "vectors": 20},
     "files": {"accept": 180, "advise": 30, "compare": 60, "solve": 60, "audit": 14, "blocks": 130,
-              "conform": 14, "laws": 30, "simulate": 30, "trace": 90, "vectors": 5},
+              "conform": 14, "laws": 30, "policies": 20, "simulate": 30, "trace": 90,
+              "vectors": 5},
     "options": {"accept": 70, "advise": 90, "compare": 70, "solve": 70, "audit": 70, "blocks": 50,
-                "conform": 100, "laws": 60, "simulate": 90, "trace": 120, "vectors": 40},
+                "conform": 100, "laws": 60, "policies": 60, "simulate": 90, "trace": 120,
+                "vectors": 40},
 }  # fmt: skip
 COMMANDS = sorted(set(otspec.commands) - {"generate"})  # which tests/decoding tries
 
@@ -143,6 +146,9 @@ def bad_file_cases(command, rng, folder):
             (folder / f"otspec_case{number}.py").write_bytes(content)
             yield command, f"otspec_case{number}:rule"
             yield command, f"{folder}:otspec_case{number}.py"
+    elif command == "policies":
+        for name in found:
+            yield command, "--draft", name, "--target", "1/2,1/2"
     elif command == "blocks":
         for number, name in enumerate(found):
             yield (command, "--draft-model", name, "--target-model", PAIR[0]) if number % 2 else (
@@ -170,6 +176,7 @@ BASES = {
     "blocks": MODELS,
     "conform": ("otspec.batch:maximal_coupling", "--shape", "1"),
     "laws": ("-k", "1"),
+    "policies": ("confidence-kept", "-L", "1"),
     "simulate": ("--rule", "token", "--tree", "1x1"),
     "trace": ("-k", "1"),
     "vectors": ("--kind", "tokens"),
@@ -202,6 +209,7 @@ CLASHES = {
     "simulate": (("--table", "x.xyz"), ("--rule", "x"), ("--tree", "2x1"),
                  ("--export", "vllm", "--tree", "1"), ("--tree", "1x" * 8 + "1"),
                  ("--tree", "top1"), ("no.npz", "no.npz")),
+    "policies": (("--draft", "1/2,1/2"), ("--target", "1/2,1/2"), ("x",)),
     "vectors": (("more",),),
     "blocks": (("trace.npz",), ("-L", "1", "--trees", ""), ("--length", "0"), ("--table", "x.xyz")),
     "trace": (("--resume",), ("--overwrite",), ("--resume", "--overwrite"), ("--scheduler", "x"),

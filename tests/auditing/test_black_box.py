@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import otspec
-from otspec.auditing.seeding import randomness
+from otspec.auditing.black_box import randomness
 from otspec.rules import RecursiveRejection
 
 DRAFT, TARGET = [0.5, 0.3, 0.2], [0.2, 0.5, 0.3]

@@ -8,7 +8,7 @@ import sys
 import numpy as np
 import pytest
 
-from otspec.auditing.seeding import seeded
+from otspec.auditing.black_box import seeded
 
 
 def numbers():

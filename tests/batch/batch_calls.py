@@ -54,6 +54,13 @@ CALLS = {
     batch.sample_without_replacement: {"draft": ROWS, "uniforms": UNIFORMS[:, :3]},
     batch.sample_spechub: {"draft": ROWS, "uniforms": UNIFORMS[:, :2]},
     batch.warp: {"logits": ROWS},
+    batch.from_logits: {
+        "rule": "maximal_coupling",
+        "draft_logits": ROWS,
+        "target_logits": TARGETS,
+        "drafts": DRAFTS[:, :1],
+        "uniforms": UNIFORMS[:, :2],
+    },
     batch.optimal_acceptance: {**PAIR, "k": 2},
     batch.acceptance.maximal_coupling: PAIR,
     batch.acceptance.recursive_rejection: {**PAIR, "k": 2},

@@ -131,7 +131,7 @@ def test_warping_is_that_of_traces(options):
 
 
 @pytest.mark.parametrize(
-    "options", [{"temperature": 0.0}, {"top_k": 0}, {"top_p": 0.0}, {"top_p": 1.1}]
+    "options", [{"temperature": -0.5}, {"top_k": 0}, {"top_p": 0.0}, {"top_p": 1.1}]
 )
 def test_unusable_options_are_named(options):
     (name,) = options

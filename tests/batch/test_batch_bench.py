@@ -20,8 +20,9 @@ def main():
         return runpy.run_path(str(SCRIPT))["main"]
 
 
-def test_the_script_prints_every_rule():
-    few = ["--compare", "--vocabulary", "600", "--batch", "2", "-k", "2", "--repeat", "2"]
+@pytest.mark.parametrize("form", ["--compare", "--logits"])
+def test_the_script_prints_every_rule(form):
+    few = [form, "--vocabulary", "600", "--batch", "2", "-k", "2", "--repeat", "2"]
     done = subprocess.run(
         [sys.executable, SCRIPT, *few], capture_output=True, encoding="utf-8", check=False
     )
@@ -45,3 +46,12 @@ def test_what_the_bench_cannot_do_is_one_line(main, arguments, says, capsys):
     printed = capsys.readouterr().err
     assert says in printed
     assert printed.count("\n") == 1
+
+
+def test_what_needs_a_device_says_that_there_is_none(monkeypatch, tmp_path, capsys):
+    monkeypatch.syspath_prepend(SCRIPT.parent)
+    names = runpy.run_path(str(SCRIPT.with_name("gpu.py")))
+    monkeypatch.setitem(names["main"].callback.__globals__, "why_not", lambda: "no device")
+    assert run(names["main"], ["--out", str(tmp_path / "gpu")], "gpu.py") == 0
+    assert capsys.readouterr().out == "nothing was run: no device\n"
+    assert not (tmp_path / "gpu").exists()

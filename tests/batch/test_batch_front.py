@@ -13,13 +13,17 @@ from otspec import batch
 MODULES = {"acceptance"}
 """The only public names that are modules."""
 PARTS = {
-    "_kernels": ("otspec.batch._array_api", "otspec.batch._results", "otspec.batch._triton"),
-    "_triton": ("otspec.batch._array_api", "otspec.batch._triton"),
-    "_rows": ("otspec.batch._array_api", "otspec.batch._numba", "otspec._base.compiling"),
+    "_array_api": ("_array_api", "_results", "_triton"),
+    "_triton": ("_array_api", "_triton"),
+    "_numba": ("_array_api", "_numba"),
 }
 """The folders of kernels, and what of the package they know."""
+OUTSIDE = {"otspec._base.compiling", "otspec.warping"}
+"""What they know of the rest of the package: nothing but loops and the kernel of warping."""
 KERNELS = [
-    path for part in PARTS for path in sorted((Path(batch.__file__).parent / part).glob("*.py"))
+    (part, path)
+    for part in PARTS
+    for path in sorted((Path(batch.__file__).parent / part).rglob("*.py"))
 ]
 
 
@@ -37,7 +41,8 @@ def test_signatures_say_what_is_taken(name):
     if not inspect.isfunction(value):
         return
     kinds = {parameter.kind for parameter in inspect.signature(value).parameters.values()}
-    assert kinds <= {inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.KEYWORD_ONLY}
+    more = {inspect.Parameter.VAR_KEYWORD} if value is batch.from_logits else set()
+    assert kinds <= {inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.KEYWORD_ONLY} | more
     for section in ("Parameters", "Returns", "Raises"):
         assert f"\n{section}\n-----" in inspect.getdoc(value), name
 
@@ -63,8 +68,14 @@ def test_every_rule_has_a_row():
     assert accepting - {"optimal_acceptance"} == set(RULES) == set(REFERENCES)
 
 
-@pytest.mark.parametrize("path", KERNELS, ids=lambda path: f"{path.parent.name}-{path.stem}")
-def test_kernels_know_nothing_of_the_front(path):
+@pytest.mark.parametrize(("part", "path"), KERNELS, ids=lambda each: getattr(each, "stem", each))
+def test_kernels_know_nothing_of_the_front(part, path):
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.ImportFrom) and node.module.startswith("otspec"):
-            assert node.module.startswith(PARTS[path.parent.name])
+            known = tuple(f"otspec.batch.{name}" for name in PARTS[part])
+            assert node.module in OUTSIDE or node.module.startswith(known)
+
+
+def test_there_are_kernels_of_every_kind():
+    assert {part for part, _ in KERNELS} == set(PARTS)
+    assert len(KERNELS) > 40

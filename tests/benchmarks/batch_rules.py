@@ -116,19 +116,32 @@ def in_turn(repeat: int, *actions: Action) -> Array:
 
 
 def measure(
-    machine: Machine, vocabulary: int, rows: int, k: int, repeat: int, *, compare: bool = False
+    machine: Machine,
+    vocabulary: int,
+    rows: int,
+    k: int,
+    repeat: int,
+    *,
+    compare: bool = False,
+    logits: bool = False,
 ) -> dict[str, Measured]:
     """Measure every rule, a softmax, a copy, and one pass itself."""
+    made = problems(vocabulary, rows, k)
+    if logits:
+        made = {name: (*map(np.log, each[:2]), *each[2:]) for name, each in made.items()}
     given = {
         name: (*map(machine.rows, arguments[:2]), *map(machine.array, arguments[2:]))
-        for name, arguments in problems(vocabulary, rows, k).items()
+        for name, arguments in made.items()
     }
     draft, target = given["k_sequential"][:2]
     calls: dict[str, tuple[Callable[..., Any], tuple[Array, ...]]] = {
         "one pass": (one_pass, (draft, target)),
         "softmax": (lambda draft, _: machine.softmax(draft), (draft, target)),
         "copy": (lambda draft, _: draft + 0, (draft, target)),
-        **{name: (getattr(batch, name), arguments) for name, arguments in given.items()},
+        **{
+            name: (partial(batch.from_logits, name) if logits else getattr(batch, name), arguments)
+            for name, arguments in given.items()
+        },
     }
     return {
         name: measured(machine, repeat, function, arguments, compare=compare and name in given)
@@ -173,6 +186,7 @@ def measured(
 @click.option("-k", type=click.IntRange(1), default=4, show_default=True, help="Drafts per row.")
 @click.option("--repeat", type=click.IntRange(1), default=20, show_default=True)
 @click.option("--graph", is_flag=True, help="Replay each call from a CUDA graph.")
+@click.option("--logits", is_flag=True, help="Give the rules logits.")
 @click.option("--compare", is_flag=True, help="Also without the kernels in Triton.")
 def main(
     backend: str,
@@ -183,34 +197,37 @@ def main(
     k: int,
     repeat: int,
     graph: bool,
+    logits: bool,
     compare: bool,
 ) -> None:
     """Print time and peak memory of every rule relative to one pass and to its inputs."""
     machine = Machine(backend, device, dtype, graph=graph)
     reason = machine.why_no_kernels()
     compare = compare and reason is None
-    found = measure(machine, vocabulary, rows, k, repeat, compare=compare)
+    found = measure(machine, vocabulary, rows, k, repeat, compare=compare, logits=logits)
+    copied = 0.5 * found["copy"].inputs / found["copy"].seconds
     say(
         f"{dtype} ({rows}, {vocabulary}), k = L = {k}, "
         f"{backend}{f' on {device}' if device else ''}{', from a graph' if graph else ''}: "
-        "medians against one pass and a softmax of the same rows, memory beyond the inputs against "
-        "the inputs"
+        f"{'from logits, ' * logits}medians against one pass and a softmax of the same rows, "
+        "memory beyond the inputs against the inputs, inputs a second against those of a copy"
     )
     say(f"no kernels: {reason}" if reason else "arrays: without the kernels, against with them")
-    titles = ["", "ms", "one pass", "softmax", "peak MiB", "inputs"]
+    titles = ["", "ms", "one pass", "softmax", "peak MiB", "inputs", "of copy"]
     print_table(
         titles + (["arrays", "arrays MiB"] if compare else []),
-        [row(name, each)[: len(titles) + 2 * compare] for name, each in found.items()],
+        [row(name, each, copied)[: len(titles) + 2 * compare] for name, each in found.items()],
     )
 
 
-def row(name: str, found: Measured) -> list[str]:
+def row(name: str, found: Measured, copied: float) -> list[str]:
     """Return what the table says of one of them; nothing where nothing is known."""
     known = [
         (found.ratio, ".1f", "x"),
         (found.to_softmax, ".1f", "x"),
         (found.peak / 2**20, ".1f", ""),
         (found.peak / found.inputs, ".2f", "x"),
+        (found.inputs / found.seconds / copied, ".2f", ""),
         (found.gain, ".2f", "x"),
         (found.peak_by_arrays / 2**20, ".1f", ""),
     ]

@@ -135,6 +135,51 @@ def test_children_that_are_dropped_are_what_enumeration_says() -> None:
         assert [report.texts.get((y,), 0) for y in range(len(draft))] == law
 
 
+def tree_law(model: tuple[Model, Model], masked: bool, levels: int) -> Law:
+    """The law of what a tree of two children a node keeps and one token more, enumerated."""
+    draft, target = model
+    law: Counter = Counter()
+
+    def go_on(text: tuple[int, ...], mass: Fraction) -> None:
+        row, wanted = draft(text).tolist(), target(text).tolist()
+        if len(text) == levels:
+            add(law, text, wanted, mass)
+            return
+        believed = row
+        if masked:  # unlikely tokens are one more token, which the target never has
+            left = [p if p >= HALF else Fraction(0) for p in row]
+            believed, wanted = [*left, 1 - sum(left)], [*wanted, Fraction(0)]
+        for pair in product(range(draft.n), repeat=2):
+            drawn = [token if row[token] >= HALF else draft.n for token in pair]
+            drafts = drawn if masked else [token for token in drawn if token < draft.n]
+            share = mass * row[pair[0]] * row[pair[1]]
+            if not share:
+                continue
+            for token, rest, chance in corrected(text, drafts, believed, wanted):
+                if token is not None and chance * share:
+                    go_on((*text, token), share * chance)
+                elif chance * share:
+                    add(law, text, rest, share * chance)
+
+    go_on((), Fraction(1))
+    return {text: each for text, each in law.items() if each}
+
+
+@pytest.mark.parametrize("how", ["dropped", "masked"])
+def test_trees_that_are_cut_are_what_enumeration_says(how: str) -> None:
+    rng = np.random.default_rng(5)
+    models = [
+        (DRAFT, TARGET),
+        (DRAFT, DRAFT),
+        random_pair(2, "1/2", rng),
+        random_pair(3, "1/4", rng),
+    ]
+    models += [(memoryless(p), memoryless(q)) for p, q in pairs(12, 16, 2, 2)]
+    for pair in models:
+        rule = POLICIES[f"siblings-{how}"].rule(*pair)
+        assert followed(rule) == tree_law(pair, how == "masked", 2)
+
+
 @pytest.mark.parametrize("name", list(POLICIES))
 def test_the_verdict_on_each_policy(name: str) -> None:
     policy = POLICIES[name]

@@ -8,7 +8,7 @@ import pytest
 from command_line import complaint, run
 
 import otspec
-from otspec.cli.commands import different_models
+from otspec.cli.shared import different_models
 
 FIRST, SECOND, TARGET = "1/2,3/10,1/5", "1/5,1/5,3/5", "1/10,3/5,3/10"
 MODELS = ("--draft", FIRST, "--draft", SECOND, TARGET)

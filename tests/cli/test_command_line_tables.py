@@ -123,7 +123,7 @@ def test_results_stand_if_the_table_cannot_be_written(capsys, tmp_path, monkeypa
     def full(*_):
         raise OSError("no space left")
 
-    monkeypatch.setattr("otspec.cli.shared.output_paths.write_table", full)
+    monkeypatch.setattr("otspec.cli.shared.output.write_table", full)
     assert main(["compare", *PAIR, "--table", str(tmp_path / "rows.csv")]) == 1
     printed = capsys.readouterr()
     assert "pooled selection" in printed.out

@@ -8,8 +8,7 @@ from pathlib import Path
 import click
 import pytest
 
-from otspec.cli.main import main, otspec
-from otspec.cli.table import HELP, Commands
+from otspec.cli.main import HELP, Commands, main, otspec
 
 PAGE = Path(__file__).parents[2] / "docs/command_line.md"
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from test_terminal import COMMANDS
 
-from otspec.cli.main import otspec
+from otspec.cli.main import main, otspec
 
 CHATTER = r'''
 """Loaded by every Python with this folder on its path: makes the modules of commands noisy."""
@@ -69,6 +69,7 @@ def noisy(tmp_path_factory):
 
 
 def run(arguments, environment):
+    """Run a command in a process of its own, since descriptors are looked at."""
     return subprocess.run(
         [sys.executable, "-m", "otspec", *arguments],
         env={**os.environ, **environment},
@@ -80,21 +81,24 @@ def run(arguments, environment):
 
 
 def with_json(name):
-    """The arguments for a document; some commands write nothing else."""
+    """The arguments for a document, made by one process; some commands write nothing else."""
     options = [option for each in otspec.commands[name].params for option in each.opts]
-    return [*COMMANDS[name], *(["--json"] if "--json" in options else [])]
+    alone = ("--workers", "1") if "--workers" in options else ()
+    return (*COMMANDS[name], *alone, *(("--json",) if "--json" in options else ()))
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="C's own output goes another way on Windows")
 @pytest.mark.parametrize("name", RUNS)
-def test_what_libraries_print_goes_to_standard_error(name, noisy):
-    for arguments in (COMMANDS[name], with_json(name)):
-        plain, loud = run(arguments, {}), run(arguments, noisy)
-        assert loud.returncode == plain.returncode == 0
+def test_what_libraries_print_goes_to_standard_error(name, noisy, capfd):
+    document = with_json(name)
+    for arguments in dict.fromkeys([COMMANDS[name], document]):  # the document last
+        loud = run(arguments, noisy)
+        assert loud.returncode == 0
         assert "chatter" not in loud.stdout
         for moment in ("import", "construction", "a thread"):
             assert f"chatter on {moment}" in loud.stderr
-    assert len(json.loads(loud.stdout)) == len(json.loads(plain.stdout))
+    assert main(document) == 0
+    assert len(json.loads(loud.stdout)) == len(json.loads(capfd.readouterr().out))
 
 
 def test_a_solver_says_nothing_in_a_process_of_the_caller():

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from small_texts import LENGTH, TARGET, block_texts, rows_of_block, total_variation, tree_texts
 
-from otspec.auditing.seeding import seeded
+from otspec.auditing.black_box import seeded
 from otspec.conformance import adapters
 
 torch = pytest.importorskip("torch", reason="PyTorch is not installed: make backends")

@@ -11,7 +11,7 @@ from otspec.conformance.cases.calling import ARRAYS, RANDOMNESS, Verifier, copie
 from otspec.conformance.cases.cases import embedded, memoryless, remembering
 from otspec.conformance.cases.kinds import Block, Tokens, Tree
 from otspec.conformance.cases.library import TABLES
-from otspec.conformance.following.kernel import probed
+from otspec.conformance.evidence.batches import probed
 from tests.support.batch_table import drafts_number
 
 CASE = memoryless("a", (4, 2, 1, 1), (1, 2, 4, 1))

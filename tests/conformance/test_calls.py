@@ -29,7 +29,7 @@ def findings(report):
 @pytest.mark.parametrize("name", DEPENDENT)
 def test_numbers_that_rows_or_calls_share_are_found_and_named(name, kind):
     """Frequencies are no finding: those of texts that depend on each other say nothing."""
-    closer = {"detect": 0.01} if name == "DrawOfNeighbour" else {}
+    closer = {"detect": {"DrawOfNeighbour": 0.01, "OneForAll": 0.05}.get(name, QUICK["detect"])}
     report = check(getattr(wrong_callers, name)(KINDS[kind]), kind=kind, **QUICK | closer)
     assert report.outcome == "failed"
     assert {finding.statistic.split(" between ")[0] for finding in report.findings} == {
@@ -132,6 +132,21 @@ def test_by_default_calls_pass_16_bits_of_rows_and_tokens_and_24_of_entries():
 def test_more_entries_than_the_memory_holds_are_refused():
     with pytest.raises(ValueError, match=r"entries is \d+, .* take .* GiB, more than half of the"):
         check(Verifier(), entries=1 << 36)
+
+
+def test_a_budget_that_is_used_up_pays_for_no_call_of_many_rows():
+    """Each small case takes a row, and all of them more than the budget."""
+    rows = []
+
+    class Counted(Verifier):
+        def __call__(self, draft, target, drafts, rng):
+            rows.append(len(draft))
+            return super().__call__(draft, target, drafts, rng)
+
+    report = check(Counted(), budget=9, vocabulary=8, entries=1_000)
+    assert report.outcome == "undecided"
+    assert max(rows) < 1_000 // 8
+    assert [case.size for case in report.cases if " in one call" in case.case] == [0, 0]
 
 
 def test_large_rows_are_looked_at_closely_or_it_is_undecided():

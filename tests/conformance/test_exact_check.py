@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import math
 import random
+from itertools import count
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
+from otspec import batch
 from otspec.chance import CannotFollowError, law_of
-from otspec.conformance import check
+from otspec.conformance import check, exact_check
 from otspec.conformance.cases.kinds import Block, Tokens, Tree
 from otspec.conformance.cases.library import ROWS, small_cases
 from otspec.conformance.exact_check import drafted_ways
@@ -68,6 +72,55 @@ def test_recursive_rejection_is_right_on_all_cases(shape):
     assert report.mode == "exact"
     assert report.detectable < 1e-4
     assert len(report.cases) > 15
+
+
+def test_a_shortcut_for_nearly_certain_tokens_is_found():
+    """Wrong only where both models are nearly certain of one token."""
+
+    def shortcut(draft, target, drafts, lengths, rng):
+        p, q = draft[0], target[0]
+        if lengths[0] and p.max() > 0.99 < q.max() and p.argmax() == q.argmax():
+            return np.array([q.argmax()])
+        return recursive(draft, target, drafts, lengths, rng)
+
+    report = check(shortcut, mode="exact", shape=1)
+    off = {finding.case: finding.total_variation for finding in report.findings}
+    # The shortcut never says the other tokens, which have 0.008 and 0.0005 of the target.
+    one, other = "both nearly certain, of one token", "both all but certain, of one token"
+    assert off == pytest.approx({one: 0.008, other: 0.0005}, abs=1e-6)
+
+
+def test_a_check_that_runs_out_of_time_says_what_it_has(monkeypatch):
+    calls = count(0)
+    clock = SimpleNamespace(monotonic=lambda: 0.0 if next(calls) < 40 else math.inf)
+    monkeypatch.setattr(exact_check, "time", clock)
+    report = check(token_by_token, kind="block", mode="exact", shape=1, seconds=1e9)
+    done = [tried for tried in report.cases if not tried.short]
+    assert "a vocabulary of one token" in {tried.case for tried in done}
+    assert 2 < len(done) < len(report.cases)
+    assert all(tried.detectable < 1e-4 for tried in done)
+    assert report.outcome == "undecided"
+    left = len(report.cases) - len(done)
+    first, *_ = report.text().splitlines()
+    assert f"but {left} of them were not followed to their end in time" in first
+    assert "Pass more seconds, or a smaller shape" in report.text()
+
+    with pytest.raises(ValueError, match="seconds is 3, which is for mode='exact'"):
+        check(recursive, seconds=3)
+
+
+def test_a_crash_says_how_likely_it_is():
+    def rarely(draft, target, drafts, rng):
+        if rng.random() < 2**-20:
+            raise KeyError("rare")
+        return batch.maximal_coupling(draft, target, drafts, rng.random((1, 2))).token[:, None]
+
+    report = check(rarely, mode="exact", shape=1, rounding=1e-7)
+    assert report.raises
+    first = report.findings[0].reason
+    assert "for drafts [0], with probability 1e-06, the verifier fails with KeyError" in first
+    rounded = check(rarely, mode="exact", shape=1, rounding=2e-6).findings[0].reason
+    assert "with probability 1e-06, which is less than counts as rounding, the verifier" in rounded
 
 
 def test_token_verification_is_right_on_all_cases():

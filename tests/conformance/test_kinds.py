@@ -48,6 +48,13 @@ def test_a_kept_length_and_the_token_after_it(answer):
     assert read.marks.tolist() == [2]
 
 
+def test_one_more_axis_of_length_1_is_no_other_shape():
+    read = Tokens(2).read((rows([9], [4]), rows([-1], [0])), CASE, sample([0, 1], [2, 2]))
+    assert (read.texts.tolist(), read.marks.tolist()) == ([[0], [2]], [0, 1])
+    with pytest.raises(ValueError, match=r"shape \(2, 2\): it must be integers of shape \(2,\)"):
+        Tokens(2).read(rows([9, 4], [4, 9]), CASE, sample([0, 1], [2, 2]))
+
+
 def test_emitted_tokens():
     drafts = sample([0, 2], [1, 1], [2, 0])
     emitted = rows([9, 4, 0], [4, -1, -1], [4, 0, -1])
@@ -100,7 +107,7 @@ def test_what_no_right_verifier_says_is_told(kind, answer, why):
     ("kind", "answer", "why"),
     [
         (Tokens(2), rows(1.0, 2.0), "token of type float64"),
-        (Tokens(2), rows([1], [2]), r"shape \(2, 1\)"),
+        (Tokens(2), rows([1, 2], [2, 1]), r"shape \(2, 2\)"),
         (Tokens(2), (rows(1, 2), rows(True, False)), "flags"),
         (Tokens(2), (rows(1, 2), rows(0, 0), rows(0, 0)), "3 values"),
         (BLOCK, rows(1, 2), "1 values"),

@@ -27,7 +27,7 @@ from otspec.conformance.cases.tasks import kernel_tasks
 from otspec.conformance.evidence.case_by_case import Check
 from otspec.models import Model
 
-QUICK = {"detect": 0.25, "vocabulary": 67, "entries": 4_000}
+QUICK = {"detect": 0.25, "coarse": 0.5, "vocabulary": 67, "entries": 4_000}
 PATHS = {"kind": "tree", "shape": "2x1", "rule": "greedy-multi-path"} | QUICK
 PREPRINT = {"kind": "block", "rule": "block-preprint"} | QUICK
 

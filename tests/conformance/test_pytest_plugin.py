@@ -64,6 +64,13 @@ def test_a_wrong_one_fails_with_the_report(outcome):
     assert "Traceback" not in result.stdout.str()
 
 
+def test_what_is_refused_is_one_line_without_our_traceback(outcome):
+    result = outcome(FAILS.replace("**SMALL", "kind='block', mode='exact', budget=0"))
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["the check could not be made: *"])
+    assert "case_by_case.py" not in result.stdout.str()
+
+
 def test_options_hold_where_a_test_does_not_say_otherwise(outcome):
     little = ("--otspec-budget=200", "--otspec-seed=5", "--otspec-detect=0.5")
     result = outcome(PASSES, options=(*little, "--otspec-coarse=0.6"))

@@ -80,6 +80,33 @@ def test_the_verdict_comes_first_and_says_what_was_found_out():
     assert "probability 0.999" in PASSED.text()
 
 
+def test_green_means_looked_at_as_closely_as_is_required():
+    assert replace(PASSED, require=0.05).outcome == "passed"
+    far = replace(PASSED, require=0.01)
+    assert (far.outcome, far.passed) == ("undecided", False)
+    first, *_ = far.text().splitlines()
+    assert "not looked at closely enough" in first
+    assert "on 1 of them a total variation of 0.01 is not found for sure" in first
+    assert "a total variation of 0.05 is found on each" in first
+    assert "Pass detect=0.01 and coarse=0.01, or less." in far.text()
+    assert json.loads(json.dumps(far.document()))["required"] == 0.01
+    # What is wrong is wrong, however closely was looked.
+    assert replace(REPORT, require=0.01).outcome == "failed"
+
+
+def test_a_verifier_that_raises_everywhere_may_be_of_another_kind():
+    crashes = [
+        Finding(case.case, "call", f"the verifier fails with IndexError: index {i} is off")
+        for i, case in enumerate(CASES)
+    ]
+    text = replace(REPORT, findings=tuple(crashes)).text()
+    assert text.startswith(
+        "undecided: the verifier raises on all of 3 cases: is kind 'block' right"
+    )
+    assert text.count("IndexError") == 1
+    assert "plain (and 2 more cases): the call fails" in text
+
+
 def test_the_power_names_half_of_the_cases_and_the_worst():
     weak = requirement(3, 0.3, 1e-6, 0.0)
     one = Tried("weak", weak, 9, 0.0, *CASE)

@@ -11,7 +11,7 @@ from otspec._base.parents import children_of, depths_of
 from otspec.conformance import check
 from tests.support.batch_table import REFERENCES, RULES, drafts_number, reference_at_rho
 
-QUICK = {"detect": 0.25, "vocabulary": 67, "entries": 4_000}
+QUICK = {"detect": 0.25, "coarse": 0.5, "vocabulary": 67, "entries": 4_000}
 """Coarse, since what is looked for are false alarms and failures."""
 
 

@@ -10,7 +10,7 @@ import pytest
 from instances import LAWS, floats, law_cases, weights
 
 import otspec
-from otspec.optimum.cuts.levels import Vessels, level_selection
+from otspec.optimum.cuts.levels import WaterFilling, level_selection
 from otspec.optimum.cuts.selections import shortfall
 
 SIZES = {"most_tokens": 5, "most_drafts": 3}
@@ -73,7 +73,7 @@ def test_what_vessels_hold_adds_up_and_is_level():
     rng = np.random.default_rng(2214)
     for _ in range(50):
         volumes = array(weights(rng, 6, 9, 0.2))
-        vessels = Vessels(volumes, array(weights(rng, 6, 9)))
+        vessels = WaterFilling(volumes, array(weights(rng, 6, 9)))
         for amount in (Fraction(0), Fraction(int(rng.integers(1, 20)), 20), Fraction(1)):
             held = vessels.filled(amount)
             assert held.sum() == amount

@@ -21,7 +21,7 @@ from otspec.blocks.trees.verifiers.leaf_to_root import LeafToRoot
 from otspec.chance import branches
 from otspec.decoding import Generated, Step, usable_rules
 from otspec.decoding.choices import as_shape, decoder_of
-from otspec.decoding.drafting import draft_tree
+from otspec.decoding.decoder import draft_tree
 from otspec.decoding.reader import Reading, alone
 from otspec.decoding.verification import RuleVerifier, SeededChance
 from otspec.drafts import IID, TopK

@@ -121,6 +121,20 @@ def test_the_cut_that_looks_at_its_token_is_lossy_and_the_mask_is_the_cure() -> 
     assert report.output.tolist() == [Fraction(11, 20), Fraction(9, 20), 0]
 
 
+def test_kernels_may_leave_out_the_null_token() -> None:
+    masked = Masked(otspec.IID(["9/10", "1/10"], 1), keep=[0])
+    kernels = {"forgets": ["1/2", "1/2"], "knows": [0, 1]}  # given a withdrawn draft
+    for name, row in kernels.items():
+        report = otspec.audit(
+            lambda x, row=row: ["5/9", "4/9"] if x == (0,) else row,
+            law=masked,
+            target=["1/2", "1/2"],
+        )
+        assert report.lossless is (name == "knows")
+        if name == "forgets":
+            assert report.output.tolist() == [Fraction(11, 20), Fraction(9, 20), 0]
+
+
 @pytest.mark.parametrize("kind", [drafts.IID, drafts.WithoutReplacement])
 def test_floats_at_a_large_vocabulary_agree_with_fractions(kind: type) -> None:
     rng = np.random.default_rng(3)

@@ -12,7 +12,7 @@ from figures import block_fig2, block_tab2, long_trace, means
 from figures.block_tab2 import PREPRINT, PUBLISHED, TOKEN, gain
 from figures.contract import Settings
 from otspec.blocks import BLOCK_RULES
-from otspec.blocks.trees.branching import as_text
+from otspec.blocks.trees.token_tree import as_text
 from otspec.logged import compare_on_blocks
 from otspec.logged.comparison import mean_and_error
 from otspec.traces import load_trace

@@ -8,7 +8,7 @@ from pyarrow.parquet import read_table
 
 from otspec import blocks, models, traces
 from otspec.frames import Rows, check_ending, write_table
-from otspec.frames.files import WRITERS
+from otspec.frames.rows import WRITERS
 from otspec.rules import RecursiveRejection
 
 MODELS = models.memoryless(["1/2", "1/2"]), models.memoryless(["1/4", "3/4"])

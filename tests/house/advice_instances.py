@@ -7,22 +7,19 @@ from functools import partial
 import numpy as np
 
 from otspec.advice import Choice, Loss
-from otspec.advice.evaluation.candidates import Candidate
-from otspec.advice.evaluation.drafted import DraftedTexts
-from otspec.advice.evaluation.lossy_chain import LossyChain
-from otspec.advice.evaluation.numbers import Asked
+from otspec.advice.evaluation.candidates import Candidate, LossyChain
+from otspec.advice.evaluation.numbers import Asked, DraftedTexts
 from otspec.advice.evaluation.search import Search
-from otspec.advice.evaluation.tally import FoldedTally
-from otspec.advice.evaluation.work import TextChances
+from otspec.advice.evaluation.streaming import TextChances
 from otspec.advice.evidence import ExactWorth, ModelEvidence
-from otspec.advice.on_texts import TextEvidence, TextWorth
+from otspec.advice.on_texts import FoldedTally, TextEvidence, TextWorth
 from otspec.advice.target_texts import Written, WrittenTexts
 from otspec.blocks import StepCost, as_shape
 from otspec.decoding.transformer import WarpedRows
 from otspec.models import memoryless
 from otspec.rules import RecursiveRejection
 from otspec.traces import Warp, Warping
-from otspec.traces.collect.texts import LoggedText
+from otspec.traces.collect.sampling import LoggedText
 
 CHOICE = Choice("rule", "iid", "2", 2, 1, 2, 1.5, (1.0, 2.0), 1.0, 1.5, (1.0, 2.0))
 LOSS = Loss("kind", "rule", "iid", "2", 1.5, 0.0, (0.0, 0.0))

@@ -15,6 +15,7 @@ from otspec.conformance.cases.generated import DrawnToken, Said, Texts
 from otspec.conformance.cases.kinds import Block, Tokens, Tree
 from otspec.conformance.cases.tasks import Task
 from otspec.conformance.engines import Engine, TextEngine, TokenEngine
+from otspec.conformance.evidence.batches import Probed
 from otspec.conformance.evidence.case_by_case import Check
 from otspec.conformance.evidence.evidence import Evidence, Requirement, Sizes
 from otspec.conformance.evidence.statistics import Statistic, TextsOnly
@@ -25,11 +26,10 @@ from otspec.conformance.faults.explanations import Seen
 from otspec.conformance.faults.machine import Setting, Told
 from otspec.conformance.faults.shared_noise import Seen as SeenTexts
 from otspec.conformance.faults.shared_noise import Step
-from otspec.conformance.following.kernel import Probed
 from otspec.conformance.keyed import Keyed, KeyedTexts, KeyedTokens, Plain, Rows
 from otspec.conformance.same_seed import SameSeed
 from otspec.conformance.sampled_texts import Sampler, Spoken
-from otspec.conformance.vectors.distributions import Group, Pair
+from otspec.conformance.vectors.answers import Group, Pair
 
 NEEDS = Requirement(3, 0.1, 1e-6, 1e-6, 100, 5.0)
 VERIFIER = Verifier(batch.recursive_rejection, Form())

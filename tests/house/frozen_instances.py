@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -25,13 +26,11 @@ from otspec.drafts.support import Support, support
 from otspec.drafts.without_replacement import WithOne
 from otspec.estimate import Estimates
 from otspec.models.base import Continued
-from otspec.models.corrected import OneCorrectedToken
-from otspec.models.logged import LoggedModel
-from otspec.optimum.cuts.levels import Vessels
-from otspec.optimum.outputs import Outputs
+from otspec.models.derived import LoggedModel, OneCorrectedToken
+from otspec.optimum.budgets import Outputs
+from otspec.optimum.cuts.levels import WaterFilling
 from otspec.optimum.plan import Plan
-from otspec.optimum.pools.histogram import Histogram
-from otspec.optimum.pools.knots import Knots
+from otspec.optimum.pools.knots import Histogram, Knots
 from otspec.optimum.pools.laws import SelectionLaw, clipped_law
 from otspec.optimum.pools.pools import Pools, by_bins, by_thresholds, by_token
 from otspec.ratios import Pair
@@ -39,14 +38,13 @@ from otspec.rules.importance.acceptance import VerifiedSelection
 from otspec.rules.importance.selection import StagedSelection
 from otspec.rules.lossy import LOSSY_RULES
 from otspec.rules.pooled.barriers import Barriers, find_barriers
-from otspec.rules.pooled.exponential_clocks import RungDrafts
+from otspec.rules.pooled.exponential_clocks import ClockedDrafts
 from otspec.rules.pooled.graded import by_grade
-from otspec.rules.pooled.inside_masses import PowerHeights, SummedHeights
+from otspec.rules.pooled.inside_masses import PowerMasses, SummedMasses
 from otspec.rules.priority.cut_pools import CutPool
-from otspec.rules.priority.mixing import Groups
-from otspec.rules.priority.order_search import Weighed
+from otspec.rules.priority.order_search import Mixture, Weighed
 from otspec.rules.priority.pooled_mixtures import Problem
-from otspec.rules.priority.priorities import Mixture
+from otspec.rules.priority.priority_mixture import Groups
 from otspec.rules.rejection.rejected_paths import DistinctPaths
 from otspec.rules.two_hubs import HubShares
 from otspec.solvers import LinearProgram, Names, Sense, Solution, Status
@@ -56,6 +54,12 @@ def keep_one(text, draft):
     """Keep token 1 after any text."""
     del text, draft
     return [1]
+
+
+def stopping(give):
+    """Return the best policy, solved in no time."""
+    best = policies.best_stopping(model(give), model(give), 1, (0, 0))
+    return replace(best, solution=replace(best.solution, seconds=0.0))
 
 
 def one_token(draft, chance):
@@ -121,8 +125,8 @@ def selection_law(give):
 def barriers(give):
     """Return barriers of the caller's arrays."""
     law = clipped_law(pools(give, by_token), as_numbers(give(HEIGHTS), "heights"))
-    found = find_barriers(law, SummedHeights(np.diff(as_numbers(give(HEIGHTS), "heights"))))
-    parts = found.lifetimes, found.starts, found.ends, found.spans, found.rises, found.heirs
+    found = find_barriers(law, SummedMasses(np.diff(as_numbers(give(HEIGHTS), "heights"))))
+    parts = found.lifetimes, found.starts, found.ends, found.spans, found.rises, found.parents
     return Barriers(found.pools, found.heights, *map(give, (*parts, found.origins)))
 
 
@@ -173,7 +177,9 @@ EXACT = {  # from exact arrays or from float ones
     "frontier program": lambda give: otspec.optimum.FrontierProgram(
         otspec.IID(give(DRAFT), 2), give(TARGET), total_variation=1
     ),
-    "vessels": lambda give: Vessels(as_numbers(give(DRAFT), "x"), as_numbers(give(TARGET), "x")),
+    "vessels": lambda give: WaterFilling(
+        as_numbers(give(DRAFT), "x"), as_numbers(give(TARGET), "x")
+    ),
     "outputs": lambda give: Outputs(as_distribution(give(DRAFT)), as_distribution(give(TARGET))),
     "plan": plan,
     "decomposition": lambda give: plan(give).decomposition,
@@ -223,10 +229,10 @@ EXACT = {  # from exact arrays or from float ones
     ),
     "graded": lambda give: rules.PooledSelection(give(DRAFT), give(TARGET), 2, rules.Graded(3)),
     "thresholds of a partition": lambda give: rules.Thresholds(give(["1/2", "7/4"])),
-    "heights": lambda give: PowerHeights(pools(give, by_token), 2),
-    "summed heights": lambda give: SummedHeights(give(DRAFT)),
+    "heights": lambda give: PowerMasses(pools(give, by_token), 2),
+    "summed heights": lambda give: SummedMasses(give(DRAFT)),
     "by grade": lambda give: pools(give, by_grade, 2, 3),
-    "rung drafts": lambda give: RungDrafts(
+    "rung drafts": lambda give: ClockedDrafts(
         give(DRAFT), give(np.array([True, False, True])), give(DRAFT)
     ),
     "rings": lambda give: rules.PooledSelectionWithoutReplacement(
@@ -302,6 +308,7 @@ EXACT = {  # from exact arrays or from float ones
     "policy with a verifier": lambda give: policies.PolicyRule(
         model(give), model(give), policies.Policy("one", "one token", one_token, 1), verify_nothing
     ),
+    "best stopping": stopping,
     "sequence race": lambda give: policies.SequenceRace(model(give), model(give), 2, 2),
     "own program": lambda give: blocks.ProgramTree(
         model(give), model(give, TARGET), give.sequence([2, 1]), verify_nothing

@@ -27,7 +27,8 @@ from otspec.auditing.blocks import TextErrors
 from otspec.auditing.report import problem_of
 from otspec.batch import Verified, VerifiedBlock
 from otspec.blocks import as_shape, policies
-from otspec.blocks.trees.best.growth import Grown
+from otspec.blocks.policies.best_stopping import Costs
+from otspec.blocks.trees.best.dynamic_tree import Grown
 from otspec.blocks.trees.verifiers.base import Agreeing
 from otspec.blocks.trees.verifiers.traversal_verify import rejections
 from otspec.blocks.trees.verifiers.visits import Child, over_drafts
@@ -37,9 +38,8 @@ from otspec.cones.reach import Attempt, Reached
 from otspec.cones.systems import System
 from otspec.cones.vectors import Quotient
 from otspec.conformance.faults import FAULTS
-from otspec.conformance.vectors import distributions as vector_laws
-from otspec.decoding.decoder import Decoder
-from otspec.decoding.drafting import Drafting, EndingShape
+from otspec.conformance.vectors import answers as vector_laws
+from otspec.decoding.decoder import Decoder, Drafting, EndingShape
 from otspec.decoding.reader import Reader, Reading, Request
 from otspec.decoding.verification import (
     ReadModel,
@@ -57,30 +57,29 @@ from otspec.files.safetensors import SafetensorsArray
 from otspec.files.torch import TorchArray
 from otspec.files.zarr import ZarrArray
 from otspec.frames import columns_of
-from otspec.logged import Ratio, Thresholded
+from otspec.logged import CutChain, Ratio, Thresholded
 from otspec.models.joint_contexts import JointContexts
 from otspec.plots.looks import UNKNOWN
 from otspec.programs.formulation import Size
 from otspec.programs.sequences.chained_residuals import End
 from otspec.reports.findings import Standing
-from otspec.reports.origin import Origin
-from otspec.rules.priority.mixing import CutPools, Tokens
+from otspec.reports.summary_file import Origin
+from otspec.rules.priority.priority_mixture import CutPools, Tokens
 from otspec.solvers import SOLVERS
-from otspec.solvers.solution import Certificate
+from otspec.solvers.base import Certificate
 from otspec.traces import Warp, Warping
 from otspec.traces.accept_lengths import CountedCalls
-from otspec.traces.collect.sampling import Part
-from otspec.traces.collect.texts import Script
+from otspec.traces.collect.sampling import Part, Script
 from otspec.traces.comparison import Row
 from otspec.traces.draft_laws import LawMeans
 from otspec.traces.readers import Source
 from otspec.traces.runs import Failure, Run
-from otspec.traces.runs.chunking import Chunk
 from otspec.traces.runs.comparing import Settings
 from otspec.traces.runs.folder import RunFolder
 from otspec.traces.runs.result_files import Label
+from otspec.traces.runs.work import Chunk
 from otspec.traces.statistics import Key, Statistic
-from otspec.traces.temperatures import Heat
+from otspec.traces.summary import TemperaturePair
 
 TIMED = blocks.TimedTree(as_shape("1"), 0.5, 1.0)
 SPACE = Coordinates(3, 2, "sets", acceptance=True)
@@ -138,6 +137,9 @@ def chunk(give):
 CHAIN = models.memoryless(DRAFT)
 PLAIN = {
     "price of a mask": lambda _: optimum.price_of_mask(drafts.Masked(LAW, [1]), TARGET),
+    "cut of chains": lambda _: CutChain(1, "load", 0.0, 1, Ratio(1.0, 0.9, 1.1), 1.0),
+    "costs": lambda _: Costs(Fraction(1, 2), Fraction(1)),
+    "threshold": lambda _: policies.Tuned(Fraction(1), "load", Fraction(1, 2), 2),
     "policy": lambda _: policies.Policy("one", "one token", one_token, 1),
     "race of sequences": lambda _: policies.policies()["sequence-race"],
     "audit of a policy": lambda _: auditing.audit_policy(
@@ -232,7 +234,7 @@ PLAIN = {
     "verified block": lambda _: VerifiedBlock(np.array([1]), np.array([0])),
     "comparison": lambda _: traces.compare(DRAFT, TARGET, [2])[0],
     "summary": lambda _: traces.summarise([traces.compare(DRAFT, TARGET, [2])])[0],
-    "heat": lambda _: Heat(1.0, 0.6),
+    "temperatures": lambda _: TemperaturePair(1.0, 0.6),
     "key": lambda _: Key(1.0, 0.6, "iid", "rule", 2),
     "statistic": statistic,
     "standing": lambda give: Standing(statistic(give), [statistic(give)], None),

@@ -50,6 +50,7 @@ COMMANDS = {
         "--json",
     ),
     "laws": ("laws", "-k", "1", "--drafts", "iid", "--json"),
+    "policies": ("policies", "confidence-kept", "-L", "1"),
     "simulate": ("simulate", "--tree", "1x1"),
     "solve": ("solve", "1/2,1/2", "1/4,3/4", "-k", "2", "--solver", "highs", "--json"),
     "trace": ("trace", "-k", "1", "--json"),

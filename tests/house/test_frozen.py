@@ -7,6 +7,7 @@ import importlib
 import inspect
 import pickle
 import pkgutil
+from dataclasses import is_dataclass
 from enum import Enum
 from fractions import Fraction
 from functools import cache, partial
@@ -39,6 +40,7 @@ NOT_WALKED = {
     "Knots": "a search, which prefixes are added to",
     "Quantity": "what an exact number and an estimate share",
     "Ordered": "a part of a Pair, which is walked",
+    **dict.fromkeys(("LastToFirst", "Traversal"), "a program, which rules have"),
     "Growing": "a tree that is being drafted, which nodes are added to",
     **dict.fromkeys(
         ("Heaviest", "Left", "Levels"), "numbers of DistinctPaths while it draws, which is walked"
@@ -129,16 +131,20 @@ def made(kind, how="writeable"):
     return make(give), give
 
 
-def test_every_class_has_an_instance():
-    wanted = set()
+def classes():
+    """All classes that do not depend on an array library."""
     for module in pkgutil.walk_packages(otspec.__path__, "otspec."):
         if module.name.startswith(("otspec.cli", "otspec.batch", "otspec.learning.")):
             continue
         if "__main__" in module.name:
             continue
-        for name, kind in vars(importlib.import_module(module.name)).items():
-            if inspect.isclass(kind) and kind.__module__ == module.name and name[0] != "_":
-                wanted.add(kind)
+        for kind in vars(importlib.import_module(module.name)).values():
+            if inspect.isclass(kind) and kind.__module__ == module.name:
+                yield kind
+
+
+def test_every_class_has_an_instance():
+    wanted = {kind for kind in classes() if kind.__name__[0] != "_"}
     wanted = {
         kind for kind in wanted
         if not inspect.isabstract(kind) and not issubclass(kind, (Enum, Exception))
@@ -148,6 +154,15 @@ def test_every_class_has_an_instance():
     }  # fmt: skip
     kinds = {type(make(Give(exact, "writeable"))) for make, exact in dict(KINDS.values()).items()}
     assert wanted <= kinds, sorted(kind.__name__ for kind in wanted - kinds)
+
+
+def test_no_field_of_a_dataclass_is_set_anew():
+    """Except of those that stand for what a computation has come to."""
+    open_ones = {
+        kind.__name__ for kind in classes()
+        if is_dataclass(kind) and not kind.__dataclass_params__.frozen
+    }  # fmt: skip
+    assert open_ones == {"Candidate", "_Part", "_Places", "_Ratio"}
 
 
 @pytest.mark.parametrize("kind", KINDS)

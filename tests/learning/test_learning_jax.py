@@ -60,6 +60,10 @@ def test_losses_of_rules(rule, wide):
     logits, target = rows((2, 9))
     found = checked(lambda z: rule_loss(z, target, 2, rule), logits)
     assert ((found > 0) & (found < 1)).all()
+    if rule == "gumbel-coupling":
+        for row, wanted, loss in zip(np.array(logits), np.array(target), found, strict=True):
+            race = otspec.rules.GumbelCoupling(np.exp(row), wanted, 2, normalize=True)
+            assert float(loss) == pytest.approx(1 - race.acceptance(), abs=1e-12)
 
 
 def test_other_losses(wide):

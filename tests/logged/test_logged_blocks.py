@@ -14,7 +14,7 @@ from otspec.blocks import BLOCK_RULES, BlockVerificationPreprint, TokenVerificat
 from otspec.datasets import load_smollm2
 from otspec.logged import LoggedBlock, compare_on_blocks
 from otspec.models import EndingModel
-from otspec.models.logged import LoggedModel
+from otspec.models.derived import LoggedModel
 from otspec.rules import RecursiveRejection
 from otspec.traces import Trace, Warp, Warping
 

@@ -207,6 +207,41 @@ def test_right_answers_at_the_ends_are_proved(draft, target, budget):
     assert abs(best.gap) <= best.law.accuracy + best.budget.accuracy < 1e-9
 
 
+@pytest.mark.parametrize(
+    ("draft", "target"),
+    [
+        ((0.2, 0.4, 0.4), (1.0, 4e-323, 3.5e-323)),
+        ((0.3, 0.5, 0.2), (2e-323, 1e-323, 1.0)),
+    ],
+)
+def test_one_draft_is_selected_as_it_is_drawn_beside_subnormal_masses(draft, target):
+    """The law of a selected draft is that of the only one, whatever the target is."""
+    for budget in budgets(2, 0.05):
+        best = otspec.optimal_acceptance(otspec.IID(draft, 1), target, **budget)
+        assert best.selection == pytest.approx(draft, rel=1e-15)
+        best.check()
+
+
+def test_tokens_of_subnormal_mass_are_output_as_often_as_the_budget_allows():
+    # o = (x, 1 − x): x log(x/q) + (1 − x) log(1 − x) is the budget.
+    law = otspec.IID([1.0, 0.0], 1)
+    best = otspec.optimal_acceptance(law, [4e-323, 1.0], kullback_leibler=0.05)
+    x = best.acceptance
+    spent = x * (math.log(x) - math.log(4e-323)) + (1 - x) * math.log1p(-x)
+    assert spent == pytest.approx(0.05, abs=1e-14)
+    best.check()
+    # 1 + x²/q is e^B; q is 2 units of 2^−1074.
+    best = otspec.optimal_acceptance(law, [1e-323, 1.0], renyi=(2, 0.5))
+    assert (best.acceptance * 2.0**536) ** 2 * 2 == pytest.approx(math.expm1(0.5), rel=1e-12)
+    best.check()
+    # Σ q log(q/o) is the budget where o is e^{−B} on the one likely token.
+    rare = otspec.optimal_acceptance(
+        otspec.IID([0.0, 0.0, 1.0], 1), [1.0, 2e-323, 1.5e-323], reverse_kullback_leibler=3
+    )
+    assert rare.acceptance == pytest.approx(-math.expm1(-3), rel=1e-14)
+    rare.check()
+
+
 def test_every_answer_is_proved_by_its_bound():
     """Whatever the order is, and from budgets of nothing to all that is ever needed."""
     rng = np.random.default_rng(2234)

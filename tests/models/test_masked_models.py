@@ -22,7 +22,7 @@ DRAWN = [name for name in TREE_RULES if name != "target-only"]
 KEEPS = {
     "none": lambda _, __: [],
     "all": lambda _, __: [0, 1],
-    "by path": lambda text, _: [0] if sum(text) == 0 else [1],
+    "by path": lambda text, _: [0, 1] if not text else [1 - text[-1]],
 }
 
 
@@ -70,7 +70,12 @@ def test_texts_that_end_and_models_after_a_text() -> None:
     assert [wanted.ended(text) for text in ((1,), (0, 2), (0,))] == [True, True, False]
     assert audit_blocks(BlockVerification(draft, wanted, 3), 4).lossless
     after = draft.after((0,))
+    assert draft((0,)).tolist() == [0, DRAFT((0,))[1], DRAFT((0,))[0]]
     assert after(()).tolist() == draft((0,)).tolist()
+    assert after.begun()(()).tolist() == [
+        *DRAFT((0,)),
+        0,
+    ]  # of its first token nothing is withdrawn
     assert draft((2,)).tolist() == [0, 0, 1]
 
 

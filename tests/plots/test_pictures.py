@@ -114,7 +114,7 @@ def broken(*_arguments, **_options):
     ("place", "what"),
     [
         ("otspec.cli.commands.trace.write_charts", "the picture"),
-        ("otspec.reports.chart_files.save_acceptance_chart", "the picture"),
+        ("otspec.reports.page.save_acceptance_chart", "the picture"),
         ("otspec.reports.page.write_report", "the report"),
     ],
 )

@@ -14,8 +14,7 @@ from otspec.rules import (
     RecursiveRejectionWithoutReplacement,
     compared_rules,
 )
-from otspec.rules.base.enumeration import acceptance_or_estimate
-from otspec.rules.base.tuples import enumerated_law
+from otspec.rules.base.tuples import acceptance_or_estimate, enumerated_law
 
 EPS = np.finfo(float).eps
 

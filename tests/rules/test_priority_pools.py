@@ -13,7 +13,7 @@ from searching import enough, of_all
 
 import otspec
 from otspec.rules import PriorityMixture
-from otspec.rules.priority.cut_by_moves import cut_by_moves
+from otspec.rules.priority.cut_pools import cut_by_moves
 
 HALF = Fraction(1, 2)
 KINDS = ("dense", "sparse", "tied", "proportional", "undrafted", "equal", "disjoint", "certain")

@@ -12,7 +12,7 @@ import pytest
 from instances import EPS, extreme_pairs, shares
 
 from otspec.rules import RULES, PairRule, PooledSelection, PooledSelectionWithoutReplacement
-from otspec.rules.pooled.exponential_clocks import RungDrafts
+from otspec.rules.pooled.exponential_clocks import ClockedDrafts
 from otspec.rules.pooled.partitions import Graded
 
 
@@ -31,7 +31,7 @@ def by_graded(rule, x, start, end):
     edges = (0, start), (start, end), (end, len(rule.knots) - 1)
     parts = [pools.between(tokens, *each) for each in edges]
     lefts = np.array([rule._left(x[:rung]) for rung in range(len(x) + 1)])
-    rung = RungDrafts(pools.tokens[tokens], pools.counted_once(tokens), lefts)
+    rung = ClockedDrafts(pools.tokens[tokens], pools.counted_once(tokens), lefts)
     return rung.shares(*parts, *rule._above_and_in(start, end))
 
 

@@ -18,7 +18,7 @@ from otspec.optimum.pools.knots import power_slope
 from otspec.optimum.pools.laws import SelectionLaw, clipped_law
 from otspec.optimum.pools.pools import by_thresholds, by_token
 from otspec.rules.pooled.barriers import Barriers, find_barriers
-from otspec.rules.pooled.inside_masses import PowerHeights, SummedHeights
+from otspec.rules.pooled.inside_masses import PowerMasses, SummedMasses
 
 needs_numba = pytest.mark.skipif(not compiling.HAS_NUMBA, reason="Numba is not installed")
 
@@ -79,7 +79,7 @@ def found_barriers(seed, law, curve, count=200):
     for pair in pairs(seed, count, most_tokens=8):
         wanted = law(*as_pair(*pair), CURVES[curve])
         heights = CURVES[curve](wanted.pools.knots)
-        found = find_barriers(wanted, SummedHeights(np.diff(heights)))
+        found = find_barriers(wanted, SummedMasses(np.diff(heights)))
         yield wanted, heights, found
 
 
@@ -117,7 +117,7 @@ def test_lifetimes_give_exactly_the_slopes_that_are_wanted(law, curve):
         assert all(life < 1 for life in mortals) or curve in STRAIGHT
         mortal += len(mortals) > 0
         if curve in POWERS:
-            assert_same(found, find_barriers(wanted, PowerHeights(wanted.pools, POWERS[curve])))
+            assert_same(found, find_barriers(wanted, PowerMasses(wanted.pools, POWERS[curve])))
     assert mortal > of_all(20) or (curve, law) == ("u**1", running_maximum)  # always tight
 
 
@@ -156,7 +156,7 @@ def test_a_group_reaches_from_the_barrier_below_to_the_one_above(m, kind):
     none = np.zeros(0, dtype=np.intp)
     barriers = Barriers(
         pools,
-        PowerHeights(pools, 2),
+        PowerMasses(pools, 2),
         lifetimes_of(m, kind),
         none,
         none,
@@ -263,12 +263,12 @@ def heavy_pair(n, seed, spread=20.0):
 
 def heights_of(pools, k, by):
     slopes = power_slope(pools.knots[:-1], pools.knots[1:], k)
-    return PowerHeights(pools, k) if by == "power" else SummedHeights(pools.draft * slopes)
+    return PowerMasses(pools, k) if by == "power" else SummedMasses(pools.draft * slopes)
 
 
 def test_fixed_point_is_as_good_as_fractions():
     pools = by_token(*heavy_pair(8, seed=0))
-    lifetimes = find_barriers(clipped_law(pools, pools.knots**3), PowerHeights(pools, 3)).lifetimes
+    lifetimes = find_barriers(clipped_law(pools, pools.knots**3), PowerMasses(pools, 3)).lifetimes
     masses = [Fraction(mass, ONE) for mass in shares(pools.draft)]
     masses[-1] += 1 - sum(masses)
     knots = np.array(cumulative(masses))
@@ -335,7 +335,7 @@ def test_the_largest_vocabularies(k, sort):
     p, q = as_pair(draft, targets.get(sort, target), normalize=True)
     pools = by_token(p, q)
     wanted = clipped_law(pools, pools.knots**k)
-    found = find_barriers(wanted, PowerHeights(pools, k))
+    found = find_barriers(wanted, PowerMasses(pools, k))
     limit, law = (k + 2) * n**0.5 * EPS, found.slopes * pools.draft
     assert abs(law - wanted.masses).sum() <= limit
     assert abs(law.sum() - 1) <= limit

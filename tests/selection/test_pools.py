@@ -12,7 +12,7 @@ from searching import of_all
 
 from otspec._base import compiling
 from otspec.distributions import as_distribution, as_pair
-from otspec.optimum.pools.histogram import OCTAVES, Histogram, equal_bins
+from otspec.optimum.pools.knots import OCTAVES, Histogram, equal_bins
 from otspec.optimum.pools.pools import by_bins, by_thresholds, by_token
 
 needs_numba = pytest.mark.skipif(not compiling.HAS_NUMBA, reason="Numba is not installed")

@@ -16,7 +16,7 @@ from otspec.distributions import as_pair
 from otspec.optimum.pools.laws import clipped_law
 from otspec.optimum.pools.pools import by_bins, by_thresholds, by_token
 from otspec.rules import PooledSelection
-from otspec.rules.pooled.refinement import losses, refined_thresholds
+from otspec.rules.pooled.base import losses, refined_thresholds
 
 
 def instances(seed, count, most_tokens=6, most_drafts=4):

@@ -23,8 +23,7 @@ from otspec.traces.collect import (
     load_models,
     main,
 )
-from otspec.traces.collect.command import read_prompts
-from otspec.traces.collect.saving import Shelf
+from otspec.traces.collect.command import Shelf, read_prompts
 
 transformers()
 

@@ -12,11 +12,11 @@ from pyarrow.parquet import read_table
 from otspec.logged import compare_on_blocks
 from otspec.plots import temperatures
 from otspec.plots.pictures import heat_figure
-from otspec.plots.temperature import best_below, largest_counts
+from otspec.plots.positions import best_below, largest_counts
 from otspec.reports.summary_file import restrictions_of, warpings_document
 from otspec.traces import Warp, Warping, compare, load_trace, warp
 from otspec.traces.statistics import Statistic
-from otspec.traces.temperatures import Heat, by_heat
+from otspec.traces.summary import TemperaturePair, by_temperatures
 from otspec.warping import ORDERS
 
 TARGET = {"temperature": 0.6, "top_k": 12, "min_p": 0.02, "order": "temperature-last"}
@@ -244,8 +244,11 @@ def test_each_law_has_a_panel_with_its_most_drafts():
     assert list(largest_counts(rows)) == [("iid", 2), ("hub", 2), ("top", 4),
                                           ("without-replacement", 3)]  # fmt: skip
     assert heat_figure(list(rows_at((1.0, 1.0))), title="of one") is None
-    assert list(by_heat(rows)) == [Heat(1.0, 1.0), Heat(0.5, 0.5)]
-    assert (str(Heat(1.0, 0.6)), Heat(1.0, 0.6).mark) == ("T = 1.0, draft T = 0.6", "T1-draft0.6")
+    assert list(by_temperatures(rows)) == [TemperaturePair(1.0, 1.0), TemperaturePair(0.5, 0.5)]
+    assert (str(TemperaturePair(1.0, 0.6)), TemperaturePair(1.0, 0.6).mark) == (
+        "T = 1.0, draft T = 0.6",
+        "T1-draft0.6",
+    )
 
 
 def test_the_report_says_what_the_temperatures_change(source, capsys, tmp_path):

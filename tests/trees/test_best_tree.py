@@ -14,6 +14,7 @@ from tree_search import all_trees, forests, kept_of, text
 from otspec.blocks import DraftSelection, TreeComparison, as_shape, best_tree, best_trees
 from otspec.blocks.trees.best.acceptance_rates import Chances
 from otspec.blocks.trees.best.best_shape import BestTree
+from otspec.blocks.trees.best.children import _likely_laws
 from otspec.models import markov, memoryless, random_pair
 from otspec.rules import (
     KSequential,
@@ -193,6 +194,20 @@ def test_levels_are_kept_by_the_chances_of_the_drafts_above_them():
     ):  # fmt: skip
         assert chances.by_level(as_shape(tree))[:, 0] == pytest.approx(levels)
         assert chances.expected(as_shape(tree)) == pytest.approx([sum(levels)])
+
+
+def test_levels_and_likely_places_follow_the_tokens():
+    """The tokens lead from place 0 to the places 0, 1, 1 and from place 1 to 1, 0, 0."""
+    led = np.array([[[0.1, 0.2, 0.3], [0.4, 0.1, 0]], [[0.05, 0, 0], [0, 0, 0]]])
+    following = np.array([[0, 1, 1], [1, 0, 0]])
+    kept, start = {2: led.sum(axis=2)}, np.array([1.0, 0.0])
+    chances = Chances(start, following, (1, 2), kept, {2: led}, nested=True)
+    levels = chances.by_level(as_shape("1x1")).T
+    assert levels[0] == pytest.approx([0.6, 0.1 * 0.6 + 0.5 * 0.5])
+    assert levels[1] == pytest.approx([0.5, 0.4 * 0.5 + 0.1 * 0.6])
+    # Either draft is kept, the first one, the second one.
+    laws = [[0.15 / 0.65, 0.5 / 0.65], [1 / 6, 5 / 6], [1, 0]]
+    assert _likely_laws(chances, 2) == pytest.approx(np.array(laws))
 
 
 def test_what_is_never_kept_has_a_best_tree_all_the_same():

@@ -46,6 +46,8 @@ from otspec.blocks import (
 )
 from otspec.blocks.base import enumerated_expected
 from otspec.blocks.planned_block import coupled_plan
+from otspec.blocks.policies import PolicyRule, SequenceRace, policies
+from otspec.chance import branches
 from otspec.models import EndingModel
 from otspec.rules import KSequential, RecursiveRejectionWithoutReplacement, TargetOnly
 
@@ -107,6 +109,11 @@ RULES = {
         planned(block(BlockVerificationPreprint), "one"),
     ],
     ProgramTree: [lambda draft, target: ProgramTree(draft, target, "1x1", what_the_target_draws)],
+    PolicyRule: [
+        policies(length=2)["confidence-kept"].rule,
+        policies(length=2)["confidence-masked"].rule,
+    ],
+    SequenceRace: [lambda draft, target: SequenceRace(draft, target, 2, 2)],
     HandOverRule: [lambda draft, target: long_run(draft, target, 2, past=1).policy],
 }
 """Each class with some of its rules for a draft and a target."""
@@ -142,9 +149,12 @@ def test_texts_are_the_targets_up_to_their_end(kind, make, draft, target, end):
 @each_rule(DynamicTree, PlannedBlock, HandOverRule)
 def test_what_is_kept_counts_up_to_the_end(kind, make, draft, target, end):
     rule = make(draft, EndingModel(target, end))
+    assert rule.expected() == enumerated_expected(rule)
+    if kind is PolicyRule and isinstance(draft, EndingModel):
+        return  # a policy stops where the draft's own text ends
     # The same rule where an end token is repeated for certain, counted up to the end.
     padded = make(certain(draft, end), certain(target, end))
-    assert rule.expected() == enumerated_expected(rule) == kept_up_to_end(padded, end)
+    assert rule.expected() == kept_up_to_end(padded, end)
 
 
 @each_ending()
@@ -205,7 +215,10 @@ def test_planned_blocks_keep_the_most_there_is_up_to_the_end(draft, target, end)
 def test_nothing_is_drafted_behind_an_end_token(kind, make, draft, target, end):
     ending = EndingModel(target, end)
     rule, rng = make(draft, ending), np.random.default_rng(3)
-    if kind is not HandOverRule:
+    if kind in (PolicyRule, SequenceRace):
+        for _, drafts in branches(rule.draw):
+            assert all(drafts[parent] not in end for parent in drafts.parents if parent >= 0)
+    elif kind is not HandOverRule:
         drafted = _drafts(rule)
         assert drafted
         assert all(not set(text[:-1]) & end for text in drafted)

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from otspec.blocks import TokenTree, as_branching
-from otspec.blocks.trees.branching import as_text
+from otspec.blocks.trees.token_tree import as_text
 from validation.mcsd.sections_2_and_3 import ancestors, configurations, squeezed
 
 IRREGULAR = (-1, 0, 0, -1, 1, 3, 3, 3, 4, -1, 8)

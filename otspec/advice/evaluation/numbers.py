@@ -1,4 +1,4 @@
-"""Logged texts as numbers: how likely each draft is kept at every position, for each rule."""
+"""The numbers of logged texts and drafted blocks that trees are compared by (Theory, 11)."""
 
 from __future__ import annotations
 
@@ -11,8 +11,9 @@ import numpy as np
 
 from otspec._base.arithmetic import Array, IntArray
 from otspec._base.frozen import Frozen
-from otspec.advice.evaluation.candidates import Candidate, CheckedRule
+from otspec.advice.evaluation.candidates import CHAIN_RULES, NO_DRAFT, Candidate, CheckedRule
 from otspec.blocks.trees.best.acceptance_rates import Chances, accepted_by_position, asked_widths
+from otspec.logged import LoggedBlock
 
 ByCount = Mapping[int, Array]
 """k → ndarray, shape (k, positions): of each of k drafts."""
@@ -38,11 +39,8 @@ class Asked(NamedTuple):
     def at(self, token: int, draft: Array, target: Array, drawn: float) -> Array:
         """Ask at a position.
 
-        Returns
-        -------
-        ndarray, shape (2, Σ counts)
-            How likely each draft is kept, and the weight a_i(x)/s(x) of the logged token x as that
-            draft, where s(x) is the probability with which it was drawn.
+        Result, shape (2, Σ counts): how likely each draft is kept, and the weight a_i(x)/s(x) of
+        the logged token x as that draft, where s(x) is the probability with which it was drawn.
         """
         accepted = np.concatenate(
             [accepted_by_position(self.rule, draft, target, k) for k in self.counts]
@@ -56,28 +54,14 @@ class Asked(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class TextNumbers(Frozen, ABC):
-    """Some logged texts, as all numbers that are needed of them to compare trees.
+    """Some logged texts, as all numbers that are needed of them to compare trees."""
 
-    Parameters
-    ----------
-    clusters : ndarray of int, shape (texts,)
-        Which texts depend on each other: those of one number.
-    lengths : ndarray of int, shape (texts,)
-        The positions of each text, of which those of all are in a row.
-    asked : sequence of Asked
-    answers : sequence of ndarray, shape (2, Σ counts, positions)
-        What each rule says, see :meth:`Asked.at`.
-    beside : ndarray, shape (2, positions)
-        Two numbers of each position for the rules for single drafts.
-    ended : sequence of bool, shape (texts,), optional
-        Which texts are over with an end token; by default none.
-    """
-
-    clusters: IntArray
-    lengths: IntArray
+    clusters: IntArray  # (texts,): which texts depend on each other: those of one number
+    lengths: IntArray  # (texts,): the positions of each text, of which those of all are in a row
     asked: Sequence[Asked]
-    answers: Sequence[Array]
-    beside: Array
+    answers: Sequence[Array]  # (2, Σ counts, positions): what each rule says, see :meth:`Asked.at`
+    beside: Array  # (2, positions): two numbers of each position for the rules for single drafts
+    # (texts,): which texts are over with an end token; by default none
     ended: Sequence[bool] | None = None
 
     @property
@@ -108,10 +92,8 @@ class TextNumbers(Frozen, ABC):
 
         The last place is what is behind the texts, where nothing is kept.
 
-        Parameters
-        ----------
-        given : bool
-            How likely drafts are kept given the text, and not in the mean over the next token.
+        ``given``: how likely drafts are kept given the text, and not in the mean over the next
+        token.
         """
         count = int(self.lengths.sum())
         following = np.arange(1, count + 2)
@@ -148,3 +130,64 @@ class TextNumbers(Frozen, ABC):
 def joined(columns: Iterable[Array]) -> Array:
     """Return what was asked at positions, one after the other: (2, Σ counts, positions)."""
     return np.stack(list(columns), axis=-1)
+
+
+class DraftedTexts(TextNumbers):
+    """Drafted blocks, each of which is one call of the target.
+
+    ``beside`` has what the rules of :data:`CHAIN_RULES` add at each level of a chain.
+    """
+
+    def outcomes(self, candidates: Sequence[Candidate]) -> tuple[Array, Array]:
+        """Return 1 + an unbiased estimate of E[τ], and one call."""
+        chances = self.along()
+        known = {
+            name: each.all_expected(c.tree for c in candidates if c.rule == name)
+            for name, each in chances.items()
+        }
+        sums = np.concatenate([np.zeros((2, 1)), np.cumsum(self.beside, axis=1)], axis=1)
+        chains = dict(zip([rule.name for rule in CHAIN_RULES], sums, strict=True))
+        starts = self.starts
+        columns = []
+        for candidate in candidates:
+            if candidate.rule == NO_DRAFT:
+                columns.append(np.ones(len(starts)))
+            elif candidate.rule in known:
+                columns.append(1 + known[candidate.rule][candidate.tree][starts])
+            else:
+                levels = np.minimum(self.lengths, candidate.tree.depth)
+                of_rule = chains[candidate.rule]
+                columns.append(1 + of_rule[starts + levels] - of_rule[starts])
+        tokens = np.stack(columns, axis=1)
+        return tokens, np.ones_like(tokens)
+
+
+def drafted_texts(
+    blocks: Iterable[tuple[int, LoggedBlock]], asked: Sequence[Asked], depth: int
+) -> DraftedTexts:
+    """Ask rules at the first positions of blocks, which are read one at a time.
+
+    ``blocks``: each with the number of its cluster.
+    """
+    clusters, lengths, beside, ended = [], [], [], []
+    answers: list[list[Array]] = [[] for _ in asked]
+    for cluster, block in blocks:
+        block.check(depth)
+        clusters.append(cluster)
+        lengths.append(min(depth, len(block.tokens)))
+        ended.append(block.ended and len(block.tokens) <= depth)
+        rows = zip(block.tokens[:depth], block.draft, block.target, block.sampled, strict=False)
+        for token, draft, target, sampled in rows:
+            for each, into in zip(asked, answers, strict=True):
+                into.append(each.at(token, draft, target, sampled[token]))
+        beside.append(
+            np.array([block.by_level(rule, lengths[-1]) for rule in CHAIN_RULES], dtype=float)
+        )
+    return DraftedTexts(
+        np.array(clusters),
+        np.array(lengths),
+        tuple(asked),
+        tuple(joined(each) for each in answers),
+        np.concatenate(beside, axis=1),
+        ended,
+    )

@@ -11,9 +11,8 @@ import numpy as np
 from otspec._base.arguments import as_choice, as_integer, as_list
 from otspec._base.arithmetic import Array
 from otspec.advice.advice import LOSSY, Advice, simpler_kinds
-from otspec.advice.evaluation.candidates import Candidate, CheckedRule, candidates
+from otspec.advice.evaluation.candidates import Candidate, CheckedRule, LossyChain, candidates
 from otspec.advice.evaluation.choices import Choice, Interval, Loss
-from otspec.advice.evaluation.lossy_chain import LossyChain
 from otspec.advice.evaluation.numbers import Asked
 from otspec.advice.evidence import Evidence, Worth
 from otspec.blocks import TREE_RULES, StepCost, as_seconds
@@ -32,26 +31,15 @@ WIDEST = 8
 
 @dataclass(frozen=True)
 class Search:
-    """What is searched for, all of it checked.
-
-    Parameters
-    ----------
-    rules : sequence of type
-    nodes, widest : int
-        The most drafted tokens, and the most children of a node.
-    cost : StepCost
-    trees : tuple of Shape
-        That are compared besides, with every rule that serves them.
-    lossy : LossyChain, optional
-        What may be off, of chains.
-    """
+    """What is searched for, all of it checked."""
 
     rules: Sequence[type[PairRule]]
+    # nodes, widest: the most drafted tokens, and the most children of a node
     nodes: int
     widest: int
     cost: StepCost
-    trees: tuple[Shape, ...] = ()
-    lossy: LossyChain | None = None
+    trees: tuple[Shape, ...] = ()  # that are compared besides, with every rule that serves them
+    lossy: LossyChain | None = None  # what may be off, of chains
 
     @classmethod
     def of(
@@ -64,13 +52,7 @@ class Search:
         trees: Any = (),
         total_variation: Any = None,
     ) -> Search:
-        """Return what arguments ask for.
-
-        Raises
-        ------
-        ValueError
-            Costs, numbers or names that cannot be used.
-        """
+        """Return what arguments ask for."""
         costs = as_seconds(draft_cost, "draft_cost"), as_seconds(target_cost, "target_cost")
         cost, most = StepCost(*costs), as_nodes(nodes)
         children = min(as_integer(as_k(widest, "widest"), "widest", 1), most)
@@ -84,13 +66,7 @@ class Search:
         )
 
     def check_levels(self, depth: int) -> None:
-        """Refuse trees that are deeper than what is looked at.
-
-        Raises
-        ------
-        ValueError
-            Naming the tree.
-        """
+        """Refuse trees that are deeper than what is looked at."""
         for tree in self.trees:
             if tree.depth > depth:
                 raise ValueError(

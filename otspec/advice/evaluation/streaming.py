@@ -1,22 +1,130 @@
-"""Advice on logs that are larger than the memory: from the parts of a run."""
+"""Advice on logs that are larger than the memory: the work of a run, and what its parts say."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import partial
 from os import PathLike
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from otspec._base.arithmetic import Array
+from otspec._base.extras import needed
 from otspec.advice.advice import Advice
-from otspec.advice.evaluation.numbers import TextNumbers
+from otspec.advice.evaluation.candidates import CheckedRule, LossyChain
+from otspec.advice.evaluation.numbers import Asked, DraftedTexts, TextNumbers, drafted_texts
 from otspec.advice.evaluation.search import DEEPEST, Search, advice_from
-from otspec.advice.evaluation.work import TextChances
 from otspec.advice.on_texts import TextEvidence
 from otspec.advice.reading import refuse_lossy
+from otspec.advice.target_texts import Written, WrittenTexts, written_texts
+from otspec.blocks import TREE_RULES
+from otspec.blocks.trees.best.best_shape import as_widths
 from otspec.traces import Warp, Warping
 from otspec.traces.accept_lengths import of_target
 from otspec.traces.readers import Source, find_source
-from otspec.traces.runs import Run, open_run, temporary_folder
+from otspec.traces.runs import Chunk, Run, Work, open_run, temporary_folder
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+_PLAIN = ("warping", "cluster", "length", "beside")
+
+
+@dataclass(frozen=True)
+class TextChances(Work):
+    """How likely drafts are kept along whole texts, by all numbers of drafts of each rule."""
+
+    rules: tuple[str, ...]  # names in :data:`otspec.blocks.TREE_RULES`
+    # widest, depth: the most children of a node, and levels
+    widest: int
+    depth: int
+    warpings: tuple[Warping, ...]  # how both models are looked at
+    drawn: Warp  # how the tokens were drawn from what was logged
+    total_variation: float | None = None  # of a lossy chain
+
+    def unit(self, source: Source) -> int:
+        """Return how many positions depend on each other."""
+        return source.cluster_length
+
+    def asked(self) -> list[Asked]:
+        """Return what each rule is asked."""
+        rules: list[CheckedRule] = [TREE_RULES[name] for name in self.rules]
+        if self.total_variation is not None:
+            rules.append(LossyChain(self.total_variation))
+        return [Asked(rule, tuple(as_widths(rule, self.widest))) for rule in rules]
+
+    def table_of(self, chunk: Chunk) -> pa.Table:
+        """Ask all rules at the positions of a chunk.
+
+        Result: a row for each text and warping: the number of the warping, the cluster of the text,
+        how many positions count, two numbers of each of them, and for each rule a list.
+        """
+        pa = needed("pyarrow", "a run over traces", "runs")
+
+        names = [each.rule.name for each in self.asked()]
+        columns: dict[str, list[Any]] = {name: [] for name in (*_PLAIN, *names)}
+        for number, warping in enumerate(self.warpings):
+            part = self._numbers(chunk, warping)
+            ends = part.starts[1:]
+            columns["warping"] += [number] * len(part.lengths)
+            columns["cluster"] += part.clusters.tolist()
+            columns["length"] += part.lengths.tolist()
+            columns["beside"] += _rows(part.beside, ends)
+            for name, answers in zip(names, part.answers, strict=True):
+                columns[name] += _rows(answers, ends)
+        whole = {name: pa.int64() for name in _PLAIN[:-1]}
+        types = [whole.get(name, pa.list_(pa.float64())) for name in columns]
+        return pa.table(
+            [pa.array(column, kind) for column, kind in zip(columns.values(), types, strict=True)],
+            names=list(columns),
+        )
+
+    def _numbers(self, chunk: Chunk, warping: Warping) -> TextNumbers:
+        texts = chunk.source.texts(chunk.start, chunk.stop, warping, self.drawn)
+        if chunk.source.sampled == "target":
+            written = (
+                Written(each.cluster, each.tokens, each.draft, each.target) for each in texts
+            )
+            return written_texts(written, self.asked())
+        blocks = ((each.cluster, each.block(self.depth)) for each in texts)
+        return drafted_texts(blocks, self.asked(), self.depth)
+
+    def numbers_in(
+        self, tables: Iterable[tuple[Source, pa.Table]], warping: int
+    ) -> Iterator[TextNumbers]:
+        """Yield the numbers of the parts of a run for one of the warpings, one at a time."""
+        asked, offset, last = self.asked(), 0, None
+        for source, table in tables:
+            if last is not None and source != last:
+                offset += last.clusters
+            last = source
+            rows = table.filter(table["warping"].to_numpy() == warping)
+            kind = WrittenTexts if source.sampled == "target" else DraftedTexts
+            yield kind(
+                offset + rows["cluster"].to_numpy(),
+                rows["length"].to_numpy(),
+                asked,
+                [_joined(rows, each.rule.name, sum(each.counts)) for each in asked],
+                _joined(rows, "beside", None),
+            )
+
+
+def _rows(numbers: Array, ends: Array) -> list[list[float]]:
+    """Return the numbers of each text as one list: (..., positions) -> texts."""
+    return [part.ravel().tolist() for part in np.split(numbers, ends, axis=-1)]
+
+
+def _joined(table: pa.Table, name: str, counts: int | None) -> Array:
+    """Undo :func:`_rows`: (2, positions), or (2, Σ counts, positions) of a rule."""
+    shape = (2, -1) if counts is None else (2, counts, -1)
+    flat = table[name].combine_chunks()
+    parts = np.split(
+        flat.flatten().to_numpy(), flat.offsets.to_numpy()[1:-1] - flat.offsets[0].as_py()
+    )
+    return np.concatenate([np.reshape(part, shape) for part in parts], axis=-1)
 
 
 def work_on(
@@ -26,14 +134,7 @@ def work_on(
     warpings: Iterable[Warping],
     drawn: Warp,
 ) -> TextChances:
-    """Return what must be computed of sources to advise on them.
-
-    Raises
-    ------
-    ValueError
-        Texts that are shorter than the depth; texts of the target beside drafted blocks, or that
-        were drawn in another way than the target is looked at.
-    """
+    """Return what must be computed of sources to advise on them."""
     looked = tuple(warpings)
     shortest = min(sources, key=_tokens)
     if depth is not None and depth > _tokens(shortest):
@@ -67,13 +168,7 @@ def _check_drawn(source: Source, warping: Warping, drawn: Warp) -> None:
 
 
 def advice_on(run: Run, work: TextChances, search: Search) -> list[Advice]:
-    """Return the advice for each warping of a run that is finished.
-
-    Raises
-    ------
-    ValueError
-        No part has results.
-    """
+    """Return the advice for each warping of a run that is finished."""
     sources = list(dict.fromkeys(chunk.source for chunk in run.chunks))
     name = sources[0].name if len(sources) == 1 else f"{len(sources)} sources"
     return [
@@ -99,13 +194,7 @@ def advise_on_files(
     drawn: Warp | None,
     workers: int | None,
 ) -> Advice:
-    """Advise on files, by a run in a folder that is removed.
-
-    Raises
-    ------
-    ValueError
-        Files that cannot be read, or a chunk that failed: advice is on all that is named.
-    """
+    """Advise on files, by a run in a folder that is removed."""
     given = [paths] if isinstance(paths, (str, PathLike)) else list(paths)
     try:
         sources = [find_source(str(path), tokens=True) for path in given]

@@ -42,6 +42,15 @@ def is_torch(values: Any) -> bool:
     return torch is not None and isinstance(values, torch.Tensor)
 
 
+def is_compiled(rows: Array) -> bool:
+    """Return whether PyTorch makes a graph of a call for these rows."""
+    if not is_torch(rows):
+        return False
+    import torch
+
+    return bool(torch.compiler.is_compiling())
+
+
 _CACHED = 1 << 17
 """Numbers worked on at once on a CPU: a few such arrays of float32 fit into a core's cache."""
 _LAUNCHED = 1 << 22

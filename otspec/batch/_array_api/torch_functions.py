@@ -22,6 +22,7 @@ finfo = torch.finfo
 arange, full, full_like = torch.arange, torch.full, torch.full_like
 ones_like, zeros_like, empty_like = torch.ones_like, torch.zeros_like, torch.empty_like
 concat, stack, reshape, where = torch.concat, torch.stack, torch.reshape, torch.where
+broadcast_to = torch.broadcast_to
 clip, floor, minimum, maximum = torch.clip, torch.floor, torch.minimum, torch.maximum
 exp, expm1, log, log1p = torch.exp, torch.expm1, torch.log, torch.log1p
 abs, all, any, sum = torch.abs, torch.all, torch.any, torch.sum  # noqa: A001

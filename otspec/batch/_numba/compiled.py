@@ -7,10 +7,15 @@ from __future__ import annotations
 
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 from zlib import crc32
 
+import numpy as np
+
 from otspec._base.compiling import HAS_NUMBA, Loop
+
+Real: TypeAlias = Any
+"""A float of the dtype that is computed in."""
 
 
 def machine_code(loop: Loop) -> Loop:
@@ -26,7 +31,7 @@ def inner_code(loop: Loop, **more: Any) -> Loop:
 @cache
 def edition_of(*folders: Path) -> str:
     """Return what tells the sources of folders from others."""
-    sources = b"".join(path.read_bytes() for each in folders for path in sorted(each.glob("*.py")))
+    sources = b"".join(path.read_bytes() for each in folders for path in sorted(each.rglob("*.py")))
     return f"{crc32(sources):08x}"
 
 
@@ -38,7 +43,7 @@ def _compiled(loop: Loop, **more: Any) -> Loop:
     # Kept by this name, and with all that it calls and the numbers of the array kernels that it
     # knows, of which Numba sees no later change.
     here = Path(__file__).parent
-    loop.__qualname__ += f"_{edition_of(here, here.parent / '_kernels')}"
+    loop.__qualname__ += f"_{edition_of(here, here.parent / '_array_api')}"
     options = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True, **more}
     try:
         fast: Loop = njit(cache=True, **options)(loop)
@@ -61,6 +66,19 @@ def greater(one: Any, other: Any) -> Any:
     return max(one, other)
 
 
+def power(exponent: Any) -> Any:
+    """Return 2 to a power of float32, to a rounding or two; 0 up to −126, and NaN of NaN."""
+    return np.float32(0) if exponent <= LOWEST else np.exp2(exponent)
+
+
+def real_of(value: Any) -> Any:
+    """Return a logit as a float: of float16 and bfloat16 its bits are given, uint16 and int16."""
+    bits = np.asarray(value)
+    if bits.dtype == np.int16:
+        return (bits.astype(np.int32) << 16).view(np.float32)[()]
+    return bits.view(np.float16).astype(np.float32)[()] if bits.dtype == np.uint16 else value
+
+
 def _adding(context: Any, one: Any, other: Any) -> Any:  # noqa: ARG001 # of every intrinsic
     def add(context: Any, builder: Any, signature: Any, values: Any) -> Any:  # noqa: ARG001
         return builder.fadd(*values, flags=("reassoc", "nsz"))
@@ -77,7 +95,82 @@ def _choosing(context: Any, one: Any, other: Any) -> Any:  # noqa: ARG001 # of e
     return one(one, other), choose
 
 
+LOWEST = np.float32(-126)
+"""2 to a lower power is subnormal."""
+
+_POLYNOMIAL = (
+    1.0,
+    0.6931471824645996,
+    0.24022646248340607,
+    0.05550328642129898,
+    0.009618489071726799,
+    0.0013399929739534855,
+    0.0001534579205326736,
+)
+"""2^r from −1/2 to 1/2 is this polynomial, to 2e-8."""
+
+
+def _casting(context: Any, value: Any) -> Any:  # noqa: ARG001 # of every intrinsic
+    to_float = value == types.int32
+    kind = ir.FloatType() if to_float else ir.IntType(32)
+
+    def cast(context: Any, builder: Any, signature: Any, values: Any) -> Any:  # noqa: ARG001
+        return builder.bitcast(values[0], kind)
+
+    return (types.float32 if to_float else types.int32)(value), cast
+
+
+def _fusing(context: Any, one: Any, other: Any, third: Any) -> Any:  # noqa: ARG001
+    def fuse(context: Any, builder: Any, signature: Any, values: Any) -> Any:  # noqa: ARG001
+        product = builder.fmul(*values[:2], flags=("contract",))
+        return builder.fadd(product, values[2], flags=("contract",))
+
+    return one(one, other, third), fuse
+
+
+def _power(exponent: Any) -> Any:  # noqa: ARG001 # its type, which is float32
+    up, cast, plus_product = np.float32(3 << 22), bits, fused
+    c0, c1, c2, c3, c4, c5, c6 = np.array(_POLYNOMIAL, np.float32)
+
+    def powered(exponent: Any) -> Any:
+        # The sum is rounded to an integer, which its last bits are: the exponent of the result.
+        shifted = exponent + up
+        r = exponent - (shifted - up)
+        most = plus_product(plus_product(plus_product(c6, r, c5), r, c4), r, c3)
+        rest = plus_product(plus_product(plus_product(most, r, c2), r, c1), r, c0)
+        found = cast(np.int32(cast(rest) + np.int32(cast(shifted) << np.int32(23))))
+        return np.float32(0) if exponent <= LOWEST else found
+
+    return powered
+
+
+def _real_of(value: Any) -> Any:
+    # Five bits of an exponent that is 112 less than that of a float32, but for infinity.
+    sign, rest, infinite = np.int32(0x8000), np.int32(0x7FFF), np.int32(0x7C00)
+    up, top, cast = np.float32(2.0**112), np.int32(0x7F800000), bits
+
+    def first_half(value: Any) -> Any:
+        return cast(np.int32(np.int32(value) << np.int32(16)))
+
+    def half(value: Any) -> Any:
+        whole = np.int32(value)
+        size = np.int32(np.int32(whole & rest) << np.int32(13))
+        finite = cast(cast(size) * up)
+        size = np.int32(size | top) if np.int32(whole & rest) >= infinite else finite
+        return cast(np.int32(size | np.int32(np.int32(whole & sign) << np.int32(16))))
+
+    def itself(value: Any) -> Any:
+        return value
+
+    return {types.int16: first_half, types.uint16: half}.get(value, itself)
+
+
 if HAS_NUMBA:
-    from numba.extending import intrinsic
+    from llvmlite import ir
+    from numba import types
+    from numba.extending import intrinsic, overload
 
     plus, greater = intrinsic(_adding), intrinsic(_choosing)
+    bits, fused = intrinsic(_casting), intrinsic(_fusing)
+    overload(power)(_power)
+    overload(real_of)(_real_of)

@@ -34,7 +34,10 @@ def token(
             kept += 1
         share = 1.0 if kept < end else 0.0
         length[row] = kept
-        drawn[row] = _following(draft[row], target[row], kept, share, sums, uniforms[row, -1])
+        wanted = target[row, kept]
+        # Behind the end there is no draft, and whatever its row holds does not count.
+        drafted = draft[row, kept] if share > 0 else wanted
+        drawn[row] = following(drafted, wanted, share, sums, uniforms[row, -1])
 
 
 @inner_code
@@ -44,16 +47,11 @@ def _passes(draft: Array, target: Array, token: int, uniform: float) -> bool:
 
 
 @inner_code
-def _following(
-    draft: Array, target: Array, kept: int, share: float, sums: Array, uniform: float
-) -> int:
+def following(draft: Array, target: Array, share: float, sums: Array, uniform: float) -> int:
     """Draw the token after those that are kept from (target − share·draft)₊ there."""
-    wanted = target[kept]
-    # Behind the end there is no draft, and whatever its row holds does not count.
-    drafted = draft[kept] if share > 0 else wanted
-    rest_in_blocks(drafted, wanted, excess(1.0, share), sums)
+    rest_in_blocks(draft, target, excess(1.0, share), sums)
     none = np.empty(0, np.int64)
-    return draw(drafted, wanted, excess(1.0, share), 0.0, sums, none, uniform)
+    return draw(draft, target, excess(1.0, share), 0.0, sums, none, uniform)
 
 
 @machine_code
@@ -78,7 +76,10 @@ def published(
             kept -= 1
         share = inverse[kept] if kept < end else 0.0
         length[row] = kept
-        drawn[row] = _following(draft[row], target[row], kept, share, sums, uniforms[row, -1])
+        wanted = target[row, kept]
+        # Behind the end there is no draft, and whatever its row holds does not count.
+        drafted = draft[row, kept] if share > 0 else wanted
+        drawn[row] = following(drafted, wanted, share, sums, uniforms[row, -1])
 
 
 @inner_code

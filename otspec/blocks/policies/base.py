@@ -19,7 +19,7 @@ from otspec.blocks.trees.verifiers.draft_selection import verified_by_depth
 from otspec.chance import Chance, branches, law_of
 from otspec.distributions import as_k
 from otspec.models import Model, Prefix, as_models, masked
-from otspec.models.masked import Keep
+from otspec.models.derived import Keep, WithNull
 from otspec.rules import RecursiveRejection
 
 Grow = Callable[[Model, Chance], Sequence[Prefix]]
@@ -92,10 +92,18 @@ class Policy(Frozen):
         verify : callable, optional
             A program ``verify(drafts, chance)``; by default recursive rejection depth by depth, or
             of certain drafts a draw from the target.
+
+        Raises
+        ------
+        ValueError
+            Models that do not fit, or a verifier that cannot be called.
         """
+        if verify is None:
+            verify = by_match if self.certain else by_ratio
+        as_callable(verify, "verify", "a function verify(drafts, chance)")
         if self.keep is not None:
             draft, target = masked(draft, target, self.keep)
-        return PolicyRule(draft, target, self, verify or (by_match if self.certain else by_ratio))
+        return PolicyRule(draft, target, self, verify)
 
     def case(self, draft: Any) -> str:
         """Return how the cuts of a block depend on the drafts of an exact draft model.
@@ -221,8 +229,9 @@ class PolicyRule(BlockRule):
         return self.target.number(total)
 
     def restarted(self, draft: Model, target: Model) -> BlockRule:
-        """Return the same for other models, such as those after some more text."""
-        return replace(self, draft=draft, target=target)
+        """Return the same for other models, such as those after some more text: a block begins."""
+        begins = draft.begun() if isinstance(draft, WithNull) else draft
+        return replace(self, draft=begins, target=target)
 
 
 def named(*policies: Policy) -> Mapping[str, Policy]:

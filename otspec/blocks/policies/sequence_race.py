@@ -43,7 +43,7 @@ class SequenceRace(BlockRule):
     >>> draft, target = memoryless(["1/2", "1/2"]), memoryless(["1/4", "3/4"])
     >>> report = audit_blocks(SequenceRace(draft, target, 2, 2), 3, optimum=False)
     >>> report.lossless, report.expected
-    (True, Fraction(77, 48))
+    (True, Fraction(5, 3))
     """
 
     title: ClassVar[str] = "sequence race"

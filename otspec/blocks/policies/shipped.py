@@ -13,7 +13,7 @@ from otspec._base.arguments import as_real
 from otspec._base.arithmetic import Number
 from otspec.blocks.policies.base import Grow, Policy, named
 from otspec.blocks.policies.sequence_race import SequenceRacePolicy
-from otspec.blocks.trees.best.growth import grown
+from otspec.blocks.trees.best.dynamic_tree import grown
 from otspec.chance import Chance
 from otspec.distributions import Distribution, as_k
 from otspec.drafts.single import likeliest
@@ -53,87 +53,44 @@ def policies(
     def off_path(_: Any, path: Any) -> bool:
         return bool(path < least)
 
+    def unsure(row: Distribution) -> bool:
+        return bool(row.max() < least)
+
+    def above(most: float) -> Callable[[Distribution], bool]:
+        return lambda row: entropy(row) > most
+
     def policy(name: str, title: str, grow: Grow, **more: Any) -> Policy:
         return Policy(name, title, grow, length, **more)
 
+    def dropped(what: str, title: str, grow: Grow) -> Policy:
+        return policy(f"{what}-dropped", title, grow, cure=f"{what}-masked")
+
+    both, sequences = max(1, nodes // 2), max(1, nodes // length)
+    high = -math.log(max(least, 1e-9))
     return named(
         policy("load", "the load says how many tokens are drafted", by_load(length)),
         policy("confidence-kept", "stop after an unlikely token", chain(length, after=unlikely)),
-        policy(
-            "confidence-max",
-            "stop where no token is likely",
-            chain(length, before=lambda row: bool(row.max() < least)),
-        ),
-        policy(
-            "entropy",
-            "stop where the entropy is high",
-            chain(length, before=lambda row: entropy(row) > -math.log(max(least, 1e-9))),
-        ),
+        policy("confidence-max", "stop where no token is likely", chain(length, before=unsure)),
+        policy("entropy", "stop where the entropy is high", chain(length, before=above(high))),
         policy("path-kept", "stop after an unlikely path", chain(length, after=off_path)),
         policy("greedy", "likeliest tokens, while likely", greedy(length, least), certain=True),
-        policy(
-            "top-budget",
-            "the likeliest nodes of a tree of likeliest tokens",
-            lambda draft, _: [node.path for node in grown(draft, nodes, length)],
-            certain=True,
-        ),
+        policy("top-budget", "a tree of likeliest nodes", top(nodes, length), certain=True),
         policy("n-gram", "what followed before", n_gram(length, prompt), certain=True),
-        policy(
-            "confidence-dropped",
-            "forget an unlikely token",
-            chain(length, drop=unlikely),
-            cure="confidence-masked",
-        ),
-        policy(
-            "path-dropped",
-            "forget an unlikely path",
-            chain(length, drop=off_path),
-            cure="path-masked",
-        ),
-        policy(
-            "siblings-dropped",
-            "forget unlikely children",
-            sampled(2, length, drop=unlikely),
-            cure="siblings-masked",
-        ),
-        policy(
-            "sampled-budget",
-            "the likeliest nodes of a sampled tree",
-            sampled(2, length, nodes),
-            cure="sequence-race",
-        ),
-        policy(
-            "best-length",
-            "the length of most expected tokens per cost",
-            best_length(length),
-            cure="confidence-max",
-        ),
-        policy(
-            "batch-budget",
-            "the likeliest tokens of two rows",
-            two_rows(length, max(1, nodes // 2)),
-            cure="load",
-        ),
-        policy(
-            "confidence-masked",
-            "an unlikely token is a null token",
-            chain(length),
-            keep=keeping(unlikely),
-        ),
-        policy(
-            "path-masked",
-            "a token of an unlikely path is a null token",
-            chain(length),
-            keep=keeping(off_path),
-        ),
-        policy(
-            "siblings-masked",
-            "an unlikely child is a null token",
-            sampled(2, length),
-            keep=keeping(unlikely),
-        ),
-        SequenceRacePolicy(length, max(1, nodes // length)),
-    )
+        dropped("confidence", "forget an unlikely token", chain(length, drop=unlikely)),
+        dropped("path", "forget an unlikely path", chain(length, drop=off_path)),
+        dropped("siblings", "forget unlikely children", sampled(2, length, drop=unlikely)),
+        policy("sampled-budget", "likeliest nodes of a sampled tree", sampled(2, length, nodes),
+               cure="sequence-race"),
+        policy("best-length", "most expected tokens per cost", best_length(length),
+               cure="confidence-max"),
+        policy("batch-budget", "two rows share a budget", two_rows(length, both), cure="load"),
+        policy("confidence-masked", "unlikely tokens are null", chain(length),
+               keep=keeping(unlikely)),
+        policy("path-masked", "unlikely paths are null", chain(length), keep=keeping(off_path)),
+        policy("siblings-masked", "an unlikely child is null", sampled(2, length),
+               keep=keeping(unlikely)),
+        SequenceRacePolicy(length, sequences),
+    )  # fmt: skip
 
 
 def chain(
@@ -225,6 +182,11 @@ def best_length(length: int) -> Grow:
         return texts[:best]
 
     return grow
+
+
+def top(nodes: int, levels: int) -> Grow:
+    """Return the policy of the nodes of likeliest paths, among likeliest tokens (EAGLE-2)."""
+    return lambda draft, _: [node.path for node in grown(draft, nodes, levels)]
 
 
 def greedy(length: int, least: Number) -> Grow:

@@ -33,17 +33,8 @@ def bracketed(shape: Shape) -> str:
 def of_brackets(text: str, name: str) -> tuple[TokenTree, list[int]]:
     """Read brackets, each pair of which is a node around its children.
 
-    Returns
-    -------
-    tree : TokenTree
-        Nodes in the order of their brackets.
-    top : list of int
-        Those whose children are the likeliest tokens; −1 for the prompt.
-
-    Raises
-    ------
-    ValueError
-        Text that is something else.
+    ``tree``: nodes in the order of their brackets. ``top``: those whose children are the likeliest
+    tokens; −1 for the prompt.
     """
     parents: list[int] = []
     top: list[int] = []
@@ -69,13 +60,7 @@ def of_brackets(text: str, name: str) -> tuple[TokenTree, list[int]]:
 
 
 def of_widths(text: str, name: str) -> tuple[str, list[bool]]:
-    """Return numbers by depth without the marks of children that are likeliest, and those marks.
-
-    Raises
-    ------
-    ValueError
-        A mark without a number.
-    """
+    """Return numbers by depth without the marks of children that are likeliest, and those marks."""
     parts = text.split("x")
     top = [part.startswith(TOP) for part in parts]
     numbers = [part.removeprefix(TOP) for part in parts]
@@ -96,11 +81,6 @@ def of_paths(paths: Sequence[Any], name: str) -> TokenTree:
     """Return the tree of the paths to all its nodes, each a number for every depth, from 0.
 
     Source: Medusa's tree choices, in which ``[0, 2]`` is the third child of the first node.
-
-    Raises
-    ------
-    ValueError
-        No paths; or one of which the node before it or above it is missing.
     """
     wanted = "paths to all nodes, such as [[0], [0, 0], [1]]"
     known: dict[tuple[int, ...], int] = {(): -1}

@@ -1,4 +1,4 @@
-"""Trees of drafted tokens, and what tree attention needs to score them in one call."""
+"""Trees of drafted tokens for tree attention, and branchings, MCSD's k-configurations."""
 
 from __future__ import annotations
 
@@ -9,12 +9,52 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from otspec._base.arguments import as_integer
+from otspec._base.arguments import MOST_ITEMS, as_integer, as_list
 from otspec._base.arithmetic import IntArray
+from otspec._base.coerce import shown
 from otspec._base.frozen import Frozen, cached_property
 from otspec._base.memory import memory
 from otspec._base.parents import as_parents, children_of, depths_of
-from otspec.blocks.trees.branching import as_branching, check_nodes
+from otspec.distributions import as_k
+
+
+def as_branching(branching: str | Sequence[int], name: str = "branching") -> tuple[int, ...]:
+    """Check a k-configuration such as ``"4x2x1"`` or ``(4, 2, 1)``, and return its numbers.
+
+    Anything that is not a list of positive integers is refused by a ``ValueError``.
+    """
+    if isinstance(branching, str):
+        parts = branching.split("x")
+        if not all(part.isascii() and part.isdigit() and len(part) < 100 for part in parts):
+            raise ValueError(
+                f"{name} is {shown(branching)}: write the children by depth, such as 4x2x1"
+            )
+        branching = [int(part) for part in parts]
+    widths = as_list(branching, name, "the children by depth, such as 4x2x1")
+    if len(widths) == 0:
+        raise ValueError(f"{name} is empty: name the children of at least one depth")
+    return tuple(as_k(width, f"{name}[{depth}]") for depth, width in enumerate(widths))
+
+
+def check_nodes(widths: Sequence[int], given: Any, name: str) -> None:
+    """Refuse a branching whose tree has more than a million nodes, before making anything of it."""
+    nodes, leaves = 0, 1
+    for width in widths:
+        leaves *= width
+        nodes += leaves
+        if nodes > MOST_ITEMS:
+            raise ValueError(too_large(given, name))
+
+
+def too_large(tree: Any, name: str) -> str:
+    """Return what is said of a tree with more than a million nodes."""
+    return f"{name} is {shown(tree)}: the tree has more than {MOST_ITEMS:,} nodes, draft fewer"
+
+
+def as_text(branching: Sequence[int]) -> str:
+    """Return a k-configuration as MCSD writes it, such as ``"4x2x1"``."""
+    return "x".join(map(str, branching))
+
 
 MOST_PROMPT = 10**9
 

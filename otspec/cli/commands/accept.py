@@ -11,8 +11,8 @@ import click
 from otspec._base.arithmetic import Number, as_scalar, is_exact
 from otspec._base.scalars import as_float
 from otspec._base.tables import print_table, say
-from otspec.cli.commands.different_models import PROVED, accept_models
-from otspec.cli.shared.limits import check_digits
+from otspec.cli.shared.arguments import check_digits
+from otspec.cli.shared.different_models import PROVED, accept_models
 from otspec.cli.shared.options import filled, json_option, pair_command
 from otspec.cli.shared.output import percent, print_json, shown, shown_set
 from otspec.cli.shared.progress import working

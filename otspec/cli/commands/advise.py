@@ -25,22 +25,21 @@ from otspec.advice.evaluation.search import DEEPEST, WIDEST, Search
 from otspec.advice.evaluation.streaming import advice_on, work_on
 from otspec.blocks import TREE_RULES, Shape, as_seconds
 from otspec.cli.shared.arguments import Choice
-from otspec.cli.shared.drawn_tokens import Drawn, drawn_options
 from otspec.cli.shared.options import filled, json_option
-from otspec.cli.shared.output import percent, print_json
-from otspec.cli.shared.output_paths import command_line, table_written, written
-from otspec.cli.shared.run_paths import RunPlace, run_options
-from otspec.cli.shared.signals import ending_in_order
-from otspec.cli.shared.trace_runs import (
+from otspec.cli.shared.output import command_line, percent, print_json, table_written, was_written
+from otspec.cli.shared.run_paths import (
     FILES,
     PAIRS,
+    RunPlace,
     all_failed,
     complain,
+    run_options,
     source_options,
     sources_of,
 )
+from otspec.cli.shared.signals import ending_in_order
 from otspec.cli.shared.trees import read_tree
-from otspec.cli.shared.warpings import warping_options
+from otspec.cli.shared.warpings import Drawn, drawn_options, warping_options
 from otspec.datasets.english_letters import logged_file
 from otspec.traces import Warping
 from otspec.traces.readers import Source
@@ -202,7 +201,7 @@ def _kept(
     from otspec.advice.report import write_report
     from otspec.plots import save
     from otspec.plots.pictures import DPI
-    from otspec.reports.origin import origin_of
+    from otspec.reports.summary_file import origin_of
 
     complete = True
     lines = place.numbers("advice.json", [document_of(advice) for advice in advices])
@@ -210,11 +209,11 @@ def _kept(
         for number, advice in enumerate(advices):
             chart = place.out / f"pareto{f'-{number}' if len(advices) > 1 else ''}.png"
             draw = partial(save, pareto_figure(advice, title=advice.source), chart, dpi=DPI)
-            complete = written("the picture", draw) and complete
+            complete = was_written("the picture", draw) and complete
             lines.append(f"picture: {chart}")
     report = place.report
     if report is not None:
-        done = written(
+        done = was_written(
             "the report",
             lambda: write_report(report, advices, origin_of(command_line(), sources)),
         )

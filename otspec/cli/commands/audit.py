@@ -279,18 +279,7 @@ def is_kernel(name: str, function: Callable[..., Any], *, given: bool) -> bool:
 
     What can be called with one argument and with three is one if drafts or a target are given.
 
-    Parameters
-    ----------
-    name : str
-        What messages call it.
-    function : callable
-    given : bool
-        Whether the command line has what only kernels need.
-
-    Raises
-    ------
-    ValueError
-        It can be called neither with one argument nor with three; naming its own.
+    ``name``: what messages call it. ``given``: whether the command line has what only kernels need.
     """
     signature, crash = attempt(inspect.signature, function)
     if crash is not None:

@@ -29,24 +29,9 @@ def audit_kernel(
 ) -> tuple[Audit, str]:
     """Audit a kernel, and return what is found and the name of the draft law.
 
-    Parameters
-    ----------
-    name : str
-        What messages call it.
-    kernel : callable
-    how : Reading
-        Of the numbers.
-    given : dict
-        The values of --draft, --target and -k; None for what was not given.
-    drafts : str, optional
-        The draft law, by name.
-    tolerance : float, optional
-        As for :func:`otspec.audit`.
-
-    Raises
-    ------
-    ValueError
-        Something is missing, or cannot be read; too many draft tuples to enumerate.
+    ``name``: what messages call it. ``how``: of the numbers. ``given``: the values of --draft,
+    --target and -k; None for what was not given. ``drafts``: the draft law, by name. ``tolerance``:
+    as for :func:`otspec.audit`.
     """
     missing = [option for option in _EXAMPLE if given[option] is None]
     if missing:

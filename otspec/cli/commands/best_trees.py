@@ -18,8 +18,7 @@ from otspec.blocks import (
     best_trees,
     fastest_tree,
 )
-from otspec.cli.shared.output import percent, print_json, shown
-from otspec.cli.shared.output_paths import TableMaker
+from otspec.cli.shared.output import TableMaker, percent, print_json, shown
 from otspec.cli.shared.progress import working
 from otspec.frames import Rows, Tokens
 from otspec.logged import LoggedBlock, LoggedTrees, best_trees_on_blocks, dynamic_tree_on_blocks

@@ -19,8 +19,7 @@ from otspec.blocks.token_verification import TokenVerification
 from otspec.cli.commands.best_trees import Search, best_on_blocks, best_on_models
 from otspec.cli.shared.arguments import CountList, TokenList, read_numbers
 from otspec.cli.shared.options import json_option, table_option
-from otspec.cli.shared.output import print_json, shown
-from otspec.cli.shared.output_paths import TableMaker, check_table, table_written
+from otspec.cli.shared.output import TableMaker, check_table, print_json, shown, table_written
 from otspec.cli.shared.progress import working
 from otspec.cli.shared.trees import MEANING, read_trees
 from otspec.cli.shared.warpings import warping_option
@@ -113,7 +112,8 @@ def blocks(
 
     Example: otspec blocks --draft-model 1/2,1/2 --target-model 1/4,3/4 -L 1,2,4 --trees 2x2
     """
-    _check_lengths(lengths)
+    if max(lengths) > _LARGEST:
+        raise ValueError(f"-L is {max(lengths)}: at most {_LARGEST:,} tokens of a block")
     check_table(table)
     search = _search(budget, depth, widest, cost, trees)
     if (draft is None) != (target is None):
@@ -131,20 +131,20 @@ def blocks(
             if search is None
             else best_on_blocks(logged, name, search, as_json)
         )
-        return 0 if table_written(table, found, silent=as_json) else 1
-    if file is not None:
-        raise ValueError(f"the trace {file} is given beside models: name the one or the other")
-    if warping != Warping():
-        raise ValueError(f"{warping} is for logs: models are taken as they are")
-    models = as_models(
-        _model(draft, "draft", exact, normalize),
-        EndingModel(_model(target, "target", exact, normalize), end),
-    )
-    found = (
-        _on_models(models, lengths, _split(trees), as_json)
-        if search is None
-        else best_on_models(models, search, as_json)
-    )
+    else:
+        if file is not None:
+            raise ValueError(f"the trace {file} is given beside models: name the one or the other")
+        if warping != Warping():
+            raise ValueError(f"{warping} is for logs: models are taken as they are")
+        models = as_models(
+            _model(draft, "draft", exact, normalize),
+            EndingModel(_model(target, "target", exact, normalize), end),
+        )
+        found = (
+            _on_models(models, lengths, _split(trees), as_json)
+            if search is None
+            else best_on_models(models, search, as_json)
+        )
     return 0 if table_written(table, found, silent=as_json) else 1
 
 
@@ -177,11 +177,6 @@ def _split(trees: str | None) -> list[Shape]:
     return found
 
 
-def _check_lengths(lengths: Sequence[int]) -> None:
-    if max(lengths) > _LARGEST:
-        raise ValueError(f"-L is {max(lengths)}: at most {_LARGEST:,} tokens of a block")
-
-
 def _model(text: str, name: str, exact: bool, normalize: bool) -> Model:
     try:
         if text.endswith(".json"):
@@ -196,27 +191,10 @@ def _model(text: str, name: str, exact: bool, normalize: bool) -> Model:
 def _on_models(
     models: tuple[Model, Model], lengths: Sequence[int], trees: list[Shape], as_json: bool
 ) -> TableMaker:
-    rows, tree_rows = _compared(
+    found = _compared(
         partial(compare_block_rules, *models, lengths), partial(compare_trees, *models), trees
     )
-    if as_json:
-        _print_documents(rows, tree_rows)
-        return partial(_table, rows, tree_rows)
-    say("One drafted block of L tokens")
-    print_table(
-        ("L", "rule", "E[kept]", "tokens per call", "gap"),
-        [(str(row.length), *_cells(row), f"{float(row.gap):z.4f}") for row in rows],
-        text=2,
-    )
-    say("", _meaning(rows))
-    if tree_rows:
-        say("", "Trees of drafts")
-        print_table(
-            ("tree", "rule", "E[kept]", "tokens per call"),
-            [(row.tree, *_cells(row)) for row in tree_rows],
-            text=2,
-        )
-    return partial(_table, rows, tree_rows)
+    return _reported(*found, as_json, "One drafted block of L tokens", means=False)
 
 
 def _on_trace(
@@ -226,19 +204,32 @@ def _on_trace(
     trees: list[Shape],
     as_json: bool,
 ) -> TableMaker:
-    rows, tree_rows = _compared(
+    found = _compared(
         partial(compare_on_blocks, logged, lengths), partial(compare_trees_on_blocks, logged), trees
     )
+    title = f"Mean over the {len(logged)} drafted blocks of the {name}"
+    return _reported(*found, as_json, title, means=True)
+
+
+def _reported(
+    rows: Rows[BlockComparison],
+    trees: Rows[TreeComparison],
+    as_json: bool,
+    title: str,
+    *,
+    means: bool,
+) -> TableMaker:
+    """Print the rows of both tables, and return what makes one table of them."""
     if as_json:
-        _print_documents(rows, tree_rows)
-        return partial(_table, rows, tree_rows)
-    say(f"Mean over the {len(logged)} drafted blocks of the {name}")
-    _print_means("L", "rule", [(str(row.length), row) for row in rows])
+        _print_documents(rows, trees)
+        return partial(_table, rows, trees)
+    say(title)
+    _print_rows("L", [(str(row.length), row) for row in rows], means)
     say("", _meaning(rows))
-    if tree_rows:
+    if trees:
         say("", "Trees of drafts")
-        _print_means("tree", "rule", [(row.tree, row) for row in tree_rows])
-    return partial(_table, rows, tree_rows)
+        _print_rows("tree", [(row.tree, row) for row in trees], means)
+    return partial(_table, rows, trees)
 
 
 def _table(rows: Rows[BlockComparison], trees: Rows[TreeComparison]) -> pa.Table:
@@ -264,21 +255,20 @@ def _compared(
     return rows, tree_rows
 
 
-def _cells(row: BlockComparison | TreeComparison) -> tuple[str, str, str]:
-    return row.rule, shown(row.expected), f"{float(row.efficiency):.4f}"
-
-
-def _print_means(
-    first: str, second: str, rows: Sequence[tuple[str, BlockComparison | TreeComparison]]
+def _print_rows(
+    first: str, rows: Sequence[tuple[str, BlockComparison | TreeComparison]], means: bool
 ) -> None:
-    print_table(
-        (first, second, "E[kept]", "standard error", "tokens per call"),
-        [
-            (name, row.rule, f"{row.expected:.4f}", f"{row.error:.4f}", f"{row.efficiency:.4f}")
-            for name, row in rows
-        ],
-        text=2,
-    )
+    last = ("standard error", "tokens per call") if means else ("tokens per call", "gap")
+    cells = [(name, row.rule, *_cells(row, means)) for name, row in rows]
+    print_table((first, "rule", "E[kept]", *last)[: len(cells[0])], cells, text=2)
+
+
+def _cells(row: BlockComparison | TreeComparison, mean: bool) -> tuple[str, ...]:
+    per_call = f"{float(row.efficiency):.4f}"
+    if mean:
+        return f"{row.expected:.4f}", f"{row.error:.4f}", per_call
+    gap = (f"{float(row.gap):z.4f}",) if isinstance(row, BlockComparison) else ()
+    return shown(row.expected), per_call, *gap
 
 
 def _print_documents(rows: list[BlockComparison], trees: list[TreeComparison]) -> None:

@@ -9,8 +9,8 @@ import click
 
 from otspec._base.arithmetic import is_exact
 from otspec._base.tables import listed, print_table, say
-from otspec.cli.commands.different_models import compare_models
-from otspec.cli.shared.limits import check_digits
+from otspec.cli.shared.arguments import check_digits
+from otspec.cli.shared.different_models import compare_models
 from otspec.cli.shared.options import (
     free_option,
     json_option,
@@ -18,13 +18,15 @@ from otspec.cli.shared.options import (
     rules_option,
     table_option,
 )
-from otspec.cli.shared.output import percent, print_json, shown
-from otspec.cli.shared.output_paths import (
+from otspec.cli.shared.output import (
     check_picture,
     check_place,
     check_table,
+    percent,
+    print_json,
+    shown,
     table_written,
-    written,
+    was_written,
 )
 from otspec.cli.shared.progress import working
 from otspec.distributions import Distribution
@@ -91,7 +93,7 @@ def compare(
     _print(rows, as_json)
     complete = table_written(table, rows.to_arrow, silent=as_json)
     if plot is not None:
-        drawn = written("the chart", lambda: _draw(rows, plot))
+        drawn = was_written("the chart", lambda: _draw(rows, plot))
         if drawn and not as_json:
             say(f"chart: {plot}")
         complete = complete and drawn

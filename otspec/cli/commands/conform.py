@@ -14,8 +14,7 @@ from otspec._base.tables import listed, say
 from otspec.cli.shared.arguments import Choice
 from otspec.cli.shared.importing import imported
 from otspec.cli.shared.options import detect_option, false_alarm_option, json_option
-from otspec.cli.shared.output import print_json
-from otspec.cli.shared.output_paths import check_place, written
+from otspec.cli.shared.output import check_place, print_json, was_written
 from otspec.cli.shared.progress import counting
 from otspec.cli.shared.trees import MEANING, read_tree
 
@@ -58,6 +57,14 @@ from otspec.cli.shared.trees import MEANING, read_tree
     "--budget", type=click.IntRange(min=1), metavar="N",
     help="The most probabilities of the target that FUNCTION is handed.  [default: what usual "
     "shapes take]",
+)  # fmt: skip
+@click.option(
+    "--require", type=float, default=1.0, metavar="DISTANCE",
+    help="A total variation that has to be found on each case; else exit status 2.",
+)  # fmt: skip
+@click.option(
+    "--seconds", type=float, metavar="SECONDS",
+    help="With --mode exact, after how long to stop and say what was found until then.",
 )  # fmt: skip
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True)
 @click.option(
@@ -133,7 +140,7 @@ def conform(
         print_json(report.document())
     else:
         say(*report.text(cases=cases).rstrip("\n").split("\n"))
-    fine = [written(str(path), partial(report.save, path)) for path in reports]
+    fine = [was_written(str(path), partial(report.save, path)) for path in reports]
     status = {"passed": 0, "failed": 1, "undecided": 2}[report.outcome]
     return status if all(fine) else status or 1
 

@@ -10,20 +10,20 @@ import click
 
 from otspec._base.tables import print_table, say
 from otspec.cli.shared.options import SLOW, counts_option, filled, json_option, rules_option
-from otspec.cli.shared.output import percent, print_json
-from otspec.cli.shared.output_paths import table_written
-from otspec.cli.shared.run_paths import RunPlace, run_options
-from otspec.cli.shared.signals import ending_in_order
-from otspec.cli.shared.trace_runs import (
+from otspec.cli.shared.output import percent, print_json, table_written
+from otspec.cli.shared.run_paths import (
     FILES,
     PAIRS,
+    RunPlace,
     all_failed,
     complain,
     laws_option,
     no_drafts,
+    run_options,
     source_options,
     sources_of,
 )
+from otspec.cli.shared.signals import ending_in_order
 from otspec.cli.shared.warpings import warping_options
 from otspec.drafts import IID, LAWS
 from otspec.frames import Rows
@@ -37,8 +37,7 @@ from otspec.traces.comparison import MOST_SLOW
 from otspec.traces.draft_laws import LawMeans, law_means
 from otspec.traces.runs import Settings
 from otspec.traces.statistics import texts_of
-from otspec.traces.summary import attains
-from otspec.traces.temperatures import Heat, by_heat
+from otspec.traces.summary import TemperaturePair, attains, by_temperatures
 
 _COLUMNS = (
     "T draft", "T target", "k", "drafts", "best rule", "accepts", "optimum", "95% interval",
@@ -118,8 +117,8 @@ def _print(rows: Sequence[LawMeans], warpings: Sequence[Warping], texts: int) ->
             "draft changes."
         )
     say()
-    for heat, of_heat in by_heat(rows).items():
-        say(_meaning(heat, of_heat))
+    for temperatures, of_pair in by_temperatures(rows).items():
+        say(_meaning(temperatures, of_pair))
     say(_certainty(positions, texts))
 
 
@@ -155,13 +154,14 @@ def _interval(ends: tuple[float, float]) -> str:
     return "" if low != low else f"{low:z.4f} to {high:z.4f}"
 
 
-def _meaning(heat: Heat, means: Sequence[LawMeans]) -> str:
+def _meaning(temperatures: TemperaturePair, means: Sequence[LawMeans]) -> str:
     k = max(mean.k for mean in means)
     last = [mean for mean in means if mean.k == k]
     most = max(mean.optimum for mean in last)
     best = next(mean for mean in last if attains(mean.optimum, most))
     drafts = f"{LAWS[best.drafts].words} draft{'s' if k > 1 else ''}"
     return (
-        f"Draft T = {heat.draft:g}, target T = {heat.target:g}: of {k} the best are {drafts}, of "
-        f"which {percent(most)} can be accepted, {percent(best.acceptance)} by {best.rule}."
+        f"Draft T = {temperatures.draft:g}, target T = {temperatures.target:g}: of {k} the best "
+        f"are {drafts}, of which {percent(most)} can be accepted, {percent(best.acceptance)} by "
+        f"{best.rule}."
     )

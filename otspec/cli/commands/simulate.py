@@ -12,22 +12,21 @@ from otspec.blocks import Shape
 from otspec.blocks.single_draft import BLOCK_RULES
 from otspec.blocks.trees.best.comparison import rules_for
 from otspec.cli.shared.arguments import Choice, TokenList
-from otspec.cli.shared.drawn_tokens import Drawn, drawn_options
 from otspec.cli.shared.options import filled, json_option
-from otspec.cli.shared.output import print_json
-from otspec.cli.shared.output_paths import table_written
-from otspec.cli.shared.run_paths import RunPlace, run_options
-from otspec.cli.shared.signals import ending_in_order
-from otspec.cli.shared.trace_runs import (
+from otspec.cli.shared.output import print_json, table_written
+from otspec.cli.shared.run_paths import (
     FILES,
     PAIRS,
+    RunPlace,
     all_failed,
     complain,
+    run_options,
     source_options,
     sources_of,
 )
+from otspec.cli.shared.signals import ending_in_order
 from otspec.cli.shared.trees import MEANING, read_tree
-from otspec.cli.shared.warpings import warping_options
+from otspec.cli.shared.warpings import Drawn, drawn_options, warping_options
 from otspec.frames import Rows
 from otspec.logged import ENGINE_FORMS, AcceptLengths, Ratio
 from otspec.logged.replay import as_rule_tree

@@ -17,33 +17,32 @@ from otspec.cli.shared.options import (
     json_option,
     rules_option,
 )
-from otspec.cli.shared.output import percent, print_json
-from otspec.cli.shared.output_paths import command_line, table_written, written
-from otspec.cli.shared.run_paths import RunPlace, run_options
-from otspec.cli.shared.signals import ending_in_order
-from otspec.cli.shared.trace_runs import (
+from otspec.cli.shared.output import command_line, percent, print_json, table_written, was_written
+from otspec.cli.shared.run_paths import (
     FILES,
     PAIRS,
+    RunPlace,
     all_failed,
     complain,
     laws_option,
     no_drafts,
+    run_options,
     source_options,
     sources_of,
 )
+from otspec.cli.shared.signals import ending_in_order
 from otspec.cli.shared.warpings import warping_options
 from otspec.drafts import IID, Hub, WithoutReplacement
 from otspec.frames import Rows
-from otspec.reports.chart_files import write_charts
 from otspec.reports.findings import standing_of
+from otspec.reports.page import write_charts
 from otspec.reports.summary_file import restrictions_of, summary_of
 from otspec.traces import Warping
 from otspec.traces.comparison import MOST_SLOW, OPTIMUM
 from otspec.traces.readers import Source
 from otspec.traces.runs import Settings
 from otspec.traces.statistics import Statistic, statistics_of, texts_of
-from otspec.traces.summary import attainment, price_of_independence
-from otspec.traces.temperatures import by_heat
+from otspec.traces.summary import attainment, by_temperatures, price_of_independence
 
 
 @click.command()
@@ -121,18 +120,18 @@ def _drawn(
     lines: list[str] = []
     complete = True
     if out is not None:
-        complete = written(
+        complete = was_written(
             "the picture",
             lambda: lines.extend(f"picture: {chart}" for chart in write_charts(out, summary, rows)),
         )
     if report is not None:
-        from otspec.reports.origin import origin_of
         from otspec.reports.page import write_report
+        from otspec.reports.summary_file import origin_of
 
         def write() -> None:
             write_report(report, summary, rows, origin_of(command_line(), sources))
 
-        if written("the report", write):
+        if was_written("the report", write):
             lines.append(f"report: {report}")
         else:
             complete = False
@@ -142,20 +141,15 @@ def _drawn(
 def print_means(rows: Sequence[Statistic], ks: Sequence[int], summary: dict[str, Any]) -> None:
     """Print the means of a run.
 
-    Parameters
-    ----------
-    rows : sequence of Statistic
-        At least one for each pair of temperatures.
-    ks : sequence of int
-        The columns; what is said is of the last that some law has.
-    summary : dict
-        As :func:`~otspec.reports.summary_file.summary_of` returns.
+    ``rows``: at least one for each pair of temperatures. ``ks``: the columns; what is said is of
+    the last that some law has. ``summary``: as :func:`~otspec.reports.summary_file.summary_of`
+    returns.
     """
-    for index, (heat, of_one) in enumerate(by_heat(rows).items()):
+    for index, (temperatures, of_one) in enumerate(by_temperatures(rows).items()):
         if index:
             say()
         restricted = "".join(f", {name} {value}" for name, value in restrictions_of(summary))
-        say(f"Mean acceptance over {summary['positions']} positions ({heat}{restricted})")
+        say(f"Mean acceptance over {summary['positions']} positions ({temperatures}{restricted})")
         _print_table(of_one, ks)
         say()
         say(*_meaning(of_one, ks, summary["independent"]))

@@ -11,7 +11,7 @@ import click
 from otspec._base.tables import say
 from otspec.cli.shared.arguments import Choice
 from otspec.cli.shared.options import detect_option, false_alarm_option
-from otspec.cli.shared.output_paths import check_place
+from otspec.cli.shared.output import check_place
 
 
 @click.command()
@@ -38,7 +38,7 @@ def vectors(kinds: tuple[str, ...], out: Path | None, **test: Any) -> None:
 
     Example: otspec vectors --kind block --out vectors.json
     """
-    from otspec.conformance.vectors.distributions import SHAPES
+    from otspec.conformance.vectors.answers import SHAPES
     from otspec.conformance.vectors.vectors import reference_vectors, write_vectors
 
     if out is not None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import re
 from abc import abstractmethod
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import click
@@ -13,6 +15,7 @@ from otspec._base.arithmetic import Array, as_fractions, as_numbers, in_arithmet
 from otspec._base.digits import plain
 from otspec._base.registry import meant
 from otspec.distributions import Distribution, as_distribution
+from otspec.drafts import LAWS
 from otspec.files import pick, small_formats
 
 _LOCATION = re.compile(
@@ -101,24 +104,10 @@ def read_distribution(
 ) -> Distribution:
     """Read a distribution from inline numbers or from a file.
 
-    Parameters
-    ----------
-    text : str
-        ``0.5,0.3,0.2``, ``1/2,3/10,1/5``, or ``FILE[:KEY][:ROW]``, ROW being leading indices
-        such as ``0,3``.
-    name : str
-        What error messages call it.
-    exact : bool
-        Read decimals as the fractions that they write. Fractions are always read exactly.
-    logits : bool
-        The numbers are logits; take their softmax at ``temperature``.
-    normalize : bool
-        Scale to sum 1.
-
-    Raises
-    ------
-    ValueError
-        Text that is neither, an unreadable file, or numbers that are no distribution.
+    ``text``: ``0.5,0.3,0.2``, ``1/2,3/10,1/5``, or ``FILE[:KEY][:ROW]``, ROW being leading indices
+    such as ``0,3``. ``name``: what error messages call it. ``exact``: read decimals as the
+    fractions that they write. Fractions are always read exactly. ``logits``: the numbers are
+    logits; take their softmax at ``temperature``. ``normalize``: scale to sum 1.
     """
     numbers = read_numbers(text, name, exact=exact)
     if numbers.ndim != 1:
@@ -140,15 +129,7 @@ def read_distribution(
 def read_numbers(text: str, name: str, *, exact: bool = False) -> Array:
     """Read numbers, of any shape, from the command line or from a file.
 
-    Parameters
-    ----------
-    text, name, exact
-        As for :func:`read_distribution`.
-
-    Raises
-    ------
-    ValueError
-        Text that is neither, an unreadable file, or something that is no number.
+    ``text``, ``name``, ``exact``: as for :func:`read_distribution`.
     """
     location = _LOCATION.fullmatch(text)
     values = _split(text, name) if location is None else _from_file(location)
@@ -193,3 +174,37 @@ def _suggest_logits(numbers: Array, name: str, normalize: bool) -> None:
             f"{name}[{index}] is {plain(numbers[index])}, which is no probability: if these are "
             "logits, add --logits; if they are weights, add --normalize"
         )
+
+
+_MOST_WORK = 3e10
+"""Operations on digits that take about ten seconds."""
+
+
+def check_digits(
+    laws: Iterable[str],
+    pair: tuple[Distribution, Distribution],
+    ks: Sequence[int],
+    *,
+    rules: bool = False,
+) -> None:
+    """Refuse numbers of drafts whose exact results would take minutes.
+
+    Those of laws with powers are fractions over the k-th power of the common denominator, one for
+    each prefix of the tokens; rules also add up to k of them for each token, and k-sequential's ρ
+    has some 40 digits.
+
+    ``laws``: by name. ``rules``: whether all rules are computed too.
+    """
+    draft, target = pair
+    if not is_exact(draft) or not any(LAWS[law].powers for law in laws):
+        return
+    unit = math.lcm(*(value.denominator for value in (*draft.tolist(), *target.tolist())))
+    digits = unit.bit_length() * math.log10(2) + (40 if rules else 0)
+    for k in ks:
+        work = len(draft) * (k * digits) ** (2 if rules else 1.5)
+        if work > _MOST_WORK:
+            raise ValueError(
+                f"k is {k:,}: exact results over {len(draft):,} tokens would have about "
+                f"{k * digits:,.0f} digits each, which takes minutes: use a smaller k, or decimals "
+                "such as 0.25 without --exact"
+            )

@@ -16,20 +16,8 @@ from otspec.auditing.sandbox import attempt
 def imported(name: str, instead: str, takes: str, traceback: bool) -> Callable[..., Any]:
     """Import a callable, also from the working directory.
 
-    Parameters
-    ----------
-    name : str
-    instead : str
-        What to write, if this is no MODULE:NAME.
-    takes : str
-        What it has to be called with.
-    traceback : bool
-        Whether to print where the import fails.
-
-    Raises
-    ------
-    ValueError
-        It cannot be imported, or is not callable.
+    ``instead``: what to write, if this is no MODULE:NAME. ``takes``: what it has to be called with.
+    ``traceback``: whether to print where the import fails.
     """
     module_name, colon, attribute = name.partition(":")
     if module_name.endswith(".py"):

@@ -124,17 +124,9 @@ def pair_command(
 
     The function gets them as ``pair``, ``ks`` and ``drafts``.
 
-    Parameters
-    ----------
-    counts : str
-        The numbers of drafts by default.
-    law : str, optional
-        The law by default, by name.
-    purpose : str
-        What the command needs the law for.
-    of_models : callable, optional
-        What to do with several --draft: it gets the law of one draft of each and the target, as
-        ``law`` and ``target``, and ``as_json``.
+    ``counts``: the numbers of drafts by default. ``law``: the law by default, by name. ``purpose``:
+    what the command needs the law for. ``of_models``: what to do with several --draft: it gets the
+    law of one draft of each and the target, as ``law`` and ``target``, and ``as_json``.
     """
 
     def decorator(command: Callable[..., Any]) -> click.Command:
@@ -219,25 +211,12 @@ class Reading(NamedTuple):
     normalize: bool
 
     def pair(self, draft: str, target: str) -> tuple[Distribution, Distribution]:
-        """Read DRAFT and TARGET.
-
-        Raises
-        ------
-        ValueError
-            As :func:`read_distribution`; different lengths; one exact and one not; a temperature
-            without --logits; --logits with --exact.
-        """
+        """Read DRAFT and TARGET."""
         first, second = self._read({"draft": draft, "target": target})
         return first, second
 
     def models(self, drafts: Sequence[str], target: str) -> dict[str, Any]:
-        """Read several DRAFT and TARGET: the law of one draft of each, and the target.
-
-        Raises
-        ------
-        ValueError
-            As :meth:`pair`.
-        """
+        """Read several DRAFT and TARGET: the law of one draft of each, and the target."""
         named = {f"draft {i}": text for i, text in enumerate(drafts, start=1)}
         *found, wanted = self._read({**named, "target": target})
         return {"law": Independent(found), "target": wanted}

@@ -80,10 +80,7 @@ def _watching(
 def working(steps: int, what: str) -> Iterator[Callable[[], None]]:
     """Show how many steps of a computation are done, and on a terminal for how long it runs.
 
-    Yields
-    ------
-    callable
-        To be called after each step.
+    Yields: to be called after each step.
     """
     with counting(what) as count:
         count(0, steps)
@@ -95,10 +92,7 @@ def working(steps: int, what: str) -> Iterator[Callable[[], None]]:
 def counting(what: str) -> Iterator[Callable[[int, int], None]]:
     """Show how many steps are done, of a number that the computation tells.
 
-    Yields
-    ------
-    callable
-        Takes how many are done, and how many there are.
+    Yields: takes how many are done, and how many there are.
     """
     if not sys.stderr.isatty():
         shown = time.monotonic()

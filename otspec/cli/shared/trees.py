@@ -24,13 +24,7 @@ def read_trees(text: str, name: str) -> list[Shape]:
 
 
 def read_tree(text: str, name: str) -> Shape:
-    """Return the tree that is named.
-
-    Raises
-    ------
-    ValueError
-        Something that is no tree; the message names the file.
-    """
+    """Return the tree that is named."""
     if not text.endswith(".json"):
         return as_shape(text, name)
     content = read_file(Path(text))

@@ -1,10 +1,11 @@
-"""Options of commands on logs: what is done to draft and target before they are compared."""
+"""Options that say how logged numbers are looked at, and how logged tokens were drawn."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import wraps
-from typing import Any
+from typing import Any, NamedTuple
 
 import click
 
@@ -13,6 +14,9 @@ from otspec.cli.shared.arguments import Choice, NumberList
 from otspec.cli.shared.options import Command, temperatures_option
 from otspec.models.warped import checked_warp
 from otspec.traces import Warp, Warping
+from otspec.traces.accept_lengths import of_target
+from otspec.traces.readers import Source
+from otspec.traces.readers.logged_numbers import SIDES
 from otspec.warping import ORDERS
 
 _CUTS = ("top_k", "top_p", "min_p")
@@ -113,22 +117,9 @@ def warpings_of(
 ) -> tuple[Warping, ...]:
     """Return a warping for each temperature of the draft and each of the target.
 
-    Parameters
-    ----------
-    temperatures : sequence of float
-        Of the target.
-    target : dict
-        Its ``top_k``, ``top_p`` and ``min_p``; None where nothing is cut.
-    draft_temperatures : sequence of float or None
-    draft : dict
-        None where it is as the target's, as ``draft_temperatures``.
-    **both
-        Further options of :class:`~otspec.traces.Warp`, the same for both models.
-
-    Raises
-    ------
-    ValueError
-        A number out of range; the message names the option.
+    ``temperatures``: of the target. ``target``: its ``top_k``, ``top_p`` and ``min_p``; None where
+    nothing is cut. ``draft``: None where it is as the target's, as ``draft_temperatures``.
+    ``both``: further options of :class:`~otspec.traces.Warp`, the same for both models.
     """
     for temperature in temperatures:
         checked_warp(temperature, **target)
@@ -153,3 +144,55 @@ def warpings_of(
 
 def _draft_option(name: str) -> str:
     return f"--{_DRAFT}{name}".replace("_", "-")
+
+
+class Drawn(NamedTuple):
+    """What is said of logged tokens."""
+
+    temperature: float | None
+    side: str | None
+
+    def sources(self, named: Sequence[Source]) -> list[Source]:
+        """Return sources whose tokens were drawn from the model that is named, if one is."""
+        return [replace(each, sampled=self.side or each.sampled) for each in named]
+
+    def how(self, sources: Sequence[Source], warpings: Sequence[Warping]) -> Warp:
+        """Return how the tokens were drawn.
+
+        Raises
+        ------
+        ValueError
+            Tokens of both models; or texts of the target that are looked at in another way than
+            they were drawn.
+        """
+        if not of_target(sources):
+            return Warp(1.0 if self.temperature is None else self.temperature)
+        looked = {warping.of("target").temperature for warping in warpings}
+        wanted = {self.temperature} - {None} or set(list(looked)[:1])
+        if looked != wanted:
+            raise ValueError(
+                f"--temperature is {', '.join(f'{each:g}' for each in sorted(looked))}, but calls "
+                "are counted along texts that were drawn as the target is looked at, which is one "
+                "temperature; log drafted blocks to ask about others"
+            )
+        return warpings[0].of("target")
+
+
+def drawn_options(command: Command) -> Callable[..., Any]:
+    """Add --drawn-temperature and --drawn-from, which the command gets as ``drawn``."""
+
+    @wraps(command)
+    def with_drawn(drawn_temperature: float | None, drawn_from: str | None, **options: Any) -> Any:
+        return command(drawn=Drawn(drawn_temperature, drawn_from), **options)
+
+    temperature = click.option(
+        "--drawn-temperature", type=float,
+        help="At which the logged tokens were drawn. [default: texts of the target as it is "
+        "looked at, drafted blocks at 1]",
+    )  # fmt: skip
+    side = click.option(
+        "--drawn-from", type=Choice(SIDES),
+        help="Whose tokens were logged. [default: by the name of the array]",
+    )  # fmt: skip
+    changed: Callable[..., Any] = temperature(side(with_drawn))
+    return changed

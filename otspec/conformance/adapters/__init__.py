@@ -3,14 +3,10 @@
 Nothing of an engine is imported: a function of the same signature will do.
 """
 
-from otspec.conformance.adapters.eagle import eagle_tree
-from otspec.conformance.adapters.flashinfer import flashinfer_chain
-from otspec.conformance.adapters.links import links_of, paths_of
-from otspec.conformance.adapters.sglang import sglang_tree
+from otspec.conformance.adapters.chains import flashinfer_chain, transformers_chain
 from otspec.conformance.adapters.shapes import linked, on_logits, one_at_a_time, paths_tree
-from otspec.conformance.adapters.transformers import transformers_chain
-from otspec.conformance.adapters.vllm import vllm_chain
-from otspec.conformance.adapters.vllm_runner import vllm_runner_chain
+from otspec.conformance.adapters.trees import eagle_tree, links_of, paths_of, sglang_tree
+from otspec.conformance.adapters.vllm import vllm_chain, vllm_runner_chain
 
 __all__ = [
     "eagle_tree",

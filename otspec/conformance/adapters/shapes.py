@@ -11,8 +11,8 @@ import numpy as np
 
 from otspec._base.arguments import as_callable
 from otspec._base.coerce import shown
-from otspec.conformance.adapters.links import links_of, paths_of
 from otspec.conformance.adapters.tensors import as_array, padded, tensor_of
+from otspec.conformance.adapters.trees import links_of, paths_of
 
 ROWS = ("draft", "target", "drafts", "uniforms")
 """What has a row for each text of a batch."""
@@ -182,13 +182,7 @@ def _parameters(function: Any) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class _Renamed:
-    """A function of keywords that says which ones it takes, so that it is handed those.
-
-    Parameters
-    ----------
-    function : callable
-    names : tuple of str
-    """
+    """A function of keywords that says which ones it takes, so that it is handed those."""
 
     function: Callable[..., Any]
     names: tuple[str, ...]

@@ -59,8 +59,6 @@ def padded(rows: Iterable[Any], width: int) -> IntArray:
     Parameters
     ----------
     rows : iterable of array, shape (n,)
-    width : int
-        At least the longest n.
 
     Raises
     ------

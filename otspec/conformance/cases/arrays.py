@@ -24,24 +24,15 @@ MOSTLY = 0.9
 class Form(Frozen):
     """What a verifier is called with.
 
-    Parameters
-    ----------
-    library : str
-        One of :data:`LIBRARIES`.
-    dtype : str
-        One of :data:`DTYPES`.
-    device : str
-        Where torch has its tensors.
-
     Raises
     ------
     ValueError
         A type that NumPy does not have, or no such device.
     """
 
-    library: str = "numpy"
-    dtype: str = "float32"
-    device: str = "cpu"
+    library: str = "numpy"  # one of LIBRARIES
+    dtype: str = "float32"  # one of DTYPES
+    device: str = "cpu"  # where torch has its tensors
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -63,8 +54,6 @@ class Form(Frozen):
 
         Parameters
         ----------
-        entries : int
-            As they were asked for.
         numbers : int
             Probabilities in the target's array; the draft's has no more.
 

@@ -32,11 +32,6 @@ RANDOMNESS = ("rng", "generator", "seed", "uniforms")
 class Verifier(Frozen):
     """A callable with the names of what it asks for.
 
-    Parameters
-    ----------
-    function : callable
-    form : Form
-
     Raises
     ------
     ValueError
@@ -193,8 +188,6 @@ def filled_behind(
     rows : mapping
         Probabilities by name, one row for a batch entry or one for each of its nodes.
     there : ndarray of bool, shape (size, nodes)
-    behind : str
-        One of :data:`otspec.conformance.cases.cases.BEHIND`.
     after : bool
         Whether the draft's row after the last draft of a block is looked at.
     """
@@ -211,14 +204,7 @@ def filled_behind(
 
 @dataclass(frozen=True, eq=False)
 class Randomness(Frozen):
-    """What a verifier gets its random numbers from.
-
-    Parameters
-    ----------
-    form : Form
-    rng : numpy.random.Generator
-    seed : int
-    """
+    """What a verifier gets its random numbers from."""
 
     form: Form
     rng: np.random.Generator

@@ -17,30 +17,18 @@ BEHIND = ("same", "garbage", "nan")
 
 @dataclass(frozen=True, eq=False)
 class Case(Frozen):
-    """A pair of small models whose rows depend on the last symbol.
+    """A pair of small models whose rows depend on the last symbol."""
 
-    Parameters
-    ----------
-    name : str
-        What is hard about it.
-    draft, target : ndarray, shape (variants, n + 1, n)
-        Row 0 is that of the text before, row s + 1 that after symbol s. The rows of a batch take
-        one of the variants at random.
-    symbols : ndarray of int, shape (vocabulary,)
-        Which symbol each token is; n for one of probability 0. The tokens of one symbol are
-        equally likely.
-    uneven : bool
-        Whether the rows of a batch have different numbers of drafts.
-    behind : str
-        One of :data:`BEHIND`: what stands where a row has no draft.
-    """
-
-    name: str
+    name: str  # what is hard about it
+    # (variants, n + 1, n): row 0 is that of the text before, row s + 1 that after symbol s. The
+    # rows of a batch take one of the variants at random.
     draft: Array
     target: Array
+    # (vocabulary,): which symbol each token is; n for one of probability 0. The tokens of one
+    # symbol are equally likely.
     symbols: IntArray
-    uneven: bool = False
-    behind: str = "same"
+    uneven: bool = False  # whether the rows of a batch have different numbers of drafts
+    behind: str = "same"  # one of BEHIND: what stands where a row has no draft
 
     @property
     def n(self) -> int:
@@ -56,6 +44,12 @@ class Case(Frozen):
     def variants(self) -> int:
         """Pairs of models."""
         return int(self.draft.shape[0])
+
+    @property
+    def ways(self) -> int:
+        """How many ways there are through a verifier, about."""
+        both = (self.draft > 0).sum() * (self.target > 0).sum()
+        return int(both) * (20 if self.uneven else 1)
 
     @cached_property
     def sizes(self) -> IntArray:
@@ -123,11 +117,8 @@ def memoryless(name: str, draft: Any, target: Any, **options: Any) -> Case:
 
     Parameters
     ----------
-    name : str
     draft, target : array_like, shape (n,)
         Weights, which are scaled to sum 1.
-    **options
-        Of :class:`Case`.
     """
     rows = [_scaled(np.asarray(weights, dtype=float)) for weights in (draft, target)]
     repeated = [np.broadcast_to(row, (1, len(row) + 1, len(row))) for row in rows]
@@ -145,7 +136,6 @@ def prompted(name: str, draft: Any, target: Any, prompts: int) -> Case:
 
     Parameters
     ----------
-    name : str
     draft, target : array_like, shape (n, n)
         Weights after each symbol.
     prompts : int

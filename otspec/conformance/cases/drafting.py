@@ -47,10 +47,8 @@ def drafted(
     law : str
         One of :data:`otspec.drafts.LAWS`, of siblings. Of distinct ones there are as many as the
         draft has tokens.
-    case : Case
     variants : ndarray of int, shape (size,)
         Which pair of models each row has.
-    rng : numpy.random.Generator
     """
     size = len(variants)
     drafts = np.zeros((size, len(parents)), dtype=np.intp)

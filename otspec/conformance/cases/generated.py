@@ -40,18 +40,10 @@ class DrawnToken(Tokens):
 
 @dataclass(frozen=True)
 class Texts(Kind):
-    """Texts of several steps.
+    """Texts of several steps."""
 
-    Parameters
-    ----------
-    step : Kind
-        What is drafted in one step, a block or a tree.
-    law : str
-        Of no matter: the engine drafts.
-    """
-
-    step: Kind
-    law: str = "iid"
+    step: Kind  # what is drafted in one step, a block or a tree
+    law: str = "iid"  # of no matter: the engine drafts
     name: ClassVar[str] = "texts"
 
     @property
@@ -80,15 +72,9 @@ class Texts(Kind):
 
 @dataclass(frozen=True)
 class Said(Texts):
-    """Texts of a given length.
+    """Texts of a given length."""
 
-    Parameters
-    ----------
-    count : int
-        Tokens of a text.
-    """
-
-    count: int = 1
+    count: int = 1  # tokens of a text
 
     @property
     def kept(self) -> tuple[int, ...]:

@@ -70,17 +70,10 @@ class Kind(Frozen, ABC):
 
 @dataclass(frozen=True)
 class Tokens(Kind):
-    """k drafts of one token.
-
-    Parameters
-    ----------
-    k : int
-    law : str
-        What they are drawn from, one of :data:`otspec.drafts.LAWS`.
-    """
+    """k drafts of one token."""
 
     k: int = 3
-    law: str = "iid"
+    law: str = "iid"  # what they are drawn from, one of otspec.drafts.LAWS
     name: ClassVar[str] = "tokens"
 
     @property
@@ -128,18 +121,10 @@ class Tokens(Kind):
 
 @dataclass(frozen=True)
 class Tree(Kind):
-    """A drafted tree.
+    """A drafted tree."""
 
-    Parameters
-    ----------
-    parents : tuple of int
-        Of each node, before it; −1 for the text.
-    law : str
-        What siblings are drawn from, one of :data:`otspec.drafts.LAWS`.
-    """
-
-    parents: tuple[int, ...] = (-1, -1, 0, 0, 1)
-    law: str = "iid"
+    parents: tuple[int, ...] = (-1, -1, 0, 0, 1)  # of each node, before it; −1 for the text
+    law: str = "iid"  # what siblings are drawn from, one of otspec.drafts.LAWS
     name: ClassVar[str] = "tree"
 
     @cached_property
@@ -188,18 +173,10 @@ class Tree(Kind):
 
 @dataclass(frozen=True)
 class Block(Tree):
-    """A block of drafts, one after another.
+    """A block of drafts, one after another."""
 
-    Parameters
-    ----------
-    parents : tuple of int
-        −1, 0, 1, ...; see :meth:`of_length`.
-    law : str
-        Of no matter: each draft is the only child.
-    """
-
-    parents: tuple[int, ...] = (-1, 0)
-    law: str = "iid"
+    parents: tuple[int, ...] = (-1, 0)  # −1, 0, 1, ...; see of_length
+    law: str = "iid"  # of no matter: each draft is the only child
     name: ClassVar[str] = "block"
 
     @classmethod

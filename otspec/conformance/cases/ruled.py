@@ -35,7 +35,6 @@ def as_maker(rule: Any, kind: str) -> Maker:
         two models and the tree. By name one of :data:`otspec.rules.RULES`,
         :data:`otspec.blocks.BLOCK_RULES`, or :data:`otspec.blocks.TREE_VERIFIERS` and
         :data:`otspec.blocks.TREE_RULES`. By name equal siblings of a tree stay apart.
-    kind : str
 
     Raises
     ------
@@ -79,13 +78,6 @@ def has_joint_law(kind: Kind, case: Case) -> bool:
 
 def joint_law(maker: Maker, kind: Kind, case: Case) -> Array:
     """Return the law of the pair of models, what is accepted, and the token after it.
-
-    Parameters
-    ----------
-    maker : callable
-        As :func:`as_maker` returns it.
-    kind : Kind
-    case : Case
 
     Returns
     -------

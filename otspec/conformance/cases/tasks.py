@@ -24,11 +24,16 @@ from otspec.conformance.cases.library import (
     plain_cases,
     text_cases,
 )
-from otspec.conformance.cases.steps import StepBatches, step_cases
 from otspec.conformance.engines import Engine, TextEngine, TokenEngine, logits_of
+from otspec.conformance.evidence.batches import (
+    KernelBatches,
+    SingleRows,
+    StepBatches,
+    long_call,
+    step_cases,
+)
 from otspec.conformance.evidence.dependence import CallPairs, DraftPairs, Pairs, RowPairs, SlotPairs
 from otspec.conformance.evidence.statistics import Statistic
-from otspec.conformance.following.kernel import KernelBatches, SingleRows, long_call
 from otspec.warping import warped
 
 WARPINGS: tuple[dict[str, Any], ...] = (
@@ -58,32 +63,15 @@ CLEAR = 0.02
 
 @dataclass(frozen=True, eq=False)
 class Task(Frozen):
-    """A test of a verifier on one case.
-
-    Parameters
-    ----------
-    verifier : Verifier
-    kind : Kind
-        Of what it is given, and says.
-    case : Case
-        What it is given.
-    law : Case
-        Whose target's law its texts have: the case, but for warping.
-    batches : type
-        How they are made and counted.
-    before : int
-        Rows of a call that come before those that are counted; 0 if all are counted.
-    large : bool
-        Whether the case is in the large vocabulary.
-    """
+    """A test of a verifier on one case."""
 
     verifier: Verifier
-    kind: Kind
-    case: Case
-    law: Case
-    batches: type[KernelBatches] = KernelBatches
-    before: int = 0
-    large: bool = False
+    kind: Kind  # of what it is given, and says
+    case: Case  # what it is given
+    law: Case  # whose target's law its texts have: the case, but for warping
+    batches: type[KernelBatches] = KernelBatches  # how they are made and counted
+    before: int = 0  # rows of a call that come before those that are counted; 0 if all are counted
+    large: bool = False  # whether the case is in the large vocabulary
 
     @property
     def numbers(self) -> int:

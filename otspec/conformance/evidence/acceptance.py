@@ -22,7 +22,6 @@ def accepted(kind: Kind, counts: IntArray) -> Estimate | None:
 
     Parameters
     ----------
-    kind : Kind
     counts : ndarray of int, shape (marks, fine cells)
     """
     by_mark = counts.sum(axis=1)
@@ -38,7 +37,6 @@ def most_accepted(kind: Kind, case: Case) -> float | None:
 
     Parameters
     ----------
-    kind : Kind
     case : Case
         Of i.i.d. drafts the optimum; of a block that of one block (Block, thm. 1).
     """

@@ -11,7 +11,7 @@ from typing import TypeAlias
 import numpy as np
 
 from otspec._base.frozen import Frozen
-from otspec.auditing.seeding import seeded
+from otspec.auditing.black_box import seeded
 from otspec.chance import CannotFollowError
 from otspec.conformance.cases.calling import Verifier
 from otspec.conformance.cases.kinds import Kind
@@ -19,13 +19,13 @@ from otspec.conformance.cases.library import needs_lengths, small_cases
 from otspec.conformance.cases.ruled import Maker, has_joint_law, joint_law
 from otspec.conformance.cases.tasks import SPECIAL, Task
 from otspec.conformance.evidence.acceptance import acceptance_note, accepted, most_accepted
+from otspec.conformance.evidence.batches import KernelBatches, Probed, probed
 from otspec.conformance.evidence.dependence import FRESH, Pairs
 from otspec.conformance.evidence.evidence import LARGEST, affordable, requirement_of
 from otspec.conformance.evidence.statistics import Statistic, joint_statistics
 from otspec.conformance.evidence.trial import Tested, tried, untried
-from otspec.conformance.exact_check import exactly_tried
+from otspec.conformance.exact_check import OutOfTimeError, exactly_tried
 from otspec.conformance.faults.explanations import explained
-from otspec.conformance.following.kernel import KernelBatches, Probed, probed
 from otspec.conformance.report.report import Finding, Report, Tried
 
 MOST_ROWS = 1 << 14
@@ -61,6 +61,8 @@ class Check(Frozen):
     seed: int
     coarse: float
     unit: int = 1
+    require: float = 1.0
+    seconds: float = math.inf
 
     def run(self, progress: Progress) -> Report:
         """Try all cases."""
@@ -84,6 +86,7 @@ class Check(Frozen):
             (*dependent, *causes, *self._notes(probe), *acceptance_note(trials[0])),
             verifier=self.tasks[0].verifier.name,
             unit=self.unit,
+            require=self.require,
         )
 
     def _sampled(self, alarm: float, probe: Probed, progress: Progress) -> list[Result]:
@@ -115,21 +118,26 @@ class Check(Frozen):
             It cannot be followed.
         """
         small = [task for task in self.tasks if not task.costly and task.batches is KernelBatches]
-        results = []
-        for done, task in enumerate(small, start=1):
+        results: dict[str, Result] = {}
+        deadline = time.monotonic() + self.seconds
+        for task in (
+            sorted(small, key=lambda each: each.case.ways) if deadline < math.inf else small
+        ):
             tests = self._tests(task, self.false_alarm, 1)
             try:
                 trial, finding = exactly_tried(
-                    task.verifier, task.kind, task.case, tests, self.rounding
+                    task.verifier, task.kind, task.case, tests, self.rounding, deadline
                 )
+            except OutOfTimeError:
+                trial, finding = replace(untried(task.case.name, tests), short=True), None
             except CannotFollowError as error:
                 raise ValueError(
                     f"mode is 'exact', and the verifier cannot be followed on {task.case.name!r}: "
                     f"{error}; test it by samples with mode='kernel'"
                 ) from error
-            results.append((task, trial, finding))
-            progress(done, len(small))
-        return results
+            results[task.case.name] = task, trial, finding
+            progress(len(results), len(small))
+        return [results[task.case.name] for task in small]
 
     def _refuse_hidden(self, alarm: float) -> None:
         """Refuse to detect what rounding hides, whatever the number of samples."""
@@ -187,7 +195,7 @@ class Check(Frozen):
     ) -> tuple[Tried, Finding | None]:
         """Try one case with at most so many probabilities."""
         needed = self._rows(task, alarm)
-        most = int(numbers / task.numbers) // task.together * task.together
+        most = max(0, int(numbers / task.numbers) // task.together * task.together)
         tests = self._tests(task, alarm, max(1, most))
         randomness = task.verifier.randomness(int(rng.integers(2**31)))
         marked = len(tests) > 1

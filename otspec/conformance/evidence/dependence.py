@@ -11,8 +11,8 @@ from otspec._base.arithmetic import IntArray
 from otspec.conformance.cases.cases import Case
 from otspec.conformance.cases.drafting import Sample
 from otspec.conformance.cases.kinds import Kind
+from otspec.conformance.evidence.batches import KernelBatches
 from otspec.conformance.evidence.statistics import Statistic, dependence
-from otspec.conformance.following.kernel import KernelBatches
 
 REDRAWN = 20
 """How often drafts are drawn anew that are those of another row."""

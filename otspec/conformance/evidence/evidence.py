@@ -32,33 +32,15 @@ LARGEST = 10**9
 
 @dataclass(frozen=True)
 class Requirement:
-    """What a test of one law takes.
+    """What a test of one law takes."""
 
-    Parameters
-    ----------
-    cells : int
-        Of the law.
-    detect : float
-        The total variation to be found with probability 1 − :data:`MISS`.
-    false_alarm : float
-        The probability with which a right law is ever called wrong.
-    rounding : float
-        Errors of a probability, relative and absolute, that count as rounding.
-    size : int
-        Samples.
-    concentration : float
-        Pseudo-counts of the prior.
-    peak : float
-        The largest probability of the law, or less.
-    """
-
-    cells: int
-    detect: float
-    false_alarm: float
-    rounding: float
-    size: int
-    concentration: float
-    peak: float = 0.0
+    cells: int  # of the law
+    detect: float  # the total variation to be found with probability 1 − MISS
+    false_alarm: float  # the probability with which a right law is ever called wrong
+    rounding: float  # errors of a probability, relative and absolute, that count as rounding
+    size: int  # samples
+    concentration: float  # pseudo-counts of the prior
+    peak: float = 0.0  # the largest probability of the law, or less
 
     @property
     def threshold(self) -> float:
@@ -68,18 +50,10 @@ class Requirement:
 
 @dataclass(frozen=True)
 class Sizes:
-    """A test of one law, but for its size.
+    """A test of one law, but for its size."""
 
-    Parameters
-    ----------
-    cells : int
-        Of the law.
-    false_alarm, rounding, peak : float
-        As in :class:`Requirement`.
-    """
-
-    cells: int
-    false_alarm: float
+    cells: int  # of the law
+    false_alarm: float  # as in Requirement
     rounding: float
     peak: float
 
@@ -129,8 +103,6 @@ def raised(detect: float | Array, peak: float) -> Any:
 
     Parameters
     ----------
-    detect : float or ndarray
-        A total variation δ, or several.
     peak : float
         The largest probability M of the law, or less. Whatever cells gain, they have probability a
         with a (1 − a) ≤ M (1 − M) if M is above 1/2, and ≤ 1/4 in any case; the statistic is at
@@ -182,12 +154,6 @@ def requirement_of(
 class Evidence(Frozen):
     """The evidence of counts against a law.
 
-    Parameters
-    ----------
-    expected : ndarray, shape (cells,)
-        The law.
-    needs : Requirement
-
     Notes
     -----
     The hypothesis is that no cell is likelier than (1 + 2 ρ) e, where e is the law mixed with the
@@ -203,7 +169,7 @@ class Evidence(Frozen):
         # Cells that only rounding reaches add next to nothing to Pearson's statistic.
         self.freedom = max(int(np.count_nonzero(total > needs.rounding)) - 1, 1)
 
-    expected: Array
+    expected: Array  # (cells,): the law
 
     def logarithm(self, counts: IntArray) -> float:
         """Return the logarithm of the evidence.

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import product
 from typing import Protocol
 
@@ -28,13 +30,7 @@ class Looked(Protocol):
 
 @dataclass(frozen=True)
 class TextsOnly:
-    """Texts of T symbols, without marks.
-
-    Parameters
-    ----------
-    length : int
-    marks : int
-    """
+    """Texts of T symbols, without marks."""
 
     length: int
     marks: int = 1
@@ -42,25 +38,13 @@ class TextsOnly:
 
 @dataclass(frozen=True, eq=False)
 class Statistic(Frozen):
-    """A law that the counts of a case are compared with.
-
-    Parameters
-    ----------
-    name : str
-    cells : ndarray of int, shape (marks, fine cells)
-        To which cell each fine cell belongs.
-    expected : ndarray, shape (cells,)
-    labels : tuple of str
-        What each cell is, such as ``text (0, 2)``.
-    meaning : str
-        What it means if this law is another, where its name does not say so.
-    """
+    """A law that the counts of a case are compared with."""
 
     name: str
-    cells: IntArray
-    expected: Array
-    labels: tuple[str, ...]
-    meaning: str = ""
+    cells: IntArray  # (marks, fine cells): to which cell each fine cell belongs
+    expected: Array  # (cells,)
+    labels: tuple[str, ...]  # what each cell is, such as ``text (0, 2)``
+    meaning: str = ""  # what it means if this law is another, where its name does not say so
 
     def counts(self, fine: IntArray) -> IntArray:
         """Return the counts of cells, from those of fine cells."""
@@ -113,8 +97,6 @@ def joint_statistics(kind: Kind, case: Case, law: Array) -> list[Statistic]:
 
     Parameters
     ----------
-    kind : Kind
-    case : Case
     law : ndarray, shape (variants, accepted, n)
         Of :func:`otspec.conformance.cases.ruled.joint_law`.
     """
@@ -183,3 +165,50 @@ def _name(length: int, whole: int) -> str:
     if length == whole:
         return "law of the text"
     return "law of the first token" if length == 1 else f"law of the first {length} tokens"
+
+
+def no_answers(kind: Kind, case: Case) -> Array:
+    """Return chances of 0 of the cells of :func:`.statistics.fine_counts`.
+
+    Returns
+    -------
+    ndarray, shape (marks, fine cells)
+    """
+    return np.zeros((kind.marks, case.variants * case.n**kind.length + 1))
+
+
+def add_answer(
+    law: Array, case: Case, variant: int, mark: int, symbols: Sequence[int], mass: float
+) -> None:
+    """Add the chance of an answer to those of the texts that begin with it.
+
+    The target says what follows the verifier's token.
+
+    Parameters
+    ----------
+    law : ndarray, shape (marks, fine cells)
+        Changed in place.
+    symbols : sequence of int
+        What is kept and the token after it; n for a token of probability 0.
+    """
+    if case.n in symbols:
+        law[mark, -1] += mass
+        return
+    texts = (law.shape[1] - 1) // case.variants
+    first, width = variant * texts, texts
+    for symbol in symbols:
+        width //= case.n
+        first += symbol * width
+    law[mark, first : first + width] += mass * _continued(case, variant, symbols[-1], width)
+
+
+@lru_cache(maxsize=4096)
+def _continued(case: Case, variant: int, symbol: int, texts: int) -> Array:
+    """Return the target's law of the texts after a symbol, of which there are so many."""
+    if texts == 1:
+        return np.ones(1)
+    rows = [
+        row * _continued(case, variant, following, texts // case.n)
+        for following, row in enumerate(case.target[variant, symbol + 1])
+    ]
+    return np.concatenate(rows)

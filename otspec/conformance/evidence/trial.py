@@ -15,15 +15,7 @@ from otspec.conformance.report.report import Finding, Tried
 
 
 class FaultError(Exception):
-    """A verifier does what no right one does.
-
-    Parameters
-    ----------
-    statistic : str
-        ``call`` if it raised something, else ``impossible``.
-    reason : str
-    traceback : str, optional
-    """
+    """A verifier does what no right one does."""
 
     def __init__(self, statistic: str, reason: str, traceback: str | None = None) -> None:
         super().__init__(reason)
@@ -55,15 +47,9 @@ def tried(
 
     Parameters
     ----------
-    name : str
-        Of the case.
     batch : callable
         Takes how many rows to verify; returns how often each fine cell was seen, in so many rows
         or more, and raises :class:`FaultError`.
-    tests : sequence of Tested
-        The law of the text first.
-    largest : int
-        Rows of one batch.
     """
     running = [(test, test.evidence) for test in tests]
     counts = np.zeros(tests[0].last.cells.shape, dtype=np.int64)

@@ -7,8 +7,7 @@ from otspec.conformance.faults import draws as _draws
 from otspec.conformance.faults import randomness as _randomness
 from otspec.conformance.faults import residuals as _residuals
 from otspec.conformance.faults import shared_noise as _shared_noise
-from otspec.conformance.faults.base import FAULTS, Fault
-from otspec.conformance.faults.distribution import joint_law
+from otspec.conformance.faults.base import FAULTS, Fault, joint_law
 from otspec.conformance.faults.machine import Machine
 from otspec.conformance.faults.rules import RIGHT_RULES, RightRule, rules_of
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from otspec.conformance.faults.base import known
-from otspec.conformance.faults.machine import Machine, Row
+from otspec.conformance.faults.machine import TEXT, Machine, Row
 
 RATIO = "accept with probability min(1, target / draft), and nothing else"
 WEIGHTED = ("block", "tree")
@@ -132,8 +132,8 @@ class NoCap(Machine):
     def weight(self, above: float, wanted: float, offered: float) -> float:
         return above * self.odds(wanted, offered) if above > 0 else 0.0
 
-    def step(self, rest: float, weight: float) -> float:
-        return super().step(rest, min(weight, 1.0))
+    def allowed(self, total: float, weight: float) -> float:
+        return super().allowed(total, min(weight, 1.0))
 
 
 @known("full block accepted without the running cap", "test the whole block with the capped weight",
@@ -141,7 +141,11 @@ class NoCap(Machine):
 class FullBlock(Machine):
     """The whole block is tested with the product of all ratios, without the running cap."""
 
-    def last_weight(self, weight: float, product: float) -> float:
+    def last_weight(self, drafts: Machine, weight: float) -> float:
+        product = 1.0
+        for node, token in enumerate(self, start=TEXT):
+            ratio = self.odds(self.target(node)[token], self.draft(node)[token])
+            product = product * ratio if product > 0 else 0.0
         return product
 
 
@@ -159,7 +163,7 @@ class NoProduct(Machine):
 class InnerWeight(Machine):
     """An inner draft is kept with its weight w, not with S / (S + 1 − w)."""
 
-    def step(self, rest: float, weight: float) -> float:
+    def allowed(self, total: float, weight: float) -> float:
         return weight
 
 
@@ -168,8 +172,8 @@ class InnerWeight(Machine):
 class InnerRest(Machine):
     """An inner draft is kept with the sum S of the residual, not with S / (S + 1 − w)."""
 
-    def step(self, rest: float, weight: float) -> float:
-        return rest
+    def allowed(self, total: float, weight: float) -> float:
+        return total
 
 
 @known("residual without the weight", "take the residual of w target − draft", WEIGHTED)

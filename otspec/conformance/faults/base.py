@@ -1,13 +1,23 @@
-"""A known fault, and the table of all of them."""
+"""A known fault, the table of all of them, and their exact laws on a case."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from functools import lru_cache
+from typing import Any, TypeVar, cast
 
+import numpy as np
+
+from otspec._base.arithmetic import Array, Number
 from otspec._base.registry import Registry, instance_of
-from otspec.conformance.faults.machine import Machine
+from otspec.chance import LEAST, law_of
+from otspec.conformance.cases.cases import Case, after_any_symbol
+from otspec.conformance.cases.generated import Texts
+from otspec.conformance.cases.kinds import Kind
+from otspec.conformance.evidence.statistics import add_answer, no_answers
+from otspec.conformance.faults.machine import Machine, Setting, Told
+from otspec.conformance.faults.rules import RightRule
 
 Part = TypeVar("Part", bound=type[Any])
 EVERY = ("tokens", "block", "tree")
@@ -15,30 +25,16 @@ EVERY = ("tokens", "block", "tree")
 
 @dataclass(frozen=True)
 class Fault:
-    """A mistake that verifiers are known to make.
+    """A mistake that verifiers are known to make."""
 
-    Parameters
-    ----------
-    name : str
-        In plain words, such as ``"residual not renormalised"``.
-    sentence : str
-        What goes wrong.
-    fix : str
-        What to do about it.
-    machine : type
-        A :class:`~otspec.conformance.faults.machine.Machine` that has the fault, whatever rule
-        runs it; or a :class:`~otspec.conformance.faults.shared_noise.SharedNoise`.
-    kinds : tuple of str
-        The kinds it can be in.
-    pipeline : bool
-        Whether only an engine that drafts can have it: drafts that are given hide it.
-    """
-
-    name: str
-    sentence: str
-    fix: str
+    name: str  # in plain words, such as ``"residual not renormalised"``
+    sentence: str  # what goes wrong
+    fix: str  # what to do about it
+    # A Machine that has the fault, whatever rule runs
+    # it; or a SharedNoise
     machine: type[Any]
-    kinds: tuple[str, ...] = EVERY
+    kinds: tuple[str, ...] = EVERY  # the kinds it can be in
+    # Whether only an engine that drafts can have it: drafts that are given hide it
     pipeline: bool = False
 
     @property
@@ -68,3 +64,81 @@ def known(
         return machine
 
     return add
+
+
+MOST_WAYS = 20_000
+"""The most ways through a verifier that are followed on one case."""
+
+
+def joint_law(machine: type[Machine], rule: RightRule, kind: Kind, case: Case) -> Array:
+    """Return how likely each mark is with each text, shape (marks, fine cells).
+
+    Returns
+    -------
+    ndarray
+        As :func:`otspec.conformance.evidence.statistics.fine_counts` counts: the target says what
+        follows the verifier's token.
+
+    Raises
+    ------
+    CannotFollowError
+        There are more than :data:`MOST_WAYS` ways through the verifier.
+    """
+    return _joint_law(cast(Any, machine), rule, kind, case)
+
+
+@lru_cache(maxsize=16384)
+def _joint_law(machine: Any, rule: RightRule, kind: Kind, case: Case) -> Array:
+    law = no_answers(kind, case)
+    if isinstance(kind, Texts):
+        for variant, text, chance in _said(machine, rule, kind, case):
+            add_answer(law, case, variant, 0, text, chance)
+    else:
+        for variant, laws in enumerate(_steps(machine, rule, kind, case)):
+            for told, mass in laws.items():
+                add_answer(law, case, variant, told.mark, told.text, float(mass))
+    law /= case.variants
+    law.flags.writeable = False
+    return law
+
+
+def _steps(machine: Any, rule: RightRule, kind: Kind, case: Case) -> list[dict[Told, Number]]:
+    """Return the law of what one step says, for each pair of models."""
+    setting = Setting.of(kind, case)
+
+    def law(variant: int) -> dict[Told, Number]:
+        return law_of(
+            lambda chance: rule.run(machine(setting, variant, chance)), least=LEAST, most=MOST_WAYS
+        )
+
+    return [law(variant) for variant in range(case.variants)]
+
+
+def _said(
+    machine: Any, rule: RightRule, kind: Texts, case: Case
+) -> Iterator[tuple[int, tuple[int, ...], float]]:
+    """Yield the texts of several steps, each with its pair of models and its probability."""
+    steps = _steps(machine, rule, kind.step, after_any_symbol(case))
+    for variant in range(case.variants):
+        begun: dict[tuple[int, ...], float] = {(): 1.0}
+        while begun:
+            longer: dict[tuple[int, ...], float] = {}
+            for text, mass in begun.items():
+                after = text[-1] + 1 if text else 0
+                for told, chance in steps[variant * (case.n + 1) + after].items():
+                    whole = (*text, *told.text)[: kind.length]
+                    if len(whole) == kind.length or case.n in whole:
+                        yield variant, whole, mass * float(chance)
+                    else:
+                        longer[whole] = longer.get(whole, 0.0) + mass * float(chance)
+            begun = longer
+
+
+def total_variation(law: Array, right: Array) -> float:
+    """Return the total variation between two laws of texts, whatever the marks."""
+    return float(np.abs(law.sum(axis=0) - right).sum() / 2)
+
+
+def right_law(kind: Kind, case: Case) -> Array:
+    """Return the law of fine cells that the target has."""
+    return np.append(case.texts(kind.length).ravel() / case.variants, 0.0)

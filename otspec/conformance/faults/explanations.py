@@ -11,14 +11,13 @@ from otspec._base.arithmetic import Array, IntArray
 from otspec._base.frozen import Frozen
 from otspec.chance import CannotFollowError
 from otspec.conformance.cases.cases import Case
-from otspec.conformance.cases.generated import DrawnToken
-from otspec.conformance.cases.kinds import Kind, Tokens, Tree
+from otspec.conformance.cases.generated import DrawnToken, Texts
+from otspec.conformance.cases.kinds import Kind
 from otspec.conformance.cases.tasks import Task
+from otspec.conformance.evidence.batches import KernelBatches
 from otspec.conformance.evidence.evidence import Evidence, Requirement
-from otspec.conformance.faults.base import FAULTS, Fault, faults_of
-from otspec.conformance.faults.distribution import joint_law
+from otspec.conformance.faults.base import FAULTS, Fault, faults_of, joint_law
 from otspec.conformance.faults.rules import RightRule, rules_of
-from otspec.conformance.following.kernel import KernelBatches
 from otspec.conformance.report.report import Finding, Tried
 
 MISFIT = 1e-6
@@ -39,28 +38,12 @@ TIE = 1e-6
 
 @dataclass(frozen=True, eq=False)
 class Seen(Frozen):
-    """What was seen on one case.
-
-    Parameters
-    ----------
-    case : Case
-    counts : ndarray of int, shape (marks, fine cells)
-    needs : Requirement
-        Of the test of the case.
-    off : bool
-        Whether there is a finding.
-    """
+    """What was seen on one case."""
 
     case: Case
-    counts: IntArray
-    needs: Requirement
-    off: bool
-
-    @property
-    def ways(self) -> int:
-        """How many ways there are through a verifier, about."""
-        both = (self.case.draft > 0).sum() * (self.case.target > 0).sum()
-        return int(both) * (20 if self.case.uneven else 1)
+    counts: IntArray  # (marks, fine cells)
+    needs: Requirement  # of the test of the case
+    off: bool  # whether there is a finding
 
 
 @dataclass
@@ -76,13 +59,6 @@ class Candidate:
 def explanations(kind: Kind, seen: Iterable[Seen], *, pipeline: bool = False) -> list[str]:
     """Return the known faults that explain what was seen on all cases together.
 
-    Parameters
-    ----------
-    kind : Kind
-    seen : iterable of Seen
-    pipeline : bool
-        Whether the engine drafted.
-
     Returns
     -------
     list of str
@@ -92,10 +68,11 @@ def explanations(kind: Kind, seen: Iterable[Seen], *, pipeline: bool = False) ->
     order = looked_at(seen)
     if not (order and order[0].off):
         return []
+    step = kind.step if isinstance(kind, Texts) else kind
     left = [
         Candidate(fault, rule)
-        for rule in rules_of(kind)
-        for fault in faults_of(kind.name)
+        for rule in rules_of(step)
+        for fault in faults_of(step.name)
         if pipeline or not fault.pipeline
     ]
     marked = any(each.counts[1:].any() for each in order)
@@ -108,7 +85,7 @@ def explanations(kind: Kind, seen: Iterable[Seen], *, pipeline: bool = False) ->
 def looked_at(seen: Iterable[Seen]) -> list[Seen]:
     """Return the cases that are compared: with findings before others, simple before hard."""
     small = [each for each in seen if each.case.vocabulary == each.case.n and each.counts.any()]
-    small.sort(key=lambda each: each.ways)
+    small.sort(key=lambda each: each.case.ways)
     failing = [each for each in small if each.off][:FAILING]
     others = [each for each in small if not each.off][-PASSING:]
     return failing + others
@@ -171,8 +148,8 @@ def explained(
         if task.batches is KernelBatches and task.law is task.case and not task.before
     ]
     kind = tasks[0].kind
-    drafts = isinstance(kind, DrawnToken)
-    names = explanations(kind, seen, pipeline=drafts) if isinstance(kind, (Tokens, Tree)) else []
+    drafts = isinstance(kind, (DrawnToken, Texts))
+    names = explanations(kind, seen, pipeline=drafts)
     findings = [
         replace(found, looks_like=found.looks_like or tuple(names)) if found.observed else found
         for _, found in results

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
@@ -30,21 +30,12 @@ class Told(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Setting:
-    """A case as lists of Python, whose single numbers are read faster than those of arrays.
-
-    Parameters
-    ----------
-    kind : Kind
-    draft, target : list
-        As those of :class:`~otspec.conformance.cases.cases.Case`.
-    sets : list of tuple of bool
-        Which nodes may be there, each equally often.
-    """
+    """A case as lists of Python, whose single numbers are read faster than those of arrays."""
 
     kind: Kind
-    draft: list[list[list[float]]]
+    draft: list[list[list[float]]]  # as those of Case
     target: list[list[list[float]]]
-    sets: list[tuple[bool, ...]]
+    sets: list[tuple[bool, ...]]  # which nodes may be there, each equally often
 
     @classmethod
     def of(cls, kind: Kind, case: Case) -> Setting:
@@ -59,19 +50,16 @@ class Setting:
 
 
 class Machine(Chance):
-    """The parts of a right verifier, which the program of a rule runs: its rows, chance and answer.
+    """The parts of a right verifier, of which a fault replaces one.
 
+    It stands for all that the program of a rule reads: for the drafted tree, for the chance, and
+    for the rule itself with its formulas (:class:`otspec.blocks.block_verification.LastToFirst`).
     Drafts are drawn when they are first looked at, so that what is not looked at is no branch.
 
     Parameters
     ----------
-    setting : Setting
     variant : int
         The pair of models of this row of the batch.
-    chance : Branch
-        What makes the random choices.
-    drafts : sequence of int, optional
-        The drafts, where they are given.
     """
 
     def __init__(
@@ -85,6 +73,20 @@ class Machine(Chance):
         """The child that a rule's program looked at last."""
         sets = setting.sets
         self.there = sets[chance.choose([1] * len(sets))] if len(sets) > 1 else sets[0]
+
+    # The drafted tree: tokens by node, in the order of drawing.
+
+    def __len__(self) -> int:
+        return sum(self.there)
+
+    def __getitem__(self, node: int) -> int:
+        return self.token(node)
+
+    def __iter__(self) -> Iterator[int]:
+        """Yield the drafts, each of which is tested before the next is drawn."""
+        for node in range(len(self)):
+            self.tested = node
+            yield self.token(node)
 
     # Drafting.
 
@@ -192,18 +194,28 @@ class Machine(Chance):
         """Return the weight of a node that is below one of a weight."""
         return min(1.0, above * self.odds(wanted, offered)) if above > 0 else 0.0
 
-    def last_weight(self, weight: float, product: float) -> float:
-        """Return the chance of the last node, from its weight and its ratio with no cap."""
+    def last_weight(self, drafts: Machine, weight: float) -> float:
+        """Return the chance of a whole block of a weight."""
         return weight
 
     def scaled(self, weight: float, wanted: Row) -> Row:
         """Return the target that is wanted at a node of a weight."""
         return [weight * q for q in wanted]
 
-    def step(self, rest: float, weight: float) -> float:
+    def left_over(self, node: int, weight: float, wanted: Row, offered: Row) -> tuple[float, Row]:
+        """Return the sum of what is still wanted at a node of a weight, and its distribution."""
+        row = self.scaled(weight, wanted)
+        total = sum(max(q - p, 0.0) for q, p in zip(row, offered, strict=True))
+        return total, self.residual(node, row, offered)
+
+    def allowed(self, total: float, weight: float) -> float:
         """Return the chance to keep an inner node, or its weight after a child is deleted."""
-        total = rest + 1 - weight
-        return rest / total if total > 0 else 1.0
+        whole = total + 1 - weight
+        return total / whole if whole > 0 else 1.0
+
+    def keeps(self, node: int, weight: float, chance: Chance) -> bool:
+        """Return whether the text up to a node is kept."""
+        return node == TEXT or self.passes(min(1.0, weight), node)
 
     # Its draws, and what it returns.
 
@@ -218,6 +230,13 @@ class Machine(Chance):
     def bonus(self, node: int) -> int:
         """Draw the token after a node without children."""
         return self.draw(self.target(node))
+
+    def told(self, found: Any) -> Told:
+        """Return what the verifier says where its program found a node, and weights after it."""
+        node, weights = found if isinstance(found, tuple) else (found, None)
+        whole = weights is None or not self.children(node)
+        token = self.bonus(node) if whole else self.correction(node, weights)
+        return self.answer(node, token)
 
     def path(self, node: int) -> tuple[int, ...]:
         """Return the nodes from the text to a node."""

@@ -2,48 +2,122 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache, reduce
+from typing import Any
 
 import numpy as np
 
 from otspec._base.parents import children_of
+from otspec.blocks import BlockVerification, TokenVerification, TraversalVerify
+from otspec.blocks.trees.verifiers.draft_selection import selected_by_depth
+from otspec.chance import Chance
 from otspec.conformance.cases.kinds import Kind
 from otspec.conformance.faults.machine import TEXT, Machine, Row, Told
-from otspec.conformance.faults.programs import Select, Selection, by_program
 from otspec.rules import (
     KSequential,
     PairRule,
     PooledSelection,
     PooledSelectionWithoutReplacement,
     RecursiveRejection,
+    Rule,
     SpecHub,
 )
+from otspec.rules.rejection.k_sequential_rho import accepted_each
+
+Selection = tuple[int | None, int]
+"""The accepted child, if there is one, and the token."""
+Select = Callable[[Machine, int], Selection]
+"""Selects among the children of a node."""
+
+
+def by_program(rule: type[Rule]) -> Select:
+    """Return the selection among the children of a node by a rule's own program."""
+    verify: Callable[[Any, Sequence[int], Chance], Any] = rule.verify
+
+    def select(machine: Machine, node: int) -> Selection:
+        children = _Children(machine, node)
+        found = verify(_RuleAt(machine, node, len(children)), children, machine)
+        if isinstance(found, int):
+            child = children.nodes[found]
+            return child, machine.token(child)
+        return None, machine.correction(node, found)
+
+    return select
+
+
+class _Children(Sequence[int]):
+    """The drafts after a node as a rule for one token takes them: each is drawn when looked at."""
+
+    def __init__(self, machine: Machine, node: int) -> None:
+        self.machine, self.nodes = machine, machine.children(node)
+
+    def __len__(self) -> int:
+        return len(self.nodes)
+
+    def __getitem__(self, place: Any) -> Any:
+        """Return the token of a draft, or of several."""
+        one = self.machine.token
+        return (
+            list(map(one, self.nodes[place]))
+            if isinstance(place, slice)
+            else one(self.nodes[place])
+        )
+
+    def __iter__(self) -> Iterator[int]:
+        """Yield the drafts, each of which is tested before the next is drawn."""
+        for node in self.nodes:
+            self.machine.tested = node
+            yield self.machine.token(node)
+
+
+class _RuleAt:
+    """What the program of a rule for one token reads of itself at a node: parts of a verifier."""
+
+    def __init__(self, machine: Machine, node: int, k: int) -> None:
+        self.machine, self.node, self.k = machine, node, k
+        self.target, self.draft = machine.target(node), machine.draft(node)
+
+    def offered(self, earlier: Sequence[int]) -> Row:
+        """Return what is left of the draft after earlier siblings."""
+        return reduce(self.machine.left, earlier, self.draft)
+
+    def residual(self, wanted: Row, offered: Row) -> Row:
+        """Return what is still wanted after a rejection."""
+        return self.machine.residual(self.node, wanted, offered)
+
+    @cached_property
+    def rho(self) -> float:
+        """By how much K-Seq inflates the draft."""
+        return _rho(tuple(self.draft), tuple(self.target), self.k)
+
+    @property
+    def correction(self) -> Row:
+        """What K-Seq draws from after all rejections."""
+        kept = accepted_each(np.array(self.draft), np.array(self.target), self.rho).tolist()
+        rounds = sum((1 - sum(kept)) ** i for i in range(self.k))
+        return self.residual(self.target, [rounds * mass for mass in kept])
+
+
+@lru_cache(maxsize=4096)
+def _rho(draft: tuple[float, ...], target: tuple[float, ...], k: int) -> float:
+    try:
+        return float(KSequential(draft, target, k, normalize=True).rho)
+    except ValueError:
+        return 1.0
 
 
 @dataclass(frozen=True)
 class RightRule:
-    """A rule that verifies drafts of a kind without loss.
-
-    Parameters
-    ----------
-    name : str
-    kind : str
-        What it takes, by the name of the kind.
-    run : callable
-        Takes a :class:`~otspec.conformance.faults.machine.Machine`, and returns what it says.
-    law : str or None
-        What siblings have to be drawn from; None where there are none.
-    batch : str
-        Its function in :mod:`otspec.batch`.
-    """
+    """A rule that verifies drafts of a kind without loss."""
 
     name: str
-    kind: str
+    kind: str  # what it takes, by the name of the kind
+    # Takes a Machine, and returns what it says
     run: Callable[[Machine], Told]
-    law: str | None
-    batch: str
+    law: str | None  # what siblings have to be drawn from; None where there are none
+    batch: str  # its function in :mod:`otspec.batch`
 
     def takes(self, kind: Kind) -> bool:
         """Return whether the rule verifies drafts of a kind."""
@@ -111,80 +185,25 @@ def selection(select: Select) -> Callable[[Machine], Told]:
 
 
 def by_depth(select: Select) -> Callable[[Machine], Told]:
-    """Return the rule that goes down a tree."""
+    """Return the rule that goes down a tree, and on from a child that happens to be drawn."""
 
     def run(machine: Machine) -> Told:
-        node = TEXT
-        while children := machine.children(node):
+        def selected(node: int, tokens: Sequence[int]) -> Any:
             _, token = select(machine, node)
-            same = [child for child in children if machine.token(child) == token]
-            if not same:
-                return machine.answer(node, token)
-            node = same[0]
-        return machine.answer(node, machine.bonus(node))
+            return tokens.index(token) if token in tokens else (token,)
+
+        found: Any = selected_by_depth(selected, machine)
+        if isinstance(found, tuple):
+            node, (token,) = found
+            return machine.answer(node, token)
+        return machine.told(found)
 
     return run
 
 
-def down_a_chain(machine: Machine) -> Told:
-    """Token verification of a block: maximal coupling, place by place."""
-    node = TEXT
-    while machine.children(node):
-        child, token = _IN_TURN(machine, node)
-        if child is None:
-            return machine.answer(node, token)
-        node = child
-    return machine.answer(node, machine.bonus(node))
-
-
-def whole_block(machine: Machine) -> Told:
-    """Block verification as published, from the last draft back."""
-    weights, product, size = [1.0], 1.0, sum(machine.there)
-    for node in range(size):
-        token = machine.token(node)
-        wanted, offered = machine.target(node - 1)[token], machine.draft(node - 1)[token]
-        weights.append(machine.weight(weights[-1], wanted, offered))
-        product = product * machine.odds(wanted, offered) if product > 0 else 0.0
-    last = size - 1
-    if last == TEXT or machine.passes(min(1.0, machine.last_weight(weights[-1], product)), last):
-        return machine.answer(last, machine.bonus(last))
-    for node in range(last - 1, TEXT - 1, -1):
-        wanted_row = machine.scaled(weights[node + 1], machine.target(node))
-        draft = machine.draft(node)
-        rest = sum(max(q - p, 0.0) for q, p in zip(wanted_row, draft, strict=True))
-        if node == TEXT or machine.passes(machine.step(rest, weights[node + 1]), node):
-            break
-    return machine.answer(node, machine.correction(node, machine.residual(node, wanted_row, draft)))
-
-
-def leaf_to_root(machine: Machine) -> Told:
-    """Traversal verification: leaves are kept or deleted, depth first."""
-    wanted: dict[int, Row] = {TEXT: machine.target(TEXT)}
-    offered: dict[int, Row] = {TEXT: machine.draft(TEXT)}
-    below: dict[int, list[int]] = {TEXT: machine.children(TEXT)}
-    weights = {TEXT: 1.0}
-    while True:
-        node = TEXT
-        while below[node]:
-            parent, node = node, below[node][0]
-            if node not in weights:
-                token = machine.token(node)
-                weights[node] = machine.weight(
-                    weights[parent], wanted[parent][token], offered[parent][token]
-                )
-                wanted[node], offered[node] = machine.target(node), machine.draft(node)
-                below[node] = machine.children(node)
-        if node == TEXT or machine.passes(weights[node], node):
-            whole = not machine.children(node)
-            token = machine.bonus(node) if whole else machine.correction(node, wanted[node])
-            return machine.answer(node, token)
-        parent = machine.kind.parents[node]
-        below[parent].pop(0)
-        row = machine.scaled(weights[parent], wanted[parent])
-        rest = sum(max(q - p, 0.0) for q, p in zip(row, offered[parent], strict=True))
-        weights[parent] = machine.step(rest, weights[parent])
-        wanted[parent] = machine.residual(parent, row, offered[parent])
-        offered[parent] = machine.left(offered[parent], machine.token(node))
+def whole(rule: type[Any]) -> Callable[[Machine], Told]:
+    """Return the rule that a program for blocks or trees is."""
+    return lambda machine: machine.told(rule.verify(machine, machine, machine))
 
 
 _IN_TURN, _K_SEQ = by_program(RecursiveRejection), by_program(KSequential)
@@ -215,8 +234,8 @@ RIGHT_RULES = tuple(
             "pooled_selection_without_replacement",
         ),
         ("SpecHub", "tokens", selection(by_kernel(SpecHub)), "hub", "spechub"),
-        ("token verification", "block", down_a_chain, None, "token_verification"),
-        ("block verification", "block", whole_block, None, "block_verification"),
+        ("token verification", "block", whole(TokenVerification), None, "token_verification"),
+        ("block verification", "block", whole(BlockVerification), None, "block_verification"),
         ("recursive rejection by depth", "tree", by_depth(_IN_TURN), "iid", _TREE),
         (
             "recursive rejection without replacement by depth",
@@ -234,11 +253,11 @@ RIGHT_RULES = tuple(
             _DISTINCT,
             _TREE,
         ),
-        ("traversal verification", "tree", leaf_to_root, "iid", "traversal_verification"),
+        ("traversal verification", "tree", whole(TraversalVerify), "iid", "traversal_verification"),
         (
             "traversal verification without replacement",
             "tree",
-            leaf_to_root,
+            whole(TraversalVerify),
             _DISTINCT,
             "traversal_verification",
         ),

@@ -28,35 +28,18 @@ Race = Callable[[Array, int, int], int]
 
 @dataclass(frozen=True, eq=False)
 class Step(Frozen):
-    """The drafts of one row of a batch.
-
-    Parameters
-    ----------
-    row : int
-    start : int
-        Tokens of the text before the drafts.
-    number : int
-        Steps before this one.
-    parents : tuple of int
-    drafts : sequence of int
-        The token of each node.
-    there : sequence of bool
-        Which nodes count.
-    target, draft : ndarray, shape (nodes + 1, n)
-        Rows after the text and each node.
-    race : callable
-        Takes weights, a row of the batch and how many tokens its noise is ahead of the beginning of
-        its step; returns the token that is first.
-    """
+    """The drafts of one row of a batch."""
 
     row: int
-    start: int
-    number: int
+    start: int  # tokens of the text before the drafts
+    number: int  # steps before this one
     parents: tuple[int, ...]
-    drafts: Sequence[int]
-    there: Sequence[bool]
-    target: Array
+    drafts: Sequence[int]  # the token of each node
+    there: Sequence[bool]  # which nodes count
+    target: Array  # (nodes + 1, n): rows after the text and each node
     draft: Array
+    # Takes weights, a row of the batch and how many tokens its noise is ahead of the beginning of
+    # its step; returns the token that is first
     race: Race
 
     def children(self, node: int) -> list[int]:
@@ -66,21 +49,12 @@ class Step(Frozen):
 
 @dataclass(frozen=True, eq=False)
 class Seen(Frozen):
-    """What an engine said on one case.
-
-    Parameters
-    ----------
-    kind : Kind
-    case : Case
-    rows : Rows
-    texts : ndarray of int, shape (size, T)
-        Symbols; −1 behind the last.
-    """
+    """What an engine said on one case."""
 
     kind: Kind
     case: Case
     rows: Rows
-    texts: IntArray
+    texts: IntArray  # (size, T): symbols; −1 behind the last
 
     def explained(self, verifier: SharedNoise, race: Race) -> bool:
         """Return whether a verifier says the same, as far as both texts go."""

@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 
 from otspec.chance import Branch, CannotFollowError
-from otspec.conformance.cases.running import check_nothing_runs, running
 from otspec.conformance.following.numpy_draws import numpy_functions
 from otspec.conformance.following.plain_draws import random_functions
+from otspec.conformance.following.running import check_nothing_runs, running
 
 
 @contextmanager
@@ -24,11 +24,6 @@ def intercepted(chance: Branch) -> Iterator[None]:
 
     The functions of ``numpy.random`` and ``random`` are replaced, for all threads, and put back
     whatever happens; PyTorch is asked to tell of its calls, in this thread.
-
-    Parameters
-    ----------
-    chance : Branch
-        What makes the choices.
 
     Raises
     ------

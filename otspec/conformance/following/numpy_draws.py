@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from otspec.conformance.cases.running import current
-from otspec.conformance.following.drawn_numbers import (
+from otspec.conformance.following.order import distinct
+from otspec.conformance.following.running import current
+from otspec.conformance.following.symbols import (
     exponential_number,
     gumbel_number,
     uniform_number,
 )
-from otspec.conformance.following.order import distinct
 from otspec.conformance.following.torch.ledger import objects
 
 _SUM = 1e-8

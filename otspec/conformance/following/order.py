@@ -14,13 +14,7 @@ _NO_LOWER = 1e-9
 
 
 class Pending:
-    """A token that is drawn once it is needed: code may draw many and use one.
-
-    Parameters
-    ----------
-    draw : callable
-        () → the token; called once.
-    """
+    """A token that is drawn once it is needed: code may draw many and use one."""
 
     def __init__(self, draw: Callable[[], Any]) -> None:
         self._draw = draw

@@ -7,9 +7,9 @@ from collections.abc import Callable
 from itertools import accumulate, pairwise
 from typing import Any
 
-from otspec.conformance.cases.running import current
-from otspec.conformance.following.drawn_numbers import exponential_number, uniform_number
 from otspec.conformance.following.order import distinct
+from otspec.conformance.following.running import current
+from otspec.conformance.following.symbols import exponential_number, uniform_number
 
 
 class FollowedRandom(random.Random):

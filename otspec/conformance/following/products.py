@@ -23,14 +23,7 @@ _NOTHING = Polynomial([0.0])
 
 
 class Product:
-    """The product of the first few of some uniform numbers; it is used as a uniform number is.
-
-    Parameters
-    ----------
-    products : Products
-    last : int
-        The place of its last factor.
-    """
+    """The product of the first few of some uniform numbers; it is used as a uniform number is."""
 
     def __init__(self, products: Products, last: int) -> None:
         self._products, self._last = products, last
@@ -67,8 +60,6 @@ class Products:
 
     Parameters
     ----------
-    chance : Branch
-        What makes the choices.
     low, high : number
         What is known of the first of the numbers.
     """

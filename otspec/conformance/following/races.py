@@ -20,8 +20,6 @@ class Racer:
 
     Parameters
     ----------
-    chance : Branch
-        What makes the choices.
     factor : number
         What the standard exponential number is multiplied by: the rate is one over it.
     """
@@ -54,14 +52,7 @@ class Racer:
 
 
 def first(chance: Branch, racers: Sequence[Racer]) -> int:
-    """Return which of some racers comes first: one choice if nothing is known of them.
-
-    Parameters
-    ----------
-    chance : Branch
-    racers : sequence of Racer
-        All different.
-    """
+    """Return which of some racers comes first: one choice if nothing is known of them."""
     if all(racer._before is None for racer in racers):  # noqa: SLF001
         rates = [racer._rate for racer in racers]  # noqa: SLF001
         winner = chance.choose(rates)

@@ -17,7 +17,7 @@ from otspec._base.extended_numbers import (
     powered,
     size_of,
 )
-from otspec.chance import CannotFollowError
+from otspec.chance import Branch, CannotFollowError
 from otspec.conformance.following.products import Product
 from otspec.conformance.following.uniform import Uniform
 
@@ -31,25 +31,14 @@ class RandomNumber:
 
     Arithmetic with numbers gives another one; a comparison with a number, or of numbers that take
     part in a race, is a branch. All else is refused, by name.
-
-    Parameters
-    ----------
-    uniform : Uniform or Product
-    mirrored : bool
-        Take one minus the uniform number.
-    clock : bool
-        Whether X is −log of the uniform number, rather than that number.
-    shift, factor : number
-    power : number
-        h(X) is X to this power; 0 stands for log X, of clocks alone.
     """
 
     uniform: Uniform | Product
-    mirrored: bool = False
-    clock: bool = False
+    mirrored: bool = False  # take one minus the uniform number
+    clock: bool = False  # whether X is −log of the uniform number, rather than that number
     shift: Number = 0
     factor: Number = 1
-    power: Number = 1
+    power: Number = 1  # h(X) is X to this power; 0 stands for log X, of clocks alone
 
     def __add__(self, other: Any) -> Any:
         return self._with(other, "adds", self._plus)
@@ -168,9 +157,7 @@ class RandomNumber:
         return self.uniform.chance.refused(what)
 
     def _parts(self) -> tuple[Any, ...]:
-        return (
-            self.uniform, self.mirrored, self.clock, self.shift, self.factor, self.power
-        )  # fmt: skip
+        return self.uniform, self.mirrored, self.clock, self.shift, self.factor, self.power
 
     def _with(self, other: Any, verb: str, function: Callable[[Any], Any]) -> Any:
         if isinstance(other, RandomNumber):
@@ -295,3 +282,18 @@ class RandomNumber:
         factor = powered(size_of(self.factor), over(1, self.power))
         form = ("power", self.shift, self.factor > 0, self.power)
         return form, factor, (self.factor > 0) == (self.power > 0)
+
+
+def uniform_number(chance: Branch) -> RandomNumber:
+    """Return a number drawn uniformly between 0 and 1."""
+    return RandomNumber(Uniform(chance))
+
+
+def exponential_number(chance: Branch) -> RandomNumber:
+    """Return a standard exponential number."""
+    return RandomNumber(Uniform(chance), clock=True)
+
+
+def gumbel_number(chance: Branch) -> RandomNumber:
+    """Return a standard Gumbel number: minus the logarithm of an exponential one."""
+    return RandomNumber(Uniform(chance), clock=True, factor=-1, power=0)

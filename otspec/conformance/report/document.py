@@ -26,12 +26,7 @@ WHAT_TO_DO = (
 
 
 def document_of(report: Report) -> dict[str, Any]:
-    """Return a report as a document.
-
-    Parameters
-    ----------
-    report : Report
-    """
+    """Return a report as a document."""
     return {
         "format": FORMAT,
         "version": VERSION,
@@ -44,8 +39,9 @@ def document_of(report: Report) -> dict[str, Any]:
         "passed": report.passed,
         "verdict": standing_of(report),
         "detectable": report.detectable,
+        "required": report.require,
         "missed": MISS,
-        "needed": _needed(report) if any(tried.short for tried in report.cases) else None,
+        "needed": _needed(report) if _short(report) and report.mode != "exact" else None,
         "false_alarm": report.false_alarm,
         "findings": [_finding(finding) for finding in report.findings],
         "cases": [_case(tried) for tried in report.cases],
@@ -66,7 +62,12 @@ def standing_of(report: Report) -> str:
     count = len(report.cases)
     if report.raises:
         raised = len({finding.case for finding in report.findings})
-        return f"undecided: the verifier raises on {raised} of {_cases(count)}; {_NOT_JUDGED}"
+        where = f"{raised} of {_cases(count)}"
+        if raised == count > 1:
+            where = (
+                f"all of {_cases(count)}: is kind {report.kind!r} right, and its form of answers?"
+            )
+        return f"undecided: the verifier raises on {where}; {_NOT_JUDGED}"
     if report.outcome == "failed":
         judged = [finding for finding in report.findings if finding.judged]
         wrong = len({finding.case for finding in judged})
@@ -82,11 +83,21 @@ def standing_of(report: Report) -> str:
     found = f"the output was found to differ from the target on none of {_cases(count)}"
     if report.outcome == "passed":
         return f"passed: {found}; {_power(report)} ({alarm})"
-    short = [tried for tried in report.cases if tried.short]
+    if short := _short(report):
+        lacking = f"but on {len(short)} of them the budget is too small to find what was asked for"
+        if report.mode == "exact":
+            lacking = f"but {len(short)} of them were not followed to their end in time"
+    else:
+        far = [tried for tried in report.cases if tried.detectable > report.require]
+        lacking = f"but on {len(far)} of them {_distance(report.require)} is not found for sure"
     return (
-        f"undecided: not looked at closely enough; {found}, but on {len(short)} of them the budget "
-        f"is too small to find what was asked for: {_power(report)} ({alarm})"
+        f"undecided: not looked at closely enough; {found}, {lacking}: {_power(report)} ({alarm})"
     )
+
+
+def _short(report: Report) -> list[Tried]:
+    """Return the cases that were not looked at as was asked for."""
+    return [tried for tried in report.cases if tried.short]
 
 
 def steps_of(report: Report) -> list[str]:
@@ -95,6 +106,12 @@ def steps_of(report: Report) -> list[str]:
         return list(WHAT_TO_DO)
     if report.outcome == "passed":
         return []
+    short = _short(report)
+    if report.mode == "exact":
+        more = "Pass more seconds, or a smaller shape" if short else "Pass a smaller rounding"
+        return [f"{more}: {max(report.cases, key=_detectable).case!r} is such a case."]
+    if not short:
+        return [f"Pass detect={report.require:g} and coarse={report.require:g}, or less."]
     seconds = report.seconds_needed
     pace = f", which takes {_duration(seconds)} at most at this pace" if seconds < math.inf else ""
     most = max(report.cases, key=lambda tried: tried.detectable / tried.asked)
@@ -105,6 +122,10 @@ def steps_of(report: Report) -> list[str]:
         "rows cost much."
     )
     return [more, less]
+
+
+def _detectable(tried: Tried) -> float:
+    return tried.detectable
 
 
 def _duration(seconds: float) -> str:

@@ -20,15 +20,7 @@ _COLUMNS = (
 
 
 def as_text(document: dict[str, Any], cases: bool) -> str:
-    """Return a report for a terminal or a log.
-
-    Parameters
-    ----------
-    document : dict
-        As :meth:`~otspec.conformance.Report.document` returns.
-    cases : bool
-        Whether to list all cases.
-    """
+    """Return a report for a terminal or a log."""
     lines = [document["verdict"]]
     for group in _groups(document["findings"]):
         lines += ["", _heading(group)]
@@ -43,13 +35,7 @@ def as_text(document: dict[str, Any], cases: bool) -> str:
 
 
 def as_markdown(document: dict[str, Any]) -> str:
-    """Return a report as a page of Markdown.
-
-    Parameters
-    ----------
-    document : dict
-        As for :func:`as_text`.
-    """
+    """Return a report as a page of Markdown."""
     lines = [f"# {_title(document)}", "", f"**{_escaped(document['verdict'])}**", ""]
     for group in _groups(document["findings"]):
         lines += [f"## {_escaped(_heading(group))}", ""]
@@ -65,13 +51,7 @@ def as_markdown(document: dict[str, Any]) -> str:
 
 
 def as_html(document: dict[str, Any]) -> str:
-    """Return a report as an HTML file that needs nothing else.
-
-    Parameters
-    ----------
-    document : dict
-        As for :func:`as_text`.
-    """
+    """Return a report as an HTML file that needs nothing else."""
     return "\n".join(page(_title(document), _body(document))) + "\n"
 
 
@@ -101,10 +81,12 @@ def _title(document: dict[str, Any]) -> str:
 
 
 def _groups(findings: Sequence[dict[str, Any]]) -> list[list[dict[str, Any]]]:
-    """Return findings together that say the same of several cases, such as one traceback."""
+    """Return findings together that say the same of several cases, such as one kind of error."""
     groups: dict[tuple[str, str], list[dict[str, Any]]] = {}
     for finding in findings:
-        groups.setdefault((finding["statistic"], finding["reason"]), []).append(finding)
+        raised = re.search(r"fails with (\w+)", finding["reason"])
+        same = raised[1] if raised and finding["statistic"] == "call" else finding["reason"]
+        groups.setdefault((finding["statistic"], same), []).append(finding)
     return list(groups.values())
 
 

@@ -145,6 +145,8 @@ class Report(Shown):
         How many probabilities of the target one of the budget is.
     same_seed : bool
         Whether texts were compared with those of plain decoding, by equality.
+    require : float
+        The total variation that had to be found on each case.
     """
 
     kind: str
@@ -156,13 +158,15 @@ class Report(Shown):
     verifier: str = "a verifier"
     unit: int = 1
     same_seed: bool = False
+    require: float = 1.0
 
     @property
     def outcome(self) -> str:
         """One of :data:`OUTCOMES`."""
         if self.findings:
             return "undecided" if self.raises else "failed"
-        return "undecided" if any(tried.short for tried in self.cases) else "passed"
+        unseen = any(tried.short for tried in self.cases) or self.detectable > self.require
+        return "undecided" if unseen else "passed"
 
     @property
     def passed(self) -> bool:

@@ -25,8 +25,15 @@ from otspec.conformance.evidence.evidence import (
     Requirement,
     requirement,
 )
-from otspec.conformance.vectors.distributions import SHAPES, Answers, Drafts, Group, Row, groups
-from otspec.conformance.vectors.uniforms import uniform_vectors
+from otspec.conformance.vectors.answers import (
+    SHAPES,
+    Answers,
+    Drafts,
+    Group,
+    Row,
+    groups,
+    uniform_vectors,
+)
 from otspec.version import __version__
 
 FORMAT = "otspec-conformance-vectors"

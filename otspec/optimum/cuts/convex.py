@@ -29,17 +29,8 @@ _NEAR = 1e-14
 def least_excess(rates: Array, costs: Array, ks: Sequence[int]) -> Array:
     """Return the least of cost − P(all k drafts inside) over all prefixes, for each k.
 
-    Parameters
-    ----------
-    rates : ndarray, shape (n,)
-        The draft distribution, in the order of the prefixes.
-    costs : ndarray, shape (n + 1,)
-        Of each prefix.
-    ks : sequence of int
-
-    Returns
-    -------
-    ndarray, shape (len(ks),)
+    ``rates``, shape (n,): the draft distribution, in the order of the prefixes. ``costs``, shape
+    (n + 1,): of each prefix. The result has shape (len(ks),).
     """
     many = [k for k in ks if k > 2]
     if is_exact(rates) or len(rates) <= _FEW or not many:
@@ -60,9 +51,11 @@ def _searched(rates: Array, costs: Array, ks: Sequence[int]) -> Array:
     while asked:
         if len(inside) > _MOST:
             return np.asarray((costs - inside_of_prefixes(rates, ks)).min(axis=1))
+        # The cut values at the ends of the stretches that are left.
         found = knots.inside_at(np.array(asked))
         inside |= zip(asked, found.T, strict=True)
         least = np.minimum(least, (costs[asked] - found).min(axis=1))
+        # A stretch is split where a lower bound by convexity is below the least value so far.
         asked, closed = [], stretches
         stretches = []
         for start, end in closed:

@@ -28,20 +28,7 @@ def by_max_flow(law: DraftLaw, target: Distribution) -> IntArray:
     are rationals: all capacities are scaled to integers by their common denominator, so that
     the cut is exactly minimal for the numbers given and no tolerance enters.
 
-    Parameters
-    ----------
-    law : DraftLaw
-    target : ndarray, shape (n,)
-
-    Returns
-    -------
-    ndarray of int
-        Ascending token ids.
-
-    Raises
-    ------
-    ValueError
-        More than 50,000 distinct draft sets of positive probability.
+    Shapes: ``target`` (n,). Result: ascending token ids.
     """
     import networkx
 
@@ -57,20 +44,8 @@ def selection_by_max_flow(law: DraftLaw, target: Distribution) -> Array:
     What is carried of a draft set T selects the token that it is carried to; the rest of T selects
     its first token.
 
-    Parameters
-    ----------
-    law, target
-        As for :func:`by_max_flow`.
-
-    Returns
-    -------
-    ndarray, shape (n,)
-        In the arithmetic of the target; floats are the exact law, rounded.
-
-    Raises
-    ------
-    ValueError
-        As :func:`by_max_flow`.
+    ``law`` and ``target``: as for :func:`by_max_flow`. Result, shape (n,): in the arithmetic of the
+    target; floats are the exact law, rounded.
     """
     seen = _draft_sets(law)
     carried, masses, _, scale = _carried(seen, target)
@@ -88,11 +63,7 @@ def shortfall_by_max_flow(law: DraftLaw, selection: Distribution) -> Number:
     theorem). The flow is checked by adding it up, so that the result is right or too large
     whatever the flow's algorithm does.
 
-    Parameters
-    ----------
-    law : DraftLaw
-    selection : ndarray, shape (n,)
-        Non-negative.
+    ``selection``, shape (n,): non-negative.
     """
     seen = _draft_sets(law)
     carried, masses, room, scale = _carried(seen, selection)

@@ -37,16 +37,8 @@ class _Candidate:
 def best_halfplane(first: Distribution, second: Distribution, target: Distribution) -> IntArray:
     """Return the token set that minimises q(A) − p₁(A) p₂(A).
 
-    Parameters
-    ----------
-    first, second, target : ndarray, shape (n,)
-        Float or exact.
-
-    Returns
-    -------
-    ndarray of int
-        Ascending token ids. In exact arithmetic a minimiser; in floats its value is within
-        rounding of the minimum.
+    ``first``, ``second``, ``target``, shape (n,): float or exact. Result: ascending token ids. In
+    exact arithmetic a minimiser; in floats its value is within rounding of the minimum.
     """
     weights = np.stack([first, second, target])  # (3, n)
     best = _Candidate(_value(weights, np.zeros(len(target), bool)), np.zeros(len(target), bool))

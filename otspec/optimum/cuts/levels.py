@@ -38,15 +38,10 @@ _UNIT = 2**60
 
 
 @dataclass(frozen=True, eq=False)
-class Vessels(Frozen):
-    """Vessels that fill alike until the low ones are full.
+class WaterFilling(Frozen):
+    """Water filling: vessels fill alike until the low ones are full."""
 
-    Parameters
-    ----------
-    volumes, widths : ndarray, shape (m,)
-        Of each vessel; widths are positive.
-    """
-
+    # volumes, widths: (m,): of each vessel; widths are positive
     volumes: Array
     widths: Array
 
@@ -112,21 +107,8 @@ _NEVER = 2
 def level_selection(law: DraftLaw, target: Distribution) -> Array | None:
     """Return the feasible law b of the selected draft that is nearest to a target.
 
-    Parameters
-    ----------
-    law : DraftLaw
-    target : ndarray, shape (n,)
-
-    Returns
-    -------
-    ndarray, shape (n,) or None
-        Σ min(b, q) is the optimum. None as for
-        :func:`otspec.optimum.cuts.selections.best_selection`.
-
-    Raises
-    ------
-    ValueError
-        As :func:`otspec.optimum.cuts.minimum.minimum_cut`.
+    Shapes: ``target`` (n,). Result, shape (n,): Σ min(b, q) is the optimum. None as for
+    :func:`otspec.optimum.cuts.selections.best_selection`.
     """
     selected, everything = zeros(law.n, like=target), np.ones(law.n, dtype=bool)
     unwanted = target == 0
@@ -151,11 +133,13 @@ def _levels(
         between = high & ~low
         if not between.any():
             continue
+        # Between two tight sets the law has this mass; one level would share it out by the weights.
         inside = law.inside(np.flatnonzero(low))
         mass = law.inside(np.flatnonzero(high)) - inside
         share = weights[between] / weights[between].sum()
         costs = zeros(law.n, like=weights)
         costs[between], costs[~high] = mass * share, costs[~high] + _NEVER
+        # The set to which one level gives least, beside P(all drafts inside): if too little, split.
         best = low.copy()
         best[minimum_cut(law, costs)] = True
         best &= high
@@ -187,6 +171,7 @@ def _(law: ByRatio, target: Distribution) -> Array:
 def _falling(rises: Array, widths: Array) -> Iterator[tuple[Any, Any, slice]]:
     """Yield rise, width and steps of each stretch of the least concave majorant."""
     stretches: list[tuple[int, Any, Any]] = []  # where it starts, its rise and its width
+    widths = widths * 2**ratios.POWER  # whose products with rises keep their digits
     for start, *step in zip(range(len(rises)), rises.tolist(), widths.tolist(), strict=True):
         first, (rise, width) = start, step
         while stretches and stretches[-1][1] * width <= rise * stretches[-1][2]:
@@ -196,7 +181,7 @@ def _falling(rises: Array, widths: Array) -> Iterator[tuple[Any, Any, slice]]:
     end = len(rises)
     for first, rise, width in reversed(stretches):
         if width > 0:
-            yield rise, width, slice(first, end)
+            yield rise, width / 2**ratios.POWER, slice(first, end)
         end = first
 
 
@@ -222,7 +207,7 @@ def _filled(most: Array, target: Distribution, fixed: IntArray) -> Array:
     wanted = target > 0
     one = as_number(1, like=target)
     filled = zeros(len(target), like=target)
-    filled[wanted] = Vessels(most[wanted], target[wanted]).filled(one)
+    filled[wanted] = WaterFilling(most[wanted], target[wanted]).filled(one)
     filled[fixed[0]] += positive_part(np.asarray([one - filled.sum()]))[0]
     return filled
 

@@ -106,14 +106,7 @@ def iid_acceptances(pair: Pair, ks: Sequence[int]) -> Array:
 
     For a single k and many tokens a histogram instead of the sort.
 
-    Parameters
-    ----------
-    pair : Pair
-    ks : sequence of int
-
-    Returns
-    -------
-    ndarray, shape (len(ks),)
+    The result has shape (len(ks),).
     """
     numbers = sorted(set(ks))
     if len(numbers) == 1 and histogram_serves(pair.draft, numbers[0]):
@@ -135,6 +128,7 @@ def _least_differences(cost: Array, inside: Array, ks: Sequence[int]) -> list[Nu
     for k in ks:
         raised = at_ends.to(k)
         best = (cost[ends] - raised).min()
+        # Only a stretch whose lower bound is below the least value so far may have a lower one.
         for i in np.flatnonzero(cost[ends[:-1]] - raised[1:] < best).tolist():
             part = slice(ends[i], ends[i + 1])
             if i not in stretches:
@@ -166,15 +160,7 @@ class _Powers:
 def distinct_acceptances(pair: Pair, ks: Sequence[int]) -> Array:
     """Return the optimum for drafts without replacement and every k: one sort, one quadrature.
 
-    Parameters
-    ----------
-    pair : Pair
-    ks : sequence of int
-        At most as many drafts as tokens of positive probability.
-
-    Returns
-    -------
-    ndarray, shape (len(ks),)
+    ``ks``: at most as many drafts as tokens of positive probability. Returns shape (len(ks),).
     """
     found: Array = 1 + least_excess(pair.by_ratio.draft, pair.below[1], ks)
     return found

@@ -78,16 +78,8 @@ def _(law: Independent, target: Distribution) -> Array | None:
 def shortfall(law: DraftLaw, selection: Distribution) -> Number:
     """Return the largest P(all drafts inside A) − b(A): 0 for a feasible law of the selected draft.
 
-    Parameters
-    ----------
-    law : DraftLaw
-    selection : ndarray, shape (n,)
-        A distribution, from anywhere.
-
-    Returns
-    -------
-    float or Fraction
-        At least 0. A law with shortfall δ is in total variation within δ of a feasible one.
+    ``selection``, shape (n,): a distribution, from anywhere. Result: at least 0. A law with
+    shortfall δ is in total variation within δ of a feasible one.
     """
     return flow.shortfall_by_max_flow(law, selection)
 

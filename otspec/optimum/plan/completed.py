@@ -14,10 +14,9 @@ from otspec.coupling import Coupling, accepted_weights
 from otspec.distributions import Distribution, normalised
 from otspec.drafts import DraftLaw
 from otspec.drafts.support import Support
-from otspec.optimum.budgets import TotalVariation
-from otspec.optimum.outputs import Outputs
+from otspec.optimum.budgets import Outputs, TotalVariation
 from otspec.solvers import Solution
-from otspec.solvers.solution import SOLVER_TOLERANCE
+from otspec.solvers.base import SOLVER_TOLERANCE
 
 
 @dataclass(frozen=True, eq=False)

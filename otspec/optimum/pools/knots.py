@@ -3,17 +3,21 @@
 A power u^k takes k times the relative error of u, so that a float is too short for a knot near 1.
 Here every knot is two floats, and what powers are made of is what keeps its digits in floats: the
 logarithm of u, from the mass above where that is less, and a chord's width over its upper end.
+Thresholds of target/draft make the pools (Pooled, prop. 5).
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, TypeAlias
 
 import numpy as np
 
-from otspec._base.arithmetic import Array, IntArray, is_exact, prefix_sums, zeros
+from otspec import ratios
+from otspec._base.arithmetic import Array, IntArray, is_exact, prefix_sums, sums_by, zeros
 from otspec._base.frozen import Frozen, cached_property
+from otspec.distributions import Distribution
 
 Which: TypeAlias = IntArray | slice
 """Which knots: their numbers, or a stretch of them."""
@@ -23,21 +27,15 @@ Which: TypeAlias = IntArray | slice
 class Knots(Frozen):
     """Draft masses below each boundary of m pools, added up to about twice a float's digits.
 
-    Parameters
-    ----------
-    whole : ndarray, shape (m + 1,)
-        Multiples of 2^−52, of which sums below 2 are exact; exact numbers are whole.
-    rest : ndarray, shape (m + 1,)
-        What is to be added to them.
-
     Notes
     -----
     Of n masses each leaves a rest of at most 2^−53, and rests are added up with the relative error
     of a float: knots are off by (n 2^−53)² at most in absolute terms, 3e-23 at n = 50,000.
     """
 
+    # (m + 1,): multiples of 2^−52, of which sums below 2 are exact; exact numbers are whole
     whole: Array
-    rest: Array
+    rest: Array  # (m + 1,): what is to be added to them
 
     @classmethod
     def of(cls, masses: Array) -> Knots:
@@ -53,13 +51,8 @@ class Knots(Frozen):
     def of_tokens(cls, masses: Array, index: IntArray, count: int) -> Knots:
         """Return the knots of pools of tokens, in floats.
 
-        Parameters
-        ----------
-        masses : ndarray of float, shape (n,)
-        index : ndarray of int, shape (n,)
-            Each token's pool.
-        count : int
-            How many pools there are.
+        Shapes: ``masses`` (n,). ``index``, shape (n,): each token's pool. ``count``: how many pools
+        there are.
         """
         from otspec._base import compiling
         from otspec.optimum.pools import knots_pass  # imports Numba, if it is there
@@ -91,17 +84,9 @@ class Knots(Frozen):
     def slopes(self, low: Which, high: Which, k: int) -> Array:
         """Return (v^k − u^k) over the draft mass between knots, u the lower and v the upper one.
 
-        Parameters
-        ----------
-        low, high : ndarray of int, shape (c,), or slice
-            Which knots each chord connects.
-        k : int
-
-        Returns
-        -------
-        ndarray, shape (c,)
-            In floats v^(k−1) (1 − (1 − x)^k)/x for the width x of the chord as a share of v:
-            accurate to some roundings for chords however short, and at any k.
+        ``low`` and ``high``, shape (c,): which knots each chord connects. Result, shape (c,): in
+        floats v^(k−1) (1 − (1 − x)^k)/x for the width x of the chord as a share of v: accurate to
+        some roundings for chords however short, and at any k.
         """
         if self.exact:
             rise = self.powers(k)
@@ -148,11 +133,12 @@ def power_slope(low: Any, high: Any, power: int) -> Any:
     while 2 * bit <= power:
         bit *= 2
     bit //= 2
+    # S_n = Σ low^a high^(n−1−a) for n, the first bits of the power: S_2n = S_n (low^n + high^n).
     while bit > 0:
         total = total * (low_power + high_power)
         low_power = low_power * low_power
         high_power = high_power * high_power
-        if power & bit:
+        if power & bit:  # S_(n+1) = S_n high + low^n
             total = total * high + low_power
             low_power = low_power * low
             high_power = high_power * high
@@ -171,25 +157,84 @@ def in_parts(masses: Array) -> tuple[Array, Array]:
     return whole, masses - whole
 
 
-def chain_sums(terms: Array, heirs: IntArray) -> Array:
-    """Add up terms along chains: each one's own, its heir's, that one's heir's and so on.
+def chain_sums(terms: Array, parents: IntArray) -> Array:
+    """Add up terms along chains: each one's own, its parent's, that one's parent's and so on.
 
-    Parameters
-    ----------
-    terms : ndarray, shape (c,)
-    heirs : ndarray of int, shape (c,)
-        −1 where a chain ends.
-
-    Returns
-    -------
-    ndarray, shape (c,)
-        Sums by halves of the chain, so that as many roundings as its length has binary digits
-        meet in each.
+    Shapes: ``terms`` (c,). ``parents``, shape (c,): −1 where a chain ends. Result, shape (c,): sums
+    by halves of the chain, so that as many roundings as its length has binary digits meet in each.
     """
     sums = np.concatenate([terms, zeros(1, like=terms)])
     last = len(terms)
-    ahead = np.concatenate([np.where(heirs < 0, last, heirs), [last]])
+    ahead = np.concatenate([np.where(parents < 0, last, parents), [last]])
     while (ahead != last).any():
         sums = sums + sums[ahead]
         ahead = ahead[ahead]
     return sums[:-1]
+
+
+OCTAVES = 8
+"""Equal bins cover target/draft from 2^−OCTAVES to 2^OCTAVES; the outermost are open-ended."""
+
+
+@dataclass(frozen=True, eq=False)
+class Histogram(Frozen):
+    """Bin j has thresholds[j−1] ≤ target/draft < thresholds[j]."""
+
+    thresholds: Array  # (t,): strictly increasing, at least 0
+
+    def place(self, keys: Array) -> IntArray:
+        """Return the bin of each ratio."""
+        index: IntArray = np.searchsorted(self.thresholds, keys, side="right").astype(np.intp)
+        return index
+
+    def binned(self, draft: Distribution, target: Distribution) -> tuple[IntArray, Array, Array]:
+        """Return each token's bin, and the draft and the target mass in each, of drafted tokens.
+
+        ``draft`` and ``target``, shape (n,): in the arithmetic of the thresholds. ``index``, shape
+        (n,): the last bin for tokens that are never drafted. ``drafted, wanted``: shape (t + 1,).
+        """
+        from otspec._base import compiling
+        from otspec.optimum.pools import knots_pass  # imports Numba, if it is there
+
+        if compiling.HAS_NUMBA and not is_exact(draft):
+            index, drafted, wanted = knots_pass.fast_binned(draft, target, self._ends, *self._cells)
+            return index, drafted, wanted
+        index = self.place(ratios.target_to_draft(draft, target))
+        return index, *self.masses_at(index, draft, target)
+
+    def masses_at(
+        self, index: IntArray, draft: Distribution, target: Distribution
+    ) -> tuple[Array, Array]:
+        """Return the masses of :meth:`binned` where each token's bin is known."""
+        bins = len(self.thresholds) + 1
+        wanted = np.where(draft > 0, target, draft)
+        if is_exact(draft):
+            return sums_by(index, draft, bins), sums_by(index, wanted, bins)
+        return np.bincount(index, draft, bins), np.bincount(index, wanted, bins)
+
+    @cached_property
+    def edges(self) -> tuple[Array, Array]:
+        """The lower and the upper edge of each bin, each of shape (t + 1,)."""
+        edges = np.concatenate([zeros(1, like=self.thresholds), self.thresholds, [np.inf]])
+        return edges[:-1], edges[1:]
+
+    @cached_property
+    def _ends(self) -> Array:
+        return np.append(self.thresholds, np.nan)
+
+    @cached_property
+    def _cells(self) -> tuple[IntArray, int]:
+        """Return, for each cell of leading bits, how many thresholds lie below; the first cell."""
+        from otspec.optimum.pools.knots_pass import CELL_SHIFT
+
+        if not len(self.thresholds):
+            return np.zeros(1, dtype=np.intp), 0
+        ends = self.thresholds[[0, -1]].view(np.int64) >> CELL_SHIFT
+        floors = (np.arange(ends[0], ends[1] + 1) << CELL_SHIFT).view(np.float64)
+        return np.searchsorted(self.thresholds, floors, side="left"), int(ends[0])
+
+
+@lru_cache(maxsize=16)
+def equal_bins(count: int) -> Histogram:
+    """Return bins of equal width in log₂(target/draft)."""
+    return Histogram(np.exp2(np.linspace(-OCTAVES, OCTAVES, count + 1)[1:-1]))

@@ -20,23 +20,12 @@ from otspec.optimum.pools.pools import Pools
 
 @dataclass(frozen=True, eq=False)
 class SelectionLaw(Frozen):
-    """A feasible law of the selected draft, proportional to the draft inside each pool.
-
-    Parameters
-    ----------
-    pools : Pools
-    masses : ndarray, shape (m,)
-        The probability that a token of the pool is selected.
-    tight : ndarray of bool, shape (m + 1,)
-        The knots where B = G. Between them the slopes are non-decreasing.
-    cut : int
-        The knot s of the minimum cut among the knots.
-    """
+    """A feasible law of the selected draft, proportional to the draft inside each pool."""
 
     pools: Pools
-    masses: Array
-    tight: Array
-    cut: int
+    masses: Array  # (m,): the probability that a token of the pool is selected
+    tight: Array  # (m + 1,): the knots where B = G. Between them the slopes are non-decreasing.
+    cut: int  # the knot s of the minimum cut among the knots
 
     @cached_property
     def slopes(self) -> Array:
@@ -51,17 +40,9 @@ def clipped_law(pools: Pools, heights: Array) -> SelectionLaw:
     In pools of many ratios the slope is at least the highest of them below the cut and at most
     the lowest above it, as far as the law stays feasible.
 
-    Parameters
-    ----------
-    pools : Pools
-    heights : ndarray, shape (m + 1,)
-        G: the probability that all drafts are below each knot; convex over the knots.
-
-    Returns
-    -------
-    SelectionLaw
-        Optimal with a pool for every ratio. Pool by pool it is at least the target below the cut
-        and at most the target above.
+    ``heights``, shape (m + 1,): G: the probability that all drafts are below each knot; convex over
+    the knots. Result: optimal with a pool for every ratio. Pool by pool it is at least the target
+    below the cut and at most the target above.
     """
     level, excess, s = _levels(pools, heights)
     # Below s: B_{j−1} = max(Q + level at j − 1, B_j − ceiling_j), going down from s.

@@ -16,8 +16,7 @@ from otspec.chance import Chance
 from otspec.distributions import Distribution
 from otspec.drafts.race.increments import inside_rises
 from otspec.drafts.single import ByRatio
-from otspec.optimum.pools.histogram import Histogram, equal_bins
-from otspec.optimum.pools.knots import Knots
+from otspec.optimum.pools.knots import Histogram, Knots, equal_bins
 
 UNITS = 512
 """Small units of mass are 2^−512."""
@@ -25,30 +24,20 @@ UNITS = 512
 
 @dataclass(frozen=True, eq=False)
 class Pools(Frozen):
-    """A partition of the drafted tokens into m stretches of ascending target/draft.
-
-    Parameters
-    ----------
-    draft, target : ndarray, shape (m,)
-        The mass of each pool; the draft's is positive.
-    floor, ceiling : ndarray, shape (m,)
-        The draft mass of each pool times a ratio that none of its tokens is below, or above.
-        (No law gives a pool more than 1, so that neither does the ceiling.)
-    index : ndarray of int, shape (n,)
-        Each token's pool; some pool for tokens that are never drafted.
-    tokens : ndarray, shape (n,)
-        The draft.
-    """
+    """A partition of the drafted tokens into m stretches of ascending target/draft."""
 
     split: ClassVar[bool] = False
     """Whether a token may be in two pools."""
 
+    # draft, target: (m,): the mass of each pool; the draft's is positive
     draft: Array
     target: Array
+    # floor, ceiling: (m,): the draft mass of each pool times a ratio that none of its tokens is
+    # below, or above. (No law gives a pool more than 1, so that neither does the ceiling.)
     floor: Array
     ceiling: Array
-    index: IntArray
-    tokens: Distribution
+    index: IntArray  # (n,): each token's pool; some pool for tokens that are never drafted
+    tokens: Distribution  # (n,): the draft
 
     @property
     def knots(self) -> Array:
@@ -194,14 +183,8 @@ def by_thresholds(draft: Distribution, target: Distribution, thresholds: Array) 
 def merged(pools: Pools, ratios: Array, inner: Sequence[int]) -> Pools:
     """Return fewer pools: of all between two of some knots there is one.
 
-    Parameters
-    ----------
-    pools : Pools
-        One for every ratio.
-    ratios : ndarray, shape (m,)
-        That of each pool.
-    inner : sequence of int
-        The knots that stay, without the first and the last.
+    ``pools``: one for every ratio. ``ratios``, shape (m,): that of each pool. ``inner``: the knots
+    that stay, without the first and the last.
     """
     first, ends = np.array([0, *inner]), np.array([*inner, len(ratios)])
     drafted, wanted = (np.add.reduceat(each, first) for each in (pools.draft, pools.target))

@@ -1,4 +1,4 @@
-"""Couplings of whole blocks (Theory, 8; Block, eqs. 3-5): the length of the common prefix."""
+"""Couplings of whole blocks, and their plans (Theory, 8; Block, def. 1 and eqs. 3-5)."""
 
 from __future__ import annotations
 
@@ -10,16 +10,122 @@ from typing import ClassVar
 import numpy as np
 
 from otspec._base.arguments import as_callable
-from otspec._base.arithmetic import Array, IntArray, Number, counted_power, zeros
+from otspec._base.arithmetic import (
+    Array,
+    IntArray,
+    Number,
+    as_number,
+    counted_power,
+    is_exact,
+    positive_part,
+    zeros,
+)
+from otspec._base.digits import plain
 from otspec._base.frozen import Frozen
 from otspec.distributions import as_distribution, as_k, check_alike
 from otspec.models.base import LanguageModel, Model
-from otspec.programs.builder import ProgramBuilder, arrow
-from otspec.programs.formulation import Size, check_size
-from otspec.programs.levels import text_masses
-from otspec.programs.sequences.block_plan import BlockPlan
+from otspec.programs.formulation import ProgramBuilder, Size, arrow, check_size
+from otspec.programs.levels import Levels, place_of, summed_below, text_at, text_masses
+from otspec.programs.prices import PriceBound
 from otspec.programs.sequences.drafted import DraftedSets, Sequences, up_to_end
+from otspec.programs.sequences.path_program import PathPlan
 from otspec.solvers import LinearProgram, Sense, SolverName, solve
+from otspec.solvers.base import SOLVER_TOLERANCE
+
+
+@dataclass(frozen=True, eq=False)
+class BlockPlan(Frozen):
+    """A coupling π of drafted sets of sequences with the target's blocks of L tokens.
+
+    Kept is the longest beginning of the block that one of the sequences has. Source: Block,
+    def. 1 and eqs. 3-5 (there with one sequence).
+
+    Parameters
+    ----------
+    drafted : DraftedSets
+    target : callable
+        Language model: prefix → distribution.
+    coupled : ndarray, shape (d, n**L)
+        π(D, y): the mass of each set and each block, in lexicographic order.
+    duals : ndarray, shape (n**L,)
+        What the optimum gains by a block that is more likely: any numbers prove a bound.
+    """
+
+    drafted: DraftedSets
+    target: LanguageModel
+    coupled: Array
+    duals: Array
+
+    @property
+    def expected(self) -> Number:
+        """E[tokens kept]."""
+        return as_number((self.coupled * self._kept()).sum(), like=self.coupled)
+
+    def check(self) -> None:
+        """Check both marginals.
+
+        Raises
+        ------
+        ValueError
+            A negative mass or a marginal that is off: at all in exact arithmetic, in floats by
+            more than ten times the solvers' tolerance.
+        """
+        slack = 0.0 if is_exact(self.coupled) else 10 * SOLVER_TOLERANCE
+        lowest = min(self.coupled.min(), 0)
+        if -lowest > slack:
+            raise ValueError(f"the coupling has a negative mass, {plain(lowest)}")
+        for name, found, wanted in (
+            ("draft", self.coupled.sum(axis=1), self.drafted.chances),
+            ("target", self.coupled.sum(axis=0), self._wanted()[-1]),
+        ):
+            worst = np.abs(found - wanted).max()
+            if worst > slack:
+                raise ValueError(f"the coupling's {name} marginal is off by {plain(worst)}")
+
+    def bound(self) -> PriceBound:
+        """Return the bound that the duals prove.
+
+        The price of a text s is len(s) less the smallest dual of the blocks that begin with s.
+        """
+        n, smallest = self.drafted.n, [self.duals]
+        for _ in range(self.drafted.depth):
+            smallest.append(smallest[-1].reshape(-1, n).min(axis=1))
+        prices = tuple(length - least for length, least in enumerate(reversed(smallest)))
+        return PriceBound.of(self.drafted, self.target, "block", prices)
+
+    def paths(self) -> PathPlan:
+        """Return what the coupling selects and keeps of each set.
+
+        A sequence is selected that has as much of the block as any of the set.
+        """
+        drafted, n, length = self.drafted, self.drafted.n, self.drafted.depth
+        selected = zeros(len(drafted.pairs[0]), like=self.coupled)
+        ends = [zeros(n**depth, like=self.coupled) for depth in range(length + 1)]
+        masses, kept = positive_part(self.coupled), self._kept()
+        for number, sequences in enumerate(drafted.candidates):
+            first = int(np.searchsorted(drafted.pairs[0], number))
+            for place in np.flatnonzero(masses[number] > 0).tolist():
+                head = text_at(place, length, n)[: kept[number, place]]
+                choice = next(
+                    i for i, each in enumerate(sorted(sequences)) if each[: len(head)] == head
+                )
+                selected[first + choice] += masses[number, place]
+                ends[len(head)][place_of(head, n)] += masses[number, place]
+        return PathPlan.of(self.bound(), selected, summed_below(tuple(ends), n))
+
+    def _wanted(self) -> Levels:
+        return text_masses(self.target, self.drafted.depth, "target")
+
+    def _kept(self) -> Array:
+        """Return how many tokens each set keeps of each block."""
+        n, length = self.drafted.n, self.drafted.depth
+        kept = np.zeros(self.coupled.shape, dtype=np.intp)
+        for number, texts in enumerate(self.drafted.sets):
+            for text in texts:
+                beyond = n ** (length - len(text))
+                blocks = slice(place_of(text, n) * beyond, (place_of(text, n) + 1) * beyond)
+                kept[number, blocks] = np.maximum(kept[number, blocks], len(text))
+        return kept
 
 
 class BlockCoupling(Frozen, ABC):
@@ -64,13 +170,7 @@ class BlockCoupling(Frozen, ABC):
         return Size(drafted + blocks, drafted * blocks, 2 * drafted * blocks)
 
     def build(self) -> LinearProgram:
-        """Build the linear program.
-
-        Raises
-        ------
-        ValueError
-            It would not fit in memory; the message names its size.
-        """
+        """Build the linear program."""
         check_size(self.name, self.size(), self.smaller)
         names, draft = self._draft_law()
         blocks, target = block_law(self.target, self.length, "target")
@@ -87,15 +187,7 @@ class BlockCoupling(Frozen, ABC):
     def plan(self, solver: SolverName | None = None) -> BlockPlan:
         """Return a best coupling.
 
-        Parameters
-        ----------
-        solver : {"highs", "cvxpy", "rational"}, optional
-            By default "rational" for exact data, else "highs".
-
-        Raises
-        ------
-        ValueError
-            As :func:`otspec.solvers.solve`.
+        ``solver``: by default "rational" for exact data, else "highs".
         """
         solution = solve(self.build(), solver)
         sets = self._sets()
@@ -176,24 +268,8 @@ def ends(model: LanguageModel, blocks: IntArray) -> IntArray:
 def block_law(model: LanguageModel, length: int, name: str) -> tuple[IntArray, Array]:
     """Return all blocks of a length and their probabilities.
 
-    Parameters
-    ----------
-    model : callable
-        prefix → distribution.
-    length : int
-    name : str
-        What error messages call the model.
-
-    Returns
-    -------
-    blocks : ndarray of int, shape (n**length, length)
-        In lexicographic order.
-    masses : ndarray, shape (n**length,)
-
-    Raises
-    ------
-    ValueError
-        An answer of the model that is no distribution, or unlike its others.
+    ``model``: prefix → distribution. ``name``: what error messages call the model. ``blocks``,
+    shape (n**length, length): in lexicographic order. ``masses``: shape (n**length,).
     """
     masses = text_masses(model, length, name)
     n = len(masses[1])

@@ -15,8 +15,7 @@ from otspec._base.frozen import Frozen, cached_property
 from otspec.distributions import as_distribution, check_alike
 from otspec.models.base import Prefix
 from otspec.models.joint_contexts import GivenBeginning, law_of_beginning
-from otspec.programs.builder import ProgramBuilder
-from otspec.programs.formulation import Size, check_size
+from otspec.programs.formulation import ProgramBuilder, Size, check_size
 from otspec.programs.sequences.one_corrected_token import LongRunProgram, Rows, padded
 from otspec.solvers import LinearProgram, Sense
 

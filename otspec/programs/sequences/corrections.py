@@ -8,7 +8,7 @@ import numpy as np
 
 from otspec._base.arguments import as_choice
 from otspec._base.arithmetic import Array, IntArray, Number, positive_part
-from otspec.programs.builder import ProgramBuilder
+from otspec.programs.formulation import ProgramBuilder
 from otspec.programs.levels import Levels, highest_so_far
 
 
@@ -34,15 +34,8 @@ class Correction(ABC):
     ) -> None:
         """Write the rows for texts s of a length and the texts sy that go on from them.
 
-        Parameters
-        ----------
-        model : ProgramBuilder
-        names, columns : tuple of ndarray
-            Of the texts s and of the texts sy.
-        parents : ndarray of int
-            For each text sy the place of s.
-        chances : ndarray
-            M_b(y | s).
+        ``names`` and ``columns``: of the texts s and of the texts sy. ``parents``: for each text sy
+        the place of s. ``chances``: M_b(y | s).
         """
 
     @abstractmethod

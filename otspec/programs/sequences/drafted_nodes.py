@@ -186,13 +186,8 @@ class DraftedNodes(Drafted):
 def most_apart(gains: Levels, left: Array, n: int) -> Marks:
     """Return texts, none of which goes on from another, with the most gains in all.
 
-    Parameters
-    ----------
-    gains : Levels
-        That of the empty text does not count.
-    left : ndarray, shape (n**L,)
-        The gain of each text of L tokens that no text of those begins.
-    n : int
+    ``gains``: that of the empty text does not count. ``left``, shape (n**L,): the gain of each text
+    of L tokens that no text of those begins.
     """
     marks, best = [gains[-1] > left], np.maximum(gains[-1], left)
     for level in gains[-2:0:-1]:

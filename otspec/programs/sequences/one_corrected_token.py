@@ -17,8 +17,7 @@ from otspec.distributions import as_k
 from otspec.models.base import Model, Prefix
 from otspec.models.callables import as_models
 from otspec.models.joint_contexts import JointContexts
-from otspec.programs.builder import ProgramBuilder
-from otspec.programs.formulation import Size, check_size
+from otspec.programs.formulation import ProgramBuilder, Size, check_size
 from otspec.solvers import LinearProgram, Sense
 
 MOST_LENGTH = 100
@@ -34,26 +33,16 @@ class LongRunProgram(Frozen, ABC):
 
     Texts that end follow one another: each block is over with an end token, and the next one
     begins a new text.
-
-    Parameters
-    ----------
-    draft, target : callable
-        Language models that remember finitely many tokens, over one alphabet, in one arithmetic.
-    length : int
-        L, the tokens of a block.
-
-    Raises
-    ------
-    ValueError
-        Models or a length that cannot be used.
     """
 
     title: ClassVar[str]
     smaller: ClassVar[str] = "use shorter blocks or models that remember less"
 
+    # draft, target: language models that remember finitely many tokens, over one alphabet, in one
+    # arithmetic
     draft: Model
     target: Model
-    length: int
+    length: int  # L, the tokens of a block
 
     def __post_init__(self) -> None:
         draft, target = as_models(self.draft, self.target)
@@ -72,13 +61,7 @@ class LongRunProgram(Frozen, ABC):
 
     @abstractmethod
     def build(self) -> LinearProgram:
-        """Build the linear program.
-
-        Raises
-        ------
-        ValueError
-            It would not fit in memory; the message names its size.
-        """
+        """Build the linear program."""
 
     def texts_after(self, start: Prefix, length: int) -> Iterator[tuple[Prefix, Any]]:
         """Yield the target's texts of a length after a start, with their probabilities."""

@@ -15,8 +15,7 @@ from otspec._base.arithmetic import Number, counted_power, zeros
 from otspec._base.frozen import cached_property
 from otspec.models.base import Prefix
 from otspec.models.joint_contexts import JointContexts
-from otspec.programs.builder import ProgramBuilder
-from otspec.programs.formulation import Size, check_size
+from otspec.programs.formulation import ProgramBuilder, Size, check_size
 from otspec.programs.sequences.one_corrected_token import LongRunProgram, Rows, Share, padded
 from otspec.solvers import LinearProgram, Sense, Solution
 

@@ -115,23 +115,10 @@ class Estimated(Frozen, ABC):
 
 @dataclass(frozen=True, eq=False)
 class DrawnDrafts(Estimated):
-    """An estimate from drafts that are drawn, with what a rule does of each tuple exactly.
-
-    Parameters
-    ----------
-    rule : Rule
-    size : int
-        How many tuples of drafts, at least 2.
-    seed : int
-
-    Raises
-    ------
-    ValueError
-        Fewer than two tuples, or more than the memory holds.
-    """
+    """An estimate from drafts that are drawn, with what a rule does of each tuple exactly."""
 
     rule: Rule
-    size: int
+    size: int  # how many tuples of drafts, at least 2
     seed: int
 
     def __post_init__(self) -> None:

@@ -1,4 +1,4 @@
-"""Rules that are made from one draft distribution, a target and k."""
+"""Rules made from a draft, a target and k; drawn drafts (Theory, 14); the table of rules."""
 
 from __future__ import annotations
 
@@ -6,16 +6,21 @@ from collections.abc import Sequence
 from dataclasses import InitVar, dataclass, field
 from typing import Any, ClassVar, Self
 
+from otspec._base.arguments import as_choice, as_list
+from otspec._base.arithmetic import Array, zeros
 from otspec._base.coerce import shown
 from otspec._base.frozen import cached_property
+from otspec._base.registry import Registry, subclass_of
+from otspec.chance import Chance
+from otspec.coupling import Coupling
 from otspec.distributions import Distribution, DistributionLike, as_k, as_pair
-from otspec.drafts import IID, DraftLaw, Masked, SingleDraftLaw
+from otspec.drafts import IID, DraftLaw, Masked, SingleDraftLaw, TopPlusOne
 from otspec.drafts.base import as_law
 from otspec.estimate import Known
 from otspec.ratios import Pair
-from otspec.rules.base.enumeration import acceptance_or_estimate
-from otspec.rules.base.masked_rule import MaskedRule
+from otspec.rules.base.law_rule import MaskedRule
 from otspec.rules.base.rule import Rule
+from otspec.rules.base.tuples import acceptance_or_estimate
 
 MOST_LISTED = 1_000_000
 """Most drafts that an answer for each of them is listed for."""
@@ -151,15 +156,92 @@ class PairRule(Rule):
 
 
 def refuse_many_drafts(k: int, most: int, what: str) -> None:
-    """Refuse to compute for more drafts, one by one, than anybody waits for.
-
-    Raises
-    ------
-    ValueError
-        With the limit, and a fix.
-    """
+    """Refuse to compute for more drafts, one by one, than anybody waits for."""
     if k > most:
         raise ValueError(
             f"k is {shown(k)}: {what} is computed draft by draft, for at most {most:,}; use a "
             "smaller k, or limit_acceptance() for what the optimum tends to"
         )
+
+
+@dataclass(frozen=True, eq=False)
+class DrawnDraft(PairRule):
+    """Couple the drawn one of the drafts maximally; look a residual token up among the others.
+
+    Law: the output is distributed as the target. No rule for the k − 1 likeliest tokens and one
+    drawn off them accepts more.
+    Source: the documentation ("Theory", 14). Parameters and errors:
+    :class:`otspec.rules.PairRule`; also fewer than k tokens of positive probability.
+
+    Examples
+    --------
+    >>> DrawnDraft(["1/2", "3/10", "1/5"], ["1/10", "3/5", "3/10"], k=2).acceptance()
+    Fraction(1, 1)
+    """
+
+    name: ClassVar[str] = "drawn-draft"
+    title: ClassVar[str] = "coupling of the drawn draft"
+    law_class: ClassVar[type[SingleDraftLaw]] = TopPlusOne
+    couples_one: ClassVar[bool] = True
+
+    @cached_property
+    def law(self) -> TopPlusOne:
+        """The law of the drafts that the rule verifies."""
+        return TopPlusOne(self.draft, self.k)
+
+    @cached_property
+    def coupling(self) -> Coupling:
+        """How the drawn draft becomes the output."""
+        return Coupling(self.law.free(), self.target)
+
+    def verify(self, drafts: Sequence[int], chance: Chance) -> int | Distribution:
+        """Verify drafts; see :meth:`otspec.rules.Rule.verify`."""
+        return self.coupling.verify(drafts, self.k - 1, chance)
+
+    def _by_token(self) -> Array:
+        """Return q on the certain drafts, and off them the less of q and the drawn one's law."""
+        accepted = self.coupling.accepted
+        accepted[self.law.top] = self.target[self.law.top]
+        return accepted
+
+    def _by_position(self) -> Array:
+        """Return the same at the position of each certain draft, and of the drawn one: (k, n)."""
+        by_position = zeros((self.k, len(self.target)), like=self.target)
+        by_position[-1] = self._by_token()
+        for position, token in enumerate(self.law.top):
+            by_position[[position, -1], token] = self.target[token], 0 * self.target[token]
+        return by_position
+
+
+RULES: Registry[type[Rule]] = Registry("rule", "otspec.rules", subclass_of(Rule))
+"""All rules for one token, by name, in the order of tables.
+
+Each says in class variables which law its drafts have, which k it takes, whether its acceptance is
+a formula, which function of :mod:`otspec.batch` does the same and how charts draw it. Command
+lines, comparisons, documentation and tests take it from there.
+"""
+
+
+def compared_rules() -> tuple[type[PairRule], ...]:
+    """Return the rules that comparisons show beside the optimum of their draft law."""
+    return tuple(rule for rule in RULES.values() if issubclass(rule, PairRule) and rule.compared)
+
+
+def named_rules(names: Any, laws: Sequence[str]) -> tuple[type[PairRule], ...]:
+    """Return the compared rules of these names, in the order of tables.
+
+    Without any, all that are quick and verify drafts of these laws.
+    """
+    known = {rule.name: rule for rule in compared_rules()}
+    found = set()
+    if not names:
+        found = {each for each in known.values() if each.quick and each.law_class.name in laws}
+    for i, name in enumerate(as_list(names, "only", "a list of names of rules")):
+        rule = known[as_choice(name, f"only[{i}]", known)]
+        if rule.law_class.name not in laws:
+            raise ValueError(
+                f"{rule.name} verifies {rule.law_class.name} drafts, which are not compared: "
+                f"add the law {rule.law_class.name}, or leave the rule out"
+            )
+        found.add(rule)
+    return tuple(rule for rule in known.values() if rule in found)

@@ -1,19 +1,22 @@
-"""What a rule accepts, by enumerating all tuples of drafts; small vocabularies only."""
+"""What a rule accepts, by enumerating all tuples of drafts or by an estimate."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from otspec._base.arithmetic import Array, IntArray, Number, as_number, zeros
+from otspec._base.arithmetic import Array, IntArray, Number, as_number, is_exact, zeros
 from otspec._base.digits import counted
 from otspec.chance import branches
 from otspec.distributions import Distribution
+from otspec.drafts import DraftLaw
 from otspec.drafts.base import TooManyTuplesError
+from otspec.estimate import Exact, Known
 from otspec.rules.base.accepted import add_first
 
 if TYPE_CHECKING:
     from otspec.rules.base.rule import Rule
+
 
 FEW = 20_000
 """Most draft tuples that are enumerated to say which draft is accepted."""
@@ -40,13 +43,7 @@ def joint_kernel_of(rule: Rule, drafts: Sequence[int]) -> Array:
 
 
 def all_tuples(rule: Rule) -> tuple[IntArray, Array]:
-    """Return all draft tuples and their masses.
-
-    Raises
-    ------
-    NotExactError
-        There are too many.
-    """
+    """Return all draft tuples and their masses."""
     try:
         return rule.law.tuples()
     except TooManyTuplesError as error:
@@ -60,13 +57,7 @@ def enumerated_law(rule: Rule) -> Array:
 
 
 def few_by_position(rule: Rule) -> Array:
-    """Return :func:`enumerated_by_position`, if that is soon.
-
-    Raises
-    ------
-    NotExactError
-        More than 20,000 tuples.
-    """
+    """Return :func:`enumerated_by_position`, if that is soon."""
     rows = rule.law.table_rows()
     if rows > FEW:
         raise NotExactError(
@@ -84,3 +75,49 @@ def enumerated_by_position(rule: Rule) -> Array:
     for x, mass in zip(tuples, masses, strict=True):
         add_first(accepted, x.tolist(), mass * rule.kernel(x))
     return accepted
+
+
+ENUMERATION_LIMIT = 20_000
+"""Most draft tuples that an acceptance in floats is enumerated for, if there is another way."""
+
+
+FEW_IN_FLOATS = 500
+"""Most draft tuples that are enumerated in floats to say which draft is accepted."""
+
+
+def refuse_many_tuples(law: DraftLaw) -> None:
+    """Refuse to enumerate for residual hits what takes long, since they can be simulated."""
+    rows = law.table_rows()
+    if rows > ENUMERATION_LIMIT:
+        raise NotExactError(
+            f"residual hits take all of {counted(rows)} draft tuples to know exactly: estimate() "
+            "simulates them"
+        )
+
+
+def enumerated_acceptance(rule: Rule) -> Number:
+    """Return a rule's acceptance by enumerating the drafts; small vocabularies only."""
+    return as_number(enumerated_law(rule).sum(), like=rule.target)
+
+
+def by_position_or_estimate(rule: Rule) -> Array:
+    """Return how likely draft i is accepted as y, (k, n), or where that takes long an estimate.
+
+    Estimates are floats.
+    """
+    exact = is_exact(rule.target)
+    if exact or not rule.enumerates_positions or rule.law.table_rows() <= FEW_IN_FLOATS:
+        try:
+            return rule.accepted().by_position_and_token
+        except NotExactError:
+            if exact:
+                raise
+    return rule.estimate().by_position_and_token.value
+
+
+def acceptance_or_estimate(rule: Rule) -> Known:
+    """Return a rule's acceptance, or where that takes too long an estimate of it."""
+    try:
+        return Exact(rule.acceptance())
+    except NotExactError:
+        return rule.estimate().probability

@@ -32,22 +32,12 @@ _After: TypeAlias = Callable[[int, int], int]
 
 @dataclass(frozen=True, eq=False)
 class VerifiedSelection(Frozen):
-    """A selected draft, coupled with a target of which a part may be left out.
-
-    Parameters
-    ----------
-    selection : StagedSelection
-    verified : ndarray, shape (n,)
-        What the selected draft is verified against.
-    kept : float or Fraction
-        How often what comes out of that is kept.
-    repair : ndarray, shape (n,)
-        What is drawn otherwise: a law of tokens that ``verified`` leaves out.
-    """
+    """A selected draft, coupled with a target of which a part may be left out."""
 
     selection: StagedSelection
-    verified: Distribution
-    kept: Number
+    verified: Distribution  # (n,): what the selected draft is verified against
+    kept: Number  # how often what comes out of that is kept
+    # (n,): what is drawn otherwise: a law of tokens that ``verified`` leaves out
     repair: Distribution
 
     def of_first(self, k: int) -> VerifiedSelection:
@@ -78,13 +68,7 @@ class VerifiedSelection(Frozen):
         return as_number(known, like=self.verified)
 
     def acceptance(self) -> Number:
-        """Return the probability that the output is one of the drafts.
-
-        Raises
-        ------
-        NotExactError
-            More than two drafts of too many tokens.
-        """
+        """Return the probability that the output is one of the drafts."""
         if self.k > 2:
             return as_number(self.by_token().sum(), like=self.verified)
         return self._summed(*self.selection.stages)
@@ -159,13 +143,7 @@ class VerifiedSelection(Frozen):
         return drafts
 
     def by_token(self) -> Array:
-        """Return the probability that the output is y and one of the drafts, shape (n,).
-
-        Raises
-        ------
-        NotExactError
-            More than two drafts of too many tokens.
-        """
+        """Return the probability that the output is y and one of the drafts, shape (n,)."""
         if self.k <= 2:
             few: Array = self.by_position().sum(axis=0)
             return few
@@ -174,13 +152,7 @@ class VerifiedSelection(Frozen):
         return accepted
 
     def by_position(self) -> Array:
-        """Return the probability that the output is y and draft i the first that is y: (k, n).
-
-        Raises
-        ------
-        NotExactError
-            More than two drafts of too many tokens.
-        """
+        """Return the probability that the output is y and draft i the first that is y: (k, n)."""
         if self.k == 2:
             first, second, both = self._of_two
             return np.array([first + both, second])
@@ -190,13 +162,7 @@ class VerifiedSelection(Frozen):
         return self._by_state(_first, self.k + 1)[1:]
 
     def counted(self) -> CountedLaw:
-        """Return the accepted law by how many of the drafts are the output.
-
-        Raises
-        ------
-        NotExactError
-            More than two drafts of too many tokens.
-        """
+        """Return the accepted law by how many of the drafts are the output."""
         if self.k <= 2:
             by_draft = self.by_position()
             output = self.kept * self.verified + (1 - self.kept) * self.repair
@@ -234,13 +200,7 @@ class VerifiedSelection(Frozen):
         return found
 
     def _by_state(self, after: _After, states: int) -> Array:
-        """Return how likely each token is the output, by where it is drafted: (states, n).
-
-        Raises
-        ------
-        NotExactError
-            Too many tokens.
-        """
+        """Return how likely each token is the output, by where it is drafted: (states, n)."""
         n = len(self.verified)
         if self._steps(self.k, states) > self._most_steps:
             raise NotExactError(
@@ -277,18 +237,10 @@ class VerifiedSelection(Frozen):
 
 @dataclass(frozen=True, eq=False)
 class SelectionEstimate(Estimated):
-    """What is accepted of a selected draft, estimated from drawn drafts; a single token's exactly.
-
-    Parameters
-    ----------
-    verified : VerifiedSelection
-    size : int
-        How many tuples of drafts.
-    seed : int
-    """
+    """The law of an accepted selected draft, from drawn drafts; that of a single token exactly."""
 
     verified: VerifiedSelection
-    size: int
+    size: int  # how many tuples of drafts
     seed: int
 
     @property

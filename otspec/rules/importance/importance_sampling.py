@@ -31,13 +31,7 @@ FREE = 32
 
 
 def as_free(free: object) -> int:
-    """Check how many tokens linear programs cover.
-
-    Raises
-    ------
-    ValueError
-        No number of tokens.
-    """
+    """Check how many tokens linear programs cover."""
     return as_integer(free, "free", 0, wanted="how many tokens the linear program covers")
 
 

@@ -80,18 +80,8 @@ def move_few(tokens: IntArray, masses: Array, most: int) -> bool:
     From the last one on, each is put before those that come after it, which are ordered already.
     What must move far is set apart; that is sorted, and merged with the others, in place.
 
-    Parameters
-    ----------
-    tokens : ndarray of int, shape (n,)
-    masses : ndarray of float, shape (3, n)
-        Of these tokens.
-    most : int
-        How many are set apart at most.
-
-    Returns
-    -------
-    bool
-        False where there would be more: the tokens are in no order then.
+    Shapes: ``tokens`` (n,). ``masses``, shape (3, n): of these tokens. ``most``: how many are set
+    apart at most. Result: False where there would be more: the tokens are in no order then.
     """
     size, apart, masses_apart = len(tokens), np.empty(most + 1, np.intp), np.empty((3, most + 1))
     low, moved, left, first, often, head = size, 0, _PUSHED * size, -1, 0, -np.inf
@@ -134,14 +124,8 @@ def move_few(tokens: IntArray, masses: Array, most: int) -> bool:
 def surely(tokens: IntArray, masses: Array, free: int, rank: IntArray, law: Array) -> None:
     """Put what :func:`otspec.programs.truncated.surely_selected` returns in place of the first row.
 
-    Parameters
-    ----------
-    tokens : ndarray of int, shape (n,)
-        In order.
-    masses : ndarray of float, shape (3, n)
-    free : int
-    rank, law : ndarray, shape (n,)
-        Where each token is in the order, and its mass, are written there.
+    Shapes: ``masses`` (3, n). ``tokens``, shape (n,): in order. ``rank`` and ``law``, shape (n,):
+    where each token is in the order, and its mass, are written there.
     """
     first_after = second_after = 0.0
     for i in range(len(tokens) - 1, -1, -1):
@@ -155,15 +139,9 @@ def surely(tokens: IntArray, masses: Array, free: int, rank: IntArray, law: Arra
 def meet(weights: Array, drafts: IntArray, i: int, rank: IntArray, shares: Array) -> None:
     """Let draft i meet what is selected of those before it, as :func:`.chosen`.
 
-    Parameters
-    ----------
-    weights : ndarray of float, shape (k, m)
-        How likely each of the first i drafts is selected, and after it each of i + 1.
-    drafts : ndarray of int, shape (k, m)
-    i : int
-    rank : ndarray of int, shape (n,)
-    shares : ndarray of float, shape (s, s)
-        As those of a :class:`.Stage`.
+    Shapes: ``drafts`` (k, m); ``rank`` (n,). ``weights``, shape (k, m): how likely each of the
+    first i drafts is selected, and after it each of i + 1. ``shares``, shape (s, s): as those of a
+    :class:`.Stage`.
     """
     free = len(shares)
     for m in range(drafts.shape[1]):

@@ -17,24 +17,12 @@ from otspec.solvers import SolverName
 
 @dataclass(frozen=True, eq=False)
 class StagedSelection(Frozen):
-    """Drafts that are drawn one by one, and meet what was selected of those before.
+    """Drafts that are drawn one by one, and meet what was selected of those before."""
 
-    Parameters
-    ----------
-    laws : tuple of ndarray, each of shape (n,)
-        Of each draft.
-    target : ndarray, shape (n,)
-        What is to be selected.
-    free : int
-        How many tokens each stage shares out the pairs of.
-    solver : str, optional
-        Of the stages.
-    """
-
-    laws: tuple[Distribution, ...]
-    target: Distribution
-    free: int
-    solver: SolverName | None = None
+    laws: tuple[Distribution, ...]  # (n,): of each draft
+    target: Distribution  # (n,): what is to be selected
+    free: int  # how many tokens each stage shares out the pairs of
+    solver: SolverName | None = None  # of the stages
 
     @cached_property
     def stages(self) -> tuple[Stage, ...]:
@@ -74,18 +62,9 @@ class StagedSelection(Frozen):
     def with_places(self, tokens: IntArray, after: Callable[[int, int], int], states: int) -> Array:
         """Return the law of the selected draft together with where tokens are drafted.
 
-        Parameters
-        ----------
-        tokens : ndarray of int, shape (m,)
-        after : callable
-            (state, i) → the state after draft i is the token, where it was ``state`` before; it
-            begins with 0.
-        states : int
-            How many states are followed; those from there on are left out.
-
-        Returns
-        -------
-        ndarray, shape (states, m, n)
+        Shapes: ``tokens`` (m,). ``after``: (state, i) → the state after draft i is the token, where
+        it was ``state`` before; it begins with 0. ``states``: how many states are followed; those
+        from there on are left out. The result has shape (states, m, n).
         """
         rows = np.arange(len(tokens))
         found = zeros((states, len(tokens), len(self.laws[0])), like=self.laws[0])
@@ -123,19 +102,9 @@ def chosen(
 ) -> Iterator[tuple[Stage | None, Array]]:
     """Yield how likely each of the first drafts is the selected one, of one, two, and so on.
 
-    Parameters
-    ----------
-    stages : iterable of Stage
-    drafts : ndarray of int, shape (k, m)
-    weights : ndarray, shape (k, m)
-        Is written to; its arithmetic is the one that is used.
-
-    Yields
-    ------
-    Stage or None
-        The last of the stages that have been gone through.
-    ndarray, shape (i, m)
-        Until the next one.
+    Shapes: ``drafts`` (k, m). ``weights``, shape (k, m): is written to; its arithmetic is the one
+    that is used. Yields: the last of the stages that have been gone through. Yields, shape (i, m):
+    until the next one.
     """
     weights[:1] = weights[:1] * 0 + 1
     yield None, weights[:1]

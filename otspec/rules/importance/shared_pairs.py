@@ -23,18 +23,9 @@ def shared_pairs(masses: Array, wanted: Array) -> Array:
     roundings: as the optimum of a linear program over a network, whose matrix is totally unimodular
     and whose objective has no ties, each entry is piecewise linear with slopes 0, 1 and −1.
 
-    Parameters
-    ----------
-    masses : ndarray, shape (s, s)
-        Entry (i, j), for i ≠ j: of the pair of i and j; symmetric, at least 0.
-    wanted : ndarray, shape (s,)
-        At least 0.
-
-    Returns
-    -------
-    ndarray, shape (s, s)
-        Entry (i, j): what i gets of the pair of i and j, which with (j, i) is its mass; the
-        diagonal is 0.
+    ``masses``, shape (s, s): entry (i, j), for i ≠ j: of the pair of i and j; symmetric, at least
+    0. ``wanted``, shape (s,): at least 0. Result, shape (s, s): entry (i, j): what i gets of the
+    pair of i and j, which with (j, i) is its mass; the diagonal is 0.
 
     Examples
     --------

@@ -53,12 +53,8 @@ def _push(got: Array, surplus: Array, distance: IntArray, level: int) -> None:
 def push_all(got: Array, surplus: Array) -> None:
     """Push what tokens have too much until nobody who lacks something can be reached, in place.
 
-    Parameters
-    ----------
-    got : ndarray of float, shape (s, s)
-        What each token of a pair has of it.
-    surplus : ndarray of float, shape (s,)
-        What each has more than it wants.
+    ``got``, shape (s, s): what each token of a pair has of it. ``surplus``, shape (s,): what each
+    has more than it wants.
     """
     size = len(surplus)
     while True:
@@ -157,11 +153,7 @@ def _turn(got: Array, surplus: Array, first: int, second: int, distance: IntArra
 def settle_all(got: Array, surplus: Array) -> None:
     """Make a maximum flow the lexicographically first one, in place.
 
-    Parameters
-    ----------
-    got : ndarray of float, shape (s, s)
-    surplus : ndarray of float, shape (s,)
-        As :func:`push_all` left them.
+    Shapes: ``got`` (s, s). ``surplus``, shape (s,): as :func:`push_all` left them.
     """
     size = len(surplus)
     distance = np.empty(size, np.intp)

@@ -30,27 +30,19 @@ _Share: TypeAlias = Callable[[Array, Array], Array]
 
 
 class Stage(NamedTuple):
-    """The selection between a token selected so far and one more draft.
+    """The selection between a token selected so far and one more draft."""
 
-    Parameters
-    ----------
-    order : ndarray of int, shape (n,)
-        The tokens by descending q − p₁p₂: the earlier one of a pair is selected, unless both are
-        free.
-    rank : ndarray of int, shape (n,)
-        The place of each token in the order.
-    shares : ndarray, shape (s, s)
-        For two free tokens by rank: how often the first of the two is selected; 0 on the diagonal.
-    kept : ndarray, shape (s + 1, s + 1)
-        The shares, with 1 on the diagonal, and a row and a column for all tokens not free.
-    law_of_selection : ndarray, shape (n,)
-    """
-
+    # (n,): the tokens by descending q − p₁p₂: the earlier one of a pair is selected, unless both
+    # are free
     order: IntArray
-    rank: IntArray
+    rank: IntArray  # (n,): the place of each token in the order
+    # (s, s): for two free tokens by rank: how often the first of the two is selected; 0 on the
+    # diagonal
     shares: Array
+    # (s + 1, s + 1): the shares, with 1 on the diagonal, and a row and a column for all tokens not
+    # free
     kept: Array
-    law_of_selection: Distribution
+    law_of_selection: Distribution  # (n,)
 
     def keeps(self, token: IntArray, other: IntArray) -> Array:
         """Return how likely ``token`` is selected over ``other``, of shapes that go together."""
@@ -91,20 +83,9 @@ def stages_of(
 
     The arrays of a stage may be written to for the next one.
 
-    Parameters
-    ----------
-    laws : sequence of ndarray, each of shape (n,)
-        Of each draft.
-    target : ndarray, shape (n,)
-    free : int
-        How many tokens each stage shares out the pairs of.
-    solver : str or None
-        Of the linear programs; by default they are solved as the flows that they are.
-
-    Raises
-    ------
-    ValueError
-        More free tokens than the memory holds pairs of.
+    Shapes: ``target`` (n,). ``laws``, shape (n,): of each draft. ``free``: how many tokens each
+    stage shares out the pairs of. ``solver``: of the linear programs; by default they are solved as
+    the flows that they are.
     """
     if len(laws) == 1:
         return

@@ -1,9 +1,7 @@
 """Published lossy rules: one file each, and each declares the law of its output."""
 
-from otspec.rules.lossy.accept_or_replace import AcceptOrReplace
-from otspec.rules.lossy.against_another import AgainstAnother
 from otspec.rules.lossy.attaining import rule_attaining
-from otspec.rules.lossy.base import LOSSY_RULES, LossyRule
+from otspec.rules.lossy.base import LOSSY_RULES, AcceptOrReplace, AgainstAnother, LossyRule
 from otspec.rules.lossy.cactus import Cactus
 from otspec.rules.lossy.cascades import CascadeByPosition, CascadeByToken
 from otspec.rules.lossy.fuzzy import FuzzyVerification

@@ -1,16 +1,21 @@
-"""What every lossy rule answers: what a rule does, and the law of its output."""
+"""Lossy rules: what each answers, accept or replace a draft, verify it against another law."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar
 
 from otspec._base.arguments import as_real
-from otspec._base.arithmetic import Array, Number, is_exact
+from otspec._base.arithmetic import Array, Number, is_exact, zeros
 from otspec._base.coerce import shown
+from otspec._base.frozen import cached_property
 from otspec._base.registry import Registry, subclass_of
+from otspec.chance import Chance
+from otspec.coupling import Coupling
 from otspec.distributions import Distribution
+from otspec.drafts.single import likeliest
 from otspec.rules.base.pair_rule import PairRule
 
 
@@ -65,21 +70,8 @@ def as_parameter(
 ) -> Number:
     """Return a parameter of a rule in the arithmetic of its distributions.
 
-    Parameters
-    ----------
-    value : number or str
-    name : str
-    like : ndarray
-        A distribution of the rule.
-    least, most : float
-        Its bounds.
-    open_below : bool
-        ``least`` itself is too small.
-
-    Raises
-    ------
-    ValueError
-        No number within the bounds, or a float beside exact distributions.
+    ``like``: a distribution of the rule. ``least`` and ``most``: its bounds. ``open_below``:
+    ``least`` itself is too small.
     """
     number = as_real(value, name, least, most, open_below=open_below)
     if not is_exact(like):
@@ -90,3 +82,101 @@ def as_parameter(
             "number such as '3/10'"
         )
     return number
+
+
+@dataclass(frozen=True, eq=False)
+class AcceptOrReplace(LossyRule):
+    """Accept a draft x with a chance a(x), else draw from a law f that does not depend on x.
+
+    Law: the output is p a + R f with R = Σ p (1 − a). A replacement that happens to be the
+    draft counts as accepted, as everywhere. Parameters and errors: :class:`LossyRule`; ``k`` is 1.
+    """
+
+    only_k: ClassVar[int | None] = 1
+
+    k: int = 1
+
+    @property
+    @abstractmethod
+    def chances(self) -> Array:
+        """How likely each token is accepted where it is drafted, shape (n,)."""
+
+    @property
+    @abstractmethod
+    def replacement(self) -> Distribution:
+        """What is drawn instead of a draft that is not accepted, shape (n,)."""
+
+    @cached_property
+    def declared_output(self) -> Distribution:
+        """The law of the output, shape (n,)."""
+        output: Distribution = self.draft * self.chances + self._rejected.sum() * self.replacement
+        return output
+
+    @property
+    def _rejected(self) -> Array:
+        rejected: Array = self.draft * (1 - self.chances)
+        return rejected
+
+    def _by_token(self) -> Array:
+        """Return what is drafted and accepted, or drafted and drawn again, shape (n,)."""
+        accepted: Array = self.draft * self.chances + self._rejected * self.replacement
+        return accepted
+
+    def verify(self, drafts: Sequence[int], chance: Chance) -> int | Distribution:
+        """Verify drafts; see :meth:`otspec.rules.Rule.verify`."""
+        return 0 if chance.accept(self.chances[drafts[0]]) else self.replacement
+
+
+REPLACEMENTS = ("greedy", "target")
+"""What some rules put in the place of a draft: the target's likeliest token, or a draw from it."""
+
+
+def replaced_by(choice: str, target: Distribution) -> Distribution:
+    """Return the law of one of :data:`REPLACEMENTS`, shape (n,)."""
+    if choice == "target":
+        return target
+    law = zeros(len(target), like=target)
+    law[likeliest(target, 1)] += 1
+    return law
+
+
+def accepting(accepted: Array, like: Array) -> Array:
+    """Return the chances of a rule that accepts some tokens for certain, and no others: (n,)."""
+    return zeros(len(like), like=like) + accepted
+
+
+@dataclass(frozen=True, eq=False)
+class AgainstAnother(AcceptOrReplace):
+    """Couple the draft maximally with a law of the rule's own, in the place of the target.
+
+    Law: the output is distributed as :attr:`aim`, and Σ min(p, aim) is accepted. Parameters and
+    errors: :class:`LossyRule`; ``k`` is 1.
+    """
+
+    @property
+    @abstractmethod
+    def aim(self) -> Distribution:
+        """What the draft is verified against, shape (n,)."""
+
+    @cached_property
+    def declared_output(self) -> Distribution:
+        """The law of the output, shape (n,)."""
+        return self.aim
+
+    @cached_property
+    def chances(self) -> Array:
+        """min(1, aim/p), shape (n,)."""
+        return self._coupling.chances
+
+    @cached_property
+    def replacement(self) -> Distribution:
+        """(aim − p)₊, normalised, shape (n,)."""
+        return self._coupling.residual
+
+    @cached_property
+    def _coupling(self) -> Coupling:
+        return Coupling(self.draft, self.aim)
+
+    def _by_token(self) -> Array:
+        """Return min(p, aim), shape (n,); a replacement is never the draft."""
+        return self._coupling.accepted

@@ -9,8 +9,7 @@ from typing import ClassVar
 from otspec._base.arithmetic import Number, zeros
 from otspec._base.frozen import cached_property
 from otspec.distributions import Distribution
-from otspec.rules.lossy.against_another import AgainstAnother
-from otspec.rules.lossy.base import LARGEST, between
+from otspec.rules.lossy.base import LARGEST, AgainstAnother, between
 from otspec.rules.lossy.divergences import total_variation
 
 

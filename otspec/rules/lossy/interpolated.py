@@ -9,8 +9,7 @@ from typing import ClassVar
 from otspec._base.arithmetic import Number
 from otspec._base.frozen import cached_property
 from otspec.distributions import Distribution
-from otspec.rules.lossy.against_another import AgainstAnother
-from otspec.rules.lossy.base import between
+from otspec.rules.lossy.base import AgainstAnother, between
 
 
 @dataclass(frozen=True, eq=False)

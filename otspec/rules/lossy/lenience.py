@@ -12,8 +12,7 @@ from otspec._base.arithmetic import Array, Number, as_number
 from otspec._base.frozen import cached_property
 from otspec.coupling import Coupling
 from otspec.distributions import Distribution
-from otspec.rules.lossy.accept_or_replace import AcceptOrReplace
-from otspec.rules.lossy.base import LARGEST, between
+from otspec.rules.lossy.base import LARGEST, AcceptOrReplace, between
 from otspec.rules.lossy.divergences import entropy
 
 

@@ -14,8 +14,7 @@ from otspec._base.frozen import cached_property
 from otspec.coupling import Coupling
 from otspec.distributions import Distribution, DistributionLike, as_pair, normalised
 from otspec.ratios import order, target_to_draft
-from otspec.rules.lossy.accept_or_replace import AcceptOrReplace
-from otspec.rules.lossy.base import between
+from otspec.rules.lossy.base import AcceptOrReplace, between
 from otspec.rules.lossy.divergences import kullback_leibler
 
 _HALVINGS = 40

@@ -11,8 +11,7 @@ from otspec._base.arithmetic import Array, Number, zeros
 from otspec._base.frozen import cached_property
 from otspec.distributions import LARGEST_K, Distribution
 from otspec.drafts.single import likeliest
-from otspec.rules.lossy.accept_or_replace import AcceptOrReplace, replaced_by
-from otspec.rules.lossy.base import between
+from otspec.rules.lossy.base import AcceptOrReplace, between, replaced_by
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,7 +12,37 @@ from otspec._base.arithmetic import Array, Number
 from otspec._base.compiling import compiled, jitable
 
 
-def burn(
+def rising(slopes: Array, widths: Array, tight: Array, ids: Array) -> Array:
+    """Return slopes that do not fall between tight knots: stretches that fall get their mean.
+
+    A law that is convex between its tight knots comes back as it is. In floats the slope of a
+    light pool is uncertain, and one that is off would make a kink that much heavier pools feel;
+    means weighted by draft mass hardly notice it (isotonic regression, by pooling neighbours).
+
+    Shapes: ``tight`` (m + 1,). ``slopes`` and ``widths``, shape (m,): slope and draft mass of each
+    pool. ``ids``, shape (m + 1,): 0 to m. The result has shape (m,).
+    """
+    level, weight, first = slopes.copy(), widths.copy(), ids[1:] - 1
+    size = 0
+    # Stretches so far: their slope, draft mass and first pool. A stretch that falls joins the last.
+    for j in range(len(slopes)):
+        level[size], weight[size], first[size] = slopes[j], widths[j], j
+        size += 1
+        while size > 1 and not tight[first[size - 1]] and level[size - 1] < level[size - 2]:
+            size -= 1
+            weight[size - 1] += weight[size]
+            level[size - 1] += (level[size] - level[size - 1]) * (weight[size] / weight[size - 1])
+    result, end = slopes.copy(), len(slopes)
+    for block in range(size - 1, -1, -1):
+        result[first[block] : end] = level[block]
+        end = first[block]
+    return result
+
+
+fast_rising = compiled(rising)
+
+
+def run(
     widths: Array,
     masses: Array,
     kinks: Array,
@@ -26,31 +56,15 @@ def burn(
     the chords of the alive knots make there; when it is used up, the knot dies and its two chords
     become one.
 
-    Parameters
-    ----------
-    widths, masses : ndarray, shape (m,)
-        Per pool, the differences of the knots, and of the curve that the chords span. Their type
-        is that of all numbers here: float64, or object.
-    kinks : ndarray, shape (m + 1,)
-        How much the slope of the law that is wanted rises at each knot.
-    tight : ndarray of bool, shape (m + 1,)
-        Knots that never die; the first and the last are.
-    ids : ndarray, shape (m + 1,)
-        0 to m, in the type that counts are kept in: integer, or object.
-    one : number
-        1 in the arithmetic of the masses.
-
-    Returns
-    -------
-    spans, rises : ndarray, shape (c,)
-        Per chord, for how long it was there, and its slope. The first m chords are those between
-        neighbouring knots.
-    lifetimes : ndarray, shape (m + 1,)
-        When each knot dies; 1 for one that does not.
-    starts, ends : ndarray, shape (c,)
-        Per chord, its two knots.
-    heirs : ndarray, shape (c,)
-        The chord that each became a part of; −1 for those that were there at the end.
+    ``widths`` and ``masses``, shape (m,): per pool, the differences of the knots, and of the curve
+    that the chords span. Their type is that of all numbers here: float64, or object. ``kinks``,
+    shape (m + 1,): how much the slope of the law that is wanted rises at each knot. ``tight``,
+    shape (m + 1,): knots that never die; the first and the last are. ``ids``, shape (m + 1,): 0 to
+    m, in the type that counts are kept in: integer, or object. ``one``: 1 in the arithmetic of the
+    masses. ``spans, rises``, shape (c,): per chord, for how long it was there, and its slope. The
+    first m chords are those between neighbouring knots. ``lifetimes``, shape (m + 1,): when each
+    knot dies; 1 for one that does not. ``starts, ends``, shape (c,): per chord, its two knots.
+    ``parents``, shape (c,): the chord that each became a part of; −1 for those left at the end.
     """
     m = len(widths)
     zero = one - one
@@ -58,7 +72,7 @@ def burn(
     lifetimes = np.full(m + 1, one, masses.dtype)
     # Chord c: its knots, slope, when it began, how long it lasted, and the one that it became.
     starts = np.full(2 * m, -1, ids.dtype)
-    ends, heirs = starts.copy(), starts.copy()
+    ends, parents = starts.copy(), starts.copy()
     rises = np.full(2 * m, zero, masses.dtype)
     births = rises.copy()
     spans = np.full(2 * m, one, masses.dtype)
@@ -96,7 +110,7 @@ def burn(
         after[low], before[high] = high, low
         for c in (right[low], right[j]):
             spans[c] = now - births[c]
-            heirs[c] = new
+            parents[c] = new
             width[new] += width[c]
             mass[new] += mass[c]
         right[low] = new
@@ -120,7 +134,7 @@ def burn(
             else:
                 sift_down(queue, place, deaths, place[i], size)
 
-    return spans[:new], rises[:new], lifetimes, starts[:new], ends[:new], heirs[:new]
+    return spans[:new], rises[:new], lifetimes, starts[:new], ends[:new], parents[:new]
 
 
 @jitable
@@ -153,4 +167,4 @@ def sift_down(queue: Array, place: Array, deaths: Array, at: int, size: int) -> 
     queue[at], place[knot] = knot, at
 
 
-fast_burn = compiled(burn)
+fast_run = compiled(run)

@@ -28,7 +28,7 @@ from otspec.distributions import Distribution
 from otspec.optimum.pools.knots import chain_sums
 from otspec.optimum.pools.laws import SelectionLaw
 from otspec.optimum.pools.pools import Pools
-from otspec.rules.pooled.inside_masses import Heights
+from otspec.rules.pooled.inside_masses import InsideMasses
 
 NEAR = 4
 """How many knots are looked at one by one for one that is a barrier."""
@@ -38,37 +38,21 @@ WINDOW = 32
 
 @dataclass(frozen=True, eq=False)
 class Barriers(Frozen):
-    """Lifetimes of the knots, and the law that they give.
-
-    Parameters
-    ----------
-    pools : Pools
-    heights : Heights
-        The probability that all drafts are below each knot.
-    lifetimes : ndarray, shape (m + 1,)
-        A knot is a barrier while the uniform number is below its lifetime: a number from 0 to 1,
-        or infinity for a tight knot.
-    starts, ends : ndarray of int, shape (c,)
-        The groups that occur: pools starts[g] to ends[g] − 1 between two barriers.
-    spans : ndarray, shape (c,)
-        For how much of the uniform number each group occurs.
-    rises : ndarray, shape (c,)
-        By how much the probability that all drafts are below rises over a group, per draft mass.
-    heirs : ndarray of int, shape (c,)
-        The group that each becomes a part of, or −1.
-    origins : ndarray of int, shape (m,)
-        The group that each pool is in at the uniform number 0.
-    """
+    """Lifetimes of the knots, and the law that they give."""
 
     pools: Pools
-    heights: Heights
+    heights: InsideMasses  # the probability that all drafts are below each knot
+    # (m + 1,): a knot is a barrier while the uniform number is below its lifetime: a number from 0
+    # to 1, or infinity for a tight knot
     lifetimes: Array
+    # starts, ends: (c,): the groups that occur: pools starts[g] to ends[g] − 1 between two barriers
     starts: IntArray
     ends: IntArray
-    spans: Array
+    spans: Array  # (c,): for how much of the uniform number each group occurs
+    # (c,): by how much the probability that all drafts are below rises over a group, per draft mass
     rises: Array
-    heirs: IntArray
-    origins: IntArray
+    parents: IntArray  # (c,): the group that each becomes a part of, or −1
+    origins: IntArray  # (m,): the group that each pool is in at the uniform number 0
 
     @cached_property
     def slopes(self) -> Array:
@@ -79,7 +63,7 @@ class Barriers(Frozen):
         is in, and may differ from the law's slope by rounding.
         """
         chords = self.heights.chords(self.starts, self.ends, self.rises)
-        slopes: Array = chain_sums(chords * self.spans, self.heirs)[self.origins]
+        slopes: Array = chain_sums(chords * self.spans, self.parents)[self.origins]
         return slopes
 
     @cached_property
@@ -90,17 +74,8 @@ class Barriers(Frozen):
     def groups(self, top: int) -> Iterator[tuple[int, int, Number]]:
         """Yield the groups that pool ``top`` is in, and for how much of the uniform number.
 
-        Parameters
-        ----------
-        top : int
-            The highest pool that holds a draft.
-
-        Yields
-        ------
-        lowest, end : int
-            Drafts compete that are in the pools ``lowest`` to ``end`` − 1.
-        span : float or Fraction
-            They sum to 1.
+        ``top``: the highest pool that holds a draft. ``lowest, end``: drafts compete that are in
+        the pools ``lowest`` to ``end`` − 1. ``span``: they sum to 1.
         """
         knots, (lifetimes, lower, higher) = self._knots[0], self._longer
         one = as_number(1, like=self.spans)
@@ -172,18 +147,10 @@ def nearest_longer(lifetimes: list[Number]) -> list[int]:
     return longer
 
 
-def find_barriers(law: SelectionLaw, heights: Heights) -> Barriers:
+def find_barriers(law: SelectionLaw, heights: InsideMasses) -> Barriers:
     """Return barriers that select with the given law.
 
-    Parameters
-    ----------
-    law : SelectionLaw
-    heights : Heights
-        The probability that all drafts are below each knot.
-
-    Returns
-    -------
-    Barriers
+    ``heights``: the probability that all drafts are below each knot.
 
     Notes
     -----
@@ -191,13 +158,13 @@ def find_barriers(law: SelectionLaw, heights: Heights) -> Barriers:
     """
     # Both import Numba, if it is there.
     from otspec._base import compiling
-    from otspec.rules.pooled import barrier_process, isotonic
+    from otspec.rules.pooled import barrier_process
 
     widths, tight, one = law.pools.draft, law.tight, as_number(1, like=law.pools.draft)
     masses = heights.rises
     fast = compiling.HAS_NUMBA and not is_exact(widths)
-    rising = isotonic.fast_rising if fast else isotonic.rising
-    burn = barrier_process.fast_burn if fast else barrier_process.burn
+    rising = barrier_process.fast_rising if fast else barrier_process.rising
+    run = barrier_process.fast_run if fast else barrier_process.run
     slopes = rising(*_arguments(fast, law.slopes, widths, tight))
     kinks = zeros(len(tight), like=widths)
     kinks[1:-1] = positive_part(np.diff(slopes.astype(widths.dtype, copy=False)))
@@ -208,14 +175,14 @@ def find_barriers(law: SelectionLaw, heights: Heights) -> Barriers:
     knots = np.flatnonzero(there)
     parts = (np.add.reduceat(each, knots[:-1]) for each in (widths, masses))
     arguments = [*_arguments(fast, *parts, kinks[knots], tight[knots]), one]
-    found = burn(*arguments)
+    found = run(*arguments)
     spans, rises, ends_of_knots = (values.astype(widths.dtype, copy=False) for values in found[:3])
-    starts, ends, heirs = (places.astype(np.intp, copy=False) for places in found[3:])
+    starts, ends, parents = (places.astype(np.intp, copy=False) for places in found[3:])
     lifetimes = zeros(len(tight), like=widths)
     lifetimes[knots] = ends_of_knots
     lifetimes[tight] = np.inf
     origins = np.repeat(np.arange(len(knots) - 1), np.diff(knots))
-    groups = knots[starts], knots[ends], spans, rises, heirs, origins
+    groups = knots[starts], knots[ends], spans, rises, parents, origins
     return Barriers(law.pools, heights, lifetimes, *groups)
 
 

@@ -1,4 +1,4 @@
-"""What pooled selection of i.i.d. and of distinct drafts share (Pooled, prop. 2, 3 and 4)."""
+"""What pooled selection of i.i.d. and of distinct drafts share (Pooled, prop. 2-5)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,14 @@ from typing import ClassVar, Self
 import numpy as np
 
 from otspec._base.arguments import as_real
-from otspec._base.arithmetic import Array, IntArray, Number, as_number, refuse_long_power
+from otspec._base.arithmetic import (
+    Array,
+    IntArray,
+    Number,
+    as_number,
+    positive_part,
+    refuse_long_power,
+)
 from otspec._base.frozen import cached_property
 from otspec.coupling import Coupling
 from otspec.distributions import Distribution, DistributionLike, as_k
@@ -18,13 +25,51 @@ from otspec.drafts.single import ByRatio
 from otspec.estimate import Exact, Known
 from otspec.optimum.acceptance import optima_of
 from otspec.optimum.pools.laws import SelectionLaw, clipped_law
-from otspec.optimum.pools.pools import Pools
+from otspec.optimum.pools.pools import Pools, by_thresholds
 from otspec.ratios import Pair
 from otspec.rules.base.pair_rule import PairRule
 from otspec.rules.pooled.barriers import Barriers, find_barriers
-from otspec.rules.pooled.inside_masses import Heights, heights_of
+from otspec.rules.pooled.inside_masses import InsideMasses, inside_masses_of
 from otspec.rules.pooled.partitions import ByToken, Partition, Thresholds, as_partition
-from otspec.rules.pooled.refinement import losses, refined_thresholds
+
+
+def refined_thresholds(law: ByRatio, target: Distribution, loss: Number) -> Array:
+    """Return thresholds on target/draft whose pools accept nearly the optimum.
+
+    Shapes: ``target`` (n,). ``law``: of the drafts, i.i.d. or distinct. ``loss``: the most that the
+    acceptance may be below the optimum. 0 is reached in exact arithmetic; in floats the refinement
+    ends where pools cannot be split. Result: ascending.
+
+    Notes
+    -----
+    Every knot is a cut, so that the best of them bounds the optimum. What the acceptance is
+    below that bound falls to the pools (see :func:`losses`); each pool that loses is split at
+    its own slope, which lies strictly between its ratios.
+    """
+    draft = law.draft
+    thresholds, pools_before = draft[:0], 0
+    while True:
+        pools = by_thresholds(draft, target, thresholds)
+        clipped = clipped_law(pools, inside_masses_of(law, pools).values)
+        lost = losses(clipped, target)
+        if lost.sum() <= loss or len(pools.draft) == pools_before:
+            return thresholds
+        pools_before = len(pools.draft)
+        worst = np.argsort(-lost, kind="stable")
+        # The fewest pools without which what is left is at most half of what may be lost.
+        rest = lost.sum() - np.cumsum(lost[worst])
+        split = worst[: int(np.argmax(2 * rest <= loss)) + 1]
+        thresholds = np.union1d(thresholds, clipped.slopes[split[lost[split] > 0]])
+
+
+def losses(law: SelectionLaw, target: Distribution) -> Array:
+    """Return what each pool loses against the bound of the best knot, shape (m,).
+
+    Below the cut a pool could accept all its target mass, above it all that is selected.
+    """
+    pools = law.pools
+    excess = pools.law(law.slopes) - target
+    return pools.gathered(positive_part(np.where(pools.index < law.cut, -excess, excess)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,24 +117,9 @@ class PooledRule(PairRule):
     ) -> Self:
         """Return the rule with thresholds that are refined until it is nearly optimal.
 
-        Parameters
-        ----------
-        draft, target : array_like, shape (n,)
-        k : int
-        loss : number
-            The most that :meth:`acceptance` may be below the optimum, at least 0.
-        normalize : bool
-            Scale both distributions to sum 1.
-
-        Returns
-        -------
-        PooledRule
-            Its :meth:`loss_bound` is at most ``loss``; in floats, unless that is below rounding.
-
-        Raises
-        ------
-        ValueError
-            As the rule; or a negative loss.
+        Shapes: ``draft`` and ``target`` (n,). ``loss``: the most that :meth:`acceptance` may be
+        below the optimum, at least 0. ``normalize``: scale both distributions to sum 1. Result: its
+        :meth:`loss_bound` is at most ``loss``; in floats, unless that is below rounding.
         """
         most = as_real(loss, "loss", 0, infinite=True)
         finest = cls(draft, target, k, ByToken(), normalize=normalize)
@@ -105,17 +135,7 @@ class PooledRule(PairRule):
         In floats that is found as the optimum of the law, which it is (Pooled, prop. 3; Beyond,
         prop. 3).
 
-        Parameters
-        ----------
-        pair : Pair
-        ks : sequence of int
-        optima : mapping of int to float, optional
-            The optimum for each k, where it is known.
-
-        Raises
-        ------
-        ValueError
-            As the constructor.
+        ``optima``: the optimum for each k, where it is known.
         """
         if pair.exact:
             return super().acceptances_of(pair, ks)
@@ -151,8 +171,8 @@ class PooledRule(PairRule):
         return self.pools.pools(self.law, self.target)
 
     @cached_property
-    def _heights(self) -> Heights:
-        return heights_of(self.law, self._pools)
+    def _heights(self) -> InsideMasses:
+        return inside_masses_of(self.law, self._pools)
 
     @property
     def knots(self) -> Array:
@@ -190,13 +210,7 @@ class PooledRule(PairRule):
         return as_number(lost + beyond, like=self.draft)
 
     def _by_token(self) -> Array:
-        """Return min(b, q), shape (n,); by enumeration with pools that are not optimal.
-
-        Raises
-        ------
-        NotExactError
-            Such pools, and more draft tuples than can be enumerated.
-        """
+        """Return min(b, q), shape (n,); by enumeration with pools that are not optimal."""
         if not self.pools.optimal:
             return super()._by_token()
         return self.accepted_selection()

@@ -1,4 +1,4 @@
-"""How many of k i.i.d. drafts are the one that pooled selection selects (Theory, 15)."""
+"""How often drafts are the selected token (Theory, 15), or the residual one (Pooled, prop. 2)."""
 
 from __future__ import annotations
 
@@ -6,7 +6,19 @@ from math import comb
 
 import numpy as np
 
-from otspec._base.arithmetic import Array, IntArray, as_whole, over_one_denominator, quotient
+from otspec._base.arithmetic import (
+    Array,
+    IntArray,
+    Number,
+    as_whole,
+    is_exact,
+    over_one_denominator,
+    positive_part,
+    quotient,
+    zeros,
+)
+from otspec.distributions import Distribution
+from otspec.optimum.pools.knots import power_slope
 from otspec.rules.pooled.barriers import Barriers
 
 MOST_AT_ONCE = 2**20
@@ -16,22 +28,12 @@ MOST_AT_ONCE = 2**20
 def selected_counts(barriers: Barriers, k: int, tokens: IntArray | None = None) -> Array:
     """Return the probability that y is selected and c of the drafts are y.
 
-    Parameters
-    ----------
-    barriers : Barriers
-        Those that select.
-    k : int
-        Number of drafts.
-    tokens : ndarray of int, optional
-        For which y; by default for all.
-
-    Returns
-    -------
-    ndarray, shape (k, n)
-        Entry (c − 1, y).
+    ``barriers``: those that select. ``k``: number of drafts. ``tokens``: for which y; by default
+    for all. Result, shape (k, n): entry (c − 1, y).
     """
     pools = barriers.pools
     own = np.arange(len(pools.tokens)) if tokens is None else tokens
+    # Exact numbers become whole ones: masses over `unit`, lengths over `whole`.
     draft, knots, unit = over_one_denominator(pools.tokens[own], pools.knots)
     index = pools.index[own]
     spans, whole = as_whole(barriers.spans.tolist())
@@ -42,9 +44,11 @@ def selected_counts(barriers: Barriers, k: int, tokens: IntArray | None = None) 
     for first in range(0, len(occurring), at_once):
         some = occurring[first : first + at_once]
         starts, ends = barriers.starts[some], barriers.ends[some]
+        # One row for each pair of a group and a token in it.
         within = (index >= starts[:, None]) & (index < ends[:, None]) & (draft > 0)
         which, places = np.nonzero(within)
         below, masses = knots[starts][which], draft[places]
+        # A draft is below the group, is y, or is another token of the group.
         others = np.maximum(knots[ends][which] - below - masses, 0)
         selected = _in_group(masses, others, below, k) * weights[some][which]
         for row, chances in zip(counts, selected, strict=True):
@@ -62,7 +66,7 @@ def _in_group(tokens: Array, others: Array, below: Array, k: int) -> Array:
     own, beside, lower = (_powers(values, k) for values in (tokens, others, below))
     counts = np.zeros((k, len(tokens)), dtype=tokens.dtype)
     for m in range(1, k + 1):
-        ways = comb(k, m) * lower[k - m]
+        ways = comb(k, m) * lower[k - m]  # which m drafts are in the group; the others are below
         for c in range(1, m + 1):
             counts[c - 1] += ways * comb(m - 1, c - 1) * beside[m - c]
     chances: Array = counts * own[1:]
@@ -75,3 +79,80 @@ def _powers(values: Array, k: int) -> Array:
     for exponent in range(1, k + 1):
         powers[exponent] = powers[exponent - 1] * values
     return powers
+
+
+NEGLIGIBLE = 1e-14
+"""Groups that reject less than this in total are left out in floats: rounding of b = q."""
+
+
+def residual_hits(target: Distribution, barriers: Barriers, power: int) -> Number:
+    """Return the probability that the selected draft is rejected and the residual token a draft.
+
+    Parameters
+    ----------
+    target : ndarray, shape (n,)
+    barriers : Barriers
+        Those that give the law of selection.
+    power : int
+        Number of drafts, k.
+
+    Returns
+    -------
+    float or Fraction
+
+    Notes
+    -----
+    A residual token y is never rejected itself. Given that no draft is y, the drafts come from
+    the rest of the draft distribution, so that the same barriers select with the draft mass of y
+    taken out of every knot above it; the difference to the whole is what happens with y among
+    the drafts. The cost is the number of residual tokens times that of groups that reject.
+    """
+    pools, draft = barriers.pools, barriers.pools.tokens
+    residual = positive_part(target - barriers.law)
+    total = residual.sum()
+    rejected = _rejected_draft(target, barriers)
+    below = np.concatenate([rejected[:1] * 0, np.cumsum(rejected)])
+    weights = barriers.spans * (below[barriers.ends] - below[barriers.starts])
+    knots = pools.knots
+    low, high = knots[barriers.starts], knots[barriers.ends]
+    slopes = power_slope(low, high, power)
+    groups = _worth_counting(weights * slopes)
+    hits: Number = total * 0
+    if not groups.any() or total == 0:
+        return hits
+    starts, ends = barriers.starts[groups], barriers.ends[groups]
+    weights, low, high, slopes = (part[groups] for part in (weights, low, high, slopes))
+    tokens = np.flatnonzero((residual > 0) & (draft > 0))
+    for pool in np.unique(pools.index[tokens]):
+        above = ends > pool
+        if not above.any():
+            continue
+        members = tokens[pools.index[tokens] == pool]
+        # (tokens of the pool, groups): a group that begins above y loses it at both ends.
+        missing = draft[members][:, None]
+        bottom = low[above] - missing * pools.below(members, starts[above])
+        top = high[above] - missing * pools.below(members, ends[above])
+        without = power_slope(bottom, top, power)
+        missed = ((slopes[above] - without) * weights[above]).sum(axis=1)
+        hits += (residual[members] * missed).sum()
+    share: Number = hits / total
+    return share
+
+
+def _rejected_draft(target: Distribution, barriers: Barriers) -> Array:
+    """Return the draft mass of each pool that is rejected when it is selected, shape (m,)."""
+    law_of_selection, chances = barriers.law, zeros(len(target), like=target)
+    excess = positive_part(law_of_selection - target)
+    rejected = excess > 0
+    chances[rejected] = excess[rejected] / law_of_selection[rejected]
+    return barriers.pools.gathered(barriers.pools.tokens * chances)
+
+
+def _worth_counting(rejections: Array) -> Array:
+    """Return which groups to count: in floats all but those that add up to nothing."""
+    if is_exact(rejections):
+        return np.asarray(rejections > 0, dtype=bool)
+    order = np.argsort(rejections)
+    counted = np.ones(len(rejections), dtype=bool)
+    counted[order[np.cumsum(rejections[order]) <= NEGLIGIBLE]] = False
+    return counted

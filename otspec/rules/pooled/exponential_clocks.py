@@ -20,20 +20,8 @@ def all_below(heavy: Array, light: Number, above: Number, k: int) -> Number:
 
     Fractions are a sum over sets of heavy tokens; floats a quadrature, off by 1e-15 at most.
 
-    Parameters
-    ----------
-    heavy : ndarray, shape (h,)
-        What of each heavy token is below.
-    light : number
-        What of the light tokens is below, together.
-    above : number
-        What of all tokens is above.
-    k : int
-
-    Raises
-    ------
-    TooManyTuplesError
-        More than 400,000 exact steps from a set of tokens to one with one more.
+    ``heavy``, shape (h,): what of each heavy token is below. ``light``: what of the light tokens is
+    below, together. ``above``: what of all tokens is above.
     """
     return _by_sets(heavy, light, above, k) if is_exact(heavy) else _by_time(heavy, light, above, k)
 
@@ -86,34 +74,20 @@ def _by_time(heavy: Array, light: Number, above: Number, k: int) -> float:
 
 
 @dataclass(frozen=True, eq=False)
-class RungDrafts(Frozen):
-    """Distinct drafts, in the order of their first rings.
+class ClockedDrafts(Frozen):
+    """Distinct drafts, in the order of their first rings."""
 
-    Parameters
-    ----------
-    masses : ndarray, shape (k,)
-        The draft's probabilities.
-    heavy : ndarray of bool, shape (k,)
-        Whether only the first ring of the token counts.
-    lefts : ndarray, shape (k + 1,)
-        The draft mass off the first drafts, for each number of them.
-    """
-
-    masses: Array
-    heavy: Array
-    lefts: Array
+    masses: Array  # (k,): the draft's probabilities
+    heavy: Array  # (k,): whether only the first ring of the token counts
+    lefts: Array  # (k + 1,): the draft mass off the first drafts, for each number of them
 
     def shares(
         self, below: Array, inside: Array, beyond: Array, above: Number, group: Number
     ) -> Array:
         """Return how likely a group is the highest that rings, and a draft is selected: (k,).
 
-        Parameters
-        ----------
-        below, inside, beyond : ndarray, shape (k,)
-            Which part of each draft is below the group, in it, and above it.
-        above, group : number
-            The draft mass above the group, and in it.
+        ``below``, ``inside``, ``beyond``, shape (k,): which part of each draft is below the group,
+        in it, and above it. ``above`` and ``group``: the draft mass above the group, and in it.
         """
         k = len(self.masses)
         # For each number of drafts that have rung: which of them the group rang first at, or none.

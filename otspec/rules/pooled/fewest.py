@@ -17,7 +17,7 @@ from otspec._base.arithmetic import Array, Number, is_exact, prefix_sums
 from otspec.distributions import Distribution
 from otspec.drafts.single import ByRatio
 from otspec.optimum.pools.pools import Pools, by_ratio, by_thresholds, merged
-from otspec.rules.pooled.inside_masses import heights_of
+from otspec.rules.pooled.inside_masses import inside_masses_of
 
 MOST_STEPS = 512
 """Where more pools than this are needed on one side of the cut, floats stop looking."""
@@ -26,17 +26,9 @@ MOST_STEPS = 512
 def fewest_pools(law: ByRatio, target: Distribution) -> Pools:
     """Return the fewest pools with an optimal law.
 
-    Parameters
-    ----------
-    law : ByRatio
-        Of the drafts, i.i.d. or distinct.
-    target : ndarray, shape (n,)
-
-    Returns
-    -------
-    Pools
-        In floats one for every ratio if more than :data:`MOST_STEPS` pools are needed on one side
-        of the cut, which happens where the optimum is 1 or nearly so.
+    Shapes: ``target`` (n,). ``law``: of the drafts, i.i.d. or distinct. Result: in floats one for
+    every ratio if more than :data:`MOST_STEPS` pools are needed on one side of the cut, which
+    happens where the optimum is 1 or nearly so.
 
     Notes
     -----
@@ -50,7 +42,7 @@ def fewest_pools(law: ByRatio, target: Distribution) -> Pools:
     pools, ratios = by_ratio(draft, target)
     m = len(ratios)
     knots = pools.knots
-    heights = heights_of(law, pools).values
+    heights = inside_masses_of(law, pools).values
     s = int(np.argmax(heights - prefix_sums(pools.target)))
     slack = 0 if is_exact(draft) else law.k * math.sqrt(m) * np.finfo(float).eps
     least = heights - slack
@@ -66,13 +58,8 @@ def fewest_pools(law: ByRatio, target: Distribution) -> Pools:
 def _fewest_steps(knots: Array, least: Array, highest: Number, slopes: Array) -> list[int] | None:
     """Return the knots on the way with fewest steps from the last knot down to the first.
 
-    Parameters
-    ----------
-    knots, least : ndarray, shape (m + 1,)
-        How low the law may be at each knot.
-    highest : number
-        How high it is at the last one.
-    slopes : ndarray, shape (m,)
+    Shapes: ``slopes`` (m,). ``knots`` and ``least``, shape (m + 1,): how low the law may be at each
+    knot. ``highest``: how high it is at the last one.
     """
     from otspec._base import compiling
     from otspec.rules.pooled import lowest_steps  # imports Numba, if it is there

@@ -41,23 +41,13 @@ _LEAST = 2.0**-960
 
 @dataclass(frozen=True, eq=False)
 class GradedPools(Pools):
-    """Pools of which a draft of token y takes one of two, by a draw of its own.
-
-    Parameters
-    ----------
-    upper : ndarray of int, shape (n,)
-        The pool above :attr:`index`, or that itself.
-    part : ndarray, shape (n,)
-        With what probability a draft is put there.
-    heavy : ndarray of bool, shape (n,)
-        Whether only the first ring of a token counts, if drafts are distinct.
-    """
+    """Pools of which a draft of token y takes one of two, by a draw of its own."""
 
     split: ClassVar[bool] = True
 
-    upper: IntArray
-    part: Array
-    heavy: Array
+    upper: IntArray  # (n,): the pool above :attr:`index`, or that itself
+    part: Array  # (n,): with what probability a draft is put there
+    heavy: Array  # (n,): whether only the first ring of a token counts, if drafts are distinct
 
     @cached_property
     def by_token(self) -> Knots:
@@ -157,11 +147,7 @@ def grades(like: Distribution, most: Number, count: int) -> Array:
 def highest_grade(law: ByRatio, heavy: Array) -> Number:  # noqa: ARG001
     """Return how often a token is drafted over its draft mass at most.
 
-    Parameters
-    ----------
-    law : ByRatio
-    heavy : ndarray of bool, shape (n,)
-        The tokens that are distinct.
+    ``heavy``, shape (n,): the tokens that are distinct.
     """
     return law.k
 
@@ -195,27 +181,24 @@ def by_grade(
 ) -> Pools:
     """Return the grades that some token has, as pools.
 
-    Parameters
-    ----------
-    draft, target : ndarray, shape (n,)
-    most : number
-        The highest grade; the number of drafts, if they are independent.
-    count : int
-        The number of positive grades.
-    heavy : ndarray of bool, shape (n,), optional
-        As for :class:`GradedPools`.
+    Shapes: ``draft`` and ``target`` (n,). ``most``: the highest grade; the number of drafts, if
+    they are independent. ``count``: the number of positive grades. ``heavy``, shape (n,): as for
+    :class:`GradedPools`.
     """
+    # Token y lies between the grades of its ratio q(y)/p(y): lower <= ratio < upper.
     levels = grades(draft, most, count)
     keys = target_to_draft(draft, target)
     lower = np.searchsorted(levels, keys, side="right") - 1
     lower[draft == 0] = 0
     upper = np.minimum(lower + 1, count)
+    # A draft of y goes to the upper grade with probability `part`, so that the mean is the ratio.
     part, between = zeros(len(draft), like=draft), (draft > 0) & (lower < count)
     low, high = levels[lower[between]], levels[upper[between]]
     part[between] = (keys[between] - low) / (high - low)
     upper[part == 0] = lower[part == 0]
     masses = sums_by(lower, draft * (1 - part), count + 1)
     masses = masses + sums_by(upper, draft * part, count + 1)
+    # Grades that no token has are left out, and the others numbered anew.
     filled = masses > 0
     number = np.maximum(np.cumsum(filled) - 1, 0)
     wanted = (levels * masses)[filled]

@@ -15,7 +15,7 @@ from otspec.drafts.single import ByRatio
 from otspec.optimum.pools.pools import Pools
 
 
-class Heights(Frozen, ABC):
+class InsideMasses(Frozen, ABC):
     """G at the m + 1 knots of pools, a convex curve over them."""
 
     @property
@@ -31,25 +31,15 @@ class Heights(Frozen, ABC):
     def chords(self, starts: IntArray, ends: IntArray, slopes: Array) -> Array:  # noqa: ARG002
         """Return the slopes of chords of the curve with the most digits that are known.
 
-        Parameters
-        ----------
-        starts, ends : ndarray of int, shape (c,)
-            Which knots each chord connects.
-        slopes : ndarray, shape (c,)
-            Those that follow from :attr:`rises`.
+        ``starts`` and ``ends``, shape (c,): which knots each chord connects. ``slopes``, shape
+        (c,): those that follow from :attr:`rises`.
         """
         return slopes
 
 
 @dataclass(frozen=True, eq=False)
-class PowerHeights(Heights):
-    """G = u^k at knot u, for k i.i.d. drafts.
-
-    Parameters
-    ----------
-    pools : Pools
-    k : int
-    """
+class PowerMasses(InsideMasses):
+    """G = u^k at knot u, for k i.i.d. drafts."""
 
     pools: Pools
     k: int
@@ -75,15 +65,10 @@ class PowerHeights(Heights):
 
 
 @dataclass(frozen=True, eq=False)
-class SummedHeights(Heights):
-    """G as sums of what is known of each pool.
+class SummedMasses(InsideMasses):
+    """G as sums of what is known of each pool."""
 
-    Parameters
-    ----------
-    steps : ndarray, shape (m,)
-        The probability that all drafts are in the pool or below, and not all below.
-    """
-
+    # (m,): the probability that all drafts are in the pool or below, and not all below
     steps: Array
 
     @property
@@ -98,25 +83,21 @@ class SummedHeights(Heights):
 
 
 @singledispatch
-def heights_of(law: ByRatio, pools: Pools) -> Heights:
+def inside_masses_of(law: ByRatio, pools: Pools) -> InsideMasses:
     """Return G of a draft law over pools of its draft distribution.
 
-    Parameters
-    ----------
-    law : ByRatio
-    pools : Pools
-        Of the law's draft, in whatever unit.
+    ``pools``: of the law's draft, in whatever unit.
     """
     last = np.cumsum(np.bincount(pools.index[pools.tokens > 0], minlength=len(pools.draft)))
     inside = law.inside_prefixes(pools.in_order)[: int(last[-1]) + 1]
-    return SummedHeights(np.diff(inside[np.concatenate([[0], last])]))
+    return SummedMasses(np.diff(inside[np.concatenate([[0], last])]))
 
 
-@heights_of.register
-def _(law: IID, pools: Pools) -> Heights:
-    return PowerHeights(pools, law.k)
+@inside_masses_of.register
+def _(law: IID, pools: Pools) -> InsideMasses:
+    return PowerMasses(pools, law.k)
 
 
-@heights_of.register
-def _(law: WithoutReplacement, pools: Pools) -> Heights:
-    return SummedHeights(pools.rises_without_replacement(law.draft, law.k))
+@inside_masses_of.register
+def _(law: WithoutReplacement, pools: Pools) -> InsideMasses:
+    return SummedMasses(pools.rises_without_replacement(law.draft, law.k))

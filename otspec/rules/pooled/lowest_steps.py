@@ -22,20 +22,12 @@ def best_steps(
 
     A step from knot j to knot i < j follows the slope of j.
 
-    Parameters
-    ----------
-    knots, least : ndarray, shape (m + 1,)
-    slopes : ndarray, shape (m,)
-        That of the step down from each knot but the first; they do not descend.
-    best : ndarray, shape (m + 1,)
-        How high the law can be at each knot after the steps so far; below ``least`` where the
-        knot cannot be reached.
-    following : ndarray, shape (m + 1,)
-        Becomes the same after one more step; −1 where there is none.
-    source : ndarray of int, shape (m + 1,)
-        Becomes where that step began.
-    lines : ndarray of int, shape (m + 1,)
-        What it holds is lost.
+    Shapes: ``knots`` and ``least`` (m + 1,). ``slopes``, shape (m,): that of the step down from
+    each knot but the first; they do not descend. ``best``, shape (m + 1,): how high the law can be
+    at each knot after the steps so far; below ``least`` where the knot cannot be reached.
+    ``following``, shape (m + 1,): becomes the same after one more step; −1 where there is none.
+    ``source``, shape (m + 1,): becomes where that step began. ``lines``, shape (m + 1,): what it
+    holds is lost.
 
     Notes
     -----

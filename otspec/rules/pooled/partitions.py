@@ -175,15 +175,7 @@ class Graded(Partition):
 def as_partition(pools: Any) -> Partition:
     """Return a partition for what users write.
 
-    Parameters
-    ----------
-    pools : Partition, str, int or array_like
-        ``"tokens"``, ``"fewest"``, a number of bins, or strictly increasing thresholds.
-
-    Raises
-    ------
-    ValueError
-        Something else, or thresholds that are negative, infinite or not increasing.
+    ``pools``: ``"tokens"``, ``"fewest"``, a number of bins, or strictly increasing thresholds.
     """
     if isinstance(pools, Partition):
         return pools

@@ -104,13 +104,7 @@ class PooledSelection(PooledRule):
         return as_number(accepted + self.residual_hits(), like=self.draft)
 
     def _counted(self) -> CountedLaw:
-        """Return the accepted law by how many of the drafts are the output.
-
-        Raises
-        ------
-        NotExactError
-            Pools that are not optimal, or so many drafts that counting them takes too long.
-        """
+        """Return the accepted law by how many of the drafts are the output."""
         if not self.pools.optimal:
             return super()._counted()
         refuse_many_counts(self)
@@ -146,7 +140,7 @@ class PooledSelection(PooledRule):
         Exactly 0 with pools that are optimal, whose Σ min(b, q) is the optimum already.
         """
         # Numba, if it is there, is imported where it is needed.
-        from otspec.rules.pooled.residual_hits import residual_hits
+        from otspec.rules.pooled.draft_counts import residual_hits
 
         if self.pools.optimal:
             return as_number(0, like=self.draft)

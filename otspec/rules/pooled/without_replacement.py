@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from itertools import pairwise
 from typing import ClassVar
 
 import numpy as np
 
-from otspec._base.arithmetic import Array, Number, as_number, is_exact, zeros
+from otspec._base.arithmetic import Array, IntArray, Number, as_number, is_exact, zeros
 from otspec._base.frozen import cached_property
 from otspec.chance import Chance
 from otspec.distributions import Distribution, DistributionLike
@@ -20,9 +21,9 @@ from otspec.drafts.without_replacement import WithOne, successive
 from otspec.estimate import Estimate, Estimates
 from otspec.optimum.pools.pools import UNITS, Pools
 from otspec.rules.base.accepted import DrawnDrafts, Estimated
-from otspec.rules.base.enumeration import enumerated_acceptance, refuse_many_tuples
+from otspec.rules.base.tuples import enumerated_acceptance, refuse_many_tuples
 from otspec.rules.pooled.base import PooledRule
-from otspec.rules.pooled.exponential_clocks import RungDrafts
+from otspec.rules.pooled.exponential_clocks import ClockedDrafts
 from otspec.rules.pooled.partitions import Partition
 
 _SMALL = 2.0**-20
@@ -121,7 +122,7 @@ class PooledSelectionWithoutReplacement(PooledRule):
     def shares_of(self, x: Sequence[int]) -> Array:
         """Return with what probability each draft is selected, shape (k,)."""
         if self._pools.split:
-            return self._shares_by_rings(x)
+            return self._shares_by_clocks(x)
         shares = zeros(self.k, like=self.draft)
         for lowest, end, span in self.barriers.groups(int(self.pool[list(x)].max())):
             shares += span * self._shares_in(x, lowest, end)
@@ -130,23 +131,37 @@ class PooledSelectionWithoutReplacement(PooledRule):
     def verify(self, drafts: Sequence[int], chance: Chance) -> int | Distribution:
         """Verify drafts; see :meth:`otspec.rules.Rule.verify`."""
         if self._pools.split:
-            shares = self._shares_by_rings(drafts)
+            shares = self._shares_by_clocks(drafts)
         else:
             top = int(self.pool[list(drafts)].max())
             shares = self._shares_in(drafts, *self.barriers.drawn(top, chance))
         return self.coupling.verify(drafts, chance.choose(shares), chance)
 
-    def some_shares_of(self, x: Sequence[int], uniform: float) -> Array:
-        """Return how likely each draft is selected, if quicker at one uniform number, (k,)."""
-        if self._pools.split:
-            return self._shares_by_rings(x)
-        return self._shares_in(x, *self.barriers.group(int(self.pool[list(x)].max()), uniform))
+    def some_shares_of(self, xs: IntArray, uniforms: Array) -> Array:
+        """Return how likely each draft of some tuples is selected, as floats: (s, k) -> (s, k).
 
-    def output_of(self, x: Sequence[int], i: int, shares: Array) -> float:
-        """Return the probability that the output is draft i, given how likely each is selected."""
-        chances = self.coupling.chances[list(x)]
-        rejected = (shares * (1 - chances)).sum()
-        return float(shares[i] * chances[i] + rejected * self.coupling.residual[x[i]])
+        Each is at its uniform number, (s,), where that is quicker than over all of them.
+        """
+        if self._pools.split:
+            return np.array([self._shares_by_clocks(x) for x in xs.tolist()], dtype=float)
+        pools = self.pool[xs]
+        tops = zip(pools.max(axis=1).tolist(), uniforms.tolist(), strict=True)
+        groups = [self.barriers.group(*each) for each in tops]
+        if is_exact(self.draft):
+            pairs = zip(xs.tolist(), groups, strict=True)
+            return np.array([self._shares_in(x, *group) for x, group in pairs], dtype=float)
+        masses_of = cache(self._above_and_in)
+        above, group = np.array([masses_of(*each) for each in groups]).T
+        inside = pools >= np.array(groups)[:, :1]
+        masses = np.where(inside, self._pools.tokens[xs], 0.0)
+        held, left = masses.sum(axis=1), np.array([self._left(x) for x in xs.tolist()])
+        shares, proportion = np.zeros(xs.shape), np.zeros(len(xs))
+        some = (above > 0) & (group > 0) & (left > 0) & (held > 0)
+        above, group, held, left = above[some], group[some], held[some], left[some]
+        proportion[some] = np.minimum((above / left) * (held / group), 1)
+        shares[some] = proportion[some, None] * (masses[some] / held[:, None])
+        shares[np.arange(len(xs)), inside.argmax(axis=1)] += 1 - proportion
+        return shares
 
     def _shares_in(self, x: Sequence[int], lowest: int, end: int) -> Array:
         """Return how likely each draft is selected in the group ``lowest`` to ``end`` − 1: (k,)."""
@@ -163,14 +178,14 @@ class PooledSelectionWithoutReplacement(PooledRule):
         shares[int(np.argmax(inside))] += one - proportion
         return shares
 
-    def _shares_by_rings(self, x: Sequence[int]) -> Array:
+    def _shares_by_clocks(self, x: Sequence[int]) -> Array:
         """Return how likely each draft is selected, over all rings and all barriers: (k,)."""
         barriers, tokens = self.barriers, np.asarray(x)
         masses = self._pools.tokens[tokens]
         lefts = zeros(self.k + 1, like=masses)
         for rung in range(self.k + 1):
             lefts[rung] = self._left(x[:rung])
-        drafts = RungDrafts(masses, self._pools.counted_once(tokens), lefts)
+        drafts = ClockedDrafts(masses, self._pools.counted_once(tokens), lefts)
         shares, last = zeros(self.k, like=masses), len(self.knots) - 1
         for start, end, span in zip(barriers.starts, barriers.ends, barriers.spans, strict=True):
             edges = pairwise((0, int(start), int(end), last))
@@ -242,8 +257,8 @@ class DistinctDrafts(DrawnDrafts):
         size, places = max(self.size // 10, 2), np.arange(k)
         chances = rule.coupling.chances.astype(float)
         drawn = successive(rule.draft.astype(float), k, size, rng)
-        for x, uniform in zip(drawn.tolist(), rng.random(size).tolist(), strict=True):
-            hits[places, x] += rule.some_shares_of(x, uniform).astype(float) * chances[x]
+        shares = rule.some_shares_of(drawn, rng.random(size))
+        np.add.at(hits, (places, drawn), shares * chances[drawn])
         by_place = hits.sum(axis=1, keepdims=True)
         hits += by_place / by_place.sum() if hits.any() else 1 / k
         known = self.by_token.value
@@ -258,9 +273,15 @@ class DistinctDrafts(DrawnDrafts):
         drafts = WithOne(rule.draft.astype(float), y, rule.k)
         rng = np.random.default_rng(self.seed)
         others, uniforms = drafts.sample(size, rng), rng.random(size)
-        hits = np.zeros((rule.k, size))
-        for index, (z, uniform) in enumerate(zip(others.tolist(), uniforms, strict=True)):
-            for i, weight in enumerate(drafts.weights(z)):
-                x = (*z[:i], y, *z[i:])
-                hits[i, index] = weight * rule.output_of(x, i, rule.some_shares_of(x, uniform))
-        return [Estimate.of_mean(hits[i], most=drafts.most[i]) for i in range(rule.k)]
+        weights = np.array([drafts.weights(z) for z in others.tolist()])
+        chances, residual = (
+            each.astype(float) for each in (rule.coupling.chances, rule.coupling.residual)
+        )
+        found = []
+        for i, most in enumerate(drafts.most):
+            xs = np.insert(others, i, y, axis=1)
+            shares = rule.some_shares_of(xs, uniforms)
+            rejected = (shares * (1 - chances[xs])).sum(axis=1)
+            hits = weights[:, i] * (shares[:, i] * chances[y] + rejected * residual[y])
+            found.append(Estimate.of_mean(hits, most=most))
+        return found

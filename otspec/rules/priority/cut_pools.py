@@ -1,9 +1,9 @@
 """Pools of tokens on the two sides of a cut, split where the drafts serve them unequally.
 
 An optimal law of the selected token is at least the target on the tokens of a best cut and at
-most the target off them (Different, prop. 2). In a pool the law is Σ c_i p_i(y); so a pool inside
-needs what its neediest token asks for, and one outside has as much room as its fullest token.
-Pools may be coarse where the law may be far above the target (Different, prop. 4 and 5).
+most the target off them (Different, prop. 2 and 3). In a pool the law is Σ c_i p_i(y). So a pool
+inside needs what its neediest token asks for, and one outside has as much room as its fullest
+token. Pools may be coarse where the law may be far above the target (Different, prop. 4 and 5).
 """
 
 from __future__ import annotations
@@ -28,26 +28,87 @@ from otspec._base.frozen import Frozen, cached_property
 from otspec.distributions import Distribution
 
 
+def cut_by_moves(drafts: Array, target: Distribution) -> Array:
+    """Return a token set of low q(A) − Π p_i(A), from all tokens or from none.
+
+    Every minimiser is inside the set that all tokens shrink to and holds the one that no token
+    grows to; the better of the two is returned.
+
+    Shapes: ``drafts`` (k, n); ``target`` (n,). The result has shape (n,).
+    """
+    shrunk, grown = (
+        settled(drafts, target, np.full(len(target), start)) for start in (True, False)
+    )
+    return lower_cut(drafts, target, shrunk, grown)
+
+
+def lower_cut(drafts: Array, target: Distribution, first: Array, second: Array) -> Array:
+    """Return the token set of lower q(A) − Π p_i(A), the first if they are alike."""
+    lower = cut_value(drafts, target, second) < cut_value(drafts, target, first)
+    return second if lower else first
+
+
+def settled(drafts: Array, target: Distribution, members: Array) -> Array:
+    """Return a token set that is no worse and that no token improves by a move of its own.
+
+    Shapes: ``drafts`` (k, n); ``target`` (n,); ``members`` (n,).
+
+    Notes
+    -----
+    All that is worth a move of its own moves at once: leaving together loses no more of Π p_i(A)
+    than leaving one by one from the whole set, and joining together gains no less.
+    """
+    value = cut_value(drafts, target, members)
+    while True:
+        moved = members.copy()
+        for joining in (False, True):
+            moved ^= (moved != joining) & _worthwhile(drafts, target, moved, joining)
+        found = cut_value(drafts, target, moved)
+        if not found < value:  # also where a move is worth a rounding only
+            return members
+        members, value = moved, found
+
+
+def cut_value(drafts: Array, target: Distribution, members: Array) -> Number:
+    """Return q(A) − P(all drafts inside A)."""
+    value: Number = target[members].sum() - np.prod(masses(drafts, members))
+    return value
+
+
+def masses(drafts: Array, members: Array) -> Array:
+    """Return p_i(A) for every draft, shape (k,)."""
+    inside: Array = zeros(len(drafts), like=drafts) + drafts[:, members].sum(axis=1)
+    return inside
+
+
+def rises(low: Array, step: Array) -> Array:
+    """Return Π_i (low + step) − Π_i low as a sum of positive terms: (k, m), (k, m) -> (m,)."""
+    total = zeros(step.shape[1], like=step)
+    for i in range(len(step)):
+        others = np.prod((low + step)[:i], axis=0) * np.prod(low[i + 1 :], axis=0)
+        total += step[i] * others
+    return total
+
+
+def _worthwhile(drafts: Array, target: Distribution, members: Array, joining: bool) -> Array:
+    """Return which tokens it pays to move alone, if they are on the other side: (n,) of bool."""
+    inside = masses(drafts, members)[:, None]
+    if joining:
+        worth: Array = target < rises(inside + 0 * drafts, drafts)
+    else:
+        worth = target > rises(positive_part(inside - drafts), drafts)
+    return worth
+
+
 @dataclass(frozen=True, eq=False)
 class CutPool(Frozen):
-    """Tokens on one side of a cut.
+    """Tokens on one side of a cut."""
 
-    Parameters
-    ----------
-    tokens : ndarray of int
-        Of which each can be drafted.
-    inside : bool
-        Whether they belong to the cut.
-    drafts : ndarray, shape (k, n)
-    target : ndarray, shape (n,)
-    rates : ndarray, shape (k,)
-        How likely draft i is selected if it is in the pool, as far as that is known.
-    """
-
-    tokens: IntArray
-    inside: bool
-    drafts: Array
-    target: Distribution
+    tokens: IntArray  # of which each can be drafted
+    inside: bool  # whether they belong to the cut
+    drafts: Array  # (k, n)
+    target: Distribution  # (n,)
+    # (k,): how likely draft i is selected if it is in the pool, as far as that is known
     rates: Array
 
     @property
@@ -104,12 +165,7 @@ def sides(drafts: Array, target: Distribution, cut: Array, rates: Array) -> list
 def refined(pools: Sequence[CutPool], which: Iterable[int], most: int) -> list[CutPool]:
     """Split pools, where it gains most first, until there are ``most`` or nothing is gained.
 
-    Parameters
-    ----------
-    pools : sequence of CutPool
-    which : iterable of int
-        Those that may be split.
-    most : int
+    ``which``: those that may be split.
     """
     found = list(pools)
     heap = [(-found[j].split[0], j) for j in which]

@@ -1,10 +1,16 @@
-"""The search for priority orders whose mixture serves best what is wanted of each token.
+"""Mixtures of priority orders: selection for any draft law, certified (Beyond, prop. 1).
 
-Column generation: a linear program weighs the orders found so far; its dual prices are the next.
+A priority order selects the draft that comes first in a fixed order of the tokens. Its law is a
+difference of ``inside`` values along the order, so that a mixture's law is known exactly. The
+laws of the orders are the vertices of all feasible laws, so that some mixture is optimal.
+
+Column generation finds them: a linear program weighs the orders found so far; its dual prices are
+the next.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,7 +26,8 @@ from otspec._base.arithmetic import (
     prefix_sums,
     zeros,
 )
-from otspec._base.frozen import Frozen
+from otspec._base.frozen import Frozen, cached_property
+from otspec.chance import Chance
 from otspec.distributions import Distribution
 from otspec.drafts import DraftLaw
 from otspec.solvers import SOLVERS, LinearProgram, Names, Sense, SolverError, Status
@@ -30,34 +37,19 @@ LARGEST_SHARE = 1e9
 
 @dataclass(frozen=True, eq=False)
 class Weighed(Frozen):
-    """The best weights of the orders found so far.
+    """The best weights of the orders found so far."""
 
-    Parameters
-    ----------
-    orders : ndarray of int, shape (r, n)
-        Those of positive weight.
-    weights : ndarray, shape (r,)
-    law : ndarray, shape (n,)
-        Of the selected token.
-    prices : ndarray, shape (n,)
-        What more selection of each token would be worth.
-    """
-
-    orders: IntArray
-    weights: Array
-    law: Distribution
-    prices: Array
+    orders: IntArray  # (r, n): those of positive weight
+    weights: Array  # (r,)
+    law: Distribution  # (n,): of the selected token
+    prices: Array  # (n,): what more selection of each token would be worth
 
 
 class OrderSearch:
     """Priority orders that were tried so far, and the best cut among their ends.
 
-    Parameters
-    ----------
-    law : DraftLaw
-    levels : ndarray, shape (s, n)
-        A mixture with the law b is worth Σ min(b, level), over all levels: what is wanted of a
-        token less and less urgently. One level is the target.
+    ``levels``, shape (s, n): a mixture with the law b is worth Σ min(b, level), over all levels:
+    what is wanted of a token less and less urgently. One level is the target.
     """
 
     def __init__(self, law: DraftLaw, levels: Array) -> None:
@@ -135,6 +127,8 @@ def _weighing(laws: Array, target: Distribution) -> LinearProgram:
         shares = laws[:, wanted] / target[wanted]
     if not is_exact(target):
         shares = np.minimum(shares, LARGEST_SHARE)
+    # Columns: the weight of each order, then the share a(y) of each token.
+    # Rows: the weights sum to 1, then a(y) - Σ_r w_r b_r(y)/q(y) <= 0 for each token.
     (count, n), every = shares.shape, np.arange(len(wanted))
     orders, tokens = np.nonzero(shares > (0 if is_exact(target) else 1e-9))
     zero, one = zeros(1, like=target), zeros(1, like=target) + 1
@@ -159,3 +153,69 @@ def _by_price(prices: Array, served: Array) -> IntArray:
     """Return the tokens by descending price; among equal ones what is served least first."""
     keys = list(zip((-prices).tolist(), served.tolist(), strict=True))
     return np.array(sorted(range(len(keys)), key=keys.__getitem__), dtype=np.intp)
+
+
+FIRST_ORDERS = 4
+"""Orders that are added before the weights are first optimised; then twice as many, and so on."""
+
+
+@dataclass(frozen=True, eq=False)
+class Mixture(Frozen):
+    """Priority orders, how likely each is, and the law of the token that they select."""
+
+    orders: IntArray  # (r, m): pools, the most urgent first; without pools tokens
+    weights: Array  # (r,): positive
+    law: Distribution  # (n,)
+    accepted: Number  # Σ min(law, target)
+    bound: Number  # no rule accepts more: the least bound among the cuts that were seen
+    cut: IntArray  # ascending ids of the tokens whose cut gives the bound
+    pools: IntArray  # (n,): the pool of each token; without pools each is its own
+
+    def shares(self, drafts: Sequence[int]) -> Array:
+        """Return with what probability each draft is selected, shape (k,)."""
+        ranks = self._ranks[:, self.pools[list(drafts)]]
+        first = ranks == ranks.min(axis=1, keepdims=True)
+        alike = self.weights / first.sum(axis=1)
+        shares: Array = (first * alike[:, None]).sum(axis=0)
+        return shares
+
+    def select(self, drafts: Sequence[int], chance: Chance) -> int:
+        """Draw an order; return one of the drafts whose pool comes first in it, by its position."""
+        ranks = self._ranks[chance.choose(self.weights), self.pools[list(drafts)]]
+        first = np.flatnonzero(ranks == ranks.min())
+        return int(first[chance.choose([1] * len(first))])
+
+    @cached_property
+    def _ranks(self) -> IntArray:
+        """Each pool's place in each order, shape (r, m)."""
+        ranks: IntArray = np.argsort(self.orders, axis=1)
+        return ranks
+
+
+def mix_priorities(law: DraftLaw, target: Distribution, gap: Number, most: int) -> Mixture:
+    """Mix priority orders until the mixture is certified to be nearly optimal.
+
+    Shapes: ``target`` (n,). ``gap``: stop when ``bound`` − ``accepted`` is at most this. ``most``:
+    stop when this many orders were tried.
+
+    Notes
+    -----
+    Each round adds orders (:meth:`otspec.rules.priority.order_search.OrderSearch.explore`), and
+    then a linear program weighs all of them anew.
+    """
+    search = OrderSearch(law, target[None])
+    search.add(ratios.ascending(-target))
+    adding = FIRST_ORDERS
+    while True:
+        found = search.weighed()
+        accepted = as_number(np.minimum(found.law, target).sum(), like=target)
+        if search.bound - accepted <= gap or len(search.orders) >= most:
+            break
+        search.explore(found, min(adding, most - len(search.orders) - 1))
+        adding *= 2
+    # By rounding only a sum of accepted masses is above the bound.
+    bound = max(accepted, search.bound)
+    return Mixture(
+        *(found.orders, found.weights, found.law, accepted, bound, search.cut),
+        np.arange(len(target)),
+    )

@@ -16,10 +16,18 @@ from otspec._base.arithmetic import Array, IntArray, Number, as_number, prefix_s
 from otspec._base.frozen import Frozen
 from otspec.distributions import Distribution
 from otspec.drafts import DraftLaw, Independent
-from otspec.rules.priority.cut_by_moves import cut_by_moves, cut_value, lower_cut, masses, settled
-from otspec.rules.priority.cut_pools import CutPool, known, refined, sides
-from otspec.rules.priority.order_search import OrderSearch, Weighed
-from otspec.rules.priority.priorities import Mixture, mix_priorities
+from otspec.rules.priority.cut_pools import (
+    CutPool,
+    cut_by_moves,
+    cut_value,
+    known,
+    lower_cut,
+    masses,
+    refined,
+    settled,
+    sides,
+)
+from otspec.rules.priority.order_search import Mixture, OrderSearch, Weighed, mix_priorities
 
 FIRST_POOLS = 32
 """Pools for which orders are mixed first; then for half as many more, and so on."""
@@ -29,16 +37,10 @@ EXPLORED = 12
 
 @dataclass(frozen=True, eq=False)
 class Problem(Frozen):
-    """Independent drafts, given by their distributions, and a target.
+    """Independent drafts, given by their distributions, and a target."""
 
-    Parameters
-    ----------
-    drafts : ndarray, shape (k, n)
-    target : ndarray, shape (n,)
-    """
-
-    drafts: Array
-    target: Distribution
+    drafts: Array  # (k, n)
+    target: Distribution  # (n,)
 
     @classmethod
     def of_law(cls, law: DraftLaw, target: Distribution) -> Problem:
@@ -83,15 +85,9 @@ def mix_groups(
 ) -> Mixture:
     """Mix priority orders of given pools.
 
-    Parameters
-    ----------
-    law : DraftLaw
-        Independent drafts.
-    target : ndarray, shape (n,)
-    gap, most
-        As for :func:`otspec.rules.priority.priorities.mix_priorities`.
-    labels : ndarray of int, shape (n,)
-        The pool of each token: numbers from 0 on.
+    Shapes: ``target`` (n,). ``law``: independent drafts. ``gap`` and ``most``: as for
+    :func:`otspec.rules.priority.order_search.mix_priorities`. ``labels``, shape (n,): the pool of
+    each token: numbers from 0 on.
     """
     problem, size = Problem.of_law(law, target), int(labels.max()) + 1
     pooled = problem.pooled(labels, size)
@@ -107,17 +103,9 @@ def mix_cut_pools(
 ) -> Mixture:
     """Mix priority orders of pools that do not cross a cut and are fine where it matters.
 
-    Parameters
-    ----------
-    law : DraftLaw
-        Independent drafts.
-    target : ndarray, shape (n,)
-    gap : number
-        Stop when ``bound`` − ``accepted`` is at most this.
-    most : int
-        Stop when this many orders were tried.
-    count : int
-        How many pools at most.
+    Shapes: ``target`` (n,). ``law``: independent drafts. ``gap``: stop when ``bound`` −
+    ``accepted`` is at most this. ``most``: stop when this many orders were tried. ``count``: how
+    many pools at most.
 
     Notes
     -----
@@ -131,10 +119,12 @@ def mix_cut_pools(
     pools, orders = problem.pools_about(cut, size), np.zeros((0, 0), dtype=np.intp)
     best: Mixture | None = None
     while True:
+        # New orders of the pools, and the best weights of all orders (column generation).
         labels = _labels(pools, len(target))
         pooled = problem.pooled(labels, len(pools))
         found, added = _round(Independent(list(pooled)), levels(pools), orders, most - tried)
         tried += added
+        # The law of the selected token, Σ_i c_i p_i(y), and the cut that it points to.
         rates = mean_rates(found.orders, found.weights, pooled)
         mixed = problem.law(rates, labels)
         better = problem.better(cut, mixed)
@@ -180,9 +170,11 @@ def rates_of(order: IntArray, pooled: Array) -> Array:
     """
     rates = zeros(pooled.shape, like=pooled)
     rising = order[::-1]
+    # low[j] = p_j(L), the pools after each one; step[j] = p_j(D).
     step = pooled[:, rising]
     low = np.array([prefix_sums(row)[:-1] for row in step])
     for i in range(len(pooled)):
+        # The coefficients of Π_{j≠i} (low[j] + t step[j]) by powers of t, one factor at a time.
         powers = [zeros(len(order), like=pooled) + 1]
         for j in range(len(pooled)):
             if j != i:
@@ -191,6 +183,7 @@ def rates_of(order: IntArray, pooled: Array) -> Array:
                     power * low[j] + lower * step[j]
                     for power, lower in zip([*powers, nothing], [nothing, *powers], strict=True)
                 ]
+        # ∫₀¹ t^degree dt = 1/(degree + 1)
         for degree, coefficient in enumerate(powers):
             rates[i, rising] += coefficient / (degree + 1)
     return rates

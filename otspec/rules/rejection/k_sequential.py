@@ -21,9 +21,8 @@ from otspec.chance import Chance
 from otspec.distributions import Distribution, DistributionLike, normalised
 from otspec.estimate import Exact, Known
 from otspec.ratios import Pair
-from otspec.rules.base.counts import no_counts, over, with_one_more
+from otspec.rules.base.counts import at_least_once, geometric, no_counts, over, with_one_more
 from otspec.rules.base.pair_rule import PairRule
-from otspec.rules.base.powers import at_least_once, geometric
 from otspec.rules.base.rule import CountedLaw
 from otspec.rules.rejection.k_sequential_rho import accepted_each, as_rho, lossless_from, root_rho
 
@@ -116,9 +115,7 @@ class KSequential(PairRule):
         (1−β)^k − (1−β−m(y))^k, where m = p − min(p, q/ρ). At ρ* itself the residual is zero
         wherever m > 0, so that nothing is added.
 
-        Returns
-        -------
-        ndarray, shape (n,)
+        The result has shape (n,).
         """
         kept, beta = self._kept()
         accepted: Array = kept * geometric(1 - beta, self.k)

@@ -13,8 +13,8 @@ from otspec._base.coerce import shown
 from otspec._base.digits import plain
 from otspec.distributions import Distribution
 from otspec.ratios import Pair, target_to_draft
+from otspec.rules.base.counts import HALVINGS, covers, crossing, geometric
 from otspec.rules.base.pair_rule import refuse_many_drafts
-from otspec.rules.base.powers import HALVINGS, covers, crossing, geometric
 
 MOST_EXACT = 2_000
 """Most drafts for which ρ* is found exactly."""
@@ -30,16 +30,8 @@ def root_rho(pair: Pair, k: int) -> Number:
     P + Q/ρ between two neighbouring ratios q/p, P the draft mass of the ratios above and Q the
     target mass of those below: halving the order finds the stretch, and the root is found in it.
 
-    Parameters
-    ----------
-    pair : Pair
-    k : int
-
-    Returns
-    -------
-    float or Fraction
-        In [1, k]; 1 if draft and target are disjoint. Floats: the smallest float at or above
-        the root. Exact: the root if rational, else at most 2⁻⁶⁴ above.
+    Result: in [1, k]; 1 if draft and target are disjoint. Floats: the smallest float at or above
+    the root. Exact: the root if rational, else at most 2⁻⁶⁴ above.
     """
     if pair.exact:
         refuse_many_drafts(k, MOST_EXACT, "an exact rho*")
@@ -88,14 +80,7 @@ def lossless_from(pair: Pair, k: int) -> Number:
 
 
 def as_rho(given: Number, pair: Pair, k: int) -> Number:
-    """Check a ρ.
-
-    Raises
-    ------
-    ValueError
-        No positive finite number, another arithmetic than the distributions', or a ρ with which
-        k-Seq is lossy: the message names ρ* and a token that is put out too often.
-    """
+    """Check a ρ."""
     draft, target = pair.draft, pair.target
     rho = as_scalar(given, "rho")
     if isinstance(rho, Fraction) != is_exact(draft):

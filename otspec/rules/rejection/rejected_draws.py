@@ -14,32 +14,17 @@ UNIT = 600
 
 
 class Heaviest(NamedTuple):
-    """Draft masses added up along the tokens, without some of the k heaviest.
+    """Draft masses added up along the tokens, without some of the k heaviest."""
 
-    Parameters
-    ----------
-    masses : ndarray, shape (n,)
-    ranks : ndarray of int, shape (n,)
-        How many tokens are heavier than each; k if so many are.
-    light : ndarray, shape (n + 1,)
-        The mass before each place without the k heaviest.
-    places : ndarray of int, shape (m,)
-        Where the k heaviest are, ascending.
-    counts : ndarray of int, shape (n + 1,)
-        How many of them are before each place.
-    steps : ndarray, shape (k, m + 1)
-        The mass of the first of these places without the h heaviest, for h from 0 to k − 1.
-    largest : ndarray, shape (k,)
-        Their masses, descending; 0 where there are no more tokens.
-    """
-
-    masses: Array
-    ranks: IntArray
-    light: Array
-    places: IntArray
-    counts: IntArray
+    masses: Array  # (n,)
+    ranks: IntArray  # (n,): how many tokens are heavier than each; k if so many are
+    light: Array  # (n + 1,): the mass before each place without the k heaviest
+    places: IntArray  # (m,): where the k heaviest are, ascending
+    counts: IntArray  # (n + 1,): how many of them are before each place
+    # (k, m + 1): the mass of the first of these places without the h heaviest, for h from 0 to k −
+    # 1
     steps: Array
-    largest: Array
+    largest: Array  # (k,): their masses, descending; 0 where there are no more tokens
 
     @classmethod
     def of(cls, masses: Array, k: int) -> Self:
@@ -84,28 +69,15 @@ class Left(NamedTuple):
     However little that is, it keeps its digits: it is added up without the ``heads`` heaviest
     tokens, the most that are all drafted. Then the heaviest token that is left is at least as heavy
     as each drafted one that is still among those added up.
-
-    Parameters
-    ----------
-    heaviest : Heaviest
-    gone : ndarray of bool, shape (k + 1, size)
-        Which of the heaviest tokens are drafted; the last row is none.
-    heads : ndarray of int, shape (size,)
-        How many of the heaviest tokens are drafted before the first that is not.
-    drafted : ndarray of int, shape (i, size)
-        Places, ascending.
-    masses : ndarray, shape (i, size)
-        Their draft masses; 0 for the heads, which are not in the sums.
-    total : ndarray, shape (size,)
-        The draft mass that is left.
     """
 
     heaviest: Heaviest
-    gone: Array
+    gone: Array  # (k + 1, size): which of the heaviest tokens are drafted; the last row is none
+    # (size,): how many of the heaviest tokens are drafted before the first that is not
     heads: IntArray
-    drafted: IntArray
-    masses: Array
-    total: Array
+    drafted: IntArray  # (i, size): places, ascending
+    masses: Array  # (i, size): their draft masses; 0 for the heads, which are not in the sums
+    total: Array  # (size,): the draft mass that is left
 
     @classmethod
     def of(cls, heaviest: Heaviest, gone: Array, drafted: IntArray) -> Self:
@@ -153,12 +125,8 @@ class Levels(NamedTuple):
         That is c'·p − max(q, c·p) where positive, c and c' the levels before and after, off the
         tokens that are gone. Below the ratio c that is (c' − c)·p, where all of those are.
 
-        Parameters
-        ----------
-        left : Left
-        wanted_below : ndarray, shape (n + 1,)
-            The target mass of the first tokens by ratio.
-        uniforms : ndarray, shape (size,)
+        Shapes: ``uniforms`` (size,). ``wanted_below``, shape (n + 1,): the target mass of the first
+        tokens by ratio.
         """
         grown, flat = self.after - self.before, left.before(self.low)
 

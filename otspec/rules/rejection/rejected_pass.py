@@ -59,17 +59,10 @@ def draw(
 ) -> None:
     """Draw all drafts of all paths.
 
-    Parameters
-    ----------
-    heaviest : Heaviest
-    known : tuple of ndarray
-        The ratios, ascending, (n,); the target mass before each place, and the draft and the target
-        mass from each on, (n + 1,).
-    uniforms : ndarray, shape (k, size)
-    levels, rejected : ndarray, shape (k + 1, size)
-        Level and weight after each draft; set but for the first of each, which is given.
-    places : ndarray of int, shape (k, size)
-        Where the drafts are; set.
+    Shapes: ``uniforms`` (k, size). ``known``: the ratios, ascending, (n,); the target mass before
+    each place, and the draft and the target mass from each on, (n + 1,). ``levels`` and
+    ``rejected``, shape (k + 1, size): level and weight after each draft; set but for the first of
+    each, which is given. ``places``, shape (k, size): where the drafts are; set.
     """
     masses, ranks, light, apart, counts, steps, largest = heaviest
     ratios, wanted_below, draft_above, target_above = known

@@ -32,21 +32,11 @@ class DistinctPaths(Frozen):
 
     However little the drafted tokens leave, the mass that is left keeps its digits: at most a k-th
     of their size is cancelled (:class:`otspec.rules.rejection.rejected_draws.Left`).
-
-    Parameters
-    ----------
-    pair : Pair
-        In floats.
-    k : int
-        The most drafts.
-    size : int
-        Number of paths.
-    seed : int
     """
 
-    pair: Pair
-    k: int
-    size: int
+    pair: Pair  # in floats
+    k: int  # the most drafts
+    size: int  # number of paths
     seed: int = 0
 
     @property
@@ -98,9 +88,7 @@ class DistinctPaths(Frozen):
     def accepted_up_to(self, k: int, y: int) -> Array:
         """Return how likely y is accepted among the first 0, …, k drafts, path by path.
 
-        Returns
-        -------
-        ndarray, shape (k + 1, size)
+        The result has shape (k + 1, size).
         """
         with np.errstate(over="ignore"):
             levels = self._units[y] * self._drawn.levels[: k + 1]
@@ -187,17 +175,10 @@ class _Drawn(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class PathsEstimate(Estimated):
-    """What recursive rejection of k distinct drafts accepts, from paths.
-
-    Parameters
-    ----------
-    paths : DistinctPaths
-    k : int
-        At most the paths' k.
-    """
+    """What recursive rejection of k distinct drafts accepts, from paths."""
 
     paths: DistinctPaths
-    k: int
+    k: int  # at most the paths' k
 
     @cached_property
     def probability(self) -> Estimate:

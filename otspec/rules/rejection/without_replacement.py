@@ -113,11 +113,6 @@ class RecursiveRejectionWithoutReplacement(InTurn, PairRule):
         """Return the probability that the output is y and one of the drafts, shape (n,).
 
         Exact; see :meth:`acceptance` for the cost. By enumeration beyond that.
-
-        Raises
-        ------
-        NotExactError
-            Too many draft tuples; :meth:`estimate` estimates it.
         """
         if not self._summable:
             return super()._by_token()

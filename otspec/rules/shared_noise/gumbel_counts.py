@@ -8,9 +8,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from otspec._base import compiling
 from otspec._base.arithmetic import Array, IntArray
-from otspec._base.compiling import compiled
 from otspec.rules.shared_noise.gumbel_panels import NEGLIGIBLE, Sorted, power_rows
 
 _NODES = 16
@@ -102,7 +100,8 @@ class _Nodes:
         counts = _light_counts(light, times if piece < _LATE else 0 * times, most)
         together = max(1, _CHUNK // (len(alive) * len(times)))
         heavy = np.sort(np.concatenate(self._levels[:first]))
-        arrive = fast_arrive if compiling.HAS_NUMBA else arrive_by_arrays
+        from otspec.rules.shared_noise import gumbel_passes  # it imports Numba, if it is there
+
         for place in range(0, len(heavy), together):
             tokens = heavy[place : place + together]
             # The nodes ascend by what is before them: a token is before all from some node on.
@@ -112,7 +111,7 @@ class _Nodes:
             rate = np.maximum(weight, 0) / total[from_first]
             arrived = rate[:, :, None] * -times
             np.negative(np.expm1(arrived, out=arrived), out=arrived)
-            arrive(counts, starts, arrived)
+            gumbel_passes.arrived(counts, starts, arrived)
         return counts
 
     def _sums(self, level: int, powers: int) -> Array:
@@ -145,44 +144,6 @@ class _Nodes:
         return self._binomials[m]
 
 
-def arrive(counts: Array, starts: IntArray, arrived: Array) -> None:
-    """Count independent events in: ``counts`` has Pr(N = i), (most, e, times), and is changed.
-
-    Event j, of probability ``arrived[j]``, counts at the nodes from ``starts[j]`` on. These ascend,
-    and ``arrived`` has the nodes from ``starts[0]`` on.
-    """
-    most, nodes, times = counts.shape
-    for node in range(starts[0], nodes):
-        for j in range(len(starts)):
-            if starts[j] > node:
-                break
-            chances = arrived[j, node - starts[0]]
-            for i in range(most - 1, 0, -1):
-                for t in range(times):
-                    stays = counts[i, node, t] * (1 - chances[t])
-                    counts[i, node, t] = stays + chances[t] * counts[i - 1, node, t]
-            for t in range(times):
-                counts[0, node, t] *= 1 - chances[t]
-
-
-fast_arrive = compiled(arrive)
-
-
-def arrive_by_arrays(counts: Array, starts: IntArray, arrived: Array) -> None:
-    """Do the same by array operations, to the last bit."""
-    for start, each in zip(starts.tolist(), arrived, strict=True):
-        part, chances = counts[:, start:], each[start - starts[0] :]
-        more = chances * part[:-1]
-        part *= 1 - chances
-        part[1:] += more
-
-
-@cache
-def _enough(level: int) -> int:
-    """Return how many power sums of weights below 4^{−level} are all but 1e-14 of the series."""
-    return math.ceil(-math.log(1e-14) / (level * math.log(4) - math.log(1.5)))
-
-
 def _light_counts(sums: Array, times: Array, most: int) -> Array:
     """Return Pr(N = i) of light tokens alone: (e, powers), (m,) -> (most, e, m)."""
     counts = np.zeros((most, len(sums), len(times)))
@@ -208,3 +169,9 @@ def _series(most: int) -> Array:
         power = np.convolve(power, step)[: _POWERS + 1]
         rows[i] = (-1) ** i * power[1:]
     return rows
+
+
+@cache
+def _enough(level: int) -> int:
+    """Return how many power sums of weights below 4^{−level} are all but 1e-14 of the series."""
+    return math.ceil(-math.log(1e-14) / (level * math.log(4) - math.log(1.5)))

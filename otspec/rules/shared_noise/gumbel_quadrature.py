@@ -14,9 +14,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from otspec._base import compiling
 from otspec._base.arithmetic import Array
-from otspec._base.compiling import compiled
 from otspec.ratios import Pair
 
 _NODES, _FEW_NODES = 16, 8
@@ -58,42 +56,10 @@ def _blocks(times: Array, draft: Array, mass: Array, rates: Array) -> Iterator[B
     """Yield the blocks of tokens."""
     size, later = max(1, _BLOCK // len(times)), np.zeros(len(times))
     rates = np.append(rates, np.inf)
-    sums = fast_sums_from_last if compiling.HAS_NUMBA else sums_by_arrays
+    from otspec.rules.shared_noise import gumbel_passes  # it imports Numba, if it is there
+
     for start in range((len(draft) - 1) // size * size, -1, -size):
         part = slice(start, min(start + size, len(draft)))
         chances = rates[part.start : part.stop + 1, None] * -times
         np.exp(chances, out=chances)
-        yield part, chances[:-1], sums(chances, draft[part], mass[part], later)
-
-
-def sums_from_last(chances: Array, draft: Array, mass: Array, later: Array) -> Array:
-    """Return min(1, p(y) Σ_{z ≥ y} (e^{−tΛ(z)} − e^{−tΛ(z+1)})/P(z)) of the tokens y of a block.
-
-    Parameters
-    ----------
-    chances : ndarray, shape (b + 1, m)
-        e^{−tΛ}, also of the token after the block.
-    draft, mass : ndarray, shape (b,)
-        p and P.
-    later : ndarray, shape (m,)
-        The sum over the tokens after the block, to which those of the block are added.
-    """
-    found = np.empty((len(draft), len(later)))
-    for y in range(len(draft) - 1, -1, -1):
-        for t in range(len(later)):
-            later[t] += (chances[y, t] - chances[y + 1, t]) / mass[y]
-            found[y, t] = min(draft[y] * later[t], 1.0)
-    return found
-
-
-fast_sums_from_last = compiled(sums_from_last)
-
-
-def sums_by_arrays(chances: Array, draft: Array, mass: Array, later: Array) -> Array:
-    """Return the same by array operations, to the last bit."""
-    steps = (chances[:-1] - chances[1:]) / mass[:, None]
-    steps[-1] += later
-    sums = np.cumsum(steps[::-1], axis=0)[::-1]
-    later[:] = sums[0]
-    found: Array = np.minimum(draft[:, None] * sums, 1)
-    return found
+        yield part, chances[:-1], gumbel_passes.summed(chances, draft[part], mass[part], later)

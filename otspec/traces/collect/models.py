@@ -104,31 +104,15 @@ class Models:
 
 @dataclass(frozen=True)
 class NamedModels:
-    """The options of a command that say which models it asks, checked.
+    """The options of a command that say which models it asks, checked."""
 
-    Parameters
-    ----------
-    target, draft : str, optional
-        As for :func:`load_models`; of a target without a draft layers are left out.
-    gguf : str, optional
-        As for :func:`load_gguf`, in place of both.
-    skip_layers : tuple of int, optional
-        Which layers of the target the draft leaves out; for the GGUF file by default those of
-        SmolLM2.
-    called : str
-        The option that names the target.
-
-    Raises
-    ------
-    ValueError
-        No target or no draft, or two of them.
-    """
-
+    # target, draft: as for :func:`load_models`; of a target without a draft layers are left out
     target: str | None
     draft: str | None
-    gguf: str | None
+    gguf: str | None  # as for :func:`load_gguf`, in place of both
+    # which layers of the target the draft leaves out; for the GGUF file by default those of SmolLM2
     skip_layers: tuple[int, ...] | None
-    called: InitVar[str] = "--target"
+    called: InitVar[str] = "--target"  # the option that names the target
 
     def __post_init__(self, called: str) -> None:
         if (self.target is None) == (self.gguf is None):

@@ -1,4 +1,4 @@
-"""Which positions of a text are logged: those of a whole block, or one at a depth that rotates."""
+"""Texts, and which of their positions are logged: a whole block, or one at a rotating depth."""
 
 from __future__ import annotations
 
@@ -7,32 +7,109 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from otspec._base.arithmetic import Array
+from otspec._base.arithmetic import Array, IntArray
+from otspec._base.frozen import Frozen
 from otspec.traces.collect.models import Models
-from otspec.traces.collect.texts import LoggedText, Script, log_text
 from otspec.traces.readers.logged_numbers import DRAFTED
+from otspec.traces.warping import warp
+
+
+@dataclass(frozen=True)
+class Script:
+    """How texts come about; each of them by itself, whatever the others are.
+
+    Parameters
+    ----------
+    chat : bool
+        Whether prompts are put into the turns of the tokenizer's chat template.
+    sampled : int
+        How many tokens are drawn from the target between prompt and block, at temperature 1, none
+        of which ends the text.
+    length : int
+        Tokens in the drafted block, L, drawn from the draft at temperature 1.
+    seed : int
+        The random numbers of block b after prompt i are NumPy's ``default_rng([seed, i, b])``.
+    """
+
+    chat: bool = False
+    sampled: int = 0
+    length: int = 8
+    seed: int = 0
+
+
+@dataclass(frozen=True, eq=False)
+class LoggedText(Frozen):
+    """What both models say along a drafted block.
+
+    Parameters
+    ----------
+    draft, target : ndarray of float16, shape (L + 1, n)
+        Logits less the largest of their row, before each drafted token and after the last.
+    tokens : ndarray of int32, shape (L,)
+        Each drawn from the draft at temperature 1, as it was logged.
+    """
+
+    draft: Array
+    target: Array
+    tokens: IntArray
+
+
+def log_text(models: Models, prompt: str, script: Script, index: int, block: int) -> LoggedText:
+    """Log a text: a block after a prompt, both of which are numbered, for the random numbers."""
+    rng = np.random.default_rng([script.seed, index, block])
+    prefix = _continued(models, models.begun(prompt, chat=script.chat), script.sampled, rng)
+    tokens, draft = _drafted(models, prefix, script.length, rng)
+    target, _ = models.logits(models.target, prefix + tokens, None)
+    return LoggedText(draft, target[len(prefix) - 1 :], np.array(tokens, np.int32))
+
+
+def _continued(
+    models: Models, prefix: list[int], number: int, rng: np.random.Generator
+) -> list[int]:
+    """Return a text with tokens drawn from the target, none of which ends it."""
+    text, new, cache = prefix, prefix, None
+    for _ in range(number):
+        logits, cache = models.logits(models.target, new, cache)
+        row = logits[-1]
+        row[list(models.ends)] = -np.inf
+        new = [_drawn(row, rng)]
+        text = text + new
+    return text
+
+
+def _drafted(
+    models: Models, prefix: list[int], length: int, rng: np.random.Generator
+) -> tuple[list[int], Array]:
+    """Draw a block from the draft model.
+
+    ``rows``: shape (length + 1, n).
+    """
+    logits, cache = models.logits(models.draft, prefix, None)
+    rows = [logits[-1]]
+    tokens: list[int] = []
+    for _ in range(length):
+        tokens.append(_drawn(rows[-1], rng))
+        logits, cache = models.logits(models.draft, tokens[-1:], cache)
+        rows.append(logits[-1])
+    return tokens, np.stack(rows)
+
+
+def _drawn(row: Array, rng: np.random.Generator) -> int:
+    """Draw a token at temperature 1."""
+    chances = np.cumsum(warp(row))
+    return int(np.searchsorted(chances, rng.random() * chances[-1], side="right"))
 
 
 @dataclass(frozen=True)
 class Part:
-    """One text of a trace.
-
-    Parameters
-    ----------
-    prompt : str
-    index, block : int
-        The number of the prompt, and of the block after it.
-    depth : int, optional
-        The only position to keep, as the number of drafted tokens before it.
-    group : str
-        What the names of the arrays begin with that the text goes into.
-    """
+    """One text of a trace."""
 
     prompt: str
+    # index, block: the number of the prompt, and of the block after it
     index: int
     block: int = 0
-    depth: int | None = None
-    group: str = ""
+    depth: int | None = None  # the only position to keep, as the number of drafted tokens before it
+    group: str = ""  # what the names of the arrays begin with that the text goes into
 
     def arrays(self, models: Models, script: Script) -> dict[str, Array]:
         """Log the text; return its rows of each array of the trace."""
@@ -53,13 +130,7 @@ class Part:
 
 
 def gathered(models: Models, parts: Sequence[Part], script: Script) -> dict[str, Array]:
-    """Log texts; return the arrays of their trace.
-
-    Raises
-    ------
-    ValueError
-        As :meth:`Part.arrays`.
-    """
+    """Log texts; return the arrays of their trace."""
     found: dict[str, list[Array]] = {}
     for part in parts:
         for name, rows in part.arrays(models, script).items():
@@ -146,13 +217,7 @@ def collect_sample(
 
 
 def whole_blocks(prompts: Sequence[str], blocks: int = 1) -> list[Part]:
-    """Return all positions of blocks after each prompt.
-
-    Raises
-    ------
-    ValueError
-        No prompt.
-    """
+    """Return all positions of blocks after each prompt."""
     _refuse_none(prompts, 1)
     return [Part(prompt, i, b) for i, prompt in enumerate(prompts) for b in range(blocks)]
 
@@ -162,18 +227,7 @@ def fair_sample(prompts: Sequence[str], texts: int, blocks: int, length: int) ->
 
     The position of text i is that at depth i mod (L + 1): the rule knows nothing of what is logged.
 
-    Parameters
-    ----------
-    prompts : sequence of str
-        The first ``texts`` + ``blocks`` are used.
-    texts, blocks : int
-    length : int
-        Tokens in a block, L.
-
-    Raises
-    ------
-    ValueError
-        Too few prompts.
+    ``prompts``: the first ``texts`` + ``blocks`` are used. ``length``: tokens in a block, L.
     """
     _refuse_none(prompts, texts + blocks)
     positions = [Part(prompts[i], i, depth=i % (length + 1)) for i in range(texts)]

@@ -38,10 +38,6 @@ def find_source(text: str, kind: str | None = None, *, tokens: bool = False) -> 
         of a third file or name count as drawn from the draft, unless the name begins with
         ``target``; ``dataclasses.replace(source, sampled="target")`` says that it was the target.
 
-    Returns
-    -------
-    Source
-
     Raises
     ------
     ValueError

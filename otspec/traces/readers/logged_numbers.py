@@ -156,15 +156,7 @@ class Warping(Warp):
 def check_logged(names: Sequence[str], draft: tuple[int, ...], target: tuple[int, ...]) -> None:
     """Refuse shapes of two arrays that are not logged at the same positions, one at least.
 
-    Parameters
-    ----------
-    names : sequence of str
-        What messages call the two arrays.
-    draft, target : tuple of int
-
-    Raises
-    ------
-    ValueError
+    ``names``: what messages call the two arrays.
     """
     if draft != target:
         raise ValueError(
@@ -181,18 +173,7 @@ def check_logged(names: Sequence[str], draft: tuple[int, ...], target: tuple[int
 def check_tokens(name: str, shape: tuple[int, ...], dtype: str, logged: tuple[int, ...]) -> None:
     """Refuse an array that does not hold the tokens that were drawn along logged positions.
 
-    Parameters
-    ----------
-    name : str
-        What messages call the array.
-    shape : tuple of int
-    dtype : str
-    logged : tuple of int
-        The shape of the numbers of each model.
-
-    Raises
-    ------
-    ValueError
+    ``name``: what messages call the array. ``logged``: the shape of the numbers of each model.
     """
     lengths = [length for length in (logged[-2] - 1, logged[-2]) if length]
     wanted = [(*logged[:-2], length) for length in lengths]

@@ -43,16 +43,7 @@ class TextRows(Sequence[Distribution]):
     def __getitem__(self, index: slice) -> TextRows: ...
 
     def __getitem__(self, index: int | slice) -> Distribution | TextRows:
-        """Return the distribution at a place, or the rows of a part of the text.
-
-        Raises
-        ------
-        ValueError
-            A row that cannot be read, or that no distribution follows from; the message names the
-            file or the position.
-        IndexError
-            Behind the end of the text.
-        """
+        """Return the distribution at a place, or the rows of a part of the text."""
         if isinstance(index, slice):
             return TextRows(self._positions[index], self._distribution)
         return self._distribution(self._positions[index])
@@ -104,11 +95,7 @@ class LoggedText(NamedTuple):
 class BlockReader:
     """The rows of a stored array before a position, read by blocks as they are asked for.
 
-    Parameters
-    ----------
-    stored : StoredArray
-    stop : int
-        Behind the last row.
+    ``stop``: behind the last row.
     """
 
     def __init__(self, stored: StoredArray, stop: int) -> None:
@@ -118,13 +105,7 @@ class BlockReader:
         self._start, self._block = 0, np.empty((0, 0))
 
     def row(self, position: int) -> Array:
-        """Return the logged numbers at a position.
-
-        Raises
-        ------
-        ValueError
-            As :meth:`otspec.traces.readers.StoredArray.rows`.
-        """
+        """Return the logged numbers at a position."""
         if not self._start <= position < self._start + len(self._block):
             stop = min(position + self._most, self._stop)
             self._start, self._block = position, self._stored.rows(position, stop)

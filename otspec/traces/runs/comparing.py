@@ -7,12 +7,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from otspec._base.extras import needed
-from otspec.rules.base.table import named_rules
+from otspec.rules.base.pair_rule import named_rules
 from otspec.rules.importance.importance_sampling import FREE
 from otspec.traces.comparison import compare
 from otspec.traces.readers.logged_numbers import Warping
-from otspec.traces.runs.chunking import Chunk
-from otspec.traces.runs.work import Work
+from otspec.traces.runs.work import Chunk, Work
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -14,8 +14,7 @@ from otspec._base.arguments import as_flag, as_path
 from otspec._base.extras import needed
 from otspec._base.writing import UNFINISHED
 from otspec.frames import Tabular
-from otspec.traces.runs.folder import RunFolder
-from otspec.traces.runs.identity import Identity, name_of, read_identity
+from otspec.traces.runs.folder import Identity, RunFolder, name_of, read_identity
 from otspec.traces.runs.result_files import Label, read_label, read_part
 
 if TYPE_CHECKING:
@@ -93,10 +92,6 @@ def read_run(path: str | PathLike[str], *, unfinished: bool = False) -> Finished
     unfinished : bool
         Also read a run with positions that have no results: it was interrupted, is still going
         on, or parts of its sources could not be read.
-
-    Returns
-    -------
-    FinishedRun
 
     Raises
     ------

@@ -1,12 +1,14 @@
-"""One run at a time in a folder."""
+"""One run at a time in a folder, and folders that are removed."""
 
 from __future__ import annotations
 
 import json
 import os
+import shutil
 import socket
+import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import datetime
 from pathlib import Path
 from typing import IO, Any
@@ -21,13 +23,6 @@ def locked(folder: Path, name: str = NAME) -> Iterator[None]:
 
     It is the operating system's (``flock``), which network file systems pass on between machines.
     Where Python has none, as on Windows, there is no lock; parts still say which run they are of.
-
-    Raises
-    ------
-    ValueError
-        Another process holds it; the message says which, where and since when.
-    OSError
-        The folder cannot be written, or its file system has no locks.
     """
     with _opened(folder / name) as stream:
         if not _acquired(stream):
@@ -102,3 +97,40 @@ def _told(holder: dict[str, Any] | None) -> str:
     if holder is None:
         return "another process"
     return "process {} on {} since {}".format(*(holder.get(k) for k in ("pid", "host", "since")))
+
+
+_PREFIX = "otspec-"
+_RUN = "run"
+_MARK = "temporary"
+"""The lock of such a folder, which no folder has that somebody wants to keep."""
+
+
+@contextmanager
+def temporary_folder() -> Iterator[Path]:
+    """Give a folder that is removed at the end; if the process is killed, by the next run.
+
+    Raises
+    ------
+    OSError
+        There is no room for it.
+    """
+    for left in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*"):
+        with suppress(OSError):  # that of another user, or one that is just being removed
+            if _is_left(left):
+                _remove(left)
+    folder = Path(tempfile.mkdtemp(prefix=_PREFIX))
+    with locked(folder, _MARK):
+        try:
+            yield folder / _RUN
+        finally:
+            _remove(folder)
+
+
+def _is_left(folder: Path) -> bool:
+    return not folder.is_symlink() and holder_has_died(folder, _MARK)
+
+
+def _remove(folder: Path) -> None:
+    """Remove a folder, the mark last, so that it is known for what it is until the end."""
+    shutil.rmtree(folder / _RUN, ignore_errors=True)
+    shutil.rmtree(folder)

@@ -11,13 +11,11 @@ from pathlib import Path
 from otspec._base.extras import needed
 from otspec._base.writing import write_text
 from otspec.traces.readers import Source
-from otspec.traces.runs.chunking import Chunk, chunks_of
-from otspec.traces.runs.folder import RunFolder
-from otspec.traces.runs.identity import identity_of, name_of, refuse_another
+from otspec.traces.runs.folder import RunFolder, identity_of, name_of, refuse_another
 from otspec.traces.runs.locking import locked
 from otspec.traces.runs.result_files import read_part
 from otspec.traces.runs.run import Run
-from otspec.traces.runs.work import Work
+from otspec.traces.runs.work import Chunk, Work, chunks_of
 
 
 @contextmanager
@@ -104,13 +102,7 @@ def _without_unusable(
 
 
 def check_sources(sources: Sequence[Source]) -> None:
-    """Refuse sources that cannot be compared together.
-
-    Raises
-    ------
-    ValueError
-        One that is named twice, or another vocabulary.
-    """
+    """Refuse sources that cannot be compared together."""
     names = [source.name for source in sources]
     for name in names:
         if names.count(name) > 1:

@@ -34,23 +34,11 @@ def run_all(
 ) -> None:
     """Run tasks and wait for all of them.
 
-    Parameters
-    ----------
-    tasks : sequence of tuple
-        A function that can be sent to other processes, and its arguments.
-    workers : int, optional
-        Processes on this machine, by default one per core; with one, or for one task, all is done
-        in this process. Processes, since threads are slower: much of a comparison is Python.
-    scheduler : str, optional
-        The address of a Dask scheduler, such as ``tcp://host:8786``, whose workers are used
-        instead.
-
-    Raises
-    ------
-    ValueError
-        A worker that died, or a missing package.
-    OSError
-        A scheduler that cannot be reached.
+    ``tasks``: a function that can be sent to other processes, and its arguments. ``workers``:
+    processes on this machine, by default one per core; with one, or for one task, all is done in
+    this process. Processes, since threads are slower: much of a comparison is Python.
+    ``scheduler``: the address of a Dask scheduler, such as ``tcp://host:8786``, whose workers are
+    used instead.
     """
     graph = {f"chunk-{index:09}": task for index, task in enumerate(tasks)}
     if not graph:

@@ -76,11 +76,6 @@ def write_part(table: pa.Table, label: Label, path: Path) -> None:
 
     The seal is the SHA-256 of the file with zeros in the seal's place. Pages have the checksums of
     Parquet too, so that other readers can notice damage.
-
-    Raises
-    ------
-    OSError
-        The file cannot be written.
     """
     pq = needed("pyarrow.parquet", "a run over traces", "runs")
     stream = io.BytesIO()
@@ -109,13 +104,7 @@ def read_part(path: Path, label: Label) -> pa.Table:
 
 
 def read_label(path: Path) -> Label:
-    """Return what a part says that it holds.
-
-    Raises
-    ------
-    ValueError
-        A file that was damaged since it was written, or is no part. The message names the file.
-    """
+    """Return what a part says that it holds."""
     with _opened(path) as part:
         return Label.of_metadata(part.metadata.metadata)
 

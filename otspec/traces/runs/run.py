@@ -11,12 +11,10 @@ from typing import TYPE_CHECKING, Any
 from otspec._base.extras import let_arrow_do_without_pandas
 from otspec._base.writing import write_text
 from otspec.traces.readers import ChangedInputError, Source
-from otspec.traces.runs.chunking import Chunk
-from otspec.traces.runs.folder import RunFolder
-from otspec.traces.runs.identity import Identity, name_of, refuse_changed
+from otspec.traces.runs.folder import Identity, RunFolder, name_of, refuse_changed
 from otspec.traces.runs.parallel import run_all
 from otspec.traces.runs.result_files import read_part, write_part
-from otspec.traces.runs.work import Work
+from otspec.traces.runs.work import Chunk, Work
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -25,23 +23,8 @@ if TYPE_CHECKING:
 def compute_part(chunk: Chunk, work: Work, run: str, latest: int, part: str, failure: str) -> None:
     """Write the results of a chunk, or why there are none, each in one step.
 
-    Parameters
-    ----------
-    chunk : Chunk
-    work : Work
-    run : str
-        What the part says it belongs to.
-    latest : int
-        When the last change to the source was, as the run began.
-    part, failure : str
-        Where to write the table, and where the error.
-
-    Raises
-    ------
-    ChangedInputError
-        The source was changed since.
-    OSError
-        The results cannot be written.
+    ``run``: what the part says it belongs to. ``latest``: when the last change to the source was,
+    as the run began. ``part`` and ``failure``: where to write the table, and where the error.
     """
     try:
         table = work.table_of(chunk)

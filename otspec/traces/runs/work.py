@@ -1,16 +1,80 @@
-"""What a run computes of each chunk of positions, and what it is resumed by."""
+"""Chunks of positions, and what a run computes of each."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from otspec.traces.readers import Source
-from otspec.traces.runs.chunking import Chunk
+from otspec.traces.runs.result_files import Label
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+
+_CHUNK_BYTES = 32 * 2**20
+_MOST_POSITIONS = 1024  # of a small vocabulary, where the results are larger than the logits
+
+
+@dataclass(frozen=True)
+class Chunk:
+    """Some positions of one source.
+
+    One worker reads them, does the work of the run there, and writes one part.
+
+    Parameters
+    ----------
+    index : int
+        Its number in the run.
+    source : Source
+    start, stop : int
+        Positions, numbered through all but the last axis.
+    """
+
+    index: int
+    source: Source
+    start: int
+    stop: int
+
+    @property
+    def positions(self) -> int:
+        """Number of positions."""
+        return self.stop - self.start
+
+    def label(self, run: str) -> Label:
+        """Return what the part with its results says of itself."""
+        return Label(run, self.source.name, self.start, self.stop)
+
+    def __str__(self) -> str:
+        return f"positions {self.start:,} to {self.stop - 1:,} of {self.source.name}"
+
+
+def chunks_of(
+    sources: Sequence[Source], unit: Callable[[Source], int], size: int | None = None
+) -> list[Chunk]:
+    """Divide sources into chunks.
+
+    ``unit``: how many positions of a source belong together, so that no chunk divides them.
+    ``size``: positions of a chunk; by default what makes 32 MB, and at most 1,024. It is rounded
+    down to whole units, or up to one. Result: in the order of the sources; the same for the same
+    sources, units and size.
+    """
+    chunks: list[Chunk] = []
+    for source in sources:
+        together = unit(source)
+        if together < 1 or source.positions % together:
+            raise ValueError(
+                f"{source.name} has {source.positions:,} positions, which are no units of "
+                f"{together:,}: a unit must divide them"
+            )
+        step = size or max(1, min(_MOST_POSITIONS, _CHUNK_BYTES // source.row_bytes))
+        step = max(together, step - step % together)
+        for start in range(0, source.positions, step):
+            stop = min(start + step, source.positions)
+            chunks.append(Chunk(len(chunks), source, start, stop))
+    return chunks
 
 
 @dataclass(frozen=True)

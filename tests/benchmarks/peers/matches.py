@@ -52,17 +52,28 @@ SPECINFER = Peer("SpecInfer", WRITTEN, loops.specinfer)
 SEQUOIA = Peer("Sequoia, alg. 2", WRITTEN, loops.sequoia)
 EAGLE = Peer("EAGLE", WRITTEN, loops.eagle)
 SPECHUB = Peer("SpecHub, alg. 3", WRITTEN, loops.spechub)
+
+
+def from_logits(peer: Peer) -> Peer:
+    """Return a peer that begins with a softmax of both, beside a rule that is given logits."""
+
+    def verify(draft: Tensor, target: Tensor, drafts: Tensor) -> Any:
+        return peer.verify(draft.softmax(-1), target.softmax(-1), drafts)
+
+    return Peer("the same, and both from logits", peer.origin, verify, logits=True)
+
+
 ASSISTED = Peer("transformers, `_speculative_sampling`", INSTALLED, assisted)
 FROM_LOGITS = Peer("the same, and both from logits", INSTALLED, assisted, logits=True)
 
 MATCHES = {
-    "maximal_coupling": (MCSD,),
-    "recursive_rejection": (MCSD, SPECINFER, EAGLE),
-    "k_sequential": (MCSD, SPECINFER),
-    "pooled_selection": (MCSD, SPECINFER),
-    "recursive_rejection_without_replacement": (DISTINCT, SEQUOIA),
-    "pooled_selection_without_replacement": (DISTINCT, SEQUOIA),
-    "spechub": (SPECHUB, DISTINCT),
+    "maximal_coupling": (MCSD, from_logits(MCSD)),
+    "recursive_rejection": (MCSD, from_logits(MCSD), SPECINFER, EAGLE),
+    "k_sequential": (MCSD, from_logits(MCSD), SPECINFER),
+    "pooled_selection": (MCSD, from_logits(MCSD), SPECINFER),
+    "recursive_rejection_without_replacement": (DISTINCT, from_logits(DISTINCT), SEQUOIA),
+    "pooled_selection_without_replacement": (DISTINCT, from_logits(DISTINCT), SEQUOIA),
+    "spechub": (SPECHUB, from_logits(SPECHUB), DISTINCT),
     "token_verification": (ASSISTED, FROM_LOGITS),
     "block_verification": (ASSISTED, FROM_LOGITS),
 }

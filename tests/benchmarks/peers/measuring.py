@@ -6,6 +6,7 @@ import statistics
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -83,7 +84,8 @@ def _timed(
     theirs = logits if peer.origin == INSTALLED else (draft, target)
     if peer.logits:
         draft, target = logits
-        rule = on_logits(rule)
+        theirs = logits
+        rule = partial(batch.from_logits, name)
     reference = lambda: peer.over_rows(*theirs, drafts)  # noqa: E731
     pairs = in_turn(lambda: rule(draft, target, drafts, uniforms), reference, repeat)
     ratio = float("nan")
@@ -94,15 +96,6 @@ def _timed(
     seconds, peer_seconds = (statistics.median(column) for column in zip(*pairs, strict=True))
     eager = statistics.median(first / second for first, second in pairs)
     return Timed(name, peer, *sizes, seconds, peer_seconds, eager, ratio)
-
-
-def on_logits(rule: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a rule that takes logits in place of probabilities."""
-
-    def verify(draft: Any, target: Any, drafts: Any, uniforms: Any) -> Any:
-        return rule(torch.softmax(draft, -1), torch.softmax(target, -1), drafts, uniforms)
-
-    return verify
 
 
 def in_turn(ours: Action, theirs: Action, repeat: int) -> list[tuple[float, float]]:

@@ -18,7 +18,7 @@ def _draw_nothing(monkeypatch):
     def leave(_rows, path, *, title):
         Path(path).touch()
 
-    monkeypatch.setattr("otspec.reports.chart_files.save_acceptance_chart", leave)
+    monkeypatch.setattr("otspec.reports.page.save_acceptance_chart", leave)
 
 
 @pytest.fixture(autouse=True)

@@ -13,7 +13,7 @@ from scipy.special import softmax
 from otspec.traces import Warping, read_run
 from otspec.traces.readers import find_source
 from otspec.traces.runs import Settings, open_run
-from otspec.traces.runs.chunking import chunks_of
+from otspec.traces.runs.work import chunks_of
 
 WORK = ChanceSums(0.5)
 SETTINGS = Settings((1,), ("iid",), (Warping(),))

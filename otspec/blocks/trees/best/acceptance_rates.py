@@ -13,7 +13,7 @@ from otspec._base.frozen import Frozen
 from otspec.blocks.trees.shapes import Shape
 from otspec.blocks.trees.verifiers.token_rules import TokenRule, made_rule
 from otspec.models.base import Model, Prefix
-from otspec.rules.base.enumeration import by_position_or_estimate
+from otspec.rules.base.tuples import by_position_or_estimate
 
 MOST_PLACES = 20_000
 """Most places of a text that are told apart."""
@@ -26,30 +26,20 @@ class Chances(Frozen):
     A *place* is what both models remember of a text. Of equal drafts only the first goes on. So
     E[τ] of a tree is linear in E[τ] of its subtrees:
     :mod:`otspec.blocks.trees.best.best_shape` has the formula.
-
-    Parameters
-    ----------
-    start : ndarray, shape (places,)
-        The distribution of the place before the tree.
-    following : ndarray of int, shape (places, branches)
-        The place after each place and branch. A branch is a next token, if models are known.
-    widths : tuple of int
-        The numbers of children that a node may have, ascending.
-    kept : mapping
-        k → ndarray, shape (k, places): a_i, the probability that draft i of k is kept.
-    led : mapping
-        k → ndarray, shape (k, places, branches): a_i(x), the probability that draft i of k is kept
-        and is the token of the branch. From logs it is a weight, see :mod:`otspec.logged`.
-    nested : bool
-        Whether the first drafts are kept with the same probability however many drafts follow. Then
-        the arrays of the largest k serve all.
     """
 
-    start: Array
+    start: Array  # (places,): the distribution of the place before the tree
+    # (places, branches): the place after each place and branch. A branch is a next token, if models
+    # are known.
     following: IntArray
-    widths: tuple[int, ...]
+    widths: tuple[int, ...]  # the numbers of children that a node may have, ascending
+    # k → ndarray, shape (k, places): a_i, the probability that draft i of k is kept
     kept: Mapping[int, Array]
+    # k → ndarray, shape (k, places, branches): a_i(x), the probability that draft i of k is kept
+    # and is the token of the branch. From logs it is a weight, see :mod:`otspec.logged`.
     led: Mapping[int, Array]
+    # whether the first drafts are kept with the same probability however many drafts follow. Then
+    # the arrays of the largest k serve all.
     nested: bool = False
 
     def of(self, k: int) -> tuple[Array, Array]:
@@ -132,13 +122,7 @@ def chances_of_models(
     depth: int,
     beginnings: Mapping[Prefix, Number],
 ) -> Chances:
-    """Return the chances after all that two models tell apart in so many tokens.
-
-    Raises
-    ------
-    ValueError
-        Too many places; or what the rule refuses.
-    """
+    """Return the chances after all that two models tell apart in so many tokens."""
     nested, needed = asked_widths(rule, widths)
     numbers: dict[tuple[Prefix, Prefix], int] = {}
     texts: list[Prefix] = []
@@ -194,11 +178,6 @@ def accepted_by_position(rule: TokenRule, draft: Array, target: Array, k: int) -
     """Return how likely draft i is accepted as y, shape (k, n); 0 for drafts that there are not.
 
     In floats it is estimated where a rule has no formula and too many tuples.
-
-    Raises
-    ------
-    NotExactError
-        Such a rule in exact arithmetic.
     """
     found = by_position_or_estimate(made_rule(rule, draft, target, k))
     accepted = zeros((k, len(draft)), like=draft)

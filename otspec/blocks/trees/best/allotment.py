@@ -40,19 +40,11 @@ class Allotment(Frozen):
     are shared out child by child:
 
         best(i, n) = max over m of best(i − 1, n − m) + best term of child i with m nodes below it.
-
-    Parameters
-    ----------
-    chances : Chances
-    laws : ndarray, shape (laws, places)
-        The distributions.
-    nodes : int
-        The largest number of nodes of a tree.
     """
 
     chances: Chances
-    laws: Array
-    nodes: int
+    laws: Array  # (laws, places): the distributions
+    nodes: int  # the largest number of nodes of a tree
 
     @cached_property
     def _laws_after(self) -> dict[int, tuple[Array, Array]]:
@@ -92,21 +84,13 @@ def families(chances: Chances, nodes: int) -> list[list[int]]:
 
 @dataclass(frozen=True, eq=False)
 class Shared(Frozen):
-    """The best way to share out nodes among the first 0, 1, …, k children.
+    """The best way to share out nodes among the first 0, 1, …, k children."""
 
-    Parameters
-    ----------
-    scores : tuple of ndarray, shape (laws, candidates)
-        For each child, its term of E[τ] with each candidate as its subtree.
-    ends : ndarray of int, shape (nodes,)
-        Entry m: how many candidates have at most m nodes. They are sorted by size.
-    nodes : int
-        The largest number of nodes, with the children themselves.
-    """
-
+    # (laws, candidates): for each child, its term of E[τ] with each candidate as its subtree
     scores: tuple[Array, ...]
+    # (nodes,): entry m: how many candidates have at most m nodes. They are sorted by size.
     ends: IntArray
-    nodes: int
+    nodes: int  # the largest number of nodes, with the children themselves
 
     @cached_property
     def values(self) -> tuple[Array, ...]:
@@ -129,10 +113,8 @@ class Shared(Frozen):
     def improve(self, widths: Sequence[int], values: Array) -> Iterator[tuple[int, int, int]]:
         """Raise the best E[τ], (laws, nodes + 1), where a root with k children is better.
 
-        Yields
-        ------
-        k, law, nodes : int
-            Where it is: the best tree for this law with so many nodes has k children.
+        ``k, law, nodes``: where it is: the best tree for this law with so many nodes has k
+        children.
         """
         for k in widths:
             # A tree of t + k nodes has k children and t nodes below them.

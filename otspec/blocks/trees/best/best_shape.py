@@ -243,10 +243,6 @@ def best_tree(
         The distribution of the text before the tree, as
         :meth:`otspec.blocks.DraftSelection.expected_after` takes it.
 
-    Returns
-    -------
-    BestTree
-
     Raises
     ------
     ValueError
@@ -278,13 +274,7 @@ def as_depth(depth: Any) -> int:
 
 
 def as_widths(rule: TokenRule, nodes: int, widest: Any = None) -> Sequence[int]:
-    """Return how many children a node may have.
-
-    Raises
-    ------
-    ValueError
-        Not a number of children, or none that the rule takes.
-    """
+    """Return how many children a node may have."""
     most = nodes if widest is None else min(as_k(widest, "widest"), nodes)
     only = getattr(rule, "only_k", None)
     if only is not None and only > most:

@@ -78,13 +78,7 @@ def _with_child(
 
 
 def _best(known: list[Kind], more: list[Kind], kept: Callable[[Kind], Array]) -> list[Kind]:
-    """Return the known ones and, of the others, those that are not dominated.
-
-    Raises
-    ------
-    ValueError
-        Too many.
-    """
+    """Return the known ones and, of the others, those that are not dominated."""
     best = list(known)
     if not more:
         return best

@@ -25,12 +25,7 @@ def expected_kept(nodes: Nodes, tree: Shape, beginnings: Mapping[Prefix, Number]
     for a common divisor at every step. The denominator of a smaller shape divides those of the
     larger ones of its depth, so that it stays short.
 
-    Parameters
-    ----------
-    nodes : Nodes
-    tree : Shape
-    beginnings : mapping
-        The law of what stands before the tree.
+    ``beginnings``: the law of what stands before the tree.
     """
     places = _Places(nodes, {}, [], {}, {})
     open_ended = {text: mass for text, mass in beginnings.items() if not nodes.target.ended(text)}

@@ -68,10 +68,6 @@ def fastest_tree(trees: BestTrees, cost: StepCost) -> FastestTree:
         The best trees by nodes and levels, see :func:`otspec.blocks.best_trees`.
     cost : StepCost
 
-    Returns
-    -------
-    FastestTree
-
     Raises
     ------
     ValueError

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import InitVar, dataclass, field, replace
 from typing import Any, ClassVar
 
@@ -17,7 +17,7 @@ from otspec.blocks.trees.verifiers.nodes import Nodes
 from otspec.blocks.trees.verifiers.token_rules import TokenRule, made_rule
 from otspec.chance import Chance
 from otspec.coupling import match
-from otspec.distributions import normalised
+from otspec.distributions import Distribution, normalised
 from otspec.drafts import DraftLaw
 from otspec.models.base import BEGINNING, Prefix, as_beginnings
 from otspec.rules import TargetOnly
@@ -161,15 +161,25 @@ def verified_by_depth(rule: TokenRule, drafts: DraftedTree, chance: Chance) -> F
 
     Source: SpecTr, alg. 3; MCSD, alg. 1 and 2.
     """
-    node = ROOT
-    while below := drafts.children(node):
-        tokens = [drafts[child] for child in below]
+
+    def select(node: int, tokens: Sequence[int]) -> int | Distribution:
         kind = TargetOnly if node in drafts.top else rule
         made = made_rule(kind, drafts.draft(node), drafts.target(node), len(tokens))
         found = made.verify(tokens, chance)
-        if not isinstance(found, int):
-            # A token that is drawn from the residual may happen to be drafted: it goes on there.
-            found = match(found, tokens, chance)
+        # A token that is drawn from the residual may happen to be drafted: it goes on there.
+        return found if isinstance(found, int) else match(found, tokens, chance)
+
+    return selected_by_depth(select, drafts)
+
+
+def selected_by_depth(
+    select: Callable[[int, Sequence[int]], int | Distribution], drafts: Any
+) -> Found:
+    """Go on with the token that is selected after each node, until none of them is."""
+    node = ROOT
+    while below := drafts.children(node):
+        tokens = [drafts[child] for child in below]
+        found = select(node, tokens)
         if not isinstance(found, int):
             return node, found
         node = below[tokens.index(tokens[found])]

@@ -13,12 +13,8 @@ from otspec.models.base import Model, Prefix
 class Growing:
     """A tree that is being drafted.
 
-    Parameters
-    ----------
-    tree : Shape
-        What is to be drafted.
-    ended : callable
-        Whether a drafted text is over: nothing is drafted after it.
+    ``tree``: what is to be drafted. ``ended``: whether a drafted text is over: nothing is drafted
+    after it.
     """
 
     def __init__(self, tree: Shape, ended: Callable[[Prefix], bool]) -> None:
@@ -40,20 +36,10 @@ class Growing:
     ) -> tuple[list[int], dict[int, list[int]]]:
         """Add the drafts after a node.
 
-        Parameters
-        ----------
-        node : int
-        drafts : sequence of int
-            The tokens in the order of drawing. Distinct ones may be fewer than the children.
-        together : bool
-            Whether equal drafts are one node, with the children of all. Else the first goes on.
-
-        Returns
-        -------
-        level : list of int
-            The new nodes that are to have children.
-        places : dict
-            From each new node to the places of the drafts that go on with it.
+        ``drafts``: the tokens in the order of drawing. Distinct ones may be fewer than the
+        children. ``together``: whether equal drafts are one node, with the children of all. Else
+        the first goes on. ``level``: the new nodes that are to have children. ``places``: from each
+        new node to the places of the drafts that go on with it.
         """
         shape, nodes, places = self.shapes[node], dict[int, int](), dict[int, list[int]]()
         for place, token in enumerate(drafts):

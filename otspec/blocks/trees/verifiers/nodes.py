@@ -27,23 +27,13 @@ Places: TypeAlias = tuple[int, ...]
 
 @dataclass(frozen=True, eq=False)
 class AcceptedChildren(Frozen):
-    """What is accepted of the children of a node, and which of them go on with it.
+    """What is accepted of the children of a node, and which of them go on with it."""
 
-    Parameters
-    ----------
-    ways : tuple of tuple of int
-        The places that may go on.
-    tokens, which : ndarray of int, shape (m,)
-        The accepted token, and which of the ways; by ascending way.
-    chances : ndarray, shape (m,)
-        Whole numbers over the unit in exact arithmetic; floats are over 1.
-    unit : int
-    """
-
-    ways: tuple[Places, ...]
+    ways: tuple[Places, ...]  # the places that may go on
+    # tokens, which: (m,): the accepted token, and which of the ways; by ascending way
     tokens: IntArray
     which: IntArray
-    chances: Array
+    chances: Array  # (m,): whole numbers over the unit in exact arithmetic; floats are over 1
     unit: int
 
     @classmethod
@@ -76,11 +66,6 @@ class Node(Frozen):
         """What is accepted, and the probability that y is selected and no draft, shape (n,).
 
         The former is (y, places) → the probability that y is selected and goes on there.
-
-        Raises
-        ------
-        NotExactError
-            More than 20,000 tuples of drafts.
         """
         law = self.rule.law
         rows = law.table_rows()
@@ -107,16 +92,8 @@ class Node(Frozen):
     def accepted(self, alike: bool) -> AcceptedChildren:
         """Return what is accepted, and which children go on.
 
-        Parameters
-        ----------
-        alike : bool
-            What follows the children is the same for all, so that it is enough how many go on:
-            they are said to be the first ones.
-
-        Raises
-        ------
-        NotExactError
-            More than 20,000 tuples of drafts where there is no formula.
+        ``alike``: what follows the children is the same for all, so that it is enough how many go
+        on: they are said to be the first ones.
         """
         if alike:
             return self._by_count
@@ -177,21 +154,12 @@ class Node(Frozen):
 
 @dataclass(frozen=True)
 class Nodes(Frozen):
-    """A rule for one token after the prefixes of two models; equal if all of that is the same.
-
-    Parameters
-    ----------
-    draft, target : Model
-    rule : callable
-        (draft, target, k) → a rule for one token.
-    merge : bool
-        As for :class:`Node`.
-    """
+    """A rule for one token after the prefixes of two models; equal if all of that is the same."""
 
     draft: Model
     target: Model
-    rule: TokenRule
-    merge: bool
+    rule: TokenRule  # (draft, target, k) → a rule for one token
+    merge: bool  # as for :class:`Node`
 
     def at(self, prefix: Prefix, k: int, top: bool = False) -> Node:
         """Return the node of k children after a prefix, drawn or the likeliest tokens."""

@@ -11,7 +11,7 @@ from otspec._base.arguments import as_callable, as_flag
 from otspec.blocks.drafted_tree import ROOT, DraftedTree, Found
 from otspec.blocks.trees.verifiers.base import TreeRule
 from otspec.chance import Chance
-from otspec.rules.base.program_rule import as_returned_row
+from otspec.rules.base.law_rule import as_returned_row
 
 
 @dataclass(frozen=True, eq=False)

@@ -34,11 +34,6 @@ def made_rule(rule: TokenRule, draft: Distribution, target: Distribution, k: int
     """Return the rule for k drafts, or for fewer if there are not so many distinct ones.
 
     A rule for pairs of drafts takes no single one: maximal coupling verifies that.
-
-    Raises
-    ------
-    ValueError
-        What the rule refuses; or something else than a rule for k drafts of these tokens.
     """
     try:
         return _checked(rule(draft, target, k), len(draft), k)

@@ -12,6 +12,7 @@ import numpy as np
 
 from otspec._base.arithmetic import Array, Number, positive_part
 from otspec._base.frozen import Frozen
+from otspec.blocks.block_verification import LastToFirst
 from otspec.blocks.drafted_tree import ROOT, DraftedTree, Found
 from otspec.blocks.trees.shapes import Shape
 from otspec.blocks.trees.verifiers.leaf_to_root import LeafToRoot
@@ -25,8 +26,40 @@ from otspec.models.base import Prefix
 from otspec.rules import PairRule, RecursiveRejection, RecursiveRejectionWithoutReplacement
 
 
+class Traversal(LastToFirst):
+    """The program of traversal verification, whatever siblings are drawn from."""
+
+    def left(self, offered: Distribution, token: int) -> Distribution:  # noqa: ARG002
+        """Return the distribution of the next sibling after one that was deleted."""
+        return offered
+
+    def verify(self, drafts: DraftedTree, chance: Chance) -> Found:
+        """Accept or delete leaves in depth-first order until one is accepted."""
+
+        def visit(node: int, weight: Any) -> Found | None:
+            """Return the leaf that is accepted at a node of that weight or below it, if one is."""
+            target, children = drafts.target(node), drafts.children(node)
+            draft = drafts.draft(node) if children else target  # which is not asked for
+            for child in children:
+                token = drafts[child]
+                # The weight of the child is min(1, w M_b(x)/M_s(x)). Equal drafts are rejected
+                # again.
+                accepted = visit(child, self.weight(weight, target[token], draft[token]))
+                if accepted is not None:
+                    return accepted
+                # The child is deleted. With S = Σ_x (w M_b(x) − M_s(x))₊ the node now has the
+                # weight S/(S + 1 − w) and the target (w M_b − M_s)₊/S.
+                total, target = self.left_over(node, weight, target, draft)
+                weight = self.allowed(total, weight)
+                draft = self.left(draft, token)
+            # The node is a leaf now. The root has weight 1.
+            return (node, target) if self.keeps(node, weight, chance) else None
+
+        return cast("Found", visit(ROOT, 1))  # the root is accepted if no leaf is before it
+
+
 @dataclass(frozen=True, eq=False)
-class TraversalVerify(LeafToRoot):
+class TraversalVerify(Traversal, LeafToRoot):
     """Accept or delete leaves in depth-first order until one is accepted; i.i.d. children.
 
     The root has weight 1, and a child min(1, w M_b/M_s) of its parent's w. A leaf is accepted with
@@ -72,10 +105,6 @@ class TraversalVerify(LeafToRoot):
     def token_rule(self) -> TokenRule:
         """Recursive rejection."""
         return self.lifts
-
-    def verify(self, drafts: DraftedTree, chance: Chance) -> Found:
-        """Accept or delete leaves in depth-first order."""
-        return _traversed(drafts, chance, distinct=False)
 
     def arrivals(self, prefix: Prefix, weight: Number, shape: Shape) -> Arrivals:
         """Return which children of a node are visited, round by round, and what if none is kept.
@@ -146,7 +175,7 @@ def equal_later(place: int, shape: Shape, mass: Any, merge: bool) -> Iterator[tu
 
 
 @dataclass(frozen=True, eq=False)
-class TraversalVerifyWithoutReplacement(LeafToRoot):
+class TraversalVerifyWithoutReplacement(Traversal, LeafToRoot):
     """The same with distinct children: a deleted token is taken from the draft, too.
 
     Law and source: :class:`TraversalVerify`. Parameters and errors:
@@ -170,36 +199,8 @@ class TraversalVerifyWithoutReplacement(LeafToRoot):
         """Recursive rejection."""
         return self.lifts
 
-    def verify(self, drafts: DraftedTree, chance: Chance) -> Found:
-        """Accept or delete leaves in depth-first order."""
-        return _traversed(drafts, chance, distinct=True)
-
-
-def _traversed(drafts: DraftedTree, chance: Chance, *, distinct: bool) -> Found:
-    """Accept or delete leaves in depth-first order until one is accepted."""
-
-    def visit(node: int, weight: Any) -> Found | None:
-        """Return the leaf that is accepted at a node of that weight or below it, if one is."""
-        target, children = drafts.target(node), drafts.children(node)
-        draft = drafts.draft(node) if children else target  # which is not asked for
-        for child in children:
-            token = drafts[child]
-            # The weight of the child is min(1, w M_b(x)/M_s(x)). Equal drafts are rejected again.
-            below = acceptance_chance(weight * target[token], draft[token])
-            accepted = visit(child, below) if below > 0 else None
-            if accepted is not None:
-                return accepted
-            # The child is deleted. With S = Σ_x (w M_b(x) − M_s(x))₊ the node now has the weight
-            # S/(S + 1 − w) and the target (w M_b − M_s)₊/S.
-            residual = positive_part(weight * target - draft)
-            total: Any = residual.sum()
-            weight = acceptance_chance(total, total + (1 - weight))
-            target = normalised(residual, target)
-            if distinct:  # a deleted token is taken from the draft, too
-                left = draft.copy()
-                left[token] *= 0
-                draft = normalised(left, draft)
-        # The node is a leaf now. The root has weight 1.
-        return (node, target) if node == ROOT or chance.accept(weight) else None
-
-    return cast("Found", visit(ROOT, 1))  # the root is accepted if no leaf is before it
+    def left(self, offered: Distribution, token: int) -> Distribution:
+        """Return the draft without the token that was deleted."""
+        left = offered.copy()
+        left[token] *= 0
+        return normalised(left, offered)

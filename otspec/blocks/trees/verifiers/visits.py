@@ -62,13 +62,8 @@ def at_leaf(target: Distribution, weight: Number) -> Arrivals:
 def given_drafts(rule: Rule, drafts: Sequence[int], merge: bool) -> Arrivals:
     """Return what happens below a node whose drafts are known.
 
-    Parameters
-    ----------
-    rule : Rule
-        Over one token more than there are, †.
-    drafts : sequence of int
-    merge : bool
-        Whether equal drafts are one child, if they are i.i.d.; else the first of them is visited.
+    ``rule``: over one token more than there are, †. ``merge``: whether equal drafts are one child,
+    if they are i.i.d.; else the first of them is visited.
     """
     rest = rule.kernel(drafts).copy()
     left = as_number(1, like=rest)
@@ -91,13 +86,7 @@ def _together(drafts: Sequence[int], merge: bool) -> dict[int, Places]:
 
 
 def over_drafts(rule: Rule, merge: bool) -> Arrivals:
-    """Return what happens below a node over all drafts, by enumerating them.
-
-    Raises
-    ------
-    NotExactError
-        More than 20,000 tuples of drafts.
-    """
+    """Return what happens below a node over all drafts, by enumerating them."""
     rows = rule.law.table_rows()
     if rows > TUPLE_LIMIT:
         raise NotExactError(

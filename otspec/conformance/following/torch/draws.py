@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from otspec.chance import Branch
-from otspec.conformance.following.drawn_numbers import exponential_number, uniform_number
 from otspec.conformance.following.order import Pending, chosen, distinct
+from otspec.conformance.following.symbols import exponential_number, uniform_number
 from otspec.conformance.following.torch.ledger import Ledger, objects
 
 Draw = Callable[..., Any]

@@ -59,7 +59,6 @@ class Ledger:
 
         Parameters
         ----------
-        tensor : Tensor
         numbers : Tensor, optional
             Of the same shape: the numbers of its entries; by default there are none yet.
         """

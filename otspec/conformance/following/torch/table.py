@@ -150,13 +150,7 @@ RULES: MappingProxyType[str, Rule] = MappingProxyType(_rules())
 
 
 def torch_mode(chance: Branch) -> Any:
-    """Return a context manager in which PyTorch's random numbers are branches.
-
-    Parameters
-    ----------
-    chance : Branch
-        What makes the choices.
-    """
+    """Return a context manager in which PyTorch's random numbers are branches."""
     from torch.overrides import TorchFunctionMode
 
     ledger = Ledger()

@@ -1,0 +1,45 @@
+"""Logits turned into probabilities by operations on arrays, with settings of each row."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+from otspec.batch._array_api.library import Array, Library
+from otspec.warping import STEPS, Order, warped
+
+
+class Settings(NamedTuple):
+    """What is done to logits: numbers, or arrays of one for each row, with the axes of the logits.
+
+    Parameters
+    ----------
+    temperature : float or array
+        0 for the first of the largest logits.
+    top_k, top_p, min_p : number or array, optional
+    order : tuple of str
+    """
+
+    temperature: Any = 1.0
+    top_k: Any = None
+    top_p: Any = None
+    min_p: Any = None
+    order: Order = STEPS
+
+
+def probabilities(library: Library, logits: Array, settings: Settings) -> Array:
+    """Return the distributions of rows of logits, (..., V): narrow."""
+    xp, logits = library.xp, library.narrowed(logits)
+    heat = settings.temperature
+    if isinstance(heat, float):
+        return warped(xp, logits, *settings) if heat else _greedy(library, logits)
+    zero = heat == 0
+    settings = settings._replace(temperature=xp.where(zero, xp.ones_like(heat), heat))
+    return xp.where(zero, _greedy(library, logits), warped(xp, logits, *settings))
+
+
+def _greedy(library: Library, logits: Array) -> Array:
+    """Return 1 at the first of the largest logits; NaN for a row without a finite one."""
+    xp, most = library.xp, library.xp.max(logits, axis=-1, keepdims=True)
+    here = library.arange(logits.shape[-1]) == library.largest(logits)[..., None]
+    return xp.where(xp.abs(most) < math.inf, library.narrowed(here), math.nan * most)

@@ -1,0 +1,286 @@
+"""The front of logits: they are warped, and rules take them in place of probabilities."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from otspec._base.arguments import as_choice, as_flag
+from otspec._base.coerce import shown
+from otspec.batch import _blocks, _pooled_rules, _rules, _running, _trees
+from otspec.batch._arguments import check_probabilities
+from otspec.batch._array_api.library import Array, Library, is_compiled, quietly
+from otspec.batch._array_api.warping import Settings
+from otspec.batch._arrays import INTEGERS, as_count, as_number, dtype_name, one_library
+from otspec.warping import STEPS, as_order
+
+RULES: dict[str, Callable[..., Any]] = {
+    function.__name__: function
+    for function in (
+        _rules.maximal_coupling,
+        _rules.recursive_rejection,
+        _rules.recursive_rejection_without_replacement,
+        _rules.k_sequential,
+        _rules.spechub,
+        _pooled_rules.pooled_selection,
+        _pooled_rules.pooled_selection_without_replacement,
+        _blocks.token_verification,
+        _blocks.block_verification,
+        _blocks.block_verification_preprint,
+        _blocks.greedy_multi_path,
+        _trees.tree_verification,
+        _trees.traversal_verification,
+    )
+}
+"""What verifies drafts, by name."""
+
+
+def warp(
+    logits: Array,
+    /,
+    *,
+    temperature: float | Array = 1.0,
+    top_k: int | Array | None = None,
+    top_p: float | Array | None = None,
+    min_p: float | Array | None = None,
+    order: str | Iterable[str] = STEPS,
+) -> Array:
+    """Turn logits into a distribution: by temperature, top-k, top-p, min-p and a softmax.
+
+    Law: :func:`otspec.traces.warp`, row by row. Verify against the warped distributions, not
+    the logits' own softmax: a rule is lossless for the distributions it is given.
+
+    Parameters
+    ----------
+    logits : array, shape (..., V)
+        float32 or float64, or a half-precision type. ``-inf`` masks a token.
+    temperature : float or array
+        Divides the logits; in the range of the dtype that is computed in. 0 is greedy: the first of
+        the largest logits has probability 1, whatever the other settings are.
+    top_k : int or array, optional
+        Keep the k largest logits, and all that tie with the smallest of them.
+    top_p : float or array, optional
+        Keep the fewest likeliest tokens whose probability (after the steps before) reaches
+        ``top_p``, in (0, 1]; of tokens that tie, those of lowest id.
+    min_p : float or array, optional
+        Keep the tokens whose probability is at least ``min_p`` times the largest one's, in [0, 1].
+    order : str or iterable of str
+        The order of the steps, as for :func:`otspec.traces.warp`.
+
+    Returns
+    -------
+    array, shape (..., V)
+        float64 for float64, else float32. NaN for a row without a finite logit.
+
+    Raises
+    ------
+    ValueError
+        An option out of range, or a shape or dtype that does not fit.
+
+    Notes
+    -----
+    A setting is one number, or an array of the same library with one for each row: its shape is
+    that of the first axes of the logits. In an array a ``top_k`` of V, a ``top_p`` of 1 and a
+    ``min_p`` of 0 leave a row as it is. Values in arrays are looked at only where they are NumPy's.
+
+    float32 and half-precision rows on a CPU are read row by row in machine code: twice, and once
+    more with settings that leave tokens out, of which only those near the border are sorted.
+    Elsewhere ``top_k`` and ``top_p`` sort the vocabulary. Σ of a row is 1 to a few roundings; a
+    rule's law is off by as much.
+    """
+    with quietly(logits):
+        settings = _settings("logits", logits, temperature, top_k, top_p, min_p, order)
+        return _running.warped(logits, settings)
+
+
+def from_logits(
+    rule: str,
+    draft_logits: Array,
+    target_logits: Array,
+    drafts: Array,
+    uniforms: Array,
+    /,
+    *,
+    temperature: Any = 1.0,
+    top_k: Any = None,
+    top_p: Any = None,
+    min_p: Any = None,
+    order: Any = STEPS,
+    draft_probabilities: bool = False,
+    tree: Any = None,
+    **options: Any,
+) -> Any:
+    """Verify drafts with a rule that is given logits in place of probabilities.
+
+    Law: that of the rule for ``warp(draft_logits, ...)`` and ``warp(target_logits, ...)``. The
+    output is distributed as the warped target.
+
+    Parameters
+    ----------
+    rule : str
+        A function of this module: ``token_verification``, ``recursive_rejection`` or any other that
+        takes a draft, a target, drafts and uniform numbers.
+    draft_logits, target_logits : array, shape (..., V)
+        In the shapes of the rule's draft and target; each float32, float16 or bfloat16, or both
+        float64. ``-inf`` masks a token. Columns that pad the vocabulary may be cut off,
+        ``logits[..., :V]``, which copies nothing.
+    drafts, uniforms : array
+        As the rule takes them.
+    temperature, top_k, top_p, min_p, order
+        As for :func:`warp`; a pair ``(draft's, target's)`` sets them apart.
+    draft_probabilities : bool
+        Whether ``draft_logits`` are the draft's probabilities, of the settings that the drafts were
+        drawn with. Only the target is warped then.
+    tree : TokenTree or sequence of int, optional
+        For a rule that takes one.
+    **options
+        Options of the rule, such as ``mask`` or ``grades``.
+
+    Returns
+    -------
+    Verified, VerifiedBlock, CorrectedBlock, VerifiedPath or VerifiedTree
+        What the rule returns.
+
+    Raises
+    ------
+    ValueError
+        As the rule and :func:`warp`; a rule that is none; a pair that is no tuple of two.
+
+    Notes
+    -----
+    float32 and half-precision logits on a CPU go row by row, where Numba is installed: each row is
+    read once for its sum, and once for probabilities that stay in the cache until the rule has seen
+    them. Token by token no place is read after the one that is corrected, and of the places before
+    it no probabilities are written. The other rules for blocks and trees are given all rows of both
+    models as probabilities.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> draft, target = np.log([[0.5, 0.5]]), np.log([[0.25, 0.75]])
+    >>> drafts, uniforms = np.array([[0]]), np.array([[0.6, 0.1]])
+    >>> from_logits("maximal_coupling", draft, target, drafts, uniforms).token.tolist()
+    [1]
+    """
+    with quietly(target_logits):
+        function = RULES[as_choice(rule, "rule", RULES)]
+        known = as_flag(draft_probabilities, "draft_probabilities")
+        given = {"draft_logits": draft_logits, "target_logits": target_logits}
+        one_library(**given, drafts=drafts, uniforms=uniforms)
+        pairs = [_pair(each) for each in (temperature, top_k, top_p, min_p, order)]
+        settings: list[Settings | None] = [
+            None if known and not side else _settings(name, logits, *(pair[side] for pair in pairs))
+            for side, (name, logits) in enumerate(given.items())
+        ]
+        more = () if tree is None else (tree,)
+        if not more and options.keys() <= {"mask", "grades", "checked"}:
+            found = _running.straight(
+                rule, (*given.values(), drafts, uniforms), settings, **options
+            )
+            if found is not None:
+                return found
+        draft, target = map(_running.warped, given.values(), settings)
+        return function(draft, target, drafts, uniforms, *more, **options)
+
+
+def _pair(setting: Any) -> tuple[Any, Any]:
+    """Return a setting of the draft and of the target, apart if it is a tuple of two."""
+    return setting if type(setting) is tuple and len(setting) == 2 else (setting, setting)
+
+
+def _settings(
+    name: str,
+    logits: Array,
+    temperature: Any,
+    top_k: Any,
+    top_p: Any,
+    min_p: Any,
+    order: Any,
+) -> Settings:
+    """Check logits, and what is done to them."""
+    library = one_library(**{name: logits})
+    check_probabilities(name, logits)
+    given = {"temperature": temperature, "top_k": top_k, "top_p": top_p, "min_p": min_p}
+    of_rows = {
+        name: _of_rows(library, logits, name, value)
+        for name, value in given.items()
+        if _is_of_rows(value)
+    }
+    double = library.dtype == library.xp.float64
+    plain = (order is STEPS or type(order) is str) and {*map(type, given.values())} <= _PLAIN
+    plain = plain and not is_compiled(logits)  # a graph has no cache
+    return (_kept if plain else _plain)(double, order, **given | of_rows)
+
+
+def _plain(
+    double: bool, order: Any, *, temperature: Any, top_k: Any, top_p: Any, min_p: Any
+) -> Settings:
+    """Check settings; plain numbers do not change the dtype."""
+    low, high = _RANGES[double]
+    heat = _number("temperature", temperature)
+    wrong = _outside(temperature, heat, low, high, or_zero=True)
+    if wrong is not None:
+        raise ValueError(
+            f"temperature is {shown(wrong)}: it must be positive and finite, from {low:.3g} to "
+            f"{high:.3g}, or 0 for greedy decoding"
+        )
+    most = _number("top_k", top_k)
+    wrong = _outside(top_k, most, 1, np.inf)
+    if wrong is not None:
+        raise ValueError(f"top_k is {shown(wrong)}: it must be at least 1")
+    share = _number("top_p", top_p)
+    wrong = _outside(top_p, share, 5e-324, 1)
+    if wrong is not None:
+        raise ValueError(f"top_p is {shown(wrong)}: it must be above 0 and at most 1")
+    least = _number("min_p", min_p)
+    wrong = _outside(min_p, least, 0, 1)
+    if wrong is not None:
+        raise ValueError(f"min_p is {shown(wrong)}: it must be at least 0 and at most 1")
+    return Settings(heat, most, share, least, as_order(order))
+
+
+def _number(name: str, value: Any) -> Any:
+    """Return a setting as a plain number, or one of each row as it is; None if it is none."""
+    if _is_of_rows(value) or (value is None and name != "temperature"):
+        return value
+    return as_count(name, value, 1) if name == "top_k" else as_number(name, value)
+
+
+def _is_of_rows(value: Any) -> bool:
+    return getattr(value, "ndim", 0) > 0
+
+
+def _outside(given: Any, value: Any, low: float, high: float, *, or_zero: bool = False) -> Any:
+    """Return a value out of range; None if there is none, or it would have to be waited for."""
+    if value is None or (_is_of_rows(value) and not isinstance(value, np.ndarray)):
+        return None
+    if not isinstance(value, np.ndarray):
+        return None if low <= value <= high or (or_zero and given == 0) else given
+    wrong = ~((value >= low) & (value <= high)) & ~(or_zero & (value == 0))
+    return value[wrong].ravel()[0].item() if wrong.any() else None
+
+
+_RANGES = [(2.0**-126, 2.0**128 - 2.0**104), (2.0**-1022, sys.float_info.max)]
+"""Positive numbers with all their digits, the least and the largest: of float32, of float64."""
+_PLAIN = {int, float, type(None)}
+_kept = lru_cache(maxsize=64, typed=True)(_plain)
+"""The same for plain numbers, which are checked once."""
+
+
+def _of_rows(library: Library, logits: Array, name: str, value: Array) -> Array:
+    """Return a setting of each row as an array with the axes of the logits, in a dtype for it."""
+    kinds = INTEGERS if name == "top_k" else ("float32", "float64")
+    one_library(logits=logits, **{name: value})
+    axes, shape = value.ndim, logits.shape[:-1]
+    if value.shape != shape[:axes] or dtype_name(value) not in kinds:
+        raise ValueError(
+            f"{name} is {value.dtype} of shape {tuple(value.shape)}: it must be one number, or one "
+            f"{'integer' if name == 'top_k' else 'float'} for each row, of the first axes of "
+            f"{tuple(shape)}"
+        )
+    value = library.ids(value) if name == "top_k" else library.narrowed(value)
+    return library.xp.reshape(value, (*value.shape, *(1,) * (logits.ndim - axes)))

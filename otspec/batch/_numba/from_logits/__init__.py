@@ -1,0 +1,1 @@
+"""Rules row by row that are given logits: what rows are, and how they become probabilities."""

@@ -1,0 +1,66 @@
+"""Verification of one drafted block token by token, straight from logits (Block, alg. 2)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from otspec.batch._array_api.library import Array
+from otspec.batch._numba.compiled import machine_code
+from otspec.batch._numba.drafted_block import following
+from otspec.batch._numba.from_logits.truncation import AT_ONCE
+from otspec.batch._numba.from_logits.warping import chance_of, finish, measured
+from otspec.batch._numba.outcome import accepts
+from otspec.batch._numba.passes import blocks_of
+
+
+@machine_code
+def token(
+    draft: Array,
+    draft_starts: Array,
+    draft_heats: Array,
+    draft_limits: Array,
+    draft_steps: Array,
+    target: Array,
+    target_starts: Array,
+    target_heats: Array,
+    target_limits: Array,
+    target_steps: Array,
+    width: int,
+    drafts: Array,
+    uniforms: Array,
+    valid: Array,
+    length: Array,
+    drawn: Array,
+) -> None:
+    """Keep tokens until one is rejected, and correct that one; read no place after it.
+
+    The arguments are the parts of two sources, (rows, L) and (rows, L + 1), and those of
+    :func:`otspec.batch._numba.drafted_block.token`.
+    """
+    tops = np.empty((width + AT_ONCE - 1) // AT_ONCE, np.float32)
+    drafted, wanted = np.empty(width, np.float32), np.empty(width, np.float32)
+    sums = blocks_of(wanted)
+    for row in range(drafts.shape[0]):
+        end, kept, passes = valid[row].sum(), 0, True
+        while True:
+            its = target[target_starts[row, kept] : target_starts[row, kept] + width]
+            heat, limits = target_heats[row, kept], target_limits[row, kept]
+            found = measured(its, heat, limits, target_steps, tops, wanted)
+            if kept == end:
+                break
+            own = draft[draft_starts[row, kept] : draft_starts[row, kept] + width]
+            own_heat, own_limits = draft_heats[row, kept], draft_limits[row, kept]
+            other = measured(own, own_heat, own_limits, draft_steps, tops, drafted)
+            token = drafts[row, kept]
+            chance = chance_of(its, token, heat, limits, found, wanted)
+            offered = chance_of(own, token, own_heat, own_limits, other, drafted)
+            if not accepts(uniforms[row, kept], chance, offered):
+                finish(own, own_heat, own_limits, other, drafted)
+                passes = False
+                break
+            kept += 1
+        finish(its, heat, limits, found, wanted)
+        # After a whole block the token is the target's own.
+        offered_row, share = (wanted, 0.0) if passes else (drafted, 1.0)
+        length[row] = kept
+        drawn[row] = following(offered_row, wanted, share, sums, uniforms[row, -1])

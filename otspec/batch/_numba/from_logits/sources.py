@@ -1,0 +1,193 @@
+"""Rules straight from logits: a few rows at a time become probabilities, which stay in caches."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import lru_cache
+from math import prod
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from otspec._base.compiling import unwriteable
+from otspec.batch._array_api.library import Array
+from otspec.batch._array_api.warping import Settings
+from otspec.batch._numba.from_logits.warping import GIVEN, warp_rows
+from otspec.warping import STEPS
+
+_CACHED = 1 << 19
+"""How many probabilities of a target are held at once, but those of one row or block at least."""
+
+
+class Parts(NamedTuple):
+    """What machine code takes of the rows of a source.
+
+    Parameters
+    ----------
+    flat : ndarray
+        What all rows lie in: float32, or the bits of half precision, as
+        :mod:`otspec.batch._numba.from_logits.softmax` has them.
+    starts, heats : ndarray, shape (...)
+        Where each row begins, and its temperature; ``GIVEN`` where it has probabilities.
+    limits : ndarray, shape (..., 3)
+        As :func:`~otspec.batch._numba.from_logits.warping.warp_rows` takes them.
+    steps : ndarray, shape (4,)
+    """
+
+    flat: Array
+    starts: Array
+    heats: Array
+    limits: Array
+    steps: Array
+
+
+class Source:
+    """The rows of a draft or of a target: logits, or probabilities.
+
+    Parameters
+    ----------
+    parts : Parts
+    width : int
+        V.
+    known : ndarray, optional
+        The rows, if they are probabilities.
+    """
+
+    def __init__(self, parts: Parts, width: int, known: Array | None = None) -> None:
+        self.parts, self.width, self.known = parts, width, known
+        self.size = parts.starts.size * width
+
+    def __len__(self) -> int:
+        return len(self.parts.starts)
+
+    def __getitem__(self, which: slice) -> Source:
+        """Return some of the rows."""
+        if which == slice(0, len(self)):
+            return self
+        flat, starts, heats, limits, steps = self.parts
+        parts = Parts(flat, starts[which], heats[which], limits[which], steps)
+        return Source(parts, self.width, None if self.known is None else self.known[which])
+
+    def write(self, out: Array) -> None:
+        """Write the probabilities of all rows."""
+        flat, starts, heats, limits, steps = self.parts
+        warp_rows(flat, starts.reshape(-1), heats.reshape(-1), limits.reshape(-1, 3), steps, out)
+
+    def rows(self, room: Array) -> Array:
+        """Return the probabilities of all rows, in room where they are not known."""
+        if self.known is not None:
+            return self.known
+        out = room[: self.size].reshape(-1, self.width)
+        self.write(out)
+        return unwriteable(out.reshape(*self.parts.starts.shape, self.width))
+
+
+def source_of(values: Array, settings: Settings | None, axes: int) -> Source | None:
+    """Return the rows of an array, with one axis in place of the first ones.
+
+    None where they are no float32 probabilities in one piece, or logits whose rows do not lie in
+    one piece each.
+    """
+    laid = _laid_out(values)
+    if laid is None:
+        return None
+    flat, starts = laid
+    *lead, width = values.shape
+    shape = prod(lead[:axes]), *lead[axes:]
+    if settings is None:
+        plain = values.dtype == np.float32 and values.flags.c_contiguous
+        parts = Parts(flat, starts.reshape(shape), *_alike(Settings(), shape, width, GIVEN))
+        return Source(parts, width, flat.reshape(*shape, width)) if plain else None
+    if any(getattr(value, "ndim", 0) for value in settings[:4]):
+        told = _told(settings, tuple(lead), width)
+    else:
+        told = _alike(settings, tuple(lead), width)
+    heats, limits, steps = told
+    parts = Parts(
+        flat, starts.reshape(shape), heats.reshape(shape), limits.reshape(*shape, 3), steps
+    )
+    return Source(parts, width)
+
+
+def _laid_out(values: Array) -> tuple[Array, Array] | None:
+    """Return what the rows lie in, and where each begins; None if one is not in one piece."""
+    *lead, width = values.shape
+    if not values.flags.aligned:
+        return None
+    if values.flags.c_contiguous:
+        return unwriteable(values.reshape(-1)), _evenly(values.size, width)
+    strides = [stride // values.itemsize for stride in values.strides]
+    if min(strides) < 0 or (strides[-1] != 1 and width > 1):
+        return None
+    starts = np.zeros(lead, np.int64)
+    for axis, stride in enumerate(strides[:-1]):
+        places = stride * np.arange(lead[axis])
+        starts += places.reshape(-1, *[1] * (len(lead) - axis - 1))
+    span = int(starts.max()) + width
+    flat = np.lib.stride_tricks.as_strided(values, (span,), (values.itemsize,), writeable=False)
+    return flat, unwriteable(starts)
+
+
+@lru_cache(maxsize=8)
+def _evenly(size: int, width: int) -> Array:
+    return unwriteable(np.arange(0, size, width))
+
+
+@lru_cache(maxsize=8)
+def _alike(
+    settings: Settings, shape: tuple[int, ...], width: int, heat: float | None = None
+) -> tuple[Array, Array, Array]:
+    """Return what settings say of each row, where all are numbers."""
+    return _told(settings._replace(temperature=heat) if heat else settings, shape, width)
+
+
+def _told(settings: Settings, shape: tuple[int, ...], width: int) -> tuple[Array, Array, Array]:
+    """Return the temperature of each row, its limits, and the steps."""
+    heats, tops, shares, leasts = (
+        _of_rows(value, shape, default)
+        for value, default in zip(settings[:4], (1.0, width, 1.0, 0.0), strict=True)
+    )
+    limits = np.stack([np.minimum(tops, width), shares, leasts], axis=-1)
+    steps = np.array([STEPS.index(step) for step in settings.order])
+    return unwriteable(heats), unwriteable(limits), unwriteable(steps)
+
+
+def _of_rows(value: Any, shape: tuple[int, ...], default: float) -> Array:
+    """Return a setting of each row, float64."""
+    if getattr(value, "ndim", 0):
+        return np.broadcast_to(np.asarray(value)[..., 0], shape).astype(float)
+    return np.full(shape, default if value is None else min(value, 2**60), float)
+
+
+def written(source: Source, out: Array) -> None:
+    """Write the probabilities of all rows."""
+    source.write(out)
+
+
+def in_parts(verify: Callable[..., None]) -> Callable[..., None]:
+    """Return a rule that takes sources in place of its draft and its target.
+
+    It gives the rule's machine code a few rows at a time, as if they were the caller's.
+    """
+
+    def loop(draft: Source, target: Source, *others: Any) -> None:
+        step = min(max(_CACHED * len(target) // target.size, 1), len(target))
+        rooms = [np.empty(step * part.size // len(part), np.float32) for part in (draft, target)]
+        for start in range(0, len(target), step):
+            here = slice(start, min(start + step, len(target)))
+            models = (
+                part[here].rows(room) for part, room in zip((draft, target), rooms, strict=True)
+            )
+            rest = (part[here] if isinstance(part, np.ndarray) else part for part in others)
+            verify(*models, *rest)
+
+    return loop
+
+
+def of_sources(verify: Callable[..., None]) -> Callable[..., None]:
+    """Return a loop of machine code that takes the parts of two sources."""
+
+    def loop(draft: Source, target: Source, *others: Any) -> None:
+        verify(*draft.parts, *target.parts, target.width, *others)
+
+    return loop

@@ -1,0 +1,122 @@
+"""Rows of logits turned into probabilities (:func:`otspec.batch.warp`)."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from otspec.batch._array_api.library import BLOCK, Array
+from otspec.batch._numba.compiled import Real, inner_code, machine_code, power, real_of
+from otspec.batch._numba.from_logits.softmax import is_wrong, largest_of, read, unit_of, write
+from otspec.batch._numba.from_logits.truncation import AT_ONCE, kept_tokens
+
+GIVEN = -1.0
+"""The temperature of rows that are probabilities already."""
+
+
+@inner_code
+def _write_greedy(logits: Array, out: Array) -> None:
+    """Write 1 at the first of the largest logits, 0 elsewhere."""
+    most, found = real_of(logits[0]), 0
+    for start in range(0, logits.size, BLOCK):
+        block = logits[start : start + BLOCK]
+        here = largest_of(block)
+        most, found = (here, start) if here > most else (most, found)
+        if is_wrong(block) or here == np.float32(np.inf):
+            most = np.float32(-np.inf)
+            break
+    else:
+        while real_of(logits[found]) != most:
+            found += 1
+    out[:] = 0.0 if most > np.float32(-np.inf) else np.nan
+    out[found] += 1
+
+
+@inner_code
+def _fill_tops(logits: Array, tops: Array) -> Real:
+    """Fill in the largest logit of each few tokens, and return the largest; NaN if one is none."""
+    largest = np.float32(-np.inf)
+    for few in range(tops.size):
+        here = logits[few * AT_ONCE : (few + 1) * AT_ONCE]
+        tops[few] = largest_of(here)
+        largest = max(largest, tops[few])
+        if is_wrong(here):
+            return np.float32(np.nan)
+    return largest if abs(largest) < np.float32(np.inf) else np.float32(np.nan)
+
+
+@inner_code
+def _counts_all(heat: Real, limits: Array, size: int) -> bool:
+    """Return whether the probabilities are a softmax of all logits."""
+    return bool(heat > 0 and limits[0] >= size and limits[1] >= 1 and limits[2] <= 0)
+
+
+@inner_code
+def measured(
+    logits: Array, heat: Real, limits: Array, steps: Array, tops: Array, out: Array
+) -> tuple[Real, Real]:
+    """Read a row, and return the shift and the sum of a softmax; other rows are written at once.
+
+    ``limits`` has top-k, top-p and min-p, and ``tops`` is room for a number of each few tokens.
+    """
+    if _counts_all(heat, limits, logits.size):
+        return read(logits, unit_of(heat))
+    if heat == GIVEN:
+        for i in range(logits.size):
+            out[i] = real_of(logits[i])
+    elif heat == 0:
+        _write_greedy(logits, out)
+    else:
+        largest = _fill_tops(logits, tops)
+        out[:] = np.nan if math.isnan(largest) else 0.0
+        if not math.isnan(largest):
+            tokens, weights = kept_tokens(logits, largest, tops, heat, limits, steps)
+            for i in range(tokens.size):
+                out[tokens[i]] = weights[i]
+    return np.float32(0), 0.0
+
+
+@inner_code
+def chance_of(
+    logits: Array, token: int, heat: Real, limits: Array, read: tuple[Real, Real], out: Array
+) -> Real:
+    """Return the probability of a token of a row that was measured."""
+    if not _counts_all(heat, limits, logits.size):
+        return np.float64(out[token])
+    exponent = (real_of(logits[token]) - read[0]) * unit_of(heat)
+    return np.float64(power(exponent) * np.float32(1 / read[1]))
+
+
+@inner_code
+def finish(logits: Array, heat: Real, limits: Array, read: tuple[Real, Real], out: Array) -> None:
+    """Write the probabilities of a row that was measured."""
+    if _counts_all(heat, limits, logits.size):
+        write(logits, unit_of(heat), read[0], np.float32(1 / read[1]), out)
+
+
+@machine_code
+def warp_rows(
+    flat: Array, starts: Array, heats: Array, limits: Array, steps: Array, out: Array
+) -> None:
+    """Write the probabilities of rows.
+
+    Parameters
+    ----------
+    flat : array
+        Rows lie in it, anywhere, each in one piece.
+    starts : array, shape (rows,)
+    heats : array, shape (rows,)
+        Temperatures; 0 for the first of the largest logits.
+    limits : array, shape (rows, 3)
+        top-k, at least V for none; top-p, 1 for none; min-p, 0 for none.
+    steps : array, shape (4,)
+        As :mod:`otspec.batch._numba.from_logits.truncation` numbers them.
+    out : array of float32, shape (rows, V)
+    """
+    size = out.shape[1]
+    tops = np.empty((size + AT_ONCE - 1) // AT_ONCE, np.float32)
+    for row in range(starts.size):
+        logits = flat[starts[row] : starts[row] + size]
+        found = measured(logits, heats[row], limits[row], steps, tops, out[row])
+        finish(logits, heats[row], limits[row], found, out[row])

@@ -1,0 +1,230 @@
+"""Batches of answers: the harness draws drafts, the verifier verifies, and texts are counted."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from otspec._base.arithmetic import IntArray
+from otspec._base.frozen import Frozen
+from otspec.auditing.sandbox import attempt
+from otspec.conformance.cases.answers import Answer, ImpossibleError
+from otspec.conformance.cases.arrays import plain
+from otspec.conformance.cases.calling import Randomness, Verifier, copied, written
+from otspec.conformance.cases.cases import Case, after_any_symbol, renamed
+from otspec.conformance.cases.drafting import UNKNOWN, Sample, completed
+from otspec.conformance.cases.kinds import Kind
+from otspec.conformance.cases.library import MOST_TEXTS, plain_cases
+from otspec.conformance.evidence.statistics import (
+    Statistic,
+    TextsOnly,
+    fine_counts,
+    text_statistics,
+)
+from otspec.conformance.evidence.trial import FaultError
+
+MOST_COUNTED = 1 << 12
+"""Rows that are counted in a call of very many."""
+PROBE = 64
+"""Rows of the batch in which is looked what a verifier does with its arrays."""
+
+
+@dataclass(frozen=True, eq=False)
+class KernelBatches(Frozen):
+    """Batches of drafts of one case, verified and completed."""
+
+    verifier: Verifier
+    kind: Kind
+    case: Case
+    randomness: Randomness  # of the verifier
+    rng: np.random.Generator  # of the drafts, and of what follows the token
+    marked: bool = False  # whether the verifier has to tell what it accepts
+    # Rows of each call that come before those that are counted; of them there are as many as come
+    # before, or MOST_COUNTED. 0 if all rows are counted.
+    before: int = 0
+
+    calls: ClassVar[int] = 1
+    """How many rows are verified for one that is counted."""
+
+    @classmethod
+    def statistics(cls, kind: Kind, case: Case) -> list[Statistic]:
+        """Return what is compared, coarse before fine."""
+        return text_statistics(kind, case)
+
+    def __call__(self, size: int) -> IntArray:
+        """Return how often each mark came with each text.
+
+        Parameters
+        ----------
+        size : int
+            How many rows are to be counted. Behind others it is as many as one call has.
+
+        Raises
+        ------
+        FaultError
+            The verifier raises something, or says what no right one says.
+        ValueError
+            Its answers have another form than a verifier's.
+        """
+        rows = sum(long_call(self.before)) if self.before else size
+        sample = self.kind.draw(self.case, rows, self.rng)
+        texts, marks = self._texts(sample)
+        texts, marks = texts[self.before :], None if marks is None else marks[self.before :]
+        return fine_counts(self.kind, self.case, texts, marks, sample.variants[self.before :])
+
+    def _texts(self, sample: Sample) -> Answer:
+        """Return whole texts: the target goes on, or where there are corrections further blocks."""
+        if not self.verifier.corrects:
+            answer = self.answer(sample)
+            texts = completed(answer.texts, self.case, sample.variants, self.rng)
+            return answer._replace(texts=texts)
+        stepped, n, length = after_any_symbol(self.case), self.case.n, self.kind.length
+        batches, first = replace(self, case=stepped), sample.variants * (n + 1)
+        block, corrections, marks = sample._replace(variants=first), None, None
+        # Each block adds a token at least, and at most as many as are looked at.
+        texts = np.full((len(first), length * (length + 1)), UNKNOWN, dtype=np.intp)
+        known = np.zeros(len(first), dtype=np.intp)
+        rows = np.arange(len(first))
+        while (known < length).any():
+            answer, corrections = batches.verified(block, corrections)
+            marks = answer.marks if marks is None else marks
+            texts[rows[:, None], known[:, None] + np.arange(length)] = answer.texts
+            known += (answer.texts != UNKNOWN).sum(axis=1)
+            after = first + np.minimum(texts[rows, known - 1], n - 1) + 1
+            block = self.kind.drafted(stepped, after, self.rng)
+        return Answer(texts[:, :length], marks)
+
+    def answer(self, sample: Sample) -> Answer:
+        """Return what the verifier says of drafts; raises as a call does."""
+        return self.verified(sample)[0]
+
+    def verified(self, sample: Sample, corrections: Any = None) -> tuple[Answer, Any]:
+        """Return what the verifier says of drafts, and what it is handed with the next block."""
+        given = self.verifier.given(self.kind, self.case, sample, self.randomness, corrections)
+        found, crash = attempt(self.verifier.raw, given)
+        if crash is not None:
+            raise FaultError("call", f"the verifier {crash.what}", crash.traceback)
+        answer, corrections = self.verifier.parted(found)
+        return read_answer(plain(answer), self.kind, self.case, sample, self.marked), corrections
+
+
+class SingleRows(KernelBatches):
+    """Calls of one row each."""
+
+    def __call__(self, size: int) -> IntArray:
+        """Return how often each mark came with each text, from as many calls as rows."""
+        total: IntArray = np.sum([self._one() for _ in range(size)], axis=0)
+        return total
+
+    def _one(self) -> IntArray:
+        try:
+            return super().__call__(1)
+        except ValueError as error:  # such as a shape that is right for more rows
+            raise FaultError("impossible", f"in a call of one row {error}") from error
+
+
+def long_call(before: int) -> tuple[int, int]:
+    """Return the rows of a call that come before those that are counted, and how many these are."""
+    return before, min(before, MOST_COUNTED)
+
+
+def read_answer(answer: Any, kind: Kind, case: Case, sample: Sample, marked: bool) -> Answer:
+    """Read what a verifier returned for drafts.
+
+    Parameters
+    ----------
+    marked : bool
+        Whether it has to tell what it accepts.
+
+    Raises
+    ------
+    FaultError
+        It cannot be what a right verifier says.
+    ValueError
+        It has another form than a verifier's answer, or does not tell what it has to.
+    """
+    try:
+        read = kind.read(answer, case, sample)
+    except ImpossibleError as error:
+        raise FaultError("impossible", str(error)) from error
+    if read.marks is None and marked:
+        raise ValueError("rule says what is accepted: return the accepted index with the token")
+    return read
+
+
+class Probed(NamedTuple):
+    """What is seen of a verifier in one small batch."""
+
+    marked: bool
+    """Whether it tells what it accepts."""
+    written: list[str]
+    """The names of the arrays that it writes to."""
+
+
+def probed(verifier: Verifier, kind: Kind, case: Case, seed: int) -> Probed:
+    """Look at one small batch; nothing is seen of a verifier that fails.
+
+    Raises
+    ------
+    ValueError
+        Its answer has another form than a verifier's.
+    """
+    rng = np.random.default_rng(seed)
+    sample = kind.draw(case, PROBE, rng)
+    given = verifier.given(kind, case, sample, verifier.randomness(seed))
+    before = copied(given)
+    answer, crash = attempt(verifier, given)
+    if crash is not None:
+        return Probed(False, [])
+    try:
+        marked = kind.read(verifier.parted(answer)[0], case, sample).marks is not None
+    except ImpossibleError:
+        marked = False
+    return Probed(marked, written(before, given))
+
+
+STEPS = 2
+"""How often a verifier is called for one text."""
+
+
+def step_cases(kind: Kind, uneven: bool) -> list[Case]:
+    """Return the case of which texts are made in steps; none if all need rows of fewer drafts."""
+    return [renamed(case, "two steps") for case in plain_cases(kind, uneven)]
+
+
+def step_texts(kind: Kind, case: Case) -> TextsOnly:
+    """Return how much of such texts is looked at: what all steps may give, if that is not much."""
+    length = 2
+    while length < STEPS * kind.length and case.n ** (length + 1) <= MOST_TEXTS:
+        length += 1
+    return TextsOnly(length)
+
+
+class StepBatches(KernelBatches):
+    """Texts of which each step begins where the step before has ended."""
+
+    calls = STEPS
+
+    @classmethod
+    def statistics(cls, kind: Kind, case: Case) -> list[Statistic]:
+        """Return the laws of the first token, the first two, and so on."""
+        return text_statistics(step_texts(kind, case), case)
+
+    def __call__(self, size: int) -> IntArray:
+        """Return how often each text came, which the target goes on with after the last step."""
+        looked, stepped = step_texts(self.kind, self.case), after_any_symbol(self.case)
+        batches = replace(self, case=stepped)
+        rows, places = np.arange(size)[:, None], np.arange(self.kind.length)
+        whole = max((STEPS + 1) * self.kind.length, looked.length)
+        texts = np.full((size, whole), UNKNOWN, dtype=np.intp)
+        known, after = np.zeros(size, dtype=np.intp), np.zeros(size, dtype=np.intp)
+        for _ in range(STEPS):
+            step = batches.answer(self.kind.drafted(stepped, after, self.rng)).texts
+            texts[rows, known[:, None] + places] = step
+            known += (step != UNKNOWN).sum(axis=1)
+            after = np.minimum(texts[rows[:, 0], known - 1], self.case.n - 1) + 1
+        start = np.zeros(size, dtype=np.intp)
+        texts = completed(texts[:, : looked.length], self.case, start, self.rng)
+        return fine_counts(looked, self.case, texts, None, start)
