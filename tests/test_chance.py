@@ -146,6 +146,22 @@ def test_a_program_that_changes_when_it_is_run_again_is_refused():
         law_of(lambda chance: chance.choose([1] * next(options)))
 
 
+def test_a_choice_that_branches_share_is_weighed_once():
+    class Counted(Fraction):
+        sums = 0
+
+        def __radd__(self, other):
+            Counted.sums += 1
+            return Fraction(self) + other
+
+    def program(chance):
+        return chance.choose([Counted(1, 3), Fraction(2, 3)]), chance.choose([1, 2, 3])
+
+    law = law_of(program)
+    assert law == {(i, j): Fraction((1 + i) * (1 + j), 18) for i in range(2) for j in range(3)}
+    assert Counted.sums == 1
+
+
 def test_a_refusal_that_the_program_catches_is_raised_all_the_same():
     def careless(chance):
         try:
