@@ -212,7 +212,7 @@ class Branch(Chance):
     def _take(self, size: int) -> int:
         """Return the index that is taken of so many."""
         depth = len(self.taken)
-        choice = self._seen[depth]
+        choice: _Choice = self._seen[depth]
         place = self._path[depth] if depth < len(self._path) else 0
         if choice.size != size or place >= len(choice.options):
             raise self.refused("it does something else when it is run again")
