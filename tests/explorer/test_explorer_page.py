@@ -92,6 +92,7 @@ def test_too_few_tokens_for_distinct_drafts_are_said(desk):
 
 def dragged(explorer, side, token, height):
     """Drag a bar to a share of the picture's height, in steps."""
+    explorer.part("bars").scroll_into_view_if_needed()  # another test may have scrolled
     start = explorer.bar(side, token).locator(".ot-bar-grip").bounding_box()
     box = explorer.part("bars").bounding_box()
     x, y = start["x"] + start["width"] / 2, start["y"] + start["height"] / 2
