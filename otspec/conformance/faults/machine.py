@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from otspec._base.parents import children_of
+from otspec._base.parents import children_of, depths_of
 from otspec.chance import Branch, Chance
 from otspec.conformance.cases.cases import Case
 from otspec.conformance.cases.drafting import patterns, siblings_of
@@ -17,6 +17,8 @@ from otspec.conformance.cases.kinds import Kind
 from otspec.drafts import LAWS
 
 Row = Sequence[float]
+SELDOM = 1e-4
+"""A rejection of less probability is in no batch."""
 TEXT = -1
 """Stands in the place of a node for the text before the drafts."""
 
@@ -47,6 +49,18 @@ class Setting:
     def below(self) -> dict[int, tuple[int, ...]]:
         """The children of each node, and of the text."""
         return dict(enumerate(map(tuple, children_of(self.kind.parents)), start=TEXT))
+
+    @cached_property
+    def fewest(self) -> int:
+        """The fewest tokens that a row of a large batch keeps: up to the first that may not be."""
+        after = {(variant, 0) for variant in range(len(self.target))}
+        for depth in range(max(depths_of(self.kind.parents), default=0)):
+            rows = [(self.draft[v][text], self.target[v][text]) for v, text in after]
+            if any(p - q > SELDOM for pair in rows for p, q in zip(*pair, strict=True)):
+                return depth
+            pairs = [(v, x + 1) for v, text in after for x, p in enumerate(self.draft[v][text]) if p]
+            after = set(pairs)
+        return len(self.kind.parents)
 
 
 class Machine(Chance):
