@@ -6,8 +6,6 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
 from otspec._base.arguments import (
     as_callable,
     as_choice,
@@ -18,18 +16,16 @@ from otspec._base.arguments import (
     as_real,
     as_seed,
 )
-from otspec._base.parents import children_of
-from otspec.blocks.trees.shapes import as_shape
+from otspec.blocks.policies import Policy
 from otspec.conformance.cases.arrays import DTYPES, LIBRARIES, Form
 from otspec.conformance.cases.calling import Verifier
-from otspec.conformance.cases.kinds import Block, Kind, Tokens, Tree
+from otspec.conformance.cases.kinds import as_kind
 from otspec.conformance.cases.ruled import Maker, as_maker, law_of_rule
-from otspec.conformance.cases.tasks import engine_tasks, kernel_tasks
+from otspec.conformance.cases.tasks import beside_tasks, engine_tasks, kernel_tasks
 from otspec.conformance.evidence.case_by_case import COARSE, Check
 from otspec.conformance.keyed import Plain, keyed
 from otspec.conformance.report.report import Report
 from otspec.conformance.same_seed import SameSeed
-from otspec.drafts import LAWS
 
 BUDGET = 10**11
 """The most probabilities of the target that a verifier is handed by default."""
@@ -65,6 +61,7 @@ def check(
     distinct: bool = False,
     rule: str | Maker | None = None,
     same_seed: bool | Callable[..., Any] = False,
+    policy: Policy | None = None,
     arrays: str = "numpy",
     dtype: str = "float32",
     rounding: float | None = None,
@@ -124,6 +121,9 @@ def check(
         compared with those of plain decoding, by equality; ``detect``, ``coarse``, ``false_alarm``
         and ``budget`` do not matter. True: plain decoding is the verifier with nothing drafted. Or
         the engine's own plain decoding, which takes what the verifier takes.
+    policy : Policy, optional
+        What drafts, and cuts its drafts: the verifier is handed what is left. Any but one that
+        masks, in kernel or exact mode. The verifier has to take rows of fewer drafts.
     arrays : str
         ``"numpy"`` or ``"torch"``.
     dtype : str
@@ -203,7 +203,7 @@ def check(
     )
     maker = None if rule is None else as_maker(rule, kind)
     law = _law(rule, kind, as_flag(distinct, "distinct"))
-    tried_kind = _kind(kind, shape, law)
+    tried_kind = as_kind(kind, shape, law, policy)
     tokens = as_integer(vocabulary, "vocabulary", 8, MOST_TOKENS)
     before = as_integer(entries, "entries", 1, MOST_ENTRIES)
     errors = float(DTYPES[dtype] if rounding is None else as_real(rounding, "rounding", 0, 0.1))
@@ -219,14 +219,22 @@ def check(
         plain = Plain(other, same_seed is True and "noise" in engine.wanted, errors)
         equal = SameSeed(engine, plain, tried_kind, mode, as_seed(seed), tokens, before)
         return equal.run(shown)
+    if policy is not None and (mode == "pipeline" or maker is not None):
+        raise ValueError("policy is for laws of drafts made here: leave out rule, mode='pipeline'")
     if mode in ("kernel", "exact"):
         asked = Verifier(verifier, form)
+        if policy is not None and not asked.uneven:
+            raise ValueError(
+                "policy leaves fewer drafts in some rows: let verifier take lengths or a mask"
+            )
         if mode == "exact" and asked.corrects:
             raise ValueError(
                 "verifier takes corrections, so that texts take several blocks: leave out "
                 "mode='exact', which follows one"
             )
         tasks = kernel_tasks(asked, tried_kind, tokens, before)
+        if mode == "exact":
+            tasks += beside_tasks(asked, tried_kind)
     elif maker is None:
         tasks = engine_tasks(verifier, form, tried_kind, tokens, before)
     else:
@@ -263,15 +271,3 @@ def _law(rule: Any, kind: str, distinct: bool) -> str:
 
 def _unseen(_done: int, _cases: int) -> None:
     """Show no progress."""
-
-
-def _kind(kind: str, shape: Any, law: str) -> Kind:
-    if kind == "tokens":
-        made: Kind = Tokens(as_integer(3 if shape is None else shape, "shape", 1, 8), law)
-    elif kind == "block":
-        made = Block.of_length(as_integer(2 if shape is None else shape, "shape", 1, 5))
-    else:
-        made = Tree(as_shape("2x1" if shape is None else shape, "shape").tree().parents, law)
-    for children in filter(None, children_of(made.parents)):
-        LAWS[law](np.full(8, 1 / 8), len(children))
-    return made

@@ -26,6 +26,7 @@ from otspec.conformance.cases.library import (
 )
 from otspec.conformance.engines import Engine, TextEngine, TokenEngine, logits_of
 from otspec.conformance.evidence.batches import (
+    BesideRejected,
     KernelBatches,
     SingleRows,
     StepBatches,
@@ -138,6 +139,14 @@ def kernel_tasks(verifier: Verifier, kind: Kind, vocabulary: int, entries: int) 
         *_single(verifier, kind, plain_cases(kind, uneven)),
         *_long_calls(verifier, kind, differing_cases(kind, uneven), vocabulary, entries),
     ]
+
+
+def beside_tasks(verifier: Verifier, kind: Kind) -> list[Task]:
+    """Return the task of two rows, of which the second keeps nothing, of blocks and of trees."""
+    if kind.name == "tokens" or kind.law != "iid":
+        return []
+    named = [renamed(case, "a row beside") for case in plain_cases(kind, verifier.uneven)]
+    return [Task(verifier, kind, case, case, BesideRejected) for case in named]
 
 
 def _cases(verifier: Verifier, kind: Kind, cases: list[Case], vocabulary: int) -> list[Task]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
@@ -19,12 +19,12 @@ from otspec.conformance.cases.library import needs_lengths, small_cases
 from otspec.conformance.cases.ruled import Maker, has_joint_law, joint_law
 from otspec.conformance.cases.tasks import SPECIAL, Task
 from otspec.conformance.evidence.acceptance import acceptance_note, accepted, most_accepted
-from otspec.conformance.evidence.batches import KernelBatches, Probed, probed
+from otspec.conformance.evidence.batches import BesideRejected, KernelBatches, Probed, probed
 from otspec.conformance.evidence.dependence import FRESH, Pairs
 from otspec.conformance.evidence.evidence import LARGEST, affordable, requirement_of
 from otspec.conformance.evidence.statistics import Statistic, joint_statistics
 from otspec.conformance.evidence.trial import Tested, tried, untried
-from otspec.conformance.exact_check import OutOfTimeError, exactly_tried
+from otspec.conformance.exact_check import OutOfTimeError, exactly_tried, takes_two_rows
 from otspec.conformance.faults.explanations import explained
 from otspec.conformance.report.report import Finding, Report, Tried
 
@@ -83,7 +83,7 @@ class Check(Frozen):
             findings,
             trials,
             0.0 if self.mode == "exact" else self.false_alarm,
-            (*dependent, *causes, *self._notes(probe), *acceptance_note(trials[0])),
+            (*dependent, *causes, *self._notes(probe, tasks), *acceptance_note(trials[0])),
             verifier=self.tasks[0].verifier.name,
             unit=self.unit,
             require=self.require,
@@ -117,7 +117,8 @@ class Check(Frozen):
         ValueError
             It cannot be followed.
         """
-        small = [task for task in self.tasks if not task.costly and task.batches is KernelBatches]
+        followed = (KernelBatches, BesideRejected)
+        small = [task for task in self.tasks if not task.costly and task.batches in followed]
         results: dict[str, Result] = {}
         deadline = time.monotonic() + self.seconds
         for task in (
@@ -125,9 +126,9 @@ class Check(Frozen):
         ):
             tests = self._tests(task, self.false_alarm, 1)
             try:
-                trial, finding = exactly_tried(
-                    task.verifier, task.kind, task.case, tests, self.rounding, deadline
-                )
+                if task.batches is BesideRejected and not takes_two_rows(task, self.rounding):
+                    continue
+                trial, finding = exactly_tried(task, tests, self.rounding, deadline)
             except OutOfTimeError:
                 trial, finding = replace(untried(task.case.name, tests), short=True), None
             except CannotFollowError as error:
@@ -137,7 +138,7 @@ class Check(Frozen):
                 ) from error
             results[task.case.name] = task, trial, finding
             progress(len(results), len(small))
-        return [results[task.case.name] for task in small]
+        return [results[task.case.name] for task in small if task.case.name in results]
 
     def _refuse_hidden(self, alarm: float) -> None:
         """Refuse to detect what rounding hides, whatever the number of samples."""
@@ -161,13 +162,18 @@ class Check(Frozen):
         task = self.tasks[0]
         return probed(task.verifier, task.kind, task.case, self.seed)
 
-    def _notes(self, probe: Probed) -> tuple[str, ...]:
+    def _notes(self, probe: Probed, done: Sequence[Task]) -> tuple[str, ...]:
         """Return what a verifier of drafts writes to, and what was not tried, in words."""
         if self.mode == "pipeline":
             return ()
         task = self.tasks[0]
         notes = (f"it writes to {name}" for name in probe.written)
-        return (*notes, *without_lengths(task.verifier, task.kind))
+        pairs = {task.case.name for task in self.tasks if task.batches is BesideRejected}
+        unpaired = pairs - {task.case.name for task in done}
+        alone = [
+            "calls of two rows are not tried: it does not take them, or they cannot be followed"
+        ] * len(unpaired)
+        return (*notes, *alone, *without_lengths(task.verifier, task.kind))
 
     def _rows(self, task: Task, alarm: float) -> int:
         """Return how many rows find what is to be found on a case, in whole calls."""

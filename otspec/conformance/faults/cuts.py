@@ -80,6 +80,8 @@ class PrunedBySiblings(Cut):
 class LengthOfOthers(Machine):
     """All rows are cut to the fewest tokens that one of them keeps, and the target goes on."""
 
+    other_rows = True
+
     def answer(self, node: int, token: int) -> Told:
         kept = self.path(node)[: self.setting.fewest]
         if len(kept) == len(self.path(node)):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -58,8 +58,8 @@ class Setting:
             rows = [(self.draft[v][text], self.target[v][text]) for v, text in after]
             if any(p - q > SELDOM for pair in rows for p, q in zip(*pair, strict=True)):
                 return depth
-            pairs = [(v, x + 1) for v, text in after for x, p in enumerate(self.draft[v][text]) if p]
-            after = set(pairs)
+            drawn = ((v, enumerate(self.draft[v][text], start=1)) for v, text in after)
+            after = {(v, x) for v, row in drawn for x, p in row if p > 0}
         return len(self.kind.parents)
 
 
@@ -75,6 +75,9 @@ class Machine(Chance):
     variant : int
         The pair of models of this row of the batch.
     """
+
+    other_rows: ClassVar[bool] = False
+    """Whether it shows only where there are other rows in the batch."""
 
     def __init__(
         self, setting: Setting, variant: int, chance: Branch, drafts: Sequence[int] = ()
