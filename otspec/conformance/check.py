@@ -183,6 +183,11 @@ def check(
     ``parents``, and returns texts (B, T) without their prompts. ``model(texts)`` gives rows
     (B, V), ``model.rows(texts)`` and ``model.logits(texts)`` those after each token, (B, t, V).
     Both may take ``temperature``, ``top_k`` and ``top_p``, which the target's law then has.
+    One for blocks or trees may take ``frequency_penalty``, ``bad_words`` and ``grammar``, which
+    change the target by the whole text after the prompt; they are 0, () and None but for a case of
+    each: a token's logit is lowered for each time it was said; the last token of a word is
+    impossible after the others; and ``grammar.allowed(state, V)`` says which tokens may come, where
+    the state is ``grammar.start`` and then ``grammar.advance(state, token)``.
     Randomness is ``rng``, ``generator`` or ``seed``. See :func:`one_by_one` for an engine of
     single texts.
 
