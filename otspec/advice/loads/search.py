@@ -69,10 +69,15 @@ class LoadSearch:
         )
         if 0.0 in shares:
             raise ValueError(f"paths[{shares.index(0.0)}] is 0: no tree has all nodes, pass more")
+        drafting = as_load_seconds(draft_cost, "draft_cost")
+        verifying = as_load_seconds(target_cost, "target_cost")
+        counts = [as_k(batch, f"batches[{i}]") for i, batch in enumerate(sizes)]
+        for batch in counts:
+            drafting(batch, 1), verifying(batch, 1)  # refused before logs are read
         return cls(
-            as_load_seconds(draft_cost, "draft_cost"),
-            as_load_seconds(target_cost, "target_cost"),
-            [as_k(batch, f"batches[{i}]") for i, batch in enumerate(sizes)],
+            drafting,
+            verifying,
+            counts,
             DEPTH if depth is None else as_depth(depth),
             least,
             shares,
