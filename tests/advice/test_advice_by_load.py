@@ -48,7 +48,8 @@ def rule_of(cut, draft, target):
 def mean_of(texts, depth, cuts=CUTS):
     """Return the mean over texts, each as often as it is likely."""
     found = [(float(mass), tallied(block, cuts, depth)) for block, mass in texts]
-    return [sum(mass * part[i] for mass, part in found) for i in range(3)]
+    names = ("tokens", "calls", "drafted")
+    return [sum(mass * getattr(part, name) for mass, part in found) for name in names]
 
 
 @pytest.mark.parametrize("end", [(), (1,)], ids=["endless", "ending"])

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
 from otspec._base.arithmetic import Array
+from otspec._base.frozen import Frozen
 from otspec.blocks import BlockVerification
 from otspec.logged import LoggedBlock
 from otspec.logged.given_text import levels_of_block
@@ -39,8 +40,8 @@ def cuts_of(depth: int, thresholds: Sequence[float], paths: Sequence[float]) -> 
     return found
 
 
-@dataclass(frozen=True)
-class Along:
+@dataclass(frozen=True, eq=False)
+class Along(Frozen):
     """A logged text at all places where a call may begin, shapes (depth, starts).
 
     Parameters
@@ -183,7 +184,8 @@ class Along:
         return found
 
 
-class Tallied(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Tallied(Frozen):
     """What cuts keep and cost along a text.
 
     Shapes: ``tokens`` and ``calls`` (cuts,), ``drafted`` (cuts, 2, depth): how many tokens all
@@ -193,6 +195,13 @@ class Tallied(NamedTuple):
     tokens: Array
     calls: Array
     drafted: Array
+
+    @classmethod
+    def joined(cls, join: Callable[[list[Array]], Array], parts: Iterable[Tallied]) -> Tallied:
+        """Return several as one, each of its arrays joined from theirs."""
+        known = list(parts)
+        names = ("tokens", "calls", "drafted")
+        return cls(*(join([getattr(part, name) for part in known]) for name in names))
 
 
 def tallied(block: LoggedBlock, cuts: Sequence[Cut], depth: int) -> Tallied:

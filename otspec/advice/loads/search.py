@@ -90,19 +90,22 @@ class LoadSearch:
         sums: dict[int, Tallied] = {}
         for cluster, block in logged.texts:
             found = tallied(block, cuts, depth)
-            before = sums.get(cluster)
-            if before is not None:
-                found = Tallied(*(a + b for a, b in zip(before, found, strict=True)))
-            sums[cluster] = found
+            before = [sums[cluster]] if cluster in sums else []
+            sums[cluster] = Tallied.joined(_sum, [*before, found])
         if not sums:
             raise ValueError("logs is empty: at least one logged text is needed")
-        whole = Tallied(*(np.stack(part) for part in zip(*sums.values(), strict=True)))
+        whole = Tallied.joined(np.stack, sums.values())
         rows = [
             row
             for batch in self.batches
             for row in _at(batch, cuts, whole, self.draft, self.target)
         ]
         return LoadAdvice(Rows(rows, Load, logged.source), len(sums), logged.source)
+
+
+def _sum(parts: Sequence[Array]) -> Array:
+    total: Array = np.sum(parts, axis=0)
+    return total
 
 
 def _at(
