@@ -98,7 +98,7 @@ def letters(color: Any) -> str:
     elif bright < low:
         shade = shade + (1 - shade) * (low - bright) / (1 - bright)
     coded = np.where(shade <= 0.0031308, 12.92 * shade, 1.055 * shade ** (1 / 2.4) - 0.055)
-    return str(colors.to_hex(np.clip(coded, 0, 1)))
+    return str(colors.to_hex(tuple(np.clip(coded, 0, 1).tolist())))
 
 
 def drawable(text: str) -> str:
