@@ -194,7 +194,7 @@ class DraftLaws(Picture):
             "optima": self._optima(),
             "best": self._best(),
             "gains": self._gains(),
-            "fitted": self._fitted(),
+            "fitted": self.fitted(),
         }
 
     def _optima(self) -> Numbers:
@@ -251,7 +251,7 @@ class DraftLaws(Picture):
         ]
         return Numbers((*PLACE, *columns), tuple(rows))
 
-    def _fitted(self) -> Numbers:
+    def fitted(self) -> Numbers:
         """Return what law and temperature of the draft gain that were chosen on other texts.
 
         Texts take turns in two halves; what is best on one half is measured on the other.

@@ -6,9 +6,9 @@ from otspec.optimum.acceptance import (
     optimal_acceptances,
     price_of_mask,
 )
-from otspec.optimum.chosen_law import BestLaw, SafestLaw, best_law, safest_law
 from otspec.optimum.budgets import Budget, TotalVariation
 from otspec.optimum.certificate import LossyOptimum, Optimum
+from otspec.optimum.chosen_law import BestLaw, SafestLaw, best_law, safest_law
 from otspec.optimum.cuts.minimum import cut_bound
 from otspec.optimum.divergences import KullbackLeibler, Renyi, ReverseKullbackLeibler
 from otspec.optimum.frontier_program import FrontierProgram

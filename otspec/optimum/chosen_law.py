@@ -1,7 +1,8 @@
-"""The best law of k drafts for several targets, or for all near the draft (Theory, 40 and 41)."""
+"""The best law of k drafts for several targets, or for all near the draft (Theory, 41 and 42)."""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import chain, combinations
@@ -29,7 +30,7 @@ _SMALLER = "merge tokens, or use inclusion_bound, which bounds every law at any 
 
 
 @dataclass(frozen=True, eq=False)
-class ChosenLaw(Frozen):
+class ChosenLaw(Frozen, ABC):
     """A law of k distinct drafts that was chosen for targets, and what proves that it is best.
 
     Parameters
@@ -65,12 +66,13 @@ class ChosenLaw(Frozen):
         return self._meeting(np.eye(self.n, dtype=bool)).T @ self.masses
 
     @property
+    @abstractmethod
     def bound(self) -> Number:
         """What no law of k drafts is above, computed from the prices alone."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _attained(self) -> Number:
-        raise NotImplementedError
+        """Return what the law accepts, computed from it alone."""
 
     def check(self) -> None:
         """Prove the acceptance from both sides: no law is above it, and this one attains it.
@@ -81,8 +83,9 @@ class ChosenLaw(Frozen):
             A side does not hold: exactly, or in floats beyond 1e-7.
         """
         tolerance = 0 if is_exact(self.masses) else _ROUNDING
-        for name, value in (("bound", self.bound), ("acceptance of the law", self._attained())):
-            if not abs(value - self.acceptance) <= tolerance:
+        sides: dict[str, Number] = {"bound": self.bound, "acceptance of the law": self._attained()}
+        for name, value in sides.items():
+            if not -tolerance <= value - self.acceptance <= tolerance:
                 raise ValueError(
                     f"the {name} is {plain(value)}, but the acceptance is said to be "
                     f"{plain(self.acceptance)}: one of the two was changed"
@@ -90,8 +93,7 @@ class ChosenLaw(Frozen):
 
     def _meeting(self, marks: Array) -> Array:
         """Return which drafts meet which token sets: (b, n) of bool -> (s, b) of bool."""
-        meeting: Array = marks.T[self.sets].any(axis=1)
-        return meeting
+        return np.asarray(marks.T[self.sets].any(axis=1))
 
 
 @dataclass(frozen=True, eq=False)
@@ -234,7 +236,7 @@ def best_law(
             model.put(above[-1], least)
     counted = least if only_worst else np.concatenate(kept)
     worth = None if only_worst else np.repeat(chances, s * k)
-    solution = solve(model.program("best law (Theory, 40)", Sense.MAXIMISE, counted, worth))
+    solution = solve(model.program("best law (Theory, 41)", Sense.MAXIMISE, counted, worth))
     mixed = solution.duals[np.concatenate(above)] if only_worst else chances
     masses = _proper(solution.primal[:s])
     prices = np.maximum(np.array([solution.duals[rows] for rows in wanted]), 0)
@@ -297,7 +299,7 @@ def safest_law(
     where, which = np.nonzero(tokens.T[sets].any(axis=1))
     model.put(rows[which], columns[where])
     model.put(rows, np.repeat(missed, len(rows)))
-    solution = solve(model.program("safest law (Theory, 41)", Sense.MINIMISE, missed))
+    solution = solve(model.program("safest law (Theory, 42)", Sense.MINIMISE, missed))
     masses = _proper(solution.primal[:s])
     prices = np.maximum(solution.duals[rows], 0)
     value = as_number(1 - solution.value, like=masses)

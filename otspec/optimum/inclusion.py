@@ -1,4 +1,4 @@
-"""What inclusion probabilities of the drafts allow at most, by water filling (Theory, 40 and 41)."""
+"""What inclusion probabilities of the drafts allow at most, by water filling (Theory, 41, 42)."""
 
 from __future__ import annotations
 
@@ -129,10 +129,11 @@ def inclusion_bound(
 def safest_bound(draft: DistributionLike, k: int, total_variation: Number) -> Number:
     """Return what no law of k drafts accepts more of, of the worst target near the draft.
 
-    A target can want the token y with probability c(y) = min(1, p(y) + d), d the total variation. So
-    a law that accepts 1 − ℓ of all targets has inclusion probabilities of at least c(y) − ℓ, k in
-    all: ℓ ≥ (c(J) − k)/|J| for every set J of tokens. The best J are the likeliest tokens. With n
-    tokens the bound is at most 1 − d + (k − 1)/n, and one draft from p alone reaches 1 − d.
+    With d the total variation, a target can want the token y with probability
+    c(y) = min(1, p(y) + d). So a law that accepts 1 − ℓ of all targets has inclusion probabilities
+    of at least c(y) − ℓ, k in all: ℓ ≥ (c(J) − k)/|J| for every set J of tokens. The best J are the
+    likeliest tokens. With n tokens the bound is at most 1 − d + (k − 1)/n, and one draft from p
+    alone reaches 1 − d.
 
     Parameters
     ----------
@@ -160,7 +161,8 @@ def safest_bound(draft: DistributionLike, k: int, total_variation: Number) -> Nu
     one = zeros(1, like=checked)[0] + 1
     distance = as_number(as_real(total_variation, "total_variation", 0, 1), like=checked)
     wanted = np.cumsum(-np.sort(-np.minimum(checked + distance, one)))
-    lost = ((wanted - as_k(k)) / (zeros(len(wanted), like=checked) + np.arange(1, len(wanted) + 1))).max()
+    counts = zeros(len(wanted), like=checked) + np.arange(1, len(wanted) + 1)
+    lost = ((wanted - as_k(k)) / counts).max()
     return as_number(1 - max(lost, 0), like=checked)
 
 

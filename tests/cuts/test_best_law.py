@@ -100,10 +100,43 @@ def test_inclusion_probabilities_do_not_decide():
     sure[0, 1] = sure[2, 3] = Fraction(1, 2)
     for pair in combinations(range(4), 2):
         spread[pair] = Fraction(1, 6)
-    assert [otspec.optimal_acceptance(otspec.Joint(t), PAIRS[0]).acceptance for t in (sure, spread)] == [
+    assert [
+        otspec.optimal_acceptance(otspec.Joint(t), PAIRS[0]).acceptance for t in (sure, spread)
+    ] == [
         Fraction(1, 2),
         Fraction(5, 6),
     ]
+
+
+def test_all_tokens_but_one_reach_what_water_filling_allows():
+    rng = np.random.default_rng(7)
+    for n in (3, 4):
+        targets = distributions(rng, n, 3)
+        assert best_law(targets, n - 1).acceptance == inclusion_bound(targets, n - 1).bound
+
+
+def test_independent_drafts_have_their_share_of_the_bound():
+    rng = np.random.default_rng(8)
+    for _ in range(30):
+        n, k = rng.integers([3, 2], [8, 4]).tolist()
+        draft, target = distributions(rng, n, 2)
+        allowed = sum(min(q, k * p, 1) for p, q in zip(draft, target, strict=True))
+        share = 1 - (1 - Fraction(1, k)) ** k
+        if max(draft) * k <= 1:
+            found = otspec.optimal_acceptance(otspec.IID(draft, k), target)
+            assert found.acceptance >= share * allowed
+
+
+def test_the_bound_is_mostly_attained():
+    rng, attained = np.random.default_rng(0), []
+    for _ in range(60):
+        n, m = rng.integers([3, 1], [7, 5]).tolist()
+        k = int(rng.integers(2, min(n, 4)))
+        targets = rng.dirichlet(rng.dirichlet(np.ones(n)) * 10 + 0.05, size=m)
+        gap = inclusion_bound(targets, k).bound - best_law(targets, k).acceptance
+        assert gap > -1e-7
+        attained.append(gap < 1e-7)
+    assert all(attained)  # as the page of draft laws says
 
 
 def test_one_draw_filled_up_with_the_likeliest_is_best_for_a_target_that_may_be_certain():
