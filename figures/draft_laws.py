@@ -201,7 +201,12 @@ class DraftLaws(Picture):
 
     def tables(self) -> dict[str, Numbers]:
         """Return the tables of the page: the optima, the best laws, and what laws gain."""
-        return {"optima": self._optima(), "best": self._best(), "gains": self._gains()}
+        return {
+            "optima": self._optima(),
+            "best": self._best(),
+            "gains": self._gains(),
+            "fitted": self.fitted(),
+        }
 
     def _optima(self) -> Numbers:
         """Return the optima with the best rule of each law, and how far that is from them."""
@@ -256,6 +261,36 @@ class DraftLaws(Picture):
             for place in self.places
         ]
         return Numbers((*PLACE, *columns), tuple(rows))
+
+    def fitted(self) -> Numbers:
+        """Return what law and temperature of the draft gain that were chosen on other texts.
+
+        Texts take turns in two halves; what is best on one half is measured on the other.
+        """
+        columns = ["target T", "k", "chosen on one half", "on the other", "optimum"]
+        columns += [f"above `{law}`" for law in (IID.name, WithoutReplacement.name)]
+        own = sorted({target for draft, target in self.places if draft == target})
+        rows = [(str(target), k, *self._chosen(target, k)) for target, k in product(own, self.ks)]
+        return Numbers(tuple(columns), tuple(rows))
+
+    def _chosen(self, target: float, k: int) -> tuple[str | float, ...]:
+        """Return both choices, their mean where they were not made, and what they gain there.
+
+        The gains are over a draft with the temperature of the target.
+        """
+        keys = [key for key in self.optima if key[1] == target and key[3] == k]
+        optima, texts = np.array([self.optima[key] for key in keys]), np.array(self.texts)
+        chosen, names = np.zeros(len(texts)), []
+        for half in (texts % 2 == 0, texts % 2 == 1):
+            best = int(np.argmax(optima[:, half].mean(axis=1)))
+            chosen[~half] = optima[best, ~half]
+            names.append(f"`{keys[best][2]}`, T = {keys[best][0]:g}")
+        gains = []
+        for law in (IID.name, WithoutReplacement.name):
+            plain = np.array(self.optima[target, target, law, k])
+            mean, ends = clustered_mean(chosen - plain, texts, -1.0, 1.0)
+            gains.append(shown((mean, *ends)))
+        return *names, float(chosen.mean()), *gains
 
 
 def found_at(
