@@ -80,7 +80,7 @@ class Optimum(Frozen):
         No rule accepts more: the cut's bound is evaluated. Some rule accepts as much:
         :attr:`selection` is a distribution, is nowhere below the chance that all drafts are
         inside a set, and has Σ min(b, q) = acceptance. Where it is None prices show that no cut
-        is lower (Theory, 41).
+        is lower (Theory, 43).
 
         Raises
         ------

@@ -1,6 +1,6 @@
 """Two independent, non-identical drafts: where sorting fails and half-planes do not.
 
-Theory, 12 and 41.
+Theory, 12 and 43.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Two independent, non-identical drafts (Theory, 41): the cut at any vocabulary size.
+"""Two independent, non-identical drafts (Theory, 43): the cut at any vocabulary size.
 
 The least q(A) − p₁(A) p₂(A) is the least over σ of σ²/4 + C(σ), where
 
