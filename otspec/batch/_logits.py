@@ -13,7 +13,7 @@ from otspec._base.arguments import as_choice, as_flag
 from otspec._base.coerce import shown
 from otspec.batch import _blocks, _pooled_rules, _rules, _running, _trees
 from otspec.batch._arguments import check_probabilities
-from otspec.batch._array_api.library import Array, Library, is_compiled, quietly
+from otspec.batch._array_api.library import Array, Library, is_compiled, library_of, quietly
 from otspec.batch._array_api.warping import Settings
 from otspec.batch._arrays import INTEGERS, as_count, as_number, dtype_name, one_library
 from otspec.warping import STEPS, as_order
@@ -93,6 +93,7 @@ def warp(
     rule's law is off by as much.
     """
     with quietly(logits):
+        one_library(logits=logits)
         settings = _settings("logits", logits, temperature, top_k, top_p, min_p, order)
         return _running.warped(logits, settings)
 
@@ -171,11 +172,7 @@ def from_logits(
         known = as_flag(draft_probabilities, "draft_probabilities")
         given = {"draft_logits": draft_logits, "target_logits": target_logits}
         one_library(**given, drafts=drafts, uniforms=uniforms)
-        pairs = [_pair(each) for each in (temperature, top_k, top_p, min_p, order)]
-        settings: list[Settings | None] = [
-            None if known and not side else _settings(name, logits, *(pair[side] for pair in pairs))
-            for side, (name, logits) in enumerate(given.items())
-        ]
+        settings = _of_both(given, known, temperature, top_k, top_p, min_p, order)
         more = () if tree is None else (tree,)
         if not more and options.keys() <= {"mask", "grades", "checked"}:
             found = _running.straight(
@@ -185,6 +182,15 @@ def from_logits(
                 return found
         draft, target = map(_running.warped, given.values(), settings)
         return function(draft, target, drafts, uniforms, *more, **options)
+
+
+def _of_both(given: dict[str, Array], known: bool, *settings: Any) -> list[Settings | None]:
+    """Check the logits of a draft and of a target, and what is done to them; None of a known one."""
+    pairs = [_pair(each) for each in settings]
+    return [
+        None if known and not side else _settings(name, logits, *(pair[side] for pair in pairs))
+        for side, (name, logits) in enumerate(given.items())
+    ]
 
 
 def _pair(setting: Any) -> tuple[Any, Any]:
@@ -202,22 +208,25 @@ def _settings(
     order: Any,
 ) -> Settings:
     """Check logits, and what is done to them."""
-    library = one_library(**{name: logits})
     check_probabilities(name, logits)
+    double = dtype_name(logits) == "float64"
+    if (order is STEPS or type(order) is str) and (
+        {type(temperature), type(top_k), type(top_p), type(min_p)} <= _PLAIN
+        and not is_compiled(logits)  # a graph has no cache
+    ):
+        return _kept(double, order, temperature, top_k, top_p, min_p)
+    library = library_of(logits)
     given = {"temperature": temperature, "top_k": top_k, "top_p": top_p, "min_p": min_p}
     of_rows = {
         name: _of_rows(library, logits, name, value)
         for name, value in given.items()
         if _is_of_rows(value)
     }
-    double = library.dtype == library.xp.float64
-    plain = (order is STEPS or type(order) is str) and {*map(type, given.values())} <= _PLAIN
-    plain = plain and not is_compiled(logits)  # a graph has no cache
-    return (_kept if plain else _plain)(double, order, **given | of_rows)
+    return _plain(double, order, **given | of_rows)
 
 
 def _plain(
-    double: bool, order: Any, *, temperature: Any, top_k: Any, top_p: Any, min_p: Any
+    double: bool, order: Any, temperature: Any, top_k: Any, top_p: Any, min_p: Any
 ) -> Settings:
     """Check settings; plain numbers do not change the dtype."""
     low, high = _RANGES[double]
