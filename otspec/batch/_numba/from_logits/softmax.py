@@ -1,10 +1,10 @@
 """The softmax of a row of logits, in one reading and with one power of each logit.
 
-The reading writes 2^(unit·(logit − shift)) and finds the sum of all, which they are divided by while
-they are in the cache. The shift is about the largest logit so far, and is moved where a later one is
-far above it, so that the largest need not be known before. Rows are float32, or half precision as its bits: uint16 for
-float16, int16 for bfloat16. All is
-computed in float32, and blocks of 1,024 tokens are added up in float64.
+The reading writes 2^(unit·(logit − shift)) and finds the sum of all, which they are divided by
+while they are in the cache. The shift is about the largest logit so far, and is moved where a later
+one is far above it, so that the largest need not be known before. Rows are float32, or half
+precision as its bits: uint16 for float16, int16 for bfloat16. All is computed in float32, and
+blocks of 1,024 tokens are added up in float64.
 """
 
 from __future__ import annotations

@@ -183,6 +183,19 @@ def in_parts(verify: Callable[..., None]) -> Callable[..., None]:
     return loop
 
 
+def drafting(draw: Callable[..., None]) -> Callable[..., None]:
+    """Return a drafter that takes a source, and writes the probabilities, too."""
+
+    def loop(source: Source, uniforms: Array, draft: Array, found: Array) -> None:
+        step = max(_CACHED // source.width, 1)
+        for start in range(0, len(source), step):
+            here = slice(start, min(start + step, len(source)))
+            source[here].write(draft[here])
+            draw(unwriteable(draft[here]), uniforms[here], found[here])
+
+    return loop
+
+
 def of_sources(verify: Callable[..., None]) -> Callable[..., None]:
     """Return a loop of machine code that takes the parts of two sources."""
 
