@@ -82,6 +82,21 @@ FUNCTIONS = {
         otspec.optimum.FrontierProgram,
         {**LAW, "sets": ("flag", True), "total_variation": ("real", 0.05)},
     ),
+    "optimum.best_law": Row(
+        otspec.optimum.best_law,
+        {"targets": ("distributions", [DRAFT, TARGET]), **K, "worst": ("flag", True)},
+    ),
+    "optimum.safest_law": Row(
+        otspec.optimum.safest_law,
+        {"draft": PAIR["draft"], **K, "total_variation": ("real", 0.05)},
+    ),
+    "optimum.inclusion_bound": Row(
+        otspec.optimum.inclusion_bound, {"targets": ("distributions", [DRAFT, TARGET]), **K}
+    ),
+    "optimum.safest_bound": Row(
+        otspec.optimum.safest_bound,
+        {"draft": PAIR["draft"], **K, "total_variation": ("real", 0.05)},
+    ),
     "lossy.rule_attaining": Row(
         lossy.rule_attaining, {"best": ("object", lambda: otspec.optimal_acceptance(iid(), TARGET))}
     ),

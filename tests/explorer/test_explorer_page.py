@@ -197,3 +197,23 @@ def test_the_uniform_number_decides_the_groups(desk):
     for words, uniform in ((before, 0.4), (after, 0.6)):
         groups = sum(lifetime > uniform for lifetime in rule.lifetimes) - 1
         assert f"At w = {uniform} there are {groups} groups." in words
+
+
+def test_a_draw_is_stepped_to_the_output(desk):
+    desk.open()
+    numbers = {"drafts": [0.1, 0.2], "noise": [0.5] * 16, "w": 0.4, "member": 0.9, "keep": 0.99,
+               "correction": 0}  # fmt: skip
+    desk.tab.evaluate("numbers => otspec.explorer.drawView.begin(numbers)", numbers)
+    steps = desk.part("draw-steps").locator("li")
+    for step in range(1, 6):
+        assert steps.count() == step
+        assert desk.part("draw-next").is_disabled() == (step == 5)
+        if step < 5:
+            desk.part("draw-next").click()
+    said = steps.all_text_contents()
+    assert said[0] == "2 drafts: token 0, token 0."
+    # Both drafts are token 0, which is wanted with 0.1 and selected with 0.25: target 0.4 of it.
+    assert said[4].startswith("Token 0 is replaced: it is kept with probability 0.4 only.")
+    desk.part("draw-anew").click()
+    assert steps.count() == 1
+    assert not desk.part("draw-next").is_disabled()

@@ -10,7 +10,7 @@
   const NUMBERS = ["draft", "target", "law", "k"]; // that the results are of
   const AT_ONCE = 300; // tokens whose charts are computed within a tenth of a second
 
-  const PICTURES = ["bars", "ranked", "k-chart", "simplex-chart", "selection-chart", "law-chart"];
+  const PICTURES = ["bars", "ranked", "k-chart", "simplex-chart", "selection-chart", "law-chart", "draw-chart"];
 
   function ofPreset({ draft, target, law, k }) {
     return { draft: draft.split(","), target: target.split(","), law, k };
