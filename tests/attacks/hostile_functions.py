@@ -49,6 +49,15 @@ FUNCTIONS = {
     ),
     "distributions.as_pair": Row(distributions.as_pair, {**PAIR, **NORMALIZE}),
     "distributions.as_k": Row(distributions.as_k, K),
+    "drafts.on_target_tokens": Row(
+        drafts.on_target_tokens,
+        {
+            "draft": PAIR["draft"],
+            "tokens": ("tokens", [0, 2]),
+            "become": ("tokens", [1, 2]),
+            "n": ("count", 3),
+        },
+    ),
     "IID": Row(otspec.IID, {"draft": PAIR["draft"], **K, **NORMALIZE}),
     "WithoutReplacement": Row(
         otspec.WithoutReplacement, {"draft": PAIR["draft"], **K, **NORMALIZE}
