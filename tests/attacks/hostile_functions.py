@@ -162,6 +162,13 @@ FUNCTIONS = {
         closed_forms.uniform_acceptance, {"ratio": ("real", 4.0), **K}
     ),
     "closed_forms.uniform_rho": Row(closed_forms.uniform_rho, {"ratio": ("real", 4.0), **K}),
+    "closed_forms.entropy_bound": Row(
+        closed_forms.entropy_bound, {"target": ("distribution", TARGET), "nodes": ("count", 3)}
+    ),
+    "closed_forms.missing_divergence": Row(
+        closed_forms.missing_divergence,
+        {"target": ("distribution", TARGET), "m": ("count", 2), "of_target": ("flag", True)},
+    ),
     "closed_forms.k_sequential_guarantee": Row(closed_forms.k_sequential_guarantee, K),
     **{
         f"closed_forms.{name}": Row(getattr(closed_forms, name), {"n": ("count", 2)})
