@@ -12,9 +12,8 @@ from otspec.advice.evaluation.numbers import Asked, DraftedTexts
 from otspec.advice.evaluation.search import Search
 from otspec.advice.evaluation.streaming import TextChances
 from otspec.advice.evidence import ExactWorth, ModelEvidence
-from otspec.advice.loads import LoadSearch
 from otspec.advice.loads.cuts import Along, Cut, Tallied
-from otspec.advice.loads.search import LoggedTexts
+from otspec.advice.loads.search import LoadSearch, LoggedTexts
 from otspec.advice.on_texts import FoldedTally, TextEvidence, TextWorth
 from otspec.advice.target_texts import Written, WrittenTexts
 from otspec.blocks import LoadSeconds, Seconds, StepCost, as_shape

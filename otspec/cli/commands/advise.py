@@ -23,7 +23,9 @@ from otspec.advice.document import (
 )
 from otspec.advice.evaluation.search import DEEPEST, WIDEST, Search
 from otspec.advice.evaluation.streaming import advice_on, work_on
-from otspec.advice.loads import COLUMNS, LoadAdvice, LoadSearch, texts_in
+from otspec.advice.loads.advice import COLUMNS, LoadAdvice
+from otspec.advice.loads.api import texts_in
+from otspec.advice.loads.search import LoadSearch
 from otspec.blocks import TREE_RULES, Shape, as_load_seconds
 from otspec.cli.shared.arguments import Choice
 from otspec.cli.shared.options import cost_options, filled, json_option
