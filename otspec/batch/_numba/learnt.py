@@ -5,6 +5,8 @@ The softmax of PyTorch is off by 1e-5 in the sum of a long row, and is not neede
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from otspec._base.compiling import unwriteable
@@ -23,7 +25,7 @@ def _fill(logits: Array, found: Array) -> None:
     unit, most, total = unit_of(1.0), largest_of(logits), 0.0
     for start in range(0, logits.size, BLOCK):
         part, written = logits[start : start + BLOCK], found[start : start + BLOCK]
-        mass = np.float32(0)
+        mass: Any = np.float32(0)
         for i in range(part.size):
             weight = power((part[i] - most) * unit)
             written[i] = weight

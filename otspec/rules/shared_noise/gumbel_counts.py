@@ -41,7 +41,8 @@ def integrals(tokens: Sorted, rho: Array, ends: IntArray, most: int) -> Array:
         Ascending: each node is over the tokens before this place of the order.
     most : int
     """
-    return Nodes(tokens, rho, ends, most).terms()[0]
+    whole: Array = Nodes(tokens, rho, ends, most).terms()[0]
+    return whole
 
 
 class Nodes:
@@ -86,7 +87,8 @@ class Nodes:
     @cached_property
     def _scales(self) -> Array:
         """V^{−j} at each node, (e, 4)."""
-        return (1 / self._total)[:, None] ** np.arange(4)
+        scales: Array = (1 / self._total)[:, None] ** np.arange(4)
+        return scales
 
     def _counts(self, alive: IntArray, piece: int, times: Array, weight: Array) -> Array:  # noqa: ARG002
         """Return Pr(N(τ) = i) at the times of a piece, up to 4^piece: (1, most, alive, times)."""

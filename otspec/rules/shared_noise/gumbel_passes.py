@@ -52,50 +52,6 @@ def sums_from_last(chances: Array, draft: Array, mass: Array, later: Array) -> A
     return found
 
 
-def move(counts: Array, owed: Array, starts: IntArray, missing: Array, flow: Array) -> Array:
-    """Count independent events in, forward, and what the counts owe to each of them, backward.
-
-    Parameters
-    ----------
-    counts : ndarray, shape (2, most, e, m)
-        Pr(N = i) and its change; is changed.
-    owed : ndarray, shape (most, e, m)
-        The derivatives of a number by Pr(N = i) at the end; becomes that before all events.
-    starts : ndarray of int, shape (events,)
-        Ascending: each event counts at the nodes from that one on.
-    missing, flow : ndarray, shape (events, e, m)
-        How likely each event does not happen, and minus the change of that.
-
-    Returns
-    -------
-    ndarray, shape (events,)
-        The derivative of the number by the size of the change of each event.
-    """
-    most, nodes, times = owed.shape
-    found, before = np.zeros(len(starts)), np.empty((len(starts), most, nodes, times))
-    for j in range(len(starts)):
-        here = slice(starts[j], nodes)
-        stays, moves = missing[j, here], flow[j, here]
-        count, change = counts[0, :, here], counts[1, :, here]
-        before[j, :, here] = count
-        for i in range(most - 1, 0, -1):
-            change[i] = change[i] * stays + change[i - 1] * (1 - stays)
-            change[i] += moves * (count[i - 1] - count[i])
-            count[i] = count[i] * stays + count[i - 1] * (1 - stays)
-        change[0] = change[0] * stays - moves * count[0]
-        count[0] *= stays
-    for j in range(len(starts) - 1, -1, -1):
-        here = slice(starts[j], nodes)
-        stays, count, due = missing[j, here], before[j, :, here], owed[:, here]
-        total = -due[0] * count[0]
-        for i in range(1, most):
-            total += due[i] * (count[i - 1] - count[i])
-            due[i - 1] = due[i - 1] * stays + due[i] * (1 - stays)
-        due[most - 1] *= stays
-        found[j] = (flow[j, here] * total).sum()
-    return found
-
-
 def arrive_by_arrays(counts: Array, starts: IntArray, arrived: Array) -> None:
     """Do the same by array operations, to the last bit."""
     for start, each in zip(starts.tolist(), arrived, strict=True):
@@ -117,7 +73,6 @@ def sums_by_arrays(chances: Array, draft: Array, mass: Array, later: Array) -> A
 
 fast_arrive = compiled(arrive)
 fast_sums_from_last = compiled(sums_from_last)
-moved = compiled(move)
 
 
 def arrived(counts: Array, starts: IntArray, arrived: Array) -> None:

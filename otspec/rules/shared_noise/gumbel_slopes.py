@@ -52,8 +52,8 @@ class Slopes(Nodes):
         """Return the derivatives by the logits of tokens before the nodes, after the terms."""
         for level, owed in enumerate(self._owed):
             # Of tokens of mass 4^{−level} all together, power m is about so much of the slopes.
-            m = np.arange(1, POWERS + 1)
-            parts = np.abs(owed).max(axis=0) * m * 4.0 ** (-level * (m - 1))
+            numbers = np.arange(1, POWERS + 1)
+            parts = np.abs(owed).max(axis=0) * numbers * 4.0 ** (-level * (numbers - 1))
             large = np.flatnonzero(parts > _LEAST)
             if not large.size:
                 continue
@@ -98,8 +98,6 @@ class Slopes(Nodes):
         self, alive: IntArray, piece: int, times: Array, counts: Array, owed: Array
     ) -> None:
         """Count heavy tokens in, and turn what the counts owe into what those before them do."""
-        from otspec.rules.shared_noise import gumbel_passes  # it imports Numba, if it is there
-
         for tokens, starts, rate in self._heavy(alive, piece, len(self._draft)):
             together = max(1, _CHUNK // (len(tokens) * self._most * len(times)))
             for first in range(0, len(alive), together):
@@ -109,6 +107,49 @@ class Slopes(Nodes):
                 missing = np.exp(-rate[some, nodes, None] * times)
                 flow = np.where(rate[some, nodes, None] > 0, missing * times, 0)
                 flow *= (self._draft[tokens[some], None] / self._total[alive[nodes]])[:, :, None]
-                self._slopes[tokens[some]] += gumbel_passes.moved(
+                self._slopes[tokens[some]] += _moved(
                     counts[:, :, nodes], owed[:, nodes], begin[some], missing, flow
                 )
+
+
+def _moved(counts: Array, owed: Array, starts: IntArray, missing: Array, flow: Array) -> Array:
+    """Count independent events in, forward, and what the counts owe to each of them, backward.
+
+    Parameters
+    ----------
+    counts : ndarray, shape (2, most, e, m)
+        Pr(N = i) and its change; is changed.
+    owed : ndarray, shape (most, e, m)
+        The derivatives of a number by Pr(N = i) at the end; becomes that before all events.
+    starts : ndarray of int, shape (events,)
+        Ascending: each event counts at the nodes from that one on.
+    missing, flow : ndarray, shape (events, e, m)
+        How likely each event does not happen, and minus the change of that.
+
+    Returns
+    -------
+    ndarray, shape (events,)
+        The derivative of the number by the size of the change of each event.
+    """
+    most, nodes, times = owed.shape
+    found, before = np.zeros(len(starts)), np.empty((len(starts), most, nodes, times))
+    for j in range(len(starts)):
+        here = slice(starts[j], nodes)
+        stays, (count, change) = missing[j, here], counts[:, :, here]
+        before[j, :, here] = count
+        more, flown = count * (1 - stays), count * flow[j, here]
+        changed = change[:-1] * (1 - stays) + flown[:-1]
+        change *= stays
+        change -= flown
+        change[1:] += changed
+        count *= stays
+        count[1:] += more[:-1]
+    for j in range(len(starts) - 1, -1, -1):
+        here = slice(starts[j], nodes)
+        stays, count, due = missing[j, here], before[j, :, here], owed[:, here]
+        moved = (due[1:] * count[:-1]).sum(axis=0) - (due * count).sum(axis=0)
+        found[j] = (flow[j, here] * moved).sum()
+        more = due[1:] * (1 - stays)
+        due *= stays
+        due[:-1] += more
+    return found
