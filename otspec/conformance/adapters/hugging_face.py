@@ -123,7 +123,7 @@ class _Decoder(Renamed):
             return self.function(**given)
         alone = {"prompts": np.zeros((1, 1), dtype=np.int64), "block": DRAFTED}
         given |= {name: value for name, value in alone.items() if name in self.names}
-        return self.function(**given)[0]
+        return np.ravel(self.function(**given))
 
 
 class Output(NamedTuple):
