@@ -106,7 +106,7 @@ def conform(
     as_json: bool,
     **options: Any,
 ) -> int:
-    """Is an engine's verification lossless? From samples, with a stated power and error rate.
+    """Is an engine's verification lossless? From samples, with error rates.
 
     FUNCTION of MODULE, importable from here, verifies batches. It is called with what its
     parameters are named: draft, target and drafts (lengths, mask, parents), and its randomness as
