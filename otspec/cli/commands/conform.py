@@ -11,9 +11,9 @@ from typing import Any
 import click
 
 from otspec._base.tables import listed, say
-from otspec.cli.shared.arguments import Choice
+from otspec.cli.shared.arguments import Choice, TokenList
 from otspec.cli.shared.importing import imported
-from otspec.cli.shared.options import detect_option, false_alarm_option, json_option
+from otspec.cli.shared.options import detect_option, false_alarm_option, json_option, law_option
 from otspec.cli.shared.output import check_place, print_json, was_written
 from otspec.cli.shared.progress import counting
 from otspec.cli.shared.trees import MEANING, read_tree
@@ -37,6 +37,11 @@ from otspec.cli.shared.trees import MEANING, read_tree
     "[default: 3, 2, 2x1]",
 )  # fmt: skip
 @click.option("--distinct", is_flag=True, help="Drafts of one node are without replacement.")
+@law_option(None, "What drafts of one node are drawn from.  [default: iid, or what --rule says]")
+@click.option(
+    "--names", metavar="THEIRS=OURS,...",
+    help="What parameters of FUNCTION are, such as p=draft,q=target.",
+)  # fmt: skip
 @click.option(
     "--rule", metavar="NAME",
     help="A rule of the package: what is accepted is held to its law, too.",
@@ -84,6 +89,13 @@ from otspec.cli.shared.trees import MEANING, read_tree
     "--vocabulary", type=click.IntRange(min=8), metavar="N", help="Tokens of the large cases."
 )
 @click.option(
+    "--least-vocabulary", type=click.IntRange(min=1), default=1, metavar="N",
+    help="Tokens of the small cases, at least.",
+)  # fmt: skip
+@click.option(
+    "--reserved", type=TokenList(), help="Ids that no text has, such as 0,1,2."
+)
+@click.option(
     "--entries", type=click.IntRange(min=1), metavar="N",
     help="So many entries of each array come before those that are counted in one call: 2147483648 "
     "shows indices of 32 bits that overflow.  [default: 16777216, for float32]",
@@ -100,6 +112,7 @@ def conform(
     kind: str,
     mode: str,
     shape: str | None,
+    names: str | None,
     reports: tuple[Path, ...],
     cases: bool,
     traceback: bool,
@@ -134,7 +147,7 @@ def conform(
         with counting("cases") as progress:
             report = check(
                 function, kind=kind, mode=mode, shape=_shape(kind, shape), progress=progress,
-                **given,
+                names=_names(names), **given,
             )  # fmt: skip
     if as_json:
         print_json(report.document())
@@ -143,6 +156,16 @@ def conform(
     fine = [was_written(str(path), partial(report.save, path)) for path in reports]
     status = {"passed": 0, "failed": 1, "undecided": 2}[report.outcome]
     return status if all(fine) else status or 1
+
+
+def _names(text: str | None) -> dict[str, str] | None:
+    """Return ours by the verifier's names."""
+    if text is None:
+        return None
+    pairs = [part.split("=") for part in text.split(",")]
+    if any(len(pair) != 2 for pair in pairs):
+        raise ValueError(f"--names {text!r} is no list of pairs: write p=draft,q=target")
+    return {theirs.strip(): ours.strip() for theirs, ours in pairs}
 
 
 def _shape(kind: str, text: str | None) -> Any:
