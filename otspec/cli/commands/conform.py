@@ -92,9 +92,7 @@ from otspec.cli.shared.trees import MEANING, read_tree
     "--least-vocabulary", type=click.IntRange(min=1), default=1, metavar="N",
     help="Tokens of the small cases, at least.",
 )  # fmt: skip
-@click.option(
-    "--reserved", type=TokenList(), help="Ids that no text has, such as 0,1,2."
-)
+@click.option("--reserved", type=TokenList(), help="Ids that no text has, such as 0,1,2.")
 @click.option(
     "--entries", type=click.IntRange(min=1), metavar="N",
     help="So many entries of each array come before those that are counted in one call: 2147483648 "
