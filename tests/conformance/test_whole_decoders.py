@@ -71,6 +71,7 @@ def test_a_decoder_may_leave_out_the_prompt_and_say_more():
     def without(draft, target, ids, length, block):
         assert (ids.tolist(), block, draft.config.vocab_size) == ([[0]], 2, 2)
         assert target.device == ids.device
+        assert target(ids, use_cache=False).past_key_values is None
         return decode(draft, target, ids, length)[0, 1:].tolist()
 
     engine = adapters.hugging_face_decoder(without, prompt=False)

@@ -191,13 +191,14 @@ def _table_class(library: bool) -> Any:
             input_ids: Tensor,
             past_key_values: Any = None,
             cache: Any = None,
+            use_cache: bool | None = None,
             **_unused: Any,
         ) -> Any:
             """Return the logits after each token that is handed over."""
             held = past_key_values if cache is None else cache
             text, kept = _remembered(held, input_ids)
             logits = self.read(text)[:, -input_ids.shape[1] :]
-            return _output(library, logits, kept)
+            return _output(library, logits, None if use_cache is False else kept)
 
     if library:
         Table.config_class = _config_class()

@@ -63,3 +63,15 @@ def verify_dynamic_tree_rejection_from_logits_out(
         tokens[row, kept] = torch.multinomial(wanted, 1)[0]
         count[row] = kept
     return None, index, count, tokens
+
+
+class DynamicTreeOpsConverter:
+    """A converter of trees of K children, so deep, of so many nodes, for so many rows."""
+
+    def __init__(self, children, depth, nodes, rows, device):
+        assert min(children, depth, nodes, rows) > 0
+        assert device
+
+    verify_dynamic_tree_rejection_from_logits_out = staticmethod(
+        verify_dynamic_tree_rejection_from_logits_out
+    )
