@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection, Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -28,6 +29,7 @@ from otspec.conformance.cases.ruled import Maker, as_maker, law_asked_for
 from otspec.conformance.cases.tasks import engine_tasks, kernel_tasks
 from otspec.conformance.evidence.case_by_case import COARSE, Check
 from otspec.conformance.keyed import Plain, keyed
+from otspec.conformance.report.certificate import settings_of
 from otspec.conformance.report.report import Report
 from otspec.conformance.same_seed import SameSeed
 from otspec.drafts import LAWS
@@ -208,6 +210,7 @@ def check(
     takes ``seed`` gets one text in each call; it may take ``prompt``, a list, and return a list of
     tokens.
     """
+    settings = settings_of(check, locals())
     as_choice(kind, "kind", KINDS)
     as_choice(mode, "mode", MODES)
     form = Form(
@@ -240,7 +243,7 @@ def check(
             raise ValueError(f"{error}; or leave out same_seed") from error
         plain = Plain(other, same_seed is True and "noise" in engine.wanted, errors)
         equal = SameSeed(engine, plain, tried_kind, mode, as_seed(seed), tokens, before)
-        return equal.run(shown)
+        return replace(equal.run(shown), settings=settings)
     if mode in ("kernel", "exact"):
         asked = Verifier(verifier, form)
         if mode == "exact" and asked.corrects:
@@ -259,7 +262,7 @@ def check(
     form.refuse_too_many(before, max(task.handed for task in tasks if task.before or task.large))
     found = as_float_above(detect, "detect", 0, 1)
     rough = max(COARSE, found) if coarse is None else float(as_real(coarse, "coarse", found, 1))
-    return Check(
+    whole = Check(
         tuple(tasks),
         kind,
         mode,
@@ -272,7 +275,8 @@ def check(
         rough,
         require=as_float_above(require, "require", 0, 1),
         seconds=math.inf if seconds is None else as_float_above(seconds, "seconds", 0),
-    ).run(shown)
+    )
+    return replace(whole.run(shown), settings=settings)
 
 
 def _unseen(_done: int, _cases: int) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from contextlib import redirect_stdout
 from functools import partial
@@ -9,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
 from otspec._base.tables import listed, say
 from otspec.cli.shared.arguments import Choice, TokenList
@@ -102,6 +104,11 @@ from otspec.cli.shared.trees import MEANING, read_tree
     "--report", "reports", type=click.Path(path_type=Path), multiple=True, metavar="FILE",
     help="Also write the report there, as .html, .md, .txt or .json. May be given again.",
 )  # fmt: skip
+@click.option(
+    "--certificate", type=click.Path(path_type=Path), metavar="FILE",
+    help="Also write a certificate, to FILE.md or FILE.html and FILE.json: what was run on which "
+    "commit, what was found, and how to repeat it.",
+)  # fmt: skip
 @click.option("--cases", is_flag=True, help="List all cases, with what was found on each.")
 @click.option("--traceback", is_flag=True, help="Show where an import fails.")
 @json_option
@@ -112,6 +119,7 @@ def conform(
     shape: str | None,
     names: str | None,
     reports: tuple[Path, ...],
+    certificate: Path | None,
     cases: bool,
     traceback: bool,
     as_json: bool,
@@ -130,13 +138,17 @@ def conform(
 
     Example: otspec conform my_engine:verify --kind block --report report.html
     """
-    from otspec.conformance import check
+    from otspec.conformance import Certificate, check
+    from otspec.conformance.report.certificate import PAGES
     from otspec.conformance.report.report import FORMS
 
+    if certificate is not None and certificate.suffix not in PAGES:
+        raise ValueError(f"--certificate {certificate} ends in none of {listed(list(PAGES), 'or')}")
+    for path in (*reports, *([] if certificate is None else [certificate])):
+        check_place(path)
     for path in reports:
         if path.suffix not in FORMS:
             raise ValueError(f"--report {path} ends in none of {listed(list(FORMS), 'or')}")
-        check_place(path)
     given = {name: value for name, value in options.items() if value is not None}
     with redirect_stdout(sys.stderr):
         function = imported(
@@ -152,8 +164,36 @@ def conform(
     else:
         say(*report.text(cases=cases).rstrip("\n").split("\n"))
     fine = [was_written(str(path), partial(report.save, path)) for path in reports]
+    if certificate is not None:
+        # An adapter's own module says nothing of the function that it was given.
+        adapted = report.verifier.startswith(ADAPTERS)
+        source = sys.modules[verifier.partition(":")[0]].__file__ if adapted else None
+        made = Certificate(report, source, _command())
+        fine.append(was_written(str(certificate), partial(made.save, certificate)))
     status = {"passed": 0, "failed": 1, "undecided": 2}[report.outcome]
     return status if all(fine) else status or 1
+
+
+ADAPTERS = "otspec.conformance.adapters."
+_SHOWN = ("reports", "certificate", "cases", "traceback", "as_json")
+"""What says how a report is shown, which is no matter to repeat it."""
+
+
+def _command() -> str:
+    """Return the command line as it was given, but for how its report is shown."""
+    context = click.get_current_context()
+    words = ["otspec", "conform"]
+    for option in context.command.params:
+        value = context.params[str(option.name)]
+        given = context.get_parameter_source(str(option.name))
+        if given is not ParameterSource.COMMANDLINE or option.name in _SHOWN:
+            continue
+        text = ",".join(map(str, value)) if isinstance(value, tuple) else str(value)
+        if isinstance(option, click.Argument):
+            words.append(text)
+        else:
+            words += [option.opts[0], *([] if value is True else [text])]
+    return shlex.join(words)
 
 
 def _names(text: str | None) -> dict[str, str] | None:
