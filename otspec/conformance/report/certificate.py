@@ -201,7 +201,7 @@ def _git(folder: Path, *arguments: str) -> str | None:
         done = subprocess.run(  # noqa: S603 # a fixed program and fixed words
             [program, "-C", str(folder), *arguments],
             capture_output=True,
-            text=True,
+            encoding="utf-8",
             timeout=PATIENCE,
             check=True,
         )
