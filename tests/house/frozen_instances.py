@@ -177,6 +177,9 @@ EXACT = {  # from exact arrays or from float ones
     "frontier program": lambda give: otspec.optimum.FrontierProgram(
         otspec.IID(give(DRAFT), 2), give(TARGET), total_variation=1
     ),
+    "best law": lambda give: otspec.optimum.best_law([give(DRAFT), give(TARGET)], 2),
+    "safest law": lambda give: otspec.optimum.safest_law(give(DRAFT), 2, total_variation=1),
+    "inclusion bound": lambda give: otspec.optimum.inclusion_bound([give(DRAFT), give(TARGET)], 2),
     "vessels": lambda give: WaterFilling(
         as_numbers(give(DRAFT), "x"), as_numbers(give(TARGET), "x")
     ),
