@@ -101,7 +101,7 @@ class HandedOver(Model):
     def __init__(
         self, laws: KeptTarget, kept: Prefix, row: Distribution, *, after_correction: bool
     ) -> None:
-        self._laws, self._kept, self._row = laws, kept, row
+        self._laws, self._kept, self._row = laws, kept, read_only(row)
         self._after_correction = after_correction
         self.n, self.exact = laws.n, laws.exact
 
