@@ -1,4 +1,4 @@
-"""Block verification that hands over one distribution to the next block (Theory, 44)."""
+"""Block verification that hands over one distribution to the next block (Theory, 47)."""
 
 from __future__ import annotations
 

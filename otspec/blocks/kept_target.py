@@ -1,4 +1,4 @@
-"""What follows a kept text if a share of it is handed over (Theory, 44)."""
+"""What follows a kept text if a share of it is handed over (Theory, 47)."""
 
 from __future__ import annotations
 

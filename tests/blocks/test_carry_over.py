@@ -1,4 +1,4 @@
-"""Block verification that hands over one distribution (Theory, 44): lossless, and its rates."""
+"""Block verification that hands over one distribution (Theory, 47): lossless, and its rates."""
 
 from fractions import Fraction
 from itertools import product
