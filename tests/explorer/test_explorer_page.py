@@ -81,6 +81,18 @@ def test_random_states_show_the_numbers_of_the_package(desk):
         check(desk.shown(), draft, target, k, law)
 
 
+def test_a_link_is_followed_while_the_address_still_follows_the_state_before(desk):
+    """The address is written a moment after a change: it may come between a link and its event."""
+    desk.open()
+    late = """hash => {
+        const before = location.href;
+        location.hash = hash;
+        history.replaceState(null, "", before);
+    }"""
+    desk.after(desk.tab.evaluate, late, link([0.5, 0.25, 0.25], [0.125, 0.5, 0.375], 2, "iid"))
+    check(desk.shown(), [0.5, 0.25, 0.25], [0.125, 0.5, 0.375], 2, "iid")
+
+
 def test_too_few_tokens_for_distinct_drafts_are_said(desk):
     desk.open(link(["1/2", "1/2", "0"], ["1/3", "1/3", "1/3"], 3, "without-replacement"))
     words = desk.shown()["problem"]
