@@ -10,7 +10,7 @@ from otspec.batch import _blocks, _pooled_rules, _rules, _running, _trees
 from otspec.batch._array_api.library import Array, Library, library_of, quietly
 from otspec.batch._array_api.warping import Settings
 from otspec.batch._arrays import one_library
-from otspec.batch._settings import settings_of, settings_of_both
+from otspec.batch._from_logits.settings import settings_of, settings_of_both
 from otspec.warping import STEPS
 
 RULES: dict[str, Callable[..., Any]] = {
