@@ -93,7 +93,7 @@ def explanations(
 
 def looked_at(seen: Iterable[Seen]) -> list[Seen]:
     """Return the cases that are compared: with findings before others, simple before hard."""
-    small = [each for each in seen if each.case.vocabulary == each.case.n and each.counts.any()]
+    small = [each for each in seen if each.case.sizes.max() == 1 and each.counts.any()]
     small.sort(key=lambda each: each.case.ways)
     failing = [each for each in small if each.off][:FAILING]
     others = [each for each in small if not each.off][-PASSING:]
@@ -156,7 +156,7 @@ def explained(
         return [
             Seen(task.case, tried.counts, tried.needs, found is not None and bool(found.observed))
             for task, (tried, found) in zip(tasks, results, strict=True)
-            if task.batches is batches and task.law is task.case and not task.before
+            if task.batches is batches and task.law is task.case and not task.costly
         ]
 
     seen, pairs = seen_in(KernelBatches), seen_in(BesideRejected)
