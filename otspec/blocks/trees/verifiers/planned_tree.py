@@ -12,7 +12,7 @@ import numpy as np
 
 from otspec._base.arithmetic import Array, IntArray, Number, is_exact, positive_part, zeros
 from otspec._base.coerce import shown
-from otspec._base.frozen import Frozen, cached_property
+from otspec._base.frozen import Frozen, cached_property, read_only
 from otspec.blocks.drafted_tree import ROOT, DraftedTree, Found
 from otspec.blocks.trees.shapes import LEAF, Shape
 from otspec.blocks.trees.verifiers.base import TreeRule
@@ -230,10 +230,12 @@ class NodeProgram(Frozen):
         rest = weight * target - program.activity(primal)[wanted]
         orders: dict[Counts, list[Order]] = {}
         for counts, tokens, mass, visits in found:
-            order = Order(tokens, primal[mass][0], tuple(primal[visit] for visit in visits))
+            order = Order(
+                tokens, primal[mass][0], tuple(read_only(primal[visit]) for visit in visits)
+            )
             orders.setdefault(counts, []).append(order)
         slope = (solution.duals[wanted] * target).sum()
-        return solution.value, slope, NodePlan(orders, self.curves, positive_part(rest))
+        return solution.value, slope, NodePlan(orders, self.curves, read_only(positive_part(rest)))
 
     def _drafts(self) -> Iterator[tuple[Counts, Any]]:
         """Yield each multiset of k drafted children with its probability."""
