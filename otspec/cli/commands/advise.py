@@ -37,7 +37,7 @@ from otspec.cli.shared.run_paths import (
     source_options,
     sources_of,
 )
-from otspec.cli.shared.signals import ending_in_order
+from otspec.cli.shared.signals import raise_on_signals
 from otspec.cli.shared.trees import read_tree
 from otspec.cli.shared.warpings import Drawn, drawn_options, warping_options
 from otspec.datasets.english_letters import logged_file
@@ -125,7 +125,7 @@ def advise(
     own = [read_tree(tree, "--tree") for tree in trees]
     costs = (as_seconds(draft_cost, "--draft-cost"), as_seconds(target_cost, "--target-cost"))
     search = Search.of(*costs, nodes, widest, rules or None, own, total_variation)
-    with ending_in_order(), _sources(files, kind) as named:
+    with raise_on_signals(), _sources(files, kind) as named:
         sources = drawn.sources(named)
         work = work_on(sources, search, depth, warpings, drawn.how(sources, warpings))
         with place.run(sources, work, workers) as run:

@@ -23,7 +23,7 @@ from otspec.cli.shared.run_paths import (
     source_options,
     sources_of,
 )
-from otspec.cli.shared.signals import ending_in_order
+from otspec.cli.shared.signals import raise_on_signals
 from otspec.cli.shared.warpings import warping_options
 from otspec.drafts import IID, LAWS
 from otspec.frames import Rows
@@ -80,7 +80,7 @@ def laws(
     named = tuple(dict.fromkeys((IID.name, *laws)))  # with which the others are compared
     settings = Settings(ks, named, warpings, only=only)
     with (
-        ending_in_order(),
+        raise_on_signals(),
         sources_of(files, kind) as sources,
         place.run(sources, settings, workers) as run,
     ):

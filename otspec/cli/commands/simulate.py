@@ -24,7 +24,7 @@ from otspec.cli.shared.run_paths import (
     source_options,
     sources_of,
 )
-from otspec.cli.shared.signals import ending_in_order
+from otspec.cli.shared.signals import raise_on_signals
 from otspec.cli.shared.trees import MEANING, read_tree
 from otspec.cli.shared.warpings import Drawn, drawn_options, warping_options
 from otspec.frames import Rows
@@ -138,7 +138,7 @@ def simulate(
     """
     place.check()
     shapes = [read_tree(tree, "--tree") for tree in trees]
-    with ending_in_order(), sources_of(files, kind, tokens=True) as named:
+    with raise_on_signals(), sources_of(files, kind, tokens=True) as named:
         sources = drawn.sources(named)
         on_texts = of_target(sources)
         check_depth(sources, shapes)

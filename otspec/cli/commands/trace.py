@@ -30,11 +30,11 @@ from otspec.cli.shared.run_paths import (
     source_options,
     sources_of,
 )
-from otspec.cli.shared.signals import ending_in_order
+from otspec.cli.shared.signals import raise_on_signals
 from otspec.cli.shared.warpings import warping_options
 from otspec.drafts import IID, Hub, WithoutReplacement
 from otspec.frames import Rows
-from otspec.reports.findings import standing_of
+from otspec.reports.findings import findings_of
 from otspec.reports.page import write_charts
 from otspec.reports.summary_file import restrictions_of, summary_of
 from otspec.traces import Warping
@@ -85,7 +85,7 @@ def trace(
     place.check()
     settings = Settings(ks, tuple(dict.fromkeys(laws)), warpings, free, only)
     with (
-        ending_in_order(),
+        raise_on_signals(),
         sources_of(files, kind) as sources,
         place.run(sources, settings, workers) as run,
     ):
@@ -176,12 +176,12 @@ def _print_table(rows: Sequence[Statistic], ks: Sequence[int]) -> None:
 def _meaning(rows: Sequence[Statistic], ks: Sequence[int], units: str) -> list[str]:
     """Return sentences on the best law: its optimum, which rules attain it, and how sure it is."""
     k = [k for k in ks if any(row.k == k for row in rows)][-1]
-    standing = standing_of([row for row in rows if row.k == k])
-    best, second = standing.optimum, standing.second
+    findings = findings_of([row for row in rows if row.k == k])
+    best, second = findings.optimum, findings.second
     most = percent(best.acceptance)
-    clauses = [f"With {standing.drafts} one is accepted with mean probability {most} at best"]
+    clauses = [f"With {findings.drafts} one is accepted with mean probability {most} at best"]
     clauses += attainment(
-        standing.rules,
+        findings.rules,
         best.optimum,
         lambda rule: f"reaches {percent(rule.acceptance)}, {100 * rule.gap:z.1f} points less",
     )
