@@ -108,11 +108,11 @@ def advise(
 ) -> int:
     """Which draft law, rule and tree are fastest, from logs and costs.
 
-    FILES are {files}, or {pairs}, DRAFT.npy+TARGET.npy+TOKENS.npy, with the logits of both models
-    and draft_tokens, the drafted blocks, or target_tokens, texts of the target. Without any, 40
-    texts of the letters are read, a small pair of models that ships with the package.
+    FILES are {files}, or {pairs}, DRAFT.npy+TARGET.npy+TOKENS.npy. They hold the logits of both
+    models, and draft_tokens (drafted blocks) or target_tokens (texts of the target). The default is
+    40 texts of the letters, a small pair of models that ships with the package.
 
-    Pooled selection of distinct drafts takes the most time: --rule names others.
+    Pooled selection without replacement takes most of the time: --rule names others.
 
     Exit status: 0 fine, 1 some chunks were skipped, or a picture, the report or the table
     could not be written after the results, 2 bad input.

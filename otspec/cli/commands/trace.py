@@ -70,15 +70,15 @@ def trace(
 ) -> int:
     """Mean acceptance of the optimum and of all rules over logs.
 
-    FILES are {files}, each with draft_logits and target_logits of shape
-    (..., n), or log_probabilities or probabilities instead of logits; FILE:DRAFT+TARGET names two
-    other arrays of one. They may be pairs of {pairs}, DRAFT.npy+TARGET.npy. Without any the bundled
-    SmolLM2 trace is read.
+    FILES are {files}, each with draft_logits and target_logits of shape (..., n), or with
+    log_probabilities or probabilities instead of logits. FILE:DRAFT+TARGET names two other arrays
+    of a file. FILES may also be pairs of {pairs}, DRAFT.npy+TARGET.npy. The default is the bundled
+    SmolLM2 trace.
 
     Exit status: 0 fine, 1 some chunks were skipped, or a picture, the report or the table
     could not be written after the results, 2 bad input.
 
-    Distinct drafts take the most time: --drafts iid --drafts hub leaves them out.
+    Drafts without replacement take most of the time: --drafts iid --drafts hub leaves them out.
 
     Example: otspec trace -k 1,2,4 --temperature 0.6 --drafts iid
     """
