@@ -6,10 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from figures.axes import name_rules, rule_lines
+from figures.axes import rule_lines
 from figures.contract import Numbers, Picture, Settings
 from figures.registry import item
 from otspec._base.arithmetic import Array
+from otspec.plots.axes import label_ends
 from otspec.plots.canvas import letters
 from otspec.ratios import Pair
 from otspec.rules import RecursiveRejection, RecursiveRejectionWithoutReplacement, SpecHub
@@ -79,13 +80,13 @@ class Decay(Picture):
         """Draw one line for each rule."""
         (panel,) = axes
         for rule, values in self.by_draft.items():
-            rule_lines(
-                panel, range(1, len(values) + 1), {rule: values}, named=rule != SpecHub.title
-            )
+            rule_lines(panel, range(1, len(values) + 1), {rule: values})
         _, second = self.by_draft[SpecHub.title]
         panel.annotate(SpecHub.title, (2, second), (8, 4), textcoords="offset points",
                        color=letters(panel.lines[-1].get_color()))  # fmt: skip
         panel.set(yscale="log", ylim=(None, 1), ylabel="probability that it is accepted")
         panel.set_yticks([0.01, 0.1, 1], ["0.01", "0.1", "1"])
         panel.set(xticks=range(1, DRAFTS + 1), xlabel="draft")
-        name_rules(panel)
+        lines = {str(line.get_label()): line for line in panel.lines}
+        del lines[SpecHub.title]
+        label_ends(panel, lines)
