@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -92,19 +93,42 @@ def tree_verification(
     row and one sum for the token after a leaf.
     """
     with quietly(draft):
-        row = RULES[as_choice(rule, "rule", RULES)]
-        shape = as_tree_shape(tree)
-        if row.k is not None:
-            check_numbers_of_children(shape, rule, row.k)
-        numbers = len(shape.widths) + 1, max(shape.widths) + 1
-        library = check_tree_problem(shape, numbers, mask, checked, draft, target, drafts, uniforms)
-        problem = problem_of(library, draft, target, drafts, uniforms, mask, checked)
-        options = (as_grades(grades),) if row.graded else ()
+        return verify_tree(
+            (draft, target), drafts, uniforms, tree, rule=rule, mask=mask, grades=grades,
+            checked=checked,
+        )  # fmt: skip
 
-        def select(at: Problem) -> Verified:
-            return selected(rule, at, *options)
 
-        return by_depth.verify(problem, shape.parents, shape.widths, select, not row.masked)
+def verify_tree(
+    given: tuple[Array, Array],
+    drafts: Array,
+    uniforms: Array,
+    tree: Any,
+    models: Callable[[Array], tuple[Array, Array]] | None = None,
+    *,
+    rule: str = "recursive_rejection",
+    mask: Array | None = None,
+    grades: int = 6,
+    checked: bool = False,
+) -> VerifiedTree:
+    """Check the arguments of :func:`tree_verification`, and run it.
+
+    ``models`` return the probabilities of both models after a node of each row, if the arrays that
+    are given have only their shape and their dtype.
+    """
+    row = RULES[as_choice(rule, "rule", RULES)]
+    shape = as_tree_shape(tree)
+    if row.k is not None:
+        check_numbers_of_children(shape, rule, row.k)
+    numbers = len(shape.widths) + 1, max(shape.widths) + 1
+    library = check_tree_problem(shape, numbers, mask, checked, *given, drafts, uniforms)
+    problem = problem_of(library, *given, drafts, uniforms, mask, checked)
+    options = (as_grades(grades),) if row.graded else ()
+
+    def select(at: Problem) -> Verified:
+        return selected(rule, at, *options)
+
+    return by_depth.verify(problem, shape.parents, shape.widths, select, not row.masked, models)
 
 
 def traversal_verification(

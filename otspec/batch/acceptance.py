@@ -23,8 +23,8 @@ from otspec.batch._arrays import (
 )
 from otspec.batch._calls import operation
 from otspec.batch._dispatch import are_learnt
+from otspec.batch._from_logits.settings import settings_of_both
 from otspec.batch._running import ACCEPTANCES, accepted, accepted_straight, optimum, warped
-from otspec.batch._settings import settings_of_both
 from otspec.warping import STEPS
 
 

@@ -64,6 +64,11 @@ def test_losses_of_rules(rule, wide):
         for row, wanted, loss in zip(np.array(logits), np.array(target), found, strict=True):
             race = otspec.rules.GumbelCoupling(np.exp(row), wanted, 2, normalize=True)
             assert float(loss) == pytest.approx(1 - race.acceptance(), abs=1e-12)
+        narrow = jax.vmap(lambda z, q: rule_loss(z, q, 2, rule))(
+            logits.astype("float32"), target.astype("float32")
+        )
+        assert narrow.dtype == jnp.float32
+        np.testing.assert_allclose(narrow, found, atol=1e-6)
 
 
 def test_other_losses(wide):

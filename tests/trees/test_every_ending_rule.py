@@ -24,6 +24,7 @@ from otspec.blocks import (
     BlockRule,
     BlockVerification,
     BlockVerificationPreprint,
+    CarryOverVerification,
     DraftSelection,
     DynamicTree,
     FirstHighestPath,
@@ -31,6 +32,7 @@ from otspec.blocks import (
     HandOverRule,
     HierarchicalVerification,
     PlannedBlock,
+    PlannedTree,
     ProgramTree,
     TokenVerification,
     TraversalVerify,
@@ -84,6 +86,10 @@ RULES = {
     TokenVerification: [block(TokenVerification)],
     BlockVerification: [block(BlockVerification)],
     BlockVerificationPreprint: [block(BlockVerificationPreprint)],
+    CarryOverVerification: [
+        block(CarryOverVerification),
+        lambda draft, target: CarryOverVerification(draft, target, 2, 0, parts=3),
+    ],
     HierarchicalVerification: [block(HierarchicalVerification)],
     DraftSelection: [
         PAIRS,
@@ -108,6 +114,7 @@ RULES = {
         planned(block(BlockVerificationPreprint)),
         planned(block(BlockVerificationPreprint), "one"),
     ],
+    PlannedTree: [tree(PlannedTree)],
     ProgramTree: [lambda draft, target: ProgramTree(draft, target, "1x1", what_the_target_draws)],
     PolicyRule: [
         policies(length=2)["confidence-kept"].rule,

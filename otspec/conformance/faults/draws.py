@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from otspec.conformance.faults.base import known
 from otspec.conformance.faults.declared import at_temperature
-from otspec.conformance.faults.machine import TEXT, Machine, Row, Told, normalised
+from otspec.conformance.faults.machine import TEXT, Machine, MarkedText, Row, normalised
 
 SEVERAL = ("block", "tree")
 RESIDUAL = "draw what follows a rejection from the residual of the place of the rejection"
@@ -116,7 +116,7 @@ class BonusOverwrites(Machine):
         self._whole = node != TEXT
         return super().bonus(node)
 
-    def answer(self, node: int, token: int) -> Told:
+    def answer(self, node: int, token: int) -> MarkedText:
         return super().answer(self.kind.parents[node] if self._whole else node, token)
 
 

@@ -21,7 +21,7 @@ TEXT = -1
 """Stands in the place of a node for the text before the drafts."""
 
 
-class Told(NamedTuple):
+class MarkedText(NamedTuple):
     """What a verifier says: the mark, and the symbols up to its token, n for none of them."""
 
     mark: int
@@ -239,7 +239,7 @@ class Machine(Chance):
         """Draw the token after a node without children."""
         return self.draw(self.target(node))
 
-    def told(self, found: Any) -> Told:
+    def marked(self, found: Any) -> MarkedText:
         """Return what the verifier says where its program found a node, and weights after it."""
         node, weights = found if isinstance(found, tuple) else (found, None)
         whole = weights is None or not self.children(node)
@@ -250,12 +250,12 @@ class Machine(Chance):
         """Return the nodes from the text to a node."""
         return () if node == TEXT else (*self.path(self.kind.parents[node]), node)
 
-    def answer(self, node: int, token: int) -> Told:
+    def answer(self, node: int, token: int) -> MarkedText:
         """Return what the verifier says: the last kept node, and the token."""
         if self.kind.name == "tokens":
             same = [child for child in range(node) if self.token(child) == self.token(node)]
-            return Told(min([node, *same]) + 1, (token,))
-        return Told(node + 1, (*map(self.token, self.path(node)), token))
+            return MarkedText(min([node, *same]) + 1, (token,))
+        return MarkedText(node + 1, (*map(self.token, self.path(node)), token))
 
 
 def normalised(weights: Row, fallback: Row) -> Row:
