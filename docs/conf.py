@@ -35,7 +35,7 @@ intersphinx_mapping = {  # inventories of what is referred to, so that no networ
     "arrow": ("https://arrow.apache.org/docs", "inventories/arrow.inv"),
 }
 myst_enable_extensions = ["colon_fence", "deflist", "dollarmath"]
-myst_heading_anchors = 3
+myst_heading_anchors = 4
 toc_object_entries_show_parents = "hide"
 autodoc_member_order = "bysource"
 autodoc_typehints = "none"

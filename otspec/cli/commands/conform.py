@@ -97,7 +97,9 @@ from otspec.cli.shared.trees import MEANING, read_tree
     "--least-vocabulary", type=click.IntRange(min=1), default=1, metavar="N",
     help="Tokens of the small cases, at least.",
 )  # fmt: skip
-@click.option("--reserved", type=TokenList(), help="Ids that no text has, such as 0,1,2.")
+@click.option(
+    "--reserved", type=TokenList(), default=(), help="Ids that no text has, such as 0,1,2."
+)
 @click.option(
     "--entries", type=click.IntRange(min=1), metavar="N",
     help="In one call, this many entries of each array precede those that are counted: 2147483648 "
