@@ -54,7 +54,7 @@ class Followed(Randomness):
         if name == "generator":
             return self.form.generator(0)
         if name == "seed":
-            return 0
+            return self.seed
         if name == "rng":
             return FollowedGenerator()
         if self.form.library == "torch":
@@ -86,6 +86,8 @@ def exactly_tried(
         law = exact_counts(task, rounding / 10, len(tests) > 1, deadline)
         finding = _first_off(case.name, law, tests, rounding)
     except FaultError as fault:
+        if task.batches is BesideRejected:  # a function of one row can be followed, too
+            raise
         finding = Finding(case.name, fault.statistic, fault.reason, traceback=fault.traceback)
     evidence = 0.0 if finding is None else math.inf
     counts = np.rint(law * AS_OFTEN).astype(np.int64)
@@ -133,8 +135,8 @@ def exact_counts(task: Task, least: float, marked: bool, deadline: float = math.
     law = no_answers(kind, case)
     shown = with_rejected(case) if task.batches is BesideRejected else case
     for drafted in drafted_ways(kind, case):
-        sample = _sample(drafted, case, 0 if shown is case else 1)
-        for answer, chance in _answers(task.verifier, kind, shown, sample, least, deadline):
+        sample = sample_of(drafted, case, 0 if shown is case else 1)
+        for (answer,), chance in answers(task.verifier, kind, shown, sample, least, deadline):
             try:
                 read = read_answer(answer, kind, shown, sample, marked)
             except FaultError as fault:
@@ -145,18 +147,6 @@ def exact_counts(task: Task, least: float, marked: bool, deadline: float = math.
             text = [symbol for symbol in read.texts[0].tolist() if symbol != UNKNOWN]
             add_answer(law, case, drafted.variant, mark, text, drafted.mass * chance)
     return law
-
-
-def takes_two_rows(task: Task, rounding: float) -> bool:
-    """Return whether a verifier that is handed two rows answers, and can be followed."""
-    shown = with_rejected(task.case)
-    sample = _sample(next(drafted_ways(task.kind, task.case)), task.case, 1)
-    try:
-        ways = _answers(task.verifier, task.kind, shown, sample, rounding / 10, math.inf)
-        read_answer(next(ways)[0], task.kind, shown, sample, marked=False)
-    except (CannotFollowError, ValueError, FaultError):
-        return False
-    return True
 
 
 def drafted_ways(kind: Kind, case: Case) -> Iterator[Drafted]:
@@ -219,7 +209,7 @@ def _put(values: tuple[Any, ...], places: Any, new: Any) -> tuple[Any, ...]:
     return tuple(changed)
 
 
-def _sample(drafted: Drafted, case: Case, others: int) -> Sample:
+def sample_of(drafted: Drafted, case: Case, others: int = 0) -> Sample:
     """Return a row of drafts, and rows of the first token only after the last pair of models."""
     count = len(drafted.drafts)
     drafts = np.array([drafted.drafts, *[(0,) * count] * others], dtype=np.intp)
@@ -228,26 +218,33 @@ def _sample(drafted: Drafted, case: Case, others: int) -> Sample:
     return Sample(variants, drafts, case.places[drafts], there)
 
 
-def _answers(
-    verifier: Verifier, kind: Kind, case: Case, sample: Sample, least: float, deadline: float
-) -> Iterator[tuple[Any, float]]:
-    """Yield what the verifier can answer, in NumPy's arrays, and how likely."""
+def answers(
+    verifier: Verifier,
+    kind: Kind,
+    case: Case,
+    sample: Sample,
+    least: float,
+    deadline: float = math.inf,
+    calls: int = 1,
+) -> Iterator[tuple[list[Any], float]]:
+    """Yield what the verifier can answer in some calls, in NumPy's arrays, and how likely."""
     makes: list[Any] = []
     raised: list[float] = []
 
     def answer() -> Any:
         if time.monotonic() > deadline:
             raise OutOfTimeError
-        given = verifier.given(
-            kind, case, sample, Followed(verifier.form, np.random.default_rng(0), 0)
-        )
-        try:
-            found = verifier.raw(given)
-        except Exception:
-            raised.append(float(current().mass))
-            raise
-        makes.append(_maker(found))
-        return found
+        found = []
+        for call in range(calls):
+            chances = Followed(verifier.form, np.random.default_rng(0), call)
+            given = verifier.given(kind, case, sample, chances)
+            try:
+                found.append(verifier.raw(given))
+            except Exception:
+                raised.append(float(current().mass))
+                raise
+        makes.append(_maker(found[0]))
+        return tuple(found)
 
     law, crash = attempt(partial(exact_law, answer, least=least))
     if crash is not None:
@@ -262,7 +259,7 @@ def _answers(
             crash.traceback,
         )
     for found, chance in law.items():
-        yield makes[0](found), float(chance)
+        yield [makes[0](each) for each in found], float(chance)
 
 
 def _maker(answer: Any) -> Any:

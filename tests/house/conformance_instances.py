@@ -18,6 +18,7 @@ from otspec.conformance.cases.generated import DrawnToken, Said, Texts
 from otspec.conformance.cases.histories import AtMost, history_case
 from otspec.conformance.cases.kinds import Block, Tokens, Tree
 from otspec.conformance.cases.tasks import Task
+from otspec.conformance.cases.warping import neutral
 from otspec.conformance.engines import Engine, TextEngine, TokenEngine
 from otspec.conformance.evidence.batches import Probed
 from otspec.conformance.evidence.case_by_case import Check
@@ -99,6 +100,7 @@ CONFORMANCE = {
     "case": case,
     "case with a history": lambda _: history_case("grammar")[1],
     "grammar": lambda _: AtMost(0, 2),
+    "case of settings": lambda _: neutral(case()),
     "sample of drafts": lambda _: Sample(*np.zeros((4, 1, 1), dtype=int)),
     "engine": lambda _: Engine(drafts_first, Form()),
     "engine of texts": lambda _: TextEngine(drafts_first, Form()),

@@ -43,7 +43,7 @@ HISTORIES: Mapping[str, Any] = {
     "grammar": AtMost(0, 2),
 }
 """Options that an engine may take, with the values that it is tried with."""
-NEUTRAL: Mapping[str, Any] = {"frequency_penalty": 0.0, "bad_words": (), "grammar": None}
+NO_HISTORY: dict[str, Any] = {"frequency_penalty": 0.0, "bad_words": (), "grammar": None}
 """Their values on all other cases."""
 
 

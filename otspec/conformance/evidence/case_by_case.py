@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
@@ -23,8 +23,9 @@ from otspec.conformance.evidence.batches import BesideRejected, KernelBatches, P
 from otspec.conformance.evidence.dependence import FRESH, Pairs
 from otspec.conformance.evidence.evidence import LARGEST, affordable, requirement_of
 from otspec.conformance.evidence.statistics import Statistic, joint_statistics
-from otspec.conformance.evidence.trial import Tested, tried, untried
-from otspec.conformance.exact_check import OutOfTimeError, exactly_tried, takes_two_rows
+from otspec.conformance.evidence.trial import FaultError, Tested, tried, untried
+from otspec.conformance.exact_check import OutOfTimeError, exactly_tried
+from otspec.conformance.exact_pairs import FOLLOWED, exactly_paired
 from otspec.conformance.faults.explanations import explained
 from otspec.conformance.report.report import Finding, Report, Tried
 
@@ -68,13 +69,15 @@ class Check(Frozen):
         """Try all cases."""
         with seeded(self.seed):
             probe = self._probe()
+            unseen: tuple[str, ...] = ()
             if self.mode == "exact":
-                results = self._followed(progress)
+                results, unseen = self._followed(progress)
             else:
                 alarm = self.false_alarm / len(self.tasks)
                 self._refuse_hidden(alarm)
                 results = self._sampled(alarm, probe, progress)
-        results, dependent = _judged(results)
+        exact = self.mode == "exact"
+        results, dependent = (results, _mended(results)) if exact else _judged(results)
         tasks, trials, found = zip(*results, strict=True)
         findings, causes = explained(tasks, list(zip(trials, found, strict=True)))
         return Report(
@@ -83,7 +86,7 @@ class Check(Frozen):
             findings,
             trials,
             0.0 if self.mode == "exact" else self.false_alarm,
-            (*dependent, *causes, *self._notes(probe, tasks), *acceptance_note(trials[0])),
+            (*dependent, *causes, *unseen, *self._notes(probe), *acceptance_note(trials[0])),
             verifier=self.tasks[0].verifier.name,
             unit=self.unit,
             require=self.require,
@@ -109,16 +112,15 @@ class Check(Frozen):
             left += 0 if enough else self.budget * LARGE
         return results
 
-    def _followed(self, progress: Progress) -> list[Result]:
-        """Follow the verifier on all small cases.
+    def _followed(self, progress: Progress) -> tuple[list[Result], tuple[str, ...]]:
+        """Follow the verifier on all small cases; and say in words what was not followed.
 
         Raises
         ------
         ValueError
             It cannot be followed.
         """
-        followed = (KernelBatches, BesideRejected)
-        small = [task for task in self.tasks if not task.costly and task.batches in followed]
+        small = [task for task in self.tasks if not task.costly and task.batches is KernelBatches]
         results: dict[str, Result] = {}
         deadline = time.monotonic() + self.seconds
         for task in (
@@ -126,8 +128,6 @@ class Check(Frozen):
         ):
             tests = self._tests(task, self.false_alarm, 1)
             try:
-                if task.batches is BesideRejected and not takes_two_rows(task, self.rounding):
-                    continue
                 trial, finding = exactly_tried(task, tests, self.rounding, deadline)
             except OutOfTimeError:
                 trial, finding = replace(untried(task.case.name, tests), short=True), None
@@ -138,7 +138,27 @@ class Check(Frozen):
                 ) from error
             results[task.case.name] = task, trial, finding
             progress(len(results), len(small))
-        return [results[task.case.name] for task in small if task.case.name in results]
+        found = [results[task.case.name] for task in small]
+        pairs, unseen = self._pairs(deadline)
+        return [*found, *pairs], unseen
+
+    def _pairs(self, deadline: float) -> tuple[list[Result], tuple[str, ...]]:
+        """Follow two rows of a call, and two calls, as far as they can be."""
+        found: list[Result] = []
+        unseen: list[str] = []
+        for task in (task for task in self.tasks if task.batches in (*FOLLOWED, BesideRejected)):
+            tests = self._tests(task, self.false_alarm, 1)
+            follow = exactly_tried if task.batches is BesideRejected else exactly_paired
+            try:
+                found.append((task, *follow(task, tests, self.rounding, deadline)))
+            except OutOfTimeError:
+                found.append((task, replace(untried(task.case.name, tests), short=True), None))
+            # A function of one row can be followed, too.
+            except (CannotFollowError, FaultError, ValueError) as error:
+                unseen.append(
+                    f"whether {task.case.name} depend on each other was not seen: {error}"
+                )
+        return found, tuple(unseen)
 
     def _refuse_hidden(self, alarm: float) -> None:
         """Refuse to detect what rounding hides, whatever the number of samples."""
@@ -162,18 +182,13 @@ class Check(Frozen):
         task = self.tasks[0]
         return probed(task.verifier, task.kind, task.case, self.seed)
 
-    def _notes(self, probe: Probed, done: Sequence[Task]) -> tuple[str, ...]:
+    def _notes(self, probe: Probed) -> tuple[str, ...]:
         """Return what a verifier of drafts writes to, and what was not tried, in words."""
         if self.mode == "pipeline":
             return ()
         task = self.tasks[0]
         notes = (f"it writes to {name}" for name in probe.written)
-        pairs = {task.case.name for task in self.tasks if task.batches is BesideRejected}
-        unpaired = pairs - {task.case.name for task in done}
-        alone = [
-            "calls of two rows are not tried: it does not take them, or they cannot be followed"
-        ] * len(unpaired)
-        return (*notes, *alone, *without_lengths(task.verifier, task.kind))
+        return (*notes, *without_lengths(task.verifier, task.kind))
 
     def _rows(self, task: Task, alarm: float) -> int:
         """Return how many rows find what is to be found on a case, in whole calls."""
@@ -242,6 +257,12 @@ def _judged(results: list[Result]) -> tuple[list[Result], tuple[str, ...]]:
 
     How often such texts were seen says nothing about their probabilities.
     """
+    if any(task.batches is BesideRejected and finding for task, _, finding in results):
+        # What a row says depends on what another keeps, and not on its random numbers.
+        return [
+            (task, trial, finding and replace(finding, looks_like=()))
+            for task, trial, finding in results
+        ], ()
     pairs: list[Result] = []
     others: list[Result] = []
     for task, trial, finding in results:
@@ -254,8 +275,14 @@ def _judged(results: list[Result]) -> tuple[list[Result], tuple[str, ...]]:
     faults = [cause for _, _, finding in pairs if finding for cause in finding.looks_like]
     if not faults:
         return _special(results), ()
-    notes = [f"{fault}. What to do: {FRESH}." for fault in faults]
-    return [*pairs, *others], (*notes, UNJUDGED)
+    return [*pairs, *others], (*_mended(pairs), UNJUDGED)
+
+
+def _mended(results: list[Result]) -> tuple[str, ...]:
+    """Return what to do about texts that depend on each other."""
+    found = [finding for task, _, finding in results if finding and issubclass(task.batches, Pairs)]
+    causes = [cause for finding in found for cause in finding.looks_like]
+    return tuple(f"{cause}. What to do: {FRESH}." for cause in causes)
 
 
 def _special(results: list[Result]) -> list[Result]:

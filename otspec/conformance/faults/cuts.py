@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 
 from otspec.chance import Branch
 from otspec.conformance.faults.base import known
-from otspec.conformance.faults.machine import TEXT, Machine, Setting, Told
+from otspec.conformance.faults.machine import TEXT, Machine, MarkedText, Setting
 
 LIKELY = 0.5
 """The probability by the draft below which a token is dropped."""
@@ -82,7 +82,7 @@ class LengthOfOthers(Machine):
 
     other_rows = True
 
-    def answer(self, node: int, token: int) -> Told:
+    def answer(self, node: int, token: int) -> MarkedText:
         kept = self.path(node)[: self.setting.fewest]
         if len(kept) == len(self.path(node)):
             return super().answer(node, token)
