@@ -259,10 +259,7 @@ def _judged(results: list[Result]) -> tuple[list[Result], tuple[str, ...]]:
     """
     if any(task.batches is BesideRejected and finding for task, _, finding in results):
         # What a row says depends on what another keeps, and not on its random numbers.
-        return [
-            (task, trial, finding and replace(finding, looks_like=()))
-            for task, trial, finding in results
-        ], ()
+        return [(a, b, found and replace(found, looks_like=())) for a, b, found in results], ()
     pairs: list[Result] = []
     others: list[Result] = []
     for task, trial, finding in results:
