@@ -140,6 +140,9 @@ class Check(Frozen):
             progress(len(results), len(small))
         found = [results[task.case.name] for task in small]
         pairs, unseen = self._pairs(deadline)
+        if any(task.batches is BesideRejected and finding for task, _, finding in pairs):
+            # What a row says depends on what another keeps, and not on its random numbers.
+            pairs = [(a, b, off and replace(off, looks_like=())) for a, b, off in pairs]
         return [*found, *pairs], unseen
 
     def _pairs(self, deadline: float) -> tuple[list[Result], tuple[str, ...]]:
@@ -257,9 +260,6 @@ def _judged(results: list[Result]) -> tuple[list[Result], tuple[str, ...]]:
 
     How often such texts were seen says nothing about their probabilities.
     """
-    if any(task.batches is BesideRejected and finding for task, _, finding in results):
-        # What a row says depends on what another keeps, and not on its random numbers.
-        return [(a, b, found and replace(found, looks_like=())) for a, b, found in results], ()
     pairs: list[Result] = []
     others: list[Result] = []
     for task, trial, finding in results:
