@@ -64,7 +64,10 @@ def test_exact_mode_tells_by_a_row_beside_that_keeps_nothing():
     assert {each.case for each in report.findings} == {"a row beside", "neighbouring rows"}
     assert named(report) == {OTHERS}
     right = partial(cutting.shortest_of_batch, own=True)
-    assert check(right, kind="block", mode="exact", shape=1).passed
+    report = check(right, kind="block", mode="exact", shape=1)
+    # The lengths depend on each other, which is no loss of the texts, and no fault of this name.
+    assert {each.case for each in report.findings} <= {"neighbouring rows"}
+    assert OTHERS not in {name for each in report.findings for name in each.looks_like}
 
 
 SHIPPED = policies(length=2, nodes=4)
