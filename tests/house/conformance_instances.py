@@ -17,6 +17,7 @@ from otspec.conformance.cases.drafting import Sample
 from otspec.conformance.cases.generated import DrawnToken, Said, Texts
 from otspec.conformance.cases.kinds import Block, Tokens, Tree
 from otspec.conformance.cases.tasks import Task
+from otspec.conformance.cases.warping import neutral
 from otspec.conformance.engines import Engine, TextEngine, TokenEngine
 from otspec.conformance.evidence.batches import Probed
 from otspec.conformance.evidence.case_by_case import Check
@@ -96,6 +97,7 @@ CONFORMANCE = {
     "verifier": lambda _: VERIFIER,
     "check": lambda _: Check((task(),), "tokens", "kernel", None, 0.1, 1e-6, 1e-6, 9, 0, 0.1),
     "case": case,
+    "case of settings": lambda _: neutral(case()),
     "sample of drafts": lambda _: Sample(*np.zeros((4, 1, 1), dtype=int)),
     "engine": lambda _: Engine(drafts_first, Form()),
     "engine of texts": lambda _: TextEngine(drafts_first, Form()),

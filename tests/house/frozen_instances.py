@@ -15,8 +15,8 @@ from otspec import auditing, blocks, models, programs, rules, solvers, traces
 from otspec._base.arithmetic import as_numbers
 from otspec.blocks import TREE_VERIFIERS, policies
 from otspec.blocks.block_verification_preprint import ChainedResiduals
+from otspec.blocks.carrying.kept_target import HandedOver, KeptTarget
 from otspec.blocks.greatest_path import GreatestPath
-from otspec.blocks.kept_target import HandedOver, KeptTarget
 from otspec.blocks.trees.verifiers.first_highest_path import ClippedRanks
 from otspec.blocks.trees.verifiers.nodes import Node, Nodes
 from otspec.blocks.trees.verifiers.planned_tree import NodeProgram

@@ -150,7 +150,7 @@ class BonusUnwarped(Machine):
     """After a whole path is kept the token is drawn at temperature 1."""
 
     def bonus(self, node: int) -> int:
-        return self.draw(at_temperature(self.target(node), 1.5))
+        return self.draw(self.before("target", node, at_temperature(self.target(node), 1.5)))
 
 
 @known("bonus token from a residual", BONUS, SEVERAL)

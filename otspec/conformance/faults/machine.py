@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
 
@@ -36,12 +36,15 @@ class Setting:
     draft: list[list[list[float]]]  # as those of Case
     target: list[list[list[float]]]
     sets: list[tuple[bool, ...]]  # which nodes may be there, each equally often
+    # Rows before warping, by name: see Warped
+    raw: dict[str, list[list[list[float]]]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, kind: Kind, case: Case) -> Setting:
         """Return the setting of a case."""
         sets = patterns(kind.parents) if case.uneven else [(True,) * len(kind.parents)]
-        return cls(kind, case.draft.tolist(), case.target.tolist(), sets)
+        raw = {name: rows.tolist() for name, rows in getattr(case, "raw", {}).items()}
+        return cls(kind, case.draft.tolist(), case.target.tolist(), sets, raw)
 
     @cached_property
     def below(self) -> dict[int, tuple[int, ...]]:
@@ -158,6 +161,11 @@ class Machine(Chance):
             count = many(self.kind.law, row, len(self.setting.below[node]))
             found = [child for child in found if child in self.setting.below[node][:count]]
         return found
+
+    def before(self, name: str, node: int, otherwise: Row) -> Row:
+        """Return a row before warping, where a case has any."""
+        rows = self.setting.raw.get(name)
+        return otherwise if rows is None else rows[self.variant][self.context(node)]
 
     # Its chance, and its formulas.
 
