@@ -13,7 +13,7 @@ from otspec._base.arithmetic import Array, IntArray
 from otspec.rules.shared_noise.gumbel_panels import NEGLIGIBLE, Sorted, power_rows
 
 _NODES = 16
-"""Nodes of the quadrature in each piece of time."""
+"""NodeCounts of the quadrature in each piece of time."""
 _HEAVY = 2
 """A token is heavy if its draft mass times the last time of a piece is at least 4^{−2}."""
 POWERS = 14
@@ -41,11 +41,11 @@ def integrals(tokens: Sorted, rho: Array, ends: IntArray, most: int) -> Array:
         Ascending: each node is over the tokens before this place of the order.
     most : int
     """
-    whole: Array = Nodes(tokens, rho, ends, most).terms()[0]
+    whole: Array = NodeCounts(tokens, rho, ends, most).terms()[0]
     return whole
 
 
-class Nodes:
+class NodeCounts:
     """What the integrals at nodes have in common."""
 
     parts = 1
