@@ -13,7 +13,7 @@ from otspec._base.arithmetic import Array, IntArray
 from otspec.rules.shared_noise.gumbel_panels import NEGLIGIBLE, Sorted, power_rows
 
 _NODES = 16
-"""NodeCounts of the quadrature in each piece of time."""
+"""Nodes of the quadrature in each piece of time."""
 _HEAVY = 2
 """A token is heavy if its draft mass times the last time of a piece is at least 4^{−2}."""
 POWERS = 14

@@ -31,7 +31,7 @@ _CHUNK = 1 << 20
 
 
 class NodeSlopes(NodeCounts):
-    """NodeCounts whose counts have a second part: the change if the logarithms of all p(z) grow alike.
+    """Node counts with a second part: the change if the logarithms of all p(z) grow alike.
 
     Parameters
     ----------
