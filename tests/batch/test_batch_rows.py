@@ -209,7 +209,7 @@ def test_threads_share_the_rows_of_tensors(monkeypatch):
     torch = library("torch")
     arguments = problem("recursive_rejection", 300, 0)
     wanted = batch.recursive_rejection(*arguments)
-    monkeypatch.setattr(_dispatch, "_SHARED", 1)
+    monkeypatch.setattr(_rows, "_SHARED", 1)
     monkeypatch.setattr(torch, "get_num_threads", lambda: 7)
     found = batch.recursive_rejection(*tensors(arguments))
     agree([part.numpy() for part in found], wanted)
