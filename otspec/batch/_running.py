@@ -10,7 +10,6 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from otspec._base.arguments import as_flag
-from otspec._base.compiling import unwriteable
 from otspec.batch._arguments import check_block_problem, check_problem, problem_of
 from otspec.batch._array_api import drafters, k_sequential, recursive_rejection, spechub
 from otspec.batch._array_api.library import Array, library_of
@@ -22,7 +21,7 @@ from otspec.batch._array_api.warping import Settings, probabilities
 from otspec.batch._arrays import as_grades
 from otspec.batch._dispatch import BLOCK, TREE, machine, reals_of, rows_of
 from otspec.batch._results import KINDS, Verified, VerifiedBlock, VerifiedTree
-from otspec.batch._rows import Rows
+from otspec.batch._rows import Rows, read_only
 
 Given: TypeAlias = tuple[Array, Array, Array, Array, Array | None]
 """What a rule is called with: draft, target, drafts, uniforms and mask."""
@@ -131,15 +130,15 @@ def traversed(problem: Problem, parents: tuple[int, ...], distinct: bool) -> Ver
     if rows is None:
         return traversal.verify(problem, parents, distinct)
     verify = machine("traversal").verify
-    found = rows.run(verify, *_read_only(parents), distinct, kinds=("int64",) * 3)
+    found = rows.run(verify, *_as_arrays(parents), distinct, kinds=("int64",) * 3)
     return VerifiedTree(*found)
 
 
 @lru_cache(maxsize=16)
-def _read_only(parents: tuple[int, ...]) -> tuple[Array, Array]:
+def _as_arrays(parents: tuple[int, ...]) -> tuple[Array, Array]:
     """Return the parents, and the turns of the nodes, as machine code takes them."""
-    arrays = np.array(parents), np.array([*traversal.turns(parents)], np.int64)
-    return unwriteable(arrays[0]), unwriteable(arrays[1])
+    nodes, turns = np.array(parents), np.array([*traversal.turns(parents)])
+    return read_only(nodes, np.int64, len(nodes)), read_only(turns, np.int64, len(turns), 2)
 
 
 def warped(logits: Array, settings: Settings | None) -> Array:

@@ -7,7 +7,7 @@ from batch_paths import PATHS, path, taking  # noqa: F401 # path is a fixture
 from prefix_cuts import least, touching
 
 from otspec import batch
-from otspec.batch import _dispatch, _running
+from otspec.batch import _rows, _running
 from otspec.batch._array_api import sorted_rows
 from otspec.batch._dispatch import machine
 
