@@ -6,7 +6,7 @@ from otspec.blocks.token_verification import TokenVerification
 from otspec.blocks.block_verification import BlockVerification
 from otspec.blocks.block_verification_preprint import BlockVerificationPreprint
 from otspec.blocks.base import BlockRule, Outcome
-from otspec.blocks.carry_over import CarryOverVerification
+from otspec.blocks.carrying.carry_over import CarryOverVerification
 from otspec.blocks.comparison import BlockComparison, compare_block_rules
 from otspec.blocks.decoding import Decoded, decode, decoded_after, decoded_law
 from otspec.blocks.drafted_tree import DraftedTree
@@ -29,6 +29,7 @@ from otspec.blocks.trees.verifiers.base import TreeRule
 from otspec.blocks.trees.verifiers.draft_selection import DraftSelection
 from otspec.blocks.trees.verifiers.first_highest_path import FirstHighestPath
 from otspec.blocks.trees.verifiers.greedy_multi_path import GreedyMultiPath
+from otspec.blocks.trees.verifiers.planned_tree import PlannedTree
 from otspec.blocks.trees.verifiers.program_tree import ProgramTree
 from otspec.blocks.trees.verifiers.table import TREE_VERIFIERS
 from otspec.blocks.trees.verifiers.token_rules import TREE_RULES
@@ -67,6 +68,7 @@ __all__ = [
     "LongRun",
     "Outcome",
     "PlannedBlock",
+    "PlannedTree",
     "ProgramTree",
     "Seconds",
     "Shape",

@@ -192,14 +192,18 @@ def check(
     their beginning. Its texts are made of its own blocks, without the target. Where rows have fewer
     drafts, the draft's row after the last one is there, too.
 
+    A verifier may warp logits itself: it takes ``draft_logits``, ``target_logits``, settings such
+    as ``temperature`` or, for each row, ``temperatures``, with ``draft_`` before them the draft's,
+    and ``allowed``, the mask of a grammar; see the page on conformance.
+
     In pipeline mode an engine for tokens takes ``draft`` and ``target`` or ``draft_logits`` and
     ``target_logits``, shape (B, V), and ``k``; it returns tokens (B,), alone or with its drafts
     (B, k) and the accepted index. One for blocks or trees takes the models ``draft`` and
     ``target``, ``prompts`` (B, 1), ``length`` T, ``block`` (how deep a step drafts) or
     ``parents``, and returns texts (B, T) without their prompts. ``model(texts)`` gives rows
     (B, V), ``model.rows(texts)`` and ``model.logits(texts)`` those after each token, (B, t, V).
-    Both may take ``temperature``, ``top_k`` and ``top_p``, which the target's law then has.
-    Randomness is ``rng``, ``generator`` or ``seed``. See :func:`one_by_one` for an engine of
+    Both may take ``temperature``, ``top_k``, ``top_p`` and ``min_p``, which the target's law then
+    has. Randomness is ``rng``, ``generator`` or ``seed``. See :func:`one_by_one` for an engine of
     single texts.
 
     With ``same_seed`` randomness is ``seed``, one for all rows, or ``seeds``, (B,).

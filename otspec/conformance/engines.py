@@ -20,9 +20,7 @@ from otspec.conformance.cases.calling import Verifier
 from otspec.conformance.cases.cases import Case
 from otspec.conformance.cases.drafting import Sample
 from otspec.conformance.cases.kinds import Kind
-
-WARPS = ("temperature", "top_k", "top_p")
-"""Options of warping that an engine may take."""
+from otspec.conformance.cases.warping import NEUTRAL, WARPS
 
 
 class SmallModel:
@@ -72,7 +70,7 @@ class Engine(Verifier):
 
     def arrays(self, kind: Kind, case: Case, sample: Sample) -> dict[str, Any]:
         """Return what it asks for, but for randomness."""
-        neutral = {"temperature": 1.0, "top_k": case.vocabulary, "top_p": 1.0}
+        neutral = NEUTRAL | {"top_k": case.vocabulary}
         made: dict[str, Any] = neutral | {
             "k": len(kind.parents),
             "length": kind.length,

@@ -52,7 +52,7 @@ class Followed(Randomness):
         if name == "generator":
             return self.form.generator(0)
         if name == "seed":
-            return 0
+            return self.seed
         if name == "rng":
             return FollowedGenerator()
         if self.form.library == "torch":
@@ -141,8 +141,8 @@ def exact_counts(
     """
     law = no_answers(kind, case)
     for drafted in drafted_ways(kind, case):
-        sample = _sample(drafted, case)
-        for answer, chance in _answers(verifier, kind, case, sample, least, deadline):
+        sample = sample_of(drafted, case)
+        for (answer,), chance in answers(verifier, kind, case, sample, least, deadline):
             try:
                 read = read_answer(answer, kind, case, sample, marked)
             except FaultError as fault:
@@ -213,33 +213,41 @@ def _put(values: tuple[Any, ...], places: Any, new: Any) -> tuple[Any, ...]:
     return tuple(changed)
 
 
-def _sample(drafted: Drafted, case: Case) -> Sample:
+def sample_of(drafted: Drafted, case: Case) -> Sample:
+    """Return one row of drafts."""
     drafts = np.array([drafted.drafts], dtype=np.intp)
     return Sample(
         np.array([drafted.variant]), drafts, case.places[drafts], np.array([drafted.there])
     )
 
 
-def _answers(
-    verifier: Verifier, kind: Kind, case: Case, sample: Sample, least: float, deadline: float
-) -> Iterator[tuple[Any, float]]:
-    """Yield what the verifier can answer, in NumPy's arrays, and how likely."""
+def answers(
+    verifier: Verifier,
+    kind: Kind,
+    case: Case,
+    sample: Sample,
+    least: float,
+    deadline: float = math.inf,
+    calls: int = 1,
+) -> Iterator[tuple[list[Any], float]]:
+    """Yield what the verifier can answer in some calls, in NumPy's arrays, and how likely."""
     makes: list[Any] = []
     raised: list[float] = []
 
     def answer() -> Any:
         if time.monotonic() > deadline:
             raise OutOfTimeError
-        given = verifier.given(
-            kind, case, sample, Followed(verifier.form, np.random.default_rng(0), 0)
-        )
-        try:
-            found = verifier.raw(given)
-        except Exception:
-            raised.append(float(current().mass))
-            raise
-        makes.append(_maker(found))
-        return found
+        found = []
+        for call in range(calls):
+            chances = Followed(verifier.form, np.random.default_rng(0), call)
+            given = verifier.given(kind, case, sample, chances)
+            try:
+                found.append(verifier.raw(given))
+            except Exception:
+                raised.append(float(current().mass))
+                raise
+        makes.append(_maker(found[0]))
+        return tuple(found)
 
     law, crash = attempt(partial(exact_law, answer, least=least))
     if crash is not None:
@@ -254,7 +262,7 @@ def _answers(
             crash.traceback,
         )
     for found, chance in law.items():
-        yield makes[0](found), float(chance)
+        yield [makes[0](each) for each in found], float(chance)
 
 
 def _maker(answer: Any) -> Any:

@@ -40,6 +40,7 @@ NOT_WALKED = {
     "Knots": "a search, which prefixes are added to",
     "Quantity": "what an exact number and an estimate share",
     "Ordered": "a part of a Pair, which is walked",
+    **dict.fromkeys(("NodePlan", "Order"), "a part of a PlannedTree, which is walked"),
     **dict.fromkeys(("LastToFirst", "Traversal"), "a program, which rules have"),
     "Growing": "a tree that is being drafted, which nodes are added to",
     **dict.fromkeys(

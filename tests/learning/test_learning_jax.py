@@ -43,7 +43,8 @@ def checked(loss, logits):
 
 
 @pytest.mark.parametrize(
-    ("law", "k"), [("iid", 1), ("iid", 3), ("without-replacement", 3), ("hub", 2)]
+    ("law", "k"),
+    [("iid", 1), ("iid", 3), ("without-replacement", 3), ("hub", 2), ("top-plus-one", 3)],
 )
 def test_losses_of_the_optimum(law, k, wide):
     logits, target = rows((2, 9), seed=k)

@@ -37,7 +37,7 @@ from otspec.cli.shared.run_paths import (
     source_options,
     sources_of,
 )
-from otspec.cli.shared.signals import ending_in_order
+from otspec.cli.shared.signals import raise_on_signals
 from otspec.cli.shared.trees import read_tree
 from otspec.cli.shared.warpings import Drawn, drawn_options, warping_options
 from otspec.datasets.english_letters import logged_file
@@ -108,11 +108,11 @@ def advise(
 ) -> int:
     """Which draft law, rule and tree are fastest, from logs and costs.
 
-    FILES are {files}, or {pairs}, DRAFT.npy+TARGET.npy+TOKENS.npy, with the logits of both models
-    and draft_tokens, the drafted blocks, or target_tokens, texts of the target. Without any, 40
-    texts of the letters are read, a small pair of models that ships with the package.
+    FILES are {files}, or {pairs}, DRAFT.npy+TARGET.npy+TOKENS.npy. They hold the logits of both
+    models, and draft_tokens (drafted blocks) or target_tokens (texts of the target). The default is
+    40 texts of the letters, a small pair of models that ships with the package.
 
-    Pooled selection of distinct drafts takes the most time: --rule names others.
+    Pooled selection without replacement takes most of the time: --rule names others.
 
     Exit status: 0 fine, 1 some chunks were skipped, or a picture, the report or the table
     could not be written after the results, 2 bad input.
@@ -125,7 +125,7 @@ def advise(
     own = [read_tree(tree, "--tree") for tree in trees]
     costs = (as_seconds(draft_cost, "--draft-cost"), as_seconds(target_cost, "--target-cost"))
     search = Search.of(*costs, nodes, widest, rules or None, own, total_variation)
-    with ending_in_order(), _sources(files, kind) as named:
+    with raise_on_signals(), _sources(files, kind) as named:
         sources = drawn.sources(named)
         work = work_on(sources, search, depth, warpings, drawn.how(sources, warpings))
         with place.run(sources, work, workers) as run:

@@ -6,8 +6,6 @@ from dataclasses import dataclass, replace
 from itertools import cycle
 from typing import Any
 
-import numpy as np
-
 from otspec._base.frozen import Frozen
 from otspec.conformance.cases.adjusting import placed
 from otspec.conformance.cases.arrays import Form, plain
@@ -23,8 +21,10 @@ from otspec.conformance.cases.library import (
     differing_cases,
     needs_lengths,
     plain_cases,
+    settings_cases,
     text_cases,
 )
+from otspec.conformance.cases.warping import WARPINGS, clear, of_logits
 from otspec.conformance.engines import Engine, TextEngine, TokenEngine, logits_of
 from otspec.conformance.evidence.batches import (
     KernelBatches,
@@ -35,17 +35,7 @@ from otspec.conformance.evidence.batches import (
 )
 from otspec.conformance.evidence.dependence import CallPairs, DraftPairs, Pairs, RowPairs, SlotPairs
 from otspec.conformance.evidence.statistics import Statistic
-from otspec.warping import warped
 
-WARPINGS: tuple[dict[str, Any], ...] = (
-    {"temperature": 0.6},
-    {"temperature": 1.5, "top_k": 2},
-    {"top_p": 0.7},
-    {},
-    {"top_k": 3},
-    {"temperature": 2.0, "top_p": 0.8},
-)
-"""Options of warping, of which each case has those that an engine takes."""
 MANY_ROWS = 1 << 16
 """The rows of one call that come before those that are counted: more than 16 bits count."""
 DEPENDENT: tuple[type[Pairs], ...] = (RowPairs, SlotPairs, CallPairs)
@@ -58,8 +48,6 @@ SPECIAL = {
     "long": "an index of rows or entries that overflows in a long call",
 }
 """What a verifier does that is wrong on such cases alone."""
-CLEAR = 0.02
-"""How far top-p is from where it would keep another token, and the last kept from the next."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,6 +124,7 @@ def kernel_tasks(verifier: Verifier, kind: Kind, vocabulary: int, entries: int) 
         )
     return [
         *_cases(verifier, kind, cases, vocabulary),
+        *_cases(verifier, kind, _settings(verifier, kind), vocabulary),
         *(
             Task(verifier, kind, case, case, StepBatches)
             for case in step_cases(kind, uneven)
@@ -149,6 +138,13 @@ def kernel_tasks(verifier: Verifier, kind: Kind, vocabulary: int, entries: int) 
 
 def _cases(verifier: Verifier, kind: Kind, cases: list[Case], vocabulary: int) -> list[Task]:
     return [Task(verifier, kind, case, case, large=case.vocabulary >= vocabulary) for case in cases]
+
+
+def _settings(verifier: Verifier, kind: Kind) -> list[Case]:
+    """Return the cases of settings and masks, if a verifier takes any and ends with one token."""
+    if verifier.corrects:
+        return []
+    return settings_cases(kind, tuple(verifier.wanted), verifier.uneven)
 
 
 def _shared(kind: Kind, uneven: bool) -> list[Case]:
@@ -212,7 +208,7 @@ def engine_tasks(
     ]
     return [
         _warped(task, engine, options)
-        for task, options in zip(tasks, cycle(WARPINGS), strict=False)
+        for task, options in zip(tasks, cycle((*WARPINGS, {})), strict=False)
     ]
 
 
@@ -225,28 +221,12 @@ def _warped(task: Task, engine: Engine, options: dict[str, Any]) -> Task:
         if name in engine.wanted
     }
     logits = plain(engine.form.probabilities(logits_of(task.case.target))).astype(float)
-    if not _clear(logits, taken):
+    if not clear(logits, taken):
         taken = {name: value for name, value in taken.items() if name == "temperature"}
     # Of tokens that share a symbol's probability warping leaves other shares.
     if not taken or task.case.sizes.max() > 1:
         return task
     words = ", ".join(f"{name} {value}" for name, value in taken.items())
     name = f"{task.case.name}, {words}"
-    law = replace(task.case, target=_of_logits(logits, taken), name=name)
+    law = replace(task.case, target=of_logits(logits, taken), name=name)
     return replace(task, verifier=replace(engine, options=taken), law=law)
-
-
-def _of_logits(logits: Any, options: dict[str, Any]) -> Any:
-    heat = options.get("temperature", 1.0)
-    return warped(np, logits, heat, options.get("top_k"), options.get("top_p"))
-
-
-def _clear(logits: Any, options: dict[str, Any]) -> bool:
-    """Return whether rounding, and the order of equal tokens, makes no difference."""
-    kept = _of_logits(logits, options) > 0
-    if "top_p" in options:
-        for share in (options["top_p"] - CLEAR, options["top_p"] + CLEAR):
-            if ((_of_logits(logits, options | {"top_p": share}) > 0) != kept).any():
-                return False
-    least = np.where(kept, logits, np.inf).min(axis=-1)
-    return bool((np.where(kept, -np.inf, logits).max(axis=-1) < least - CLEAR).all())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
 
@@ -21,7 +21,7 @@ TEXT = -1
 """Stands in the place of a node for the text before the drafts."""
 
 
-class Told(NamedTuple):
+class MarkedText(NamedTuple):
     """What a verifier says: the mark, and the symbols up to its token, n for none of them."""
 
     mark: int
@@ -36,12 +36,15 @@ class Setting:
     draft: list[list[list[float]]]  # as those of Case
     target: list[list[list[float]]]
     sets: list[tuple[bool, ...]]  # which nodes may be there, each equally often
+    # Rows before warping, by name: see Warped
+    raw: dict[str, list[list[list[float]]]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, kind: Kind, case: Case) -> Setting:
         """Return the setting of a case."""
         sets = patterns(kind.parents) if case.uneven else [(True,) * len(kind.parents)]
-        return cls(kind, case.draft.tolist(), case.target.tolist(), sets)
+        raw = {name: rows.tolist() for name, rows in getattr(case, "raw", {}).items()}
+        return cls(kind, case.draft.tolist(), case.target.tolist(), sets, raw)
 
     @cached_property
     def below(self) -> dict[int, tuple[int, ...]]:
@@ -159,6 +162,11 @@ class Machine(Chance):
             found = [child for child in found if child in self.setting.below[node][:count]]
         return found
 
+    def before(self, name: str, node: int, otherwise: Row) -> Row:
+        """Return a row before warping, where a case has any."""
+        rows = self.setting.raw.get(name)
+        return otherwise if rows is None else rows[self.variant][self.context(node)]
+
     # Its chance, and its formulas.
 
     def choose(self, masses: Any) -> int:
@@ -231,7 +239,7 @@ class Machine(Chance):
         """Draw the token after a node without children."""
         return self.draw(self.target(node))
 
-    def told(self, found: Any) -> Told:
+    def marked(self, found: Any) -> MarkedText:
         """Return what the verifier says where its program found a node, and weights after it."""
         node, weights = found if isinstance(found, tuple) else (found, None)
         whole = weights is None or not self.children(node)
@@ -242,12 +250,12 @@ class Machine(Chance):
         """Return the nodes from the text to a node."""
         return () if node == TEXT else (*self.path(self.kind.parents[node]), node)
 
-    def answer(self, node: int, token: int) -> Told:
+    def answer(self, node: int, token: int) -> MarkedText:
         """Return what the verifier says: the last kept node, and the token."""
         if self.kind.name == "tokens":
             same = [child for child in range(node) if self.token(child) == self.token(node)]
-            return Told(min([node, *same]) + 1, (token,))
-        return Told(node + 1, (*map(self.token, self.path(node)), token))
+            return MarkedText(min([node, *same]) + 1, (token,))
+        return MarkedText(node + 1, (*map(self.token, self.path(node)), token))
 
 
 def normalised(weights: Row, fallback: Row) -> Row:
