@@ -65,6 +65,7 @@ NOT_WALKED = {
             "KernelBatches",
             "StepBatches",
             "SingleRows",
+            "BesideRejected",
             "RowPairs",
             "SlotPairs",
             "DraftPairs",
@@ -80,7 +81,9 @@ NOT_WALKED = {
         "hold or return programs, which are functions that do not pickle",
     ),
     **dict.fromkeys(("BlockReader", "TextRows", "LoggedText"), "read a file as they are looked at"),
-    "Advice": "answers with data frames, which compare with nothing",
+    **dict.fromkeys(
+        ("Advice", "LoadAdvice"), "answers with data frames, which compare with nothing"
+    ),
     "FinishedRun": "answers with a lazy frame, which compares with nothing",
     "SmallModel": "a model that an engine is handed",
     "Looked": "a protocol",
