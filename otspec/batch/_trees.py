@@ -18,11 +18,11 @@ from otspec.batch._arguments import (
 )
 from otspec.batch._array_api.library import Array, Library, library_of, quietly
 from otspec.batch._array_api.problem import Problem
-from otspec.batch._array_api.sequences import by_depth, traversal
+from otspec.batch._array_api.sequences import by_depth
 from otspec.batch._arrays import as_grades
 from otspec.batch._calls import completed, selected
 from otspec.batch._results import Verified, VerifiedTree
-from otspec.batch._running import RULES
+from otspec.batch._running import RULES, traversed
 
 
 def tree_verification(
@@ -198,7 +198,7 @@ def traversal_verification(
         draft, target, drafts = completed(partial, draft, target, drafts)
         library = check_tree_problem(shape, numbers, mask, checked, draft, target, drafts, uniforms)
         problem = problem_of(library, draft, target, drafts, uniforms, mask, checked)
-        return traversal.verify(problem, shape.parents, as_flag(distinct, "distinct"))
+        return traversed(problem, shape.parents, as_flag(distinct, "distinct"))
 
 
 @dataclass(frozen=True)
