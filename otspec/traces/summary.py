@@ -152,7 +152,7 @@ def price_of_independence(rows: Sequence[Compared]) -> Iterator[str]:
     ]
     if clauses:
         yield (
-            "The price of an output that no draft changes, in points below the optimum: "
+            "The price of an output that does not depend on the drafts, in points below the optimum: "
             f"{listed(clauses, 'and')}."
         )
 

@@ -100,7 +100,7 @@ EVERY_RULE = (
     "k-sequential, recursive rejection, importance sampling, naive sampling, pooled selection and "
     "shared noise (lists)"
 )
-PRICE = "The price of an output that no draft changes, in points below the optimum: "
+PRICE = "The price of an output that does not depend on the drafts, in points below the optimum: "
 
 
 @pytest.mark.parametrize(

@@ -231,7 +231,10 @@ def _print(
     names = sources[0].name if len(sources) == 1 else f"{len(sources):,} files"
     say(f"Accept lengths of {texts:,} {kind} of {names} ({target}{apart})")
     print_table(_COLUMNS, [_cells(row) for row in rows], text=2)
-    say("", "Calls that keep at least so many drafted tokens, and of those that keep one less")
+    say(
+        "",
+        "Share of calls that keep at least so many drafted tokens (in brackets: of those that keep at least one less)",
+    )
     positions = range(1, max(row.lengths.depth for row in rows) + 1)
     print_table(("tree", "rule", *map(str, positions)), [_levels(row) for row in rows], text=2)
     say()
