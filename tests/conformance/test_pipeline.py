@@ -67,6 +67,7 @@ WRONG = {
     "EatenToken": {THIRD},
     "AfterRejectedDraft": {SECOND},
     "PaddedEnd": {TEXT},
+    "UnverifiedEnd": {TEXT},
     "TargetInPlaceOfResidual": {FIRST},
     "ResidualOfFirstPlace": {SECOND},
     "NearlyCertain": {FIRST, SECOND},
