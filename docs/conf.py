@@ -50,6 +50,7 @@ copybutton_prompt_is_regexp = True
 copybutton_copy_empty_lines = False
 _BRAND = ("color-brand-primary", "color-brand-content", "color-brand-visited")
 html_theme = "furo"
+pygments_dark_style = "a11y-high-contrast-dark"  # of which check_site.py finds no color too faint
 html_title = "otspec"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]

@@ -22,7 +22,7 @@ SEED = 0
 SIMULATED = RecursiveRejectionWithoutReplacement.title
 
 
-@item("spechub_fig9", "SpecHub, figure 9", size=(5.0, 2.6), seed=SEED, traced=True)
+@item("spechub_fig9", "SpecHub, figure 9", size=(7.0, 2.8), seed=SEED, traced=True)
 class Decay(Picture):
     """Means over the positions of the trace.
 

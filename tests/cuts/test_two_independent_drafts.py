@@ -259,3 +259,19 @@ def test_a_full_vocabulary_takes_a_few_sorts():
     assert (len(search.points) <= 20, len(search.lines)) == (True, 0)
     mixture = otspec.rules.PriorityMixture(law, target, gap=1e-3, pools=128).mixture
     assert mixture.accepted - 1e-9 <= 1 + search.least <= mixture.bound + 1e-9
+
+
+def test_the_sets_of_rising_prices_are_no_chain():
+    weights_of = (
+        (28, 4, 17, 72, 7, 337, 40, 129, 46, 181, 141),
+        (10, 32, 159, 5, 2, 32, 187, 520, 28, 19, 5),
+        (3, 262, 9, 13, 18, 227, 10, 54, 110, 289, 3),
+    )
+    laws = [np.array([Fraction(w, sum(row)) for w in row]) for row in weights_of]
+    search, found = _Search(*laws), []
+    for sigma in (Fraction(213, 1000), Fraction(359, 1000)):
+        reach = sigma * (laws[0] + laws[1]) - 2 * laws[2]
+        (members,), _ = search._balance(reach, reach)
+        found.append(np.flatnonzero(members).tolist())
+    # Token 2 joins before token 3 does, and leaves when 3 and 7 come.
+    assert found == [[0, 2, 6, 10], [0, 3, 6, 7, 10]]

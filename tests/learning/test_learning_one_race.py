@@ -44,7 +44,7 @@ def near_ties(draft, target):
 def test_values_and_gradients_are_the_fractions():
     """Tolerance: a few hundred roundings, and 1e-14 of the quadrature for each token."""
     compared = 0
-    for i, (draft, target) in enumerate(random_pairs(24, seed=5, largest=5)):
+    for i, (draft, target) in enumerate(random_pairs(16, seed=5, largest=5)):
         k = min(len(draft), 2 + i % 3)
         units = np.eye(len(draft), dtype=int).tolist()
         exact = [lost(draft, target, k, unit) for unit in units]
@@ -58,7 +58,7 @@ def test_values_and_gradients_are_the_fractions():
             slopes = [float(each.slope) for each in exact]
             np.testing.assert_allclose(logits.grad, slopes, atol=1e-12)
             compared += len(draft) > 2
-    assert compared > 8
+    assert compared > 5
 
 
 @pytest.mark.parametrize("k", [2, 4])
