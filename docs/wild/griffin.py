@@ -1,0 +1,21 @@
+"""hsj576/GRIFFIN: the verification of trees."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from checkout import Checkout
+from verdict import main, of_posterior
+
+FILE = "model/utils.py"
+
+
+def wrapped(checkout: Checkout) -> Any:
+    """Return the function."""
+    return checkout.load(FILE, "evaluate_posterior").evaluate_posterior
+
+
+CASES = [of_posterior("evaluate_posterior, warped", FILE, "evaluate_posterior", wrapped)]
+
+if __name__ == "__main__":
+    main("hsj576/GRIFFIN", "b27cfb96352a14a148d56ceb30aae005e1e43aea", *CASES)
