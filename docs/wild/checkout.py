@@ -1,7 +1,6 @@
 """Functions of somebody's checkout by file and name, without importing their package."""
 
 from __future__ import annotations
-
 import __future__
 
 import ast

@@ -22,8 +22,8 @@ NEAR = 1e-5
 
 
 def fraction(value: float) -> Fraction:
-    """Return the fraction of denominator 1000 at most that a float is but for rounding."""
-    exact = Fraction(float(value)).limit_denominator(1000)
+    """Return the fraction of denominator 2000 at most that a float is but for rounding."""
+    exact = Fraction(float(value)).limit_denominator(2000)
     if abs(float(exact) - float(value)) > NEAR:
         raise ValueError(f"{value} is near no fraction of a small denominator")
     return exact
@@ -125,9 +125,7 @@ def drawing(draws: Draws) -> Iterator[None]:
         numbers = [draws.race(rows.shape[1]) for _ in rows]
         return tensor.copy_(torch.tensor(numbers, dtype=torch.float64).view(tensor.shape))
 
-    def multinomial(
-        weights: Any, num_samples: int = 1, replacement: bool = False, **_: Any
-    ) -> Any:
+    def multinomial(weights: Any, num_samples: int = 1, replacement: bool = False, **_: Any) -> Any:
         rows = weights.reshape(-1, weights.shape[-1]).tolist()
         drawn = [
             draws.several([fraction(weight) for weight in row], num_samples, replacement)
@@ -140,16 +138,23 @@ def drawing(draws: Draws) -> Iterator[None]:
         return [population[index] for index in draws.several(each, k, replacement=True)]
 
     def choice(a: Any, size: None = None, replace: bool = True, p: Any = None) -> Any:
-        assert size is None and replace, "only one token at a time"
+        if size is not None or not replace:
+            raise ValueError("only one token at a time")
         values = np.arange(a) if np.ndim(a) == 0 else np.asarray(a)
-        return values[draws.choose([fraction(w) for w in (p if p is not None else [1] * len(values))])]
+        return values[
+            draws.choose([fraction(w) for w in (p if p is not None else [1] * len(values))])
+        ]
 
     def some(size: int | None = None, *_: Any) -> Any:
         return draws.uniform() if size is None else np.array([draws.uniform() for _ in range(size)])
 
     replaced = (
         (torch, "rand", rand),
-        (torch, "rand_like", lambda tensor, dtype=None, **_: rand(tensor.shape, dtype=dtype or tensor.dtype)),
+        (
+            torch,
+            "rand_like",
+            lambda tensor, dtype=None, **_: rand(tensor.shape, dtype=dtype or tensor.dtype),
+        ),
         (torch.Tensor, "uniform_", lambda tensor, *_: fill(tensor)),
         (torch.Tensor, "exponential_", exponential),
         (torch, "multinomial", multinomial),

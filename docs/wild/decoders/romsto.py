@@ -6,8 +6,10 @@ from typing import Any
 
 from checkout import Checkout
 from instances import TWO, Model, TableModel
-from verdict import Case, main
+from verdict import Case
 
+REPOSITORY = "romsto/Speculative-Decoding"
+COMMIT = "db7db67604359d0380c330c240c276ec1f85ba65"
 FILE = "sampling/speculative_decoding.py"
 
 
@@ -28,6 +30,3 @@ def wrapped(checkout: Checkout) -> Any:
 
 
 CASES = [Case("speculative_generate", FILE, "speculative_generate", "pipeline", TWO, 3, wrapped)]
-
-if __name__ == "__main__":
-    main("romsto/Speculative-Decoding", "db7db67604359d0380c330c240c276ec1f85ba65", *CASES)

@@ -1,13 +1,15 @@
-"""HArmonizedSS/HASS: the verification of trees."""
+"""SafeAILab/EAGLE: EAGLE-2 and EAGLE-3, the verification of trees."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from checkout import Checkout
-from verdict import main, of_posterior
+from verdict import of_posterior
 
-FILE = "model/utils.py"
+REPOSITORY = "SafeAILab/EAGLE"
+COMMIT = "cb7e0841fe0c206c6ed74a197ad5e2a1f13f5a2b"
+FILE = "eagle/model/utils.py"
 
 
 def wrapped(checkout: Checkout) -> Any:
@@ -16,6 +18,3 @@ def wrapped(checkout: Checkout) -> Any:
 
 
 CASES = [of_posterior("evaluate_posterior, warped", FILE, "evaluate_posterior", wrapped)]
-
-if __name__ == "__main__":
-    main("HArmonizedSS/HASS", "38922e43fec95f0bd2993f33aaa6ee82371741a5", *CASES)

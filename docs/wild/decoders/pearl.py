@@ -8,8 +8,10 @@ from typing import Any
 import torch
 from checkout import Checkout
 from instances import TWO, Model, TableModel
-from verdict import Case, main
+from verdict import Case
 
+REPOSITORY = "smart-lty/ParallelSpeculativeDecoding"
+COMMIT = "5a6f3690118aabc101cc3e812f1d8d689c634fc3"
 FILE = "src/engine.py"
 FUNCTION = "Decoding.speculative_decoding"
 
@@ -32,6 +34,3 @@ def wrapped(checkout: Checkout) -> Any:
 
 
 CASES = [Case("speculative_decoding", FILE, FUNCTION, "pipeline", TWO, 3, wrapped)]
-
-if __name__ == "__main__":
-    main("smart-lty/ParallelSpeculativeDecoding", "5a6f3690118aabc101cc3e812f1d8d689c634fc3", *CASES)

@@ -8,8 +8,10 @@ from typing import Any
 import torch
 from checkout import Checkout
 from instances import of_block, padded
-from verdict import main, of_verifier
+from verdict import of_verifier
 
+REPOSITORY = "tanishqkumar/ssd"
+COMMIT = "6ed3022256dd7661e0ad53356f1eccda6239340f"
 FILE = "ssd/utils/verify.py"
 
 
@@ -28,8 +30,8 @@ def wrapped(checkout: Checkout, *, hit: bool) -> Any:
 
 CASES = [
     of_verifier(name, FILE, "verify", partial(wrapped, hit=hit), of_block, kind="block")
-    for name, hit in (("verify, drafts of a cache hit", True), ("verify, after a cache miss", False))
+    for name, hit in (
+        ("verify, drafts of a cache hit", True),
+        ("verify, after a cache miss", False),
+    )
 ]
-
-if __name__ == "__main__":
-    main("tanishqkumar/ssd", "6ed3022256dd7661e0ad53356f1eccda6239340f", *CASES)

@@ -7,8 +7,10 @@ from typing import Any
 import torch
 from checkout import Checkout
 from instances import TWO, Model, TableModel
-from verdict import Case, main
+from verdict import Case
 
+REPOSITORY = "shreyansh26/Speculative-Sampling"
+COMMIT = "81fb3b2720dfc0725ac688f485da9dfbc3c02e22"
 FILE = "speculative_sampling.py"
 
 
@@ -26,6 +28,3 @@ def wrapped(checkout: Checkout) -> Any:
 
 
 CASES = [Case("speculative_sampling", FILE, "speculative_sampling", "pipeline", TWO, 3, wrapped)]
-
-if __name__ == "__main__":
-    main("shreyansh26/Speculative-Sampling", "81fb3b2720dfc0725ac688f485da9dfbc3c02e22", *CASES)

@@ -7,8 +7,10 @@ from typing import Any
 import torch
 from checkout import Checkout
 from instances import WARPED, of_block, padded
-from verdict import Case, main
+from verdict import Case
 
+REPOSITORY = "hemingkx/SWIFT"
+COMMIT = "88caed753c601a718c8ac39bb48c52fd6ef62025"
 FILE = "model/swift/utils.py"
 FUNCTION = "evaluate_posterior"
 
@@ -22,16 +24,30 @@ def wrapped(checkout: Checkout, *, heat: float) -> Any:
         given = target.log() / heat, candidates, lambda _, logits: logits * heat
         chance = draft[0].gather(1, candidates.T[1:])
         chances = torch.nn.functional.pad(chance, (1, 0), value=1.0)
-        _, kept, weights = code.evaluate_posterior(*given, chances, [draft[0]], [[0, 0]], candidates, [[[], []]])
+        _, kept, weights = code.evaluate_posterior(
+            *given, chances, [draft[0]], [[0, 0]], candidates, [[[], []]]
+        )
         return padded([*drafts[0, :kept], weights.multinomial(1)], 2)
 
     return verify
 
 
 CASES = [
-    Case(name, FILE, FUNCTION, "exact", WARPED, 2, lambda checkout, heat=heat: of_block(wrapped(checkout, heat=heat), 1), lambda checkout, heat=heat: (wrapped(checkout, heat=heat), {"kind": "block", "shape": 1, "arrays": "torch", "rounding": 1e-5}))
-    for name, heat in (("evaluate_posterior, temperature 1", 1), ("evaluate_posterior, temperature 1/2", 2))
+    Case(
+        name,
+        FILE,
+        FUNCTION,
+        "exact",
+        WARPED,
+        2,
+        lambda checkout, heat=heat: of_block(wrapped(checkout, heat=heat), 1),
+        lambda checkout, heat=heat: (
+            wrapped(checkout, heat=heat),
+            {"kind": "block", "shape": 1, "arrays": "torch", "rounding": 1e-5},
+        ),
+    )
+    for name, heat in (
+        ("evaluate_posterior, temperature 1", 1),
+        ("evaluate_posterior, temperature 1/2", 2),
+    )
 ]
-
-if __name__ == "__main__":
-    main("hemingkx/SWIFT", "88caed753c601a718c8ac39bb48c52fd6ef62025", *CASES)

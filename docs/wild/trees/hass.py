@@ -1,12 +1,14 @@
-"""hsj576/GRIFFIN: the verification of trees."""
+"""HArmonizedSS/HASS: the verification of trees."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from checkout import Checkout
-from verdict import main, of_posterior
+from verdict import of_posterior
 
+REPOSITORY = "HArmonizedSS/HASS"
+COMMIT = "38922e43fec95f0bd2993f33aaa6ee82371741a5"
 FILE = "model/utils.py"
 
 
@@ -16,6 +18,3 @@ def wrapped(checkout: Checkout) -> Any:
 
 
 CASES = [of_posterior("evaluate_posterior, warped", FILE, "evaluate_posterior", wrapped)]
-
-if __name__ == "__main__":
-    main("hsj576/GRIFFIN", "b27cfb96352a14a148d56ceb30aae005e1e43aea", *CASES)

@@ -7,9 +7,11 @@ from typing import Any
 
 import torch
 from checkout import Checkout
-from instances import DISTINCT, Model, completed, tensor
-from verdict import Case, main
+from instances import DISTINCT, Instance, Model, completed, rows, tensor
+from verdict import Case
 
+REPOSITORY = "MasterGodzilla/Speculative_decoding_OT"
+COMMIT = "7d592b70e954bb1fb48516a5628f9c3439645464"
 FILE = "EAGLE/eagle/model/utils.py"
 FUNCTION = "evaluate_posterior"
 
@@ -20,8 +22,8 @@ def wrapped(checkout: Checkout, *, mode: str) -> Any:
     drawn = checkout.load("EAGLE/eagle/model/cnets.py", "Model.sample")
 
     def generate(draft: Model, target: Model, length: int) -> Any:
-        rows = tensor(draft, [()])
-        tokens, chances, op = drawn.sample(None, rows.log(), lambda _, x: x, 2, mode)
+        row = tensor(draft, [()])
+        tokens, chances, op = drawn.sample(None, row.log(), lambda _, x: x, 2, mode)
         candidates = torch.nn.functional.pad(tokens.T, (1, 0))
         logits = tensor(target, [(), ()]).log().expand(2, 2, -1)
         cart = torch.nn.functional.pad(chances.T, (1, 0), value=1.0)
@@ -35,9 +37,18 @@ def wrapped(checkout: Checkout, *, mode: str) -> Any:
 
 
 CASES = [
-    Case(f"{FUNCTION}, mode {mode}", FILE, FUNCTION, "pipeline", DISTINCT, 1, partial(wrapped, mode=mode))
+    Case(
+        f"{FUNCTION}, mode {mode}",
+        FILE,
+        FUNCTION,
+        "pipeline",
+        DISTINCT,
+        1,
+        partial(wrapped, mode=mode),
+    )
     for mode in ("RRS", "RRS_wo_replacement", "spechub")
 ]
-
-if __name__ == "__main__":
-    main("MasterGodzilla/Speculative_decoding_OT", "7d592b70e954bb1fb48516a5628f9c3439645464", *CASES)
+CERTAIN = Instance(rows(*["1/2 1/2"] * 2), rows(*["1499/1500 1/1500"] * 2), 2)
+CASES.append(
+    CASES[-1]._replace(name=f"{FUNCTION}, mode spechub, a certain target", instance=CERTAIN)
+)

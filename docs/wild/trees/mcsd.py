@@ -7,8 +7,10 @@ from typing import Any
 
 from checkout import Checkout
 from instances import DISTINCT, THREE, of_tokens
-from verdict import main, of_verifier
+from verdict import of_verifier
 
+REPOSITORY = "NJUNLP/MCSD"
+COMMIT = "8aadd6501a9e987ba5fca6cc8f9ad5949e480ec7"
 FILE = "MCSD/inference/strategies.py"
 
 
@@ -37,8 +39,9 @@ CASES = [
         shape=2,
         distinct=distinct,
     )
-    for name, distinct in (("_MCSSwReplacement", False), ("_MCSSwoReplacement", True), ("_MCNS", False))
+    for name, distinct in (
+        ("_MCSSwReplacement", False),
+        ("_MCSSwoReplacement", True),
+        ("_MCNS", False),
+    )
 ]
-
-if __name__ == "__main__":
-    main("NJUNLP/MCSD", "8aadd6501a9e987ba5fca6cc8f9ad5949e480ec7", *CASES)

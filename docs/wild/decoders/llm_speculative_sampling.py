@@ -8,8 +8,10 @@ from typing import Any
 import torch
 from checkout import Checkout
 from instances import TWO, Model, Silent, TableModel
-from verdict import Case, main
+from verdict import Case
 
+REPOSITORY = "feifeibear/LLMSpeculativeSampling"
+COMMIT = "59a209d37b2e463459057a784f8bd31c1136a58b"
 FILE = "sampling/speculative_sampling.py"
 
 
@@ -33,6 +35,3 @@ CASES = [
     Case(name, FILE, name, "pipeline", TWO, 3, partial(wrapped, name=name))
     for name in ("speculative_sampling", "speculative_sampling_v2")
 ]
-
-if __name__ == "__main__":
-    main("feifeibear/LLMSpeculativeSampling", "59a209d37b2e463459057a784f8bd31c1136a58b", *CASES)

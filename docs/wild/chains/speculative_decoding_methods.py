@@ -8,8 +8,10 @@ from typing import Any
 import torch
 from checkout import Checkout
 from instances import of_block, padded
-from verdict import main, of_verifier
+from verdict import of_verifier
 
+REPOSITORY = "shreyansh26/Speculative-Decoding"
+COMMIT = "76335be2f8f1a7bf25739310ae80435b83782b23"
 FILE = "common/verification.py"
 
 
@@ -23,7 +25,9 @@ def wrapped(checkout: Checkout) -> Any:
         def model(_: Any) -> Any:
             return SimpleNamespace(logits=target.log())
 
-        found = code.probabilistic_verify(model, [0], drafts[0].tolist(), draft[0], torch.Generator())
+        found = code.probabilistic_verify(
+            model, [0], drafts[0].tolist(), draft[0], torch.Generator()
+        )
         return padded(found.emitted_ids, target.shape[1])
 
     return verify
@@ -34,6 +38,3 @@ CASES = [
         "probabilistic_verify", FILE, "probabilistic_verify", wrapped, of_block, kind="block"
     )
 ]
-
-if __name__ == "__main__":
-    main("shreyansh26/Speculative-Decoding", "76335be2f8f1a7bf25739310ae80435b83782b23", *CASES)

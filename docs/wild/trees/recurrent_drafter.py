@@ -7,8 +7,10 @@ from typing import Any
 import torch
 from checkout import Checkout
 from instances import TWO, of_block, of_paths, padded
-from verdict import Case, main, of_verifier
+from verdict import Case, of_verifier
 
+REPOSITORY = "apple/ml-recurrent-drafter"
+COMMIT = "bd8586bb9bbfa761644c36f932a0cd1eb3f1cdf9"
 FILE = "recurrent_drafting/recurrent_drafting.py"
 NAMES = "_choose_from_candidates", "_prepare_next_input", "_select_one_per_row"
 
@@ -53,8 +55,14 @@ def tree(checkout: Checkout) -> Any:
 
 CASES = [
     of_verifier("_choose_from_candidates, one beam", FILE, NAMES[0], block, of_block, kind="block"),
-    Case("_choose_from_candidates, two beams", FILE, NAMES[0], "exact", TWO._replace(cells=4), 2, lambda checkout: of_paths(paths(checkout)), lambda checkout: (tree(checkout), {"kind": "tree", "shape": "2", "arrays": "torch"})),
+    Case(
+        "_choose_from_candidates, two beams",
+        FILE,
+        NAMES[0],
+        "exact",
+        TWO._replace(cells=4),
+        2,
+        lambda checkout: of_paths(paths(checkout)),
+        lambda checkout: (tree(checkout), {"kind": "tree", "shape": "2", "arrays": "torch"}),
+    ),
 ]
-
-if __name__ == "__main__":
-    main("apple/ml-recurrent-drafter", "bd8586bb9bbfa761644c36f932a0cd1eb3f1cdf9", *CASES)

@@ -1,13 +1,15 @@
-"""SafeAILab/EAGLE: EAGLE-2 and EAGLE-3, the verification of trees."""
+"""hsj576/GRIFFIN: the verification of trees."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from checkout import Checkout
-from verdict import main, of_posterior
+from verdict import of_posterior
 
-FILE = "eagle/model/utils.py"
+REPOSITORY = "hsj576/GRIFFIN"
+COMMIT = "b27cfb96352a14a148d56ceb30aae005e1e43aea"
+FILE = "model/utils.py"
 
 
 def wrapped(checkout: Checkout) -> Any:
@@ -16,6 +18,3 @@ def wrapped(checkout: Checkout) -> Any:
 
 
 CASES = [of_posterior("evaluate_posterior, warped", FILE, "evaluate_posterior", wrapped)]
-
-if __name__ == "__main__":
-    main("SafeAILab/EAGLE", "cb7e0841fe0c206c6ed74a197ad5e2a1f13f5a2b", *CASES)

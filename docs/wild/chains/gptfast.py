@@ -7,8 +7,10 @@ from typing import Any
 
 from checkout import Checkout
 from instances import of_block, padded
-from verdict import main, of_verifier
+from verdict import of_verifier
 
+REPOSITORY = "MDK8888/GPTFast"
+COMMIT = "926b7553cfbaf1ec2a702a4bfb477132ce98c2e1"
 FILE = "GPTFast/Core/Decode/SpeculativeDecode.py"
 FUNCTION = "speculative_decode_kv_cache"
 
@@ -39,6 +41,3 @@ def wrapped(checkout: Checkout) -> Any:
 
 
 CASES = [of_verifier(FUNCTION, FILE, FUNCTION, wrapped, of_block, kind="block")]
-
-if __name__ == "__main__":
-    main("MDK8888/GPTFast", "926b7553cfbaf1ec2a702a4bfb477132ce98c2e1", *CASES)

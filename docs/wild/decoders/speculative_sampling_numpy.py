@@ -7,8 +7,10 @@ from typing import Any
 import numpy as np
 from checkout import Checkout
 from instances import TWO, Model, Silent
-from verdict import Case, main
+from verdict import Case
 
+REPOSITORY = "jaymody/speculative-sampling"
+COMMIT = "03b4759da6e894bacdc2f396dc4fd88c913bf94d"
 FILE = "main.py"
 
 
@@ -27,6 +29,3 @@ def wrapped(checkout: Checkout) -> Any:
 
 
 CASES = [Case("speculative_sampling", FILE, "speculative_sampling", "pipeline", TWO, 3, wrapped)]
-
-if __name__ == "__main__":
-    main("jaymody/speculative-sampling", "03b4759da6e894bacdc2f396dc4fd88c913bf94d", *CASES)
