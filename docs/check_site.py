@@ -1,4 +1,4 @@
-"""Links of the built site lead somewhere in it, no page loads from elsewhere, no formula is raw.
+"""Links of the built site lead somewhere, nothing is loaded from elsewhere, everybody can read it.
 
 ``python docs/check_site.py docs/_build``
 """
@@ -13,6 +13,8 @@ from functools import cache
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
+from accessibility import barriers, faint_texts
+
 TAG = re.compile(r"<(a|audio|embed|iframe|img|link|object|script|source|track|video)\b([^<>]*)>")
 PLACE = re.compile(r'\s(?:data|href|poster|src)="([^"]*)"')
 NAME = re.compile(r'\s(?:id|name)="([^"]+)"')
@@ -25,6 +27,22 @@ NO_TEXT = re.compile(
 )
 RAW = re.compile(r"\$\$?[^\s$](?:[^$\n]*[^\s$])?\$|\\(?:[a-zA-Z]{2,}|[,;|{}])")
 """Formulas in dollars, and TeX's commands."""
+
+
+THEME = ("styles/furo.css", "pygments.css", "site.css")
+"""The style sheets that color text, in the order in which they count."""
+
+
+def all_problems(folder: Path) -> Iterator[str]:
+    """Yield what is wrong, with what keeps some readers out."""
+    yield from problems(folder)
+    for page in sorted(folder.rglob("*.html")):
+        for barrier in barriers(page):
+            yield f"{page.relative_to(folder)}: {barrier}"
+    sheets = {name: folder / "_static" / name for name in THEME}
+    yield from faint_texts(
+        {name: path.read_text(encoding="utf-8") for name, path in sheets.items()}
+    )
 
 
 def problems(folder: Path) -> Iterator[str]:
@@ -72,7 +90,7 @@ def _names(page: Path) -> frozenset[str]:
 
 def main(folder: str) -> int:
     """Print what is wrong, and return the exit status."""
-    found = list(problems(Path(folder)))
+    found = list(all_problems(Path(folder)))
     sys.stdout.writelines(f"{problem}\n" for problem in found)
     return int(bool(found))
 

@@ -33,7 +33,7 @@ CONTENT = {
     "closed_forms": "formulas",
     "programs": "linear programs",
     "solvers": "floats, fractions",
-    "cones": "double description",
+    "cones": "polyhedra",
     "drafts": "draft laws",
     "models": "language models",
     "coupling": "select, accept",
@@ -108,24 +108,20 @@ def _draw(path: Path) -> None:
     from matplotlib.patches import Rectangle
 
     house = floors() | {"apart": ["batch"]}
-    width = 1.5 + max(map(len, house.values()))
-    figure = Figure(figsize=(1.15 * width, 0.56 * len(house)))
-    axes = figure.add_subplot()
+    widest = max(map(len, house.values()))
+    figure = Figure(figsize=(7.0, 0.42 * len(house)), layout="none")
+    axes = figure.add_axes((0, 0, 1, 1))
     for level, (title, names) in enumerate(house.items()):
-        apart = names == ["batch"]
-        fill, edge = ("#FDF1E3", "#D55E00") if apart else ("#EAF2FB", "#0072B2")
-        axes.add_patch(Rectangle((0, -level - 0.46), width, 0.92, fc=fill, ec="none"))
-        axes.text(0.08, -level, title, va="center", fontsize=8, fontweight="bold", color=edge)
+        edge = "#D55E00" if names == ["batch"] else "#0072B2"
+        axes.add_patch(Rectangle((0, -level - 0.46), 1, 0.92, fc=edge, ec="none", alpha=0.08))
+        axes.text(0.01, -level, title, va="center", fontweight="bold")
         for place, name in enumerate(names):
-            axes.annotate(
-                f"{name}\n{CONTENT[name]}", (2.05 + place, -level), ha="center", va="center",
-                fontsize=6.2, color="#222222",
-                bbox={"boxstyle": "round,pad=0.3", "fc": "white", "ec": edge, "lw": 0.7},
-            )  # fmt: skip
-    axes.set_xlim(0, width)
+            axes.text(0.16 + 0.84 * (place + 0.5) / widest, -level, f"{name}\n{CONTENT[name]}",
+                      ha="center", va="center")  # fmt: skip
+    axes.set_xlim(0, 1)
     axes.set_ylim(0.5 - len(house), 0.5)
     axes.set_axis_off()
-    figure.savefig(path, dpi=150)
+    figure.savefig(path, dpi=200)
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 from pathlib import Path
+from textwrap import fill
 
 from otspec.plots.canvas import PAGE, STYLE, in_style
 
@@ -75,25 +76,25 @@ def draw(path: Path = PICTURE) -> None:
 def _draw(path: Path) -> None:
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(10.5, 4.6))
-    axes = figure.add_subplot()
+    figure = Figure(figsize=(7.2, 5.4), layout="none")
+    axes = figure.add_axes((0, 0, 1, 1))
     boxes = {}
     for module, (column, row, what, how) in STATIONS.items():
-        edge = "#D55E00" if module == "rules.pooled.base" else "#0072B2"
-        boxes[module] = axes.annotate(
-            f"$\\bf{{{what.replace(' ', '~')}}}$\n{how}\notspec.{module}",
-            (column, row), ha="center", va="center", fontsize=6.6, linespacing=1.5,
-            color="#222222",
-            bbox={"boxstyle": "round,pad=0.5", "fc": "white", "ec": edge, "lw": 0.9},
+        color = "#D55E00" if module == "rules.pooled.base" else "#0072B2"
+        said = fill(how, 18)
+        boxes[module] = axes.text(
+            column, row, f"$\\bf{{{what.replace(' ', '~')}}}$\n{said}", ha="center", va="center",
+            linespacing=1.4,
+            bbox={"boxstyle": "round,pad=0.5", "fc": (color, 0.08), "ec": color, "lw": 0.9},
         )  # fmt: skip
     for first, second in ARROWS:
         ends = {"patchA": boxes[first].get_bbox_patch(), "patchB": boxes[second].get_bbox_patch()}
         look = {"arrowstyle": "-|>", "color": "#7A7A7A", "lw": 1.1, "shrinkA": 2, "shrinkB": 2}
         axes.annotate("", STATIONS[second][:2], STATIONS[first][:2], arrowprops=look | ends)
     axes.set_xlim(-0.5, 4.5)
-    axes.set_ylim(-0.4, 3.4)
+    axes.set_ylim(-0.45, 3.45)
     axes.set_axis_off()
-    figure.savefig(path, dpi=150)
+    figure.savefig(path, dpi=200)
 
 
 if __name__ == "__main__":

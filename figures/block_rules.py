@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from figures.axes import legend_outside, rule_lines
+from figures.axes import name_rules, rule_lines
 from figures.contract import Numbers, Picture, Settings
 from figures.long_trace import compared, kept_by_block
 from figures.looks import look
@@ -15,6 +15,7 @@ from figures.ratio_bounds import kept_tokens
 from figures.registry import item
 from otspec.blocks import BLOCK_RULES, BlockVerificationPreprint, decode
 from otspec.models import memoryless
+from otspec.plots.axes import label_ends
 
 LENGTHS = tuple(range(1, 9))
 SEED = 11
@@ -53,7 +54,7 @@ def _long_run(length: int, quick: bool) -> tuple[float, float]:
     return float(np.mean(found)), float(np.std(found, ddof=1) / len(found) ** 0.5)
 
 
-@item("block_rules", "ours", size=(7.0, 2.3), panels=(1, 3), seed=SEED, traced=True)
+@item("block_rules", "ours", size=(7.0, 2.5), panels=(1, 3), seed=SEED, traced=True)
 class TokensPerCall(Picture):
     """Tokens per call of the target against the length of the block.
 
@@ -128,11 +129,13 @@ class TokensPerCall(Picture):
         rule_lines(coins, self.lengths, self.coin)
         rule_lines(trace, self.lengths, self.trace, errors=self.trace_error)
         long_run = look(BlockVerificationPreprint.title, linestyle="--", markerfacecolor="none")
-        coins.errorbar(self.lengths, self.long_run, yerr=self.long_run_error, elinewidth=0.6,
-                       label="the preprint's in the long run", **long_run)  # fmt: skip
-        titles = ("letters, first block", "two coins", "language model, standard errors")
+        later = coins.errorbar(
+            self.lengths, self.long_run, yerr=self.long_run_error, elinewidth=0.6, **long_run
+        )
+        titles = ("letters, first block", "two coins", "language model,\nbars: standard errors")
         ticks = self.lengths[::2] if len(self.lengths) > 4 else self.lengths
         for panel, title in zip(axes, titles, strict=True):
             panel.set(title=title, xlabel="drafted tokens L", xticks=ticks)
         letters.set_ylabel("tokens per call of the target")
-        legend_outside(trace, coins)
+        label_ends(coins, {"preprint,\nlong run": later[0]})
+        name_rules(trace)

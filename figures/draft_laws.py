@@ -10,14 +10,13 @@ from typing import Any
 import numpy as np
 
 import otspec
-from figures.axes import legend_outside
 from figures.contract import Numbers, Picture, Settings
 from figures.registry import item
 from otspec._base.writing import write_text
 from otspec.distributions import Distribution
 from otspec.drafts import IID, LAWS, Hub, TopK, TopPlusOne, WithoutReplacement
-from otspec.plots.axes import against_counts
-from otspec.plots.canvas import ink
+from otspec.plots.axes import against_counts, label_ends
+from otspec.plots.canvas import ink, letters
 from otspec.plots.looks import style_of
 from otspec.rules import (
     DrawnDraft,
@@ -63,7 +62,7 @@ Mean = tuple[float, float, float]
 """A mean over positions, and the ends of its interval."""
 
 
-@item("draft_laws", "ours", size=(7.0, 6.2), panels=(3, 3), traced=True)
+@item("draft_laws", "ours", size=(7.0, 6.0), panels=(3, 3), traced=True)
 class DraftLaws(Picture):
     """The optimum of every draft law that has a name, and what its best rule accepts.
 
@@ -147,22 +146,34 @@ class DraftLaws(Picture):
     def draw(self, axes: list[Any]) -> None:
         """Draw a panel for each two temperatures: the mean of each law, with its interval."""
         for panel, place in zip(axes, self.places, strict=True):
+            named = {}
             for law, own in COLORS.items():
                 color = own or ink()
                 keys = [key for key in self.optima if key[:3] == (*place, law)]
                 ks = [key[3] for key in keys]
                 means, lows, highs = np.transpose([self.mean(key) for key in keys])
                 look = {"color": color, "linestyle": style_of(law), "label": law}
-                panel.plot(ks, means, marker="o", markersize=3 if len(ks) > 1 else 5, **look)
+                (line,) = panel.plot(
+                    ks, means, marker="o", markersize=3 if len(ks) > 1 else 5, **look
+                )
+                if len(ks) > 1:
+                    named[law] = line
+                else:
+                    panel.annotate(law, (ks[0], means[0]), (4, -9), textcoords="offset points",
+                                   ha="left", color=letters(color))  # fmt: skip
                 if law in (IID.name, TopK.name):
                     panel.fill_between(ks, lows, highs, color=color, alpha=0.12, linewidth=0)
             against_counts(panel, self.ks, "k")
             panel.set(ylim=(0, 1), title=f"draft T = {place[0]:g}, target T = {place[1]:g}")
-            panel.grid(alpha=0.25)
+            if place[1] == TEMPERATURES[-1]:  # the column in which lines are apart
+                label_ends(panel, named)
         for panel in axes[:-3]:
             panel.set_xlabel("")
         axes[3].set_ylabel("mean optimum")
-        legend_outside(axes[5])
+        axes[0].figure.supxlabel(
+            f"bands: 95% intervals of the mean over texts, of {IID.name} and {TopK.name}",
+            fontsize="medium",
+        )
 
     @property
     def places(self) -> list[Place]:
@@ -190,7 +201,12 @@ class DraftLaws(Picture):
 
     def tables(self) -> dict[str, Numbers]:
         """Return the tables of the page: the optima, the best laws, and what laws gain."""
-        return {"optima": self._optima(), "best": self._best(), "gains": self._gains()}
+        return {
+            "optima": self._optima(),
+            "best": self._best(),
+            "gains": self._gains(),
+            "fitted": self.fitted(),
+        }
 
     def _optima(self) -> Numbers:
         """Return the optima with the best rule of each law, and how far that is from them."""
@@ -245,6 +261,36 @@ class DraftLaws(Picture):
             for place in self.places
         ]
         return Numbers((*PLACE, *columns), tuple(rows))
+
+    def fitted(self) -> Numbers:
+        """Return what law and temperature of the draft gain that were chosen on other texts.
+
+        Texts take turns in two halves; what is best on one half is measured on the other.
+        """
+        columns = ["target T", "k", "chosen on one half", "on the other", "optimum"]
+        columns += [f"above `{law}`" for law in (IID.name, WithoutReplacement.name)]
+        own = sorted({target for draft, target in self.places if draft == target})
+        rows = [(str(target), k, *self._chosen(target, k)) for target, k in product(own, self.ks)]
+        return Numbers(tuple(columns), tuple(rows))
+
+    def _chosen(self, target: float, k: int) -> tuple[str | float, ...]:
+        """Return both choices, their mean where they were not made, and what they gain there.
+
+        The gains are over a draft with the temperature of the target.
+        """
+        keys = [key for key in self.optima if key[1] == target and key[3] == k]
+        optima, texts = np.array([self.optima[key] for key in keys]), np.array(self.texts)
+        chosen, names = np.zeros(len(texts)), []
+        for half in (texts % 2 == 0, texts % 2 == 1):
+            best = int(np.argmax(optima[:, half].mean(axis=1)))
+            chosen[~half] = optima[best, ~half]
+            names.append(f"`{keys[best][2]}`, T = {keys[best][0]:g}")
+        gains = []
+        for law in (IID.name, WithoutReplacement.name):
+            plain = np.array(self.optima[target, target, law, k])
+            mean, ends = clustered_mean(chosen - plain, texts, -1.0, 1.0)
+            gains.append(shown((mean, *ends)))
+        return *names, float(chosen.mean()), *gains
 
 
 def found_at(

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import sqrt
 from pathlib import Path
+from textwrap import fill
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -16,7 +17,7 @@ from figures.looks import look
 from figures.registry import item
 from otspec._base.writing import write_text
 from otspec.distributions import Distribution
-from otspec.plots.canvas import ink
+from otspec.plots.canvas import ink, letters
 from otspec.rules.lossy import (
     Cactus,
     CascadeByPosition,
@@ -92,6 +93,16 @@ BELOW = (
     Sweep(RelaxedTop, _moved("delta", 0.6, 0.0, 0.05, 0.1, 0.2, 0.3, 0.45, 0.8, 1.0, count=10)),
 )
 """Those that do not."""
+NAMES: dict[str, tuple[str, int, tuple[float, float]]] = {
+    CascadeByToken.title: (CascadeByToken.title, -1, (0.52, 0.88)),
+    RollbackPolicy.title: (RollbackPolicy.title, 1, (0.12, 0.12)),
+    f"{TypicalAcceptance.title}, else a draw": ("typical acceptance,\nelse a draw", 2, (0.2, 0.25)),
+    f"{TypicalAcceptance.title}, else the likeliest": (
+        "typical acceptance,\nelse the likeliest", 2, (0.61, 0.65)
+    ),
+    RelaxedTop.title: (RelaxedTop.title, -1, (0.27, 0.05)),
+}  # fmt: skip
+"""What the lines below the frontier are called, by which of their points, and where."""
 TREES = (Sweep(ThresholdedTargetOnly, _moved("accumulated", 0.5, k=4, single=0.5)),)
 """Those of several drafts, which have an optimum of their own; in the table alone."""
 
@@ -149,7 +160,7 @@ def _optimum(rule: LossyRule) -> float:
     return float(otspec.optimal_acceptance(rule.law, rule.target).acceptance)
 
 
-@item("lossy_frontier", "ours", size=(7.0, 4.3), panels=(1, 2), traced=True)
+@item("lossy_frontier", "ours", size=(7.0, 3.6), panels=(1, 2), traced=True)
 class LossyFrontier(Picture):
     """One draft at each position of the trace, at temperature 1.
 
@@ -213,21 +224,27 @@ class LossyFrontier(Picture):
                     (at(row.variation), at(row.acceptance)) for row in self.rows[sweep.title]
                 )
                 below = sweep in BELOW
+                style = look(sweep.kind.title) if below else {"color": ink(), "marker": "o"}
                 panel.plot(
-                    *np.transpose(points), label=sweep.title, **look(sweep.kind.title),
-                    markersize=4.5 if below else 5.5,
+                    *np.transpose(points), label=sweep.title, **style, markersize=4.5,
                     linestyle="-" if below else "", linewidth=1.2,
                     markerfacecolor="none" if "draw" in sweep.variant else None,
                     zorder=3 if below else 4,
                 )  # fmt: skip
+                if below and panel is one:
+                    name, place, at_name = NAMES[sweep.title]
+                    pointer = {"arrowstyle": "-", "color": style["color"], "linewidth": 0.6}
+                    panel.annotate(name, points[min(place, len(points) - 1)], at_name, va="center",
+                                   color=letters(style["color"]), arrowprops=pointer)  # fmt: skip
             panel.set(xlim=(-0.02, 1.0), ylim=(0, 1.03), xlabel="total variation of the output")
         one.set(ylabel="acceptance", title=f"position {self.position + 1}")
         mean.set(title=f"mean of {len(self.optima)} positions")
-        one.figure.legend(
-            *mean.get_legend_handles_labels(),
-            loc="outside lower center",
-            ncols=3,
-            columnspacing=1.2,
+        listed = ", ".join(sweep.title for sweep in ON_FRONTIER)
+        one.figure.supxlabel(
+            fill(f"Dots on the frontier: {listed}", 110), fontsize="medium", linespacing=1.4
+        )
+        mean.annotate(
+            "frontier", (0.75, 1), (0, -4), textcoords="offset points", ha="center", va="top"
         )
 
     def write(self, folder: Path, formats: Sequence[str]) -> list[Path]:

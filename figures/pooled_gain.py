@@ -13,7 +13,7 @@ from figures.curves import Losses
 from figures.registry import item
 from otspec.distributions import SUM_TOLERANCE, Distribution
 from otspec.plots import look_of
-from otspec.plots.axes import against_counts, legend_beside
+from otspec.plots.axes import against_counts, label_ends
 from otspec.rules import KSequential, NaiveSampling, PairRule, PooledSelection, RecursiveRejection
 from otspec.traces.comparison import OPTIMUM
 
@@ -45,7 +45,7 @@ def _makers() -> dict[str, Callable[[Distribution, Distribution, int], Any]]:
     }
 
 
-@item("pooled_gain", "ours", size=(7.0, 4.2), traced=True)
+@item("pooled_gain", "ours", size=(7.0, 3.6), traced=True)
 class PooledGain(Losses):
     """The table and the picture, at temperature 1.
 
@@ -89,16 +89,21 @@ class PooledGain(Losses):
     def draw(self, axes: list[Any]) -> None:
         """Draw the loss of each rule against k: logarithmic, but for 0 at the bottom."""
         (panel,) = axes
+        lines = {}
         for name, loss in self.losses().items():
             look = look_of(name.partition(",")[0], otspec.IID.name)
             if name in _POOLED_LOOKS:
                 look |= {"linewidth": 1.4, "markersize": 7, "markerfacecolor": look["color"]}
                 look |= {"markeredgewidth": 1.0, "zorder": 3} | _POOLED_LOOKS[name]
             shown = [value if value > SUM_TOLERANCE else 0.0 for value in loss]
-            panel.plot(self.ks, shown, label=name, clip_on=False, **look)
+            (lines[name],) = panel.plot(self.ks, shown, label=name, clip_on=False, **look)
         against_counts(panel, self.ks)
         panel.set_yscale("symlog", linthresh=1e-6, linscale=0.5)
         panel.set(ylim=(0, 1), ylabel="mean loss against the optimum")
         panel.minorticks_off()
         panel.grid(alpha=0.25)
-        legend_beside(panel, reverse=True)
+        finest, fewest, *_ = POOLED  # nothing is lost with either
+        named = {name.replace(", ", ",\n"): line for name, line in lines.items() if name != fewest}
+        named[f"{finest},\nall or {fewest.partition(', ')[2]}"] = named.pop(finest)
+        panel.tick_params(axis="x", pad=8)
+        label_ends(panel, named)

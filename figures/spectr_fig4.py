@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any, ClassVar
 
-from figures.axes import rule_lines
+from figures.axes import name_rules, rule_lines
 from figures.contract import Settings
 from figures.curves import Curves, against_k
 from figures.registry import item
@@ -17,7 +17,7 @@ TARGETS = (Fraction(1, 10), Fraction(1, 4), Fraction(3, 4), Fraction(1))
 KS = tuple(range(1, 11))
 
 
-@item("spectr_fig4", "SpecTr, figure 4", size=(7.0, 2.2), panels=(1, 4))
+@item("spectr_fig4", "SpecTr, figure 4", size=(7.0, 2.4), panels=(1, 4))
 class BernoulliCurves(Curves):
     """For each P(1) of the target the acceptance against k, exactly but for k-Seq's ρ*."""
 
@@ -28,8 +28,8 @@ class BernoulliCurves(Curves):
     targets: ClassVar[tuple[Fraction, ...]] = TARGETS
     rules: ClassVar[tuple[type[PairRule], ...]] = (KSequential,)
     styles: ClassVar[tuple[dict[str, Any], ...]] = ({}, {"linestyle": "--", "zorder": 3})
-    legend: ClassVar[int] = 1
-    """The panel that has it."""
+    named: ClassVar[int] = 2
+    """The panel whose lines have names: where they are apart."""
 
     @classmethod
     def compute(cls, settings: Settings) -> BernoulliCurves:
@@ -45,4 +45,4 @@ class BernoulliCurves(Curves):
             panel.set(title=f"target Ber({float(b):g})", xlabel="number of drafts k")
             panel.set(xticks=self.xs[1::2], ylim=(0, 1.05))
         axes[0].set_ylabel("acceptance")
-        axes[self.legend].legend(loc="lower right")
+        name_rules(axes[self.named])

@@ -7,7 +7,7 @@ from figures.spectr_fig4 import DRAFT, TARGETS, BernoulliCurves
 from otspec.rules import KSequential, RecursiveRejection
 
 
-@item("spectr_fig6", "SpecTr, figure 6", size=(7.0, 2.3), panels=(1, 3))
+@item("spectr_fig6", "SpecTr, figure 6", size=(7.0, 2.4), panels=(1, 3))
 class MultiRoundCurves(BernoulliCurves):
     """The same but where draft and target are alike, and all rules accept with certainty."""
 
@@ -19,4 +19,4 @@ class MultiRoundCurves(BernoulliCurves):
         {"linestyle": style, "zorder": 2 + i, "markersize": 5 - i}
         for i, style in enumerate(("-", "--", ":"))
     )
-    legend = 0
+    named = 1

@@ -23,21 +23,23 @@ _STYLE = """
           --good: #3ec79f; --bad: #ff8a3d; } }
 * { box-sizing: border-box; }
 body { font: 16px/1.5 system-ui, sans-serif; color: var(--ink); background: var(--ground);
-       max-width: 64rem; margin: 2rem auto; padding: 0 1.25rem; overflow-wrap: break-word; }
+       max-width: 88rem; margin: 2rem auto; padding: 0 1.25rem; overflow-wrap: break-word; }
 h1, h2, h3 { line-height: 1.2; text-wrap: balance; overflow-wrap: anywhere; }
 h2 { margin-top: 2.5rem; }
 h1::first-letter, h2::first-letter, h3::first-letter,
 th::first-letter, .key dt::first-letter { text-transform: uppercase; }
 p, li { max-width: 52rem; }
-.lead { font-size: 1.15rem; }
+.lead { font-size: 1.2rem; max-width: 72rem; }
 .key { display: grid; grid-template-columns: repeat(auto-fit, minmax(12rem, 1fr)); gap: .75rem;
        margin: 1.5rem 0; padding: 0; }
 .key div { background: var(--panel); border-radius: .4rem; padding: .75rem 1rem; }
 .key dt { color: var(--quiet); font-size: .85rem; }
 .key dd { margin: 0; font-size: 1.5rem; font-weight: 600; font-variant-numeric: tabular-nums; }
 .key dd + dd { font-size: .85rem; font-weight: 400; color: var(--quiet); }
-.pictures { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 34rem), 1fr));
-            gap: 1rem 2rem; align-items: start; }
+.beside { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 34rem), 1fr));
+          gap: 1rem 2.5rem; align-items: start; }
+.beside svg { width: 100%; }
+.beside h2 { margin-top: 1rem; }
 figure { margin: 1rem 0; overflow-x: auto; }
 figcaption { color: var(--quiet); font-size: .85rem; max-width: 52rem; }
 svg { max-width: 100%; height: auto; }
@@ -49,6 +51,7 @@ th { border-bottom: 2px solid var(--ink); font-weight: 600; vertical-align: bott
 td { border-bottom: 1px solid var(--line); }
 td small { display: block; color: var(--quiet); font-size: .8rem; }
 .words { text-align: left; overflow-wrap: anywhere; }
+th.words { overflow-wrap: normal; }
 pre { background: var(--panel); padding: .6rem 1rem; border-radius: .4rem; font-size: .85rem;
       white-space: pre-wrap; overflow-wrap: anywhere; }
 .failed, .undecided { border-left: 4px solid var(--bad); padding-left: 1rem; }
@@ -132,6 +135,18 @@ def picture(svg: str, caption: str = "") -> str:
     """Return a picture, which is an element of SVG, with what is said below it."""
     below = f"<figcaption>{escaped(caption)}</figcaption>" if caption else ""
     return f"<figure>{svg}{below}</figure>"
+
+
+def beside(*parts: str) -> Iterable[str]:
+    """Yield parts of a page side by side, below each other where it is narrow."""
+    yield '<div class="beside">'
+    yield from parts
+    yield "</div>"
+
+
+def titled_list(title: str, items: Iterable[str]) -> str:
+    """Return sentences below a heading of their own, as one part of a page."""
+    return f"<section><h2>{escaped(title)}</h2>{listed_items(items)}</section>"
 
 
 def listed_items(items: Iterable[str]) -> str:

@@ -105,7 +105,7 @@ def _draw_rays(ax: Axes, left: float, right: float, top: float) -> None:
             if min(beside) < _CORNER:
                 continue
             ax.annotate(
-                f"×{speed:g} ", (end, speed * end), color="#777777", fontsize=7, ha="right",
+                f"×{speed:g} ", (end, speed * end), color="#777777", fontsize="small", ha="right",
                 va="top",
             )  # fmt: skip
 

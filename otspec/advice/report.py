@@ -6,7 +6,17 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
-from otspec._base.webpage import Cell, escaped, key_figures, listed_items, page, picture, table
+from otspec._base.webpage import (
+    Cell,
+    beside,
+    escaped,
+    key_figures,
+    page,
+    picture,
+    table,
+    titled_list,
+    verbatim,
+)
 from otspec._base.writing import write_text
 from otspec.advice.advice import Advice
 from otspec.advice.charts import pareto_figure
@@ -40,20 +50,24 @@ def _body(advices: Sequence[Advice], origin: Origin) -> Iterator[str]:
     first = advices[0]
     yield f'<p class="lead">{escaped(" ".join(_meaning(first)))}</p>'
     yield from key_figures(_figures(first))
+    yield from beside(_pareto(first), titled_list("What is uncertain", _uncertainties(first)))
     if len(advices) > 1:
         yield "<h2>How it depends on what is done to the models</h2>"
         columns = ("models", "rule", "tree", "tokens per call", "speed-up")
         yield from table(columns, [_overview(advice) for advice in advices], words=3)
-    yield "<h2>What is uncertain</h2>"
-    yield listed_items(_uncertainties(first))
     for advice in advices:
-        yield from _section(advice)
+        yield f"<h2>{escaped(advice.source)}</h2>"
+        if advice is not first:
+            yield f"<p>{escaped(' '.join(sentences(advice)))}</p>"
+            yield _pareto(advice)
+        yield from _tables(advice)
     yield from origin_section(origin)
 
 
 def _meaning(advice: Advice) -> Iterator[str]:
     """Yield what is best, what that gains over the simplest way to draft, and how sure it is."""
-    best, *more = sentences(advice)
+    said, *more = sentences(advice)
+    best = said.replace(f"the tree {advice.best.tree}:", f"{_drafted(advice.best)}:")
     yield f"On {advice.source}: {best[:1].lower()}{best[1:]}"
     usual = _usual(advice)
     if usual is not None and usual is not advice.best:
@@ -86,7 +100,7 @@ def _figures(advice: Advice) -> Iterator[tuple[str, str, str]]:
     best = advice.best
     yield "fastest", f"×{best.speed_up:.3f}", _sure(best.speed_up_interval, "of no drafts")
     yield "tokens per call", f"{float(best.tokens):.3f}", _sure(best.tokens_interval, "in the mean")
-    yield "rule", best.rule, f"{short(best.tree) or 'no tree'}"
+    yield "rule", best.rule, _drafted(best)
     usual = _usual(advice)
     if usual is not None:
         gain = best.speed_up / usual.speed_up - 1
@@ -131,11 +145,22 @@ def _worth(one: Choice) -> tuple[Cell, Cell]:
     return tokens, (f"{one.speed_up:.3f}", interval_words(one.speed_up_interval))
 
 
-def _section(advice: Advice) -> Iterable[str]:
-    yield f"<h2>{escaped(advice.source)}</h2>"
-    yield f"<p>{escaped(' '.join(sentences(advice)))}</p>"
+def _drafted(choice: Choice) -> str:
+    """Return a tree in words: one that is no branching is hard to read in brackets."""
+    if not choice.tree.startswith("["):
+        return f"the tree {choice.tree}" if choice.tree else "no tree"
+    return f"a tree of {choice.nodes} drafted tokens on {choice.depth} levels"
+
+
+def _pareto(advice: Advice) -> str:
     title = f"The fastest: {advice.best.rule}"
-    yield picture(svg(pareto_figure(advice, title=title), title), _CAPTION)
+    return picture(svg(pareto_figure(advice, title=title), title), _CAPTION)
+
+
+def _tables(advice: Advice) -> Iterable[str]:
+    if advice.best.tree:
+        yield "<p>The fastest tree, as <code>--tree</code> takes it:</p>"
+        yield verbatim([advice.best.tree])
     yield "<h3>What simpler choices lose</h3>"
     yield from table(_SIMPLER, [_lost(one) for one in advice.simpler], words=4)
     yield "<h3>All choices</h3>"

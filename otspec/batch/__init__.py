@@ -37,12 +37,19 @@ from otspec.batch._blocks import (
     greedy_multi_path,
     token_verification,
 )
-from otspec.batch._drafters import sample_iid, sample_spechub, sample_without_replacement
+from otspec.batch._drafters import (
+    draft_from_logits,
+    sample_iid,
+    sample_spechub,
+    sample_without_replacement,
+    top_tokens,
+)
 from otspec.batch._logits import from_logits, warp
 from otspec.batch._pooled_rules import pooled_selection, pooled_selection_without_replacement
 from otspec.batch._results import (
     CorrectedBlock,
     Corrections,
+    Drafted,
     Verified,
     VerifiedBlock,
     VerifiedPath,
@@ -62,6 +69,7 @@ from otspec.batch.acceptance import optimal_acceptance
 __all__ = [
     "CorrectedBlock",
     "Corrections",
+    "Drafted",
     "Verified",
     "VerifiedBlock",
     "VerifiedPath",
@@ -69,6 +77,7 @@ __all__ = [
     "acceptance",
     "block_verification",
     "block_verification_preprint",
+    "draft_from_logits",
     "from_logits",
     "greedy_multi_path",
     "gumbel_coupling",
@@ -86,6 +95,7 @@ __all__ = [
     "shared_noise",
     "spechub",
     "token_verification",
+    "top_tokens",
     "traversal_verification",
     "tree_verification",
     "warp",

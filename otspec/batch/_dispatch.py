@@ -144,37 +144,58 @@ def rows_of(
     return Rows(arguments, tuple(lead), back, threads)
 
 
-def reals_of(*given: Array, single: bool = False) -> Rows | None:
+def reals_of(
+    *given: Array,
+    single: bool = False,
+    settings: Sequence[Settings | None] = (),
+    beside: tuple[Array, ...] = (),
+) -> Rows | None:
     """Return arrays of one shape row by row; None if they go the other path, or do not fit.
 
     Gradients are found of operations on arrays. Where ``single``, only float32 goes row by row.
+    With ``settings`` they are sources, as of :func:`rows_of`. Numbers ``beside`` them, (..., m),
+    are token ids or reals that were checked.
+
+    Raises
+    ------
+    ValueError
+        A token id out of range.
     """
-    memory = None if are_learnt(*given) else _in_memory(given)
+    models = tuple(map(bits_of, given)) if settings else given
+    memory = None if are_learnt(*given) else _in_memory((*models, *beside))
     if memory is None:
         return None
     arrays, back, threads = memory
-    first = arrays[0]
-    if not _are_reals(*arrays) or (single and first.dtype != np.float32):
-        return None
-    if any(part.shape != first.shape or not _lie_well(part, False) for part in arrays):
-        return None
+    models, others = tuple(arrays[: len(given)]), arrays[len(given) :]
+    first = models[0]
     *lead, size = first.shape
     count = prod(lead)
-    arguments = tuple(_read(part, first.dtype, count, size) for part in arrays)
-    return Rows(arguments, tuple(lead), back, threads)
+    if not first.size or any(part.shape != first.shape for part in models):
+        return None
+    if settings:
+        source = machine("from_logits.sources").source_of
+        models = tuple(map(source, models, settings, [len(lead)] * len(models)))
+        if None in models:
+            return None
+    elif (
+        _are_reals(*models)
+        and not (single and first.dtype != np.float32)
+        and all(_lie_well(part, False) for part in models)
+    ):
+        models = tuple(_read(part, first.dtype, count, size) for part in models)
+    else:
+        return None
+    numbers = tuple(_beside(part, count, size) for part in others)
+    return Rows((*models, *numbers), tuple(lead), back, threads)
 
 
-def logits_of(logits: Array, settings: Settings) -> Rows | None:
-    """Return logits row by row, as one source; None if they go the other path."""
-    memory = None if are_learnt(logits) else _in_memory((bits_of(logits),))
-    if memory is None:
-        return None
-    (logits,), back, threads = memory
-    if not logits.size:
-        return None
-    lead = logits.shape[:-1]
-    source = machine("from_logits.sources").source_of(logits, settings, len(lead))
-    return None if source is None else Rows((source,), lead, back, threads)
+def _beside(values: Array, count: int, size: int) -> Array:
+    """Return token ids, which are checked, or uniform numbers, (rows, m)."""
+    if values.dtype.kind == "f":
+        return _read(values, np.float64, count, values.shape[-1])
+    ids = _read(values, np.int64, count, values.shape[-1])
+    counted_ids(library_of(ids), ids, None, size)
+    return ids
 
 
 def are_learnt(*given: Array) -> bool:

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
+from otspec._base.arguments import as_choice
 from otspec.batch._arguments import check_probabilities, check_uniforms
-from otspec.batch._array_api import drafters
-from otspec.batch._array_api.library import Array, Library, quietly
-from otspec.batch._arrays import one_library
+from otspec.batch._array_api.library import Array, quietly
+from otspec.batch._arrays import as_count, one_library
+from otspec.batch._results import Drafted
+from otspec.batch._running import drafted, drafted_straight, top
+from otspec.batch._settings import settings_of
+from otspec.warping import STEPS
 
 
 def sample_iid(draft: Array, uniforms: Array, /) -> Array:
@@ -34,8 +40,8 @@ def sample_iid(draft: Array, uniforms: Array, /) -> Array:
     Measured total variation of one draw: 2e-8 in float32, 1e-16 in float64. Cost: one sum.
     """
     with quietly(draft):
-        library = _checked(draft, uniforms)
-        return drafters.iid(library, draft, library.widened(uniforms))
+        _check("sample_iid", draft, uniforms)
+        return drafted("iid", draft, uniforms)
 
 
 def sample_without_replacement(draft: Array, uniforms: Array, /) -> Array:
@@ -66,14 +72,8 @@ def sample_without_replacement(draft: Array, uniforms: Array, /) -> Array:
     Measured total variation of one draw: 2e-8 in float32, 1e-16 in float64. Cost: one sum.
     """
     with quietly(draft):
-        library = _checked(draft, uniforms)
-        k = uniforms.shape[-1]
-        if k > draft.shape[-1]:
-            raise ValueError(
-                f"uniforms has shape {uniforms.shape}: there are only {draft.shape[-1]} tokens "
-                "to draw"
-            )
-        return drafters.without_replacement(library, draft, library.widened(uniforms))
+        _check("sample_without_replacement", draft, uniforms)
+        return drafted("without_replacement", draft, uniforms)
 
 
 def sample_spechub(draft: Array, uniforms: Array, /) -> Array:
@@ -103,17 +103,126 @@ def sample_spechub(draft: Array, uniforms: Array, /) -> Array:
     sum.
     """
     with quietly(draft):
-        library = _checked(draft, uniforms)
-        if uniforms.shape[-1] != 2:
-            raise ValueError(f"uniforms has shape {uniforms.shape}: two are needed per row")
-        return drafters.spechub(library, draft, library.widened(uniforms))
+        _check("sample_spechub", draft, uniforms)
+        return drafted("spechub", draft, uniforms)
 
 
-def _checked(draft: Array, uniforms: Array) -> Library:
-    library = one_library(draft=draft, uniforms=uniforms)
+DRAFTERS = {
+    "sample_iid": "iid",
+    "sample_without_replacement": "without_replacement",
+    "sample_spechub": "spechub",
+}
+"""What draws drafts, by name: the function of both kinds of kernels."""
+
+
+def draft_from_logits(
+    drafter: str,
+    logits: Array,
+    uniforms: Array,
+    /,
+    *,
+    temperature: float | Array = 1.0,
+    top_k: int | Array | None = None,
+    top_p: float | Array | None = None,
+    min_p: float | Array | None = None,
+    order: str | Iterable[str] = STEPS,
+) -> Drafted:
+    """Draw drafts with a drafter that is given logits in place of probabilities.
+
+    Law: that of the drafter for ``warp(logits, ...)``.
+
+    Parameters
+    ----------
+    drafter : str
+        ``sample_iid``, ``sample_without_replacement`` or ``sample_spechub``.
+    logits, temperature, top_k, top_p, min_p, order
+        As for :func:`otspec.batch.warp`.
+    uniforms : array, shape (..., k)
+        As the drafter takes them.
+
+    Returns
+    -------
+    Drafted
+        The drafts, and the probabilities that they were drawn from: give these to
+        :func:`otspec.batch.from_logits` with ``draft_probabilities=True``, or to a rule.
+
+    Raises
+    ------
+    ValueError
+        As the drafter and :func:`otspec.batch.warp`; a drafter that is none.
+
+    Notes
+    -----
+    float32 and half-precision logits on a CPU go row by row, where Numba is installed: they are
+    read once, and the drafts are drawn while the probabilities are in the cache.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> logits, uniforms = np.log([[0.5, 0.25, 0.25]]), np.array([[0.4, 0.9]])
+    >>> draft_from_logits("sample_iid", logits, uniforms).drafts.tolist()
+    [[0, 2]]
+    """
+    with quietly(logits):
+        name = as_choice(drafter, "drafter", DRAFTERS)
+        one_library(logits=logits, uniforms=uniforms)
+        settings = settings_of("logits", logits, temperature, top_k, top_p, min_p, order)
+        _check(name, logits, uniforms)
+        return Drafted(*drafted_straight(DRAFTERS[name], logits, uniforms, settings))
+
+
+def top_tokens(values: Array, k: int, /) -> Array:
+    """Return the k likeliest tokens of each row: drafts of which none is drawn.
+
+    Law: :class:`otspec.Fixed`. No rule accepts more of them than the target's mass of these tokens:
+    draw the token from the target, with :func:`sample_iid` or :func:`draft_from_logits`, and see
+    whether it is one of them.
+
+    Parameters
+    ----------
+    values : array, shape (..., V)
+        Logits or probabilities: what is larger is likelier.
+    k : int
+        From 1 to V.
+
+    Returns
+    -------
+    array of token ids, shape (..., k)
+        In descending order of their values; of equal ones the lowest id comes first. The order of
+        a row with NaN may be any.
+
+    Raises
+    ------
+    ValueError
+        An array or a dtype that does not fit; a k out of range.
+
+    Notes
+    -----
+    Cost: one pass row by row, elsewhere a sort.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> top_tokens(np.array([0.1, 0.4, 0.1, 0.4]), 3).tolist()
+    [1, 3, 0]
+    """
+    with quietly(values):
+        one_library(values=values)
+        check_probabilities("values", values)
+        return top(values, as_count("k", k, 1, values.shape[-1], "the number of tokens"))
+
+
+def _check(name: str, draft: Array, uniforms: Array) -> None:
+    """Check the arguments of a drafter."""
+    one_library(draft=draft, uniforms=uniforms)
     check_probabilities("draft", draft)
-    k = uniforms.shape[-1] if uniforms.ndim else 0
+    k, size = uniforms.shape[-1] if uniforms.ndim else 0, draft.shape[-1]
     if k == 0:
         raise ValueError(f"uniforms has shape {uniforms.shape}: it must be (..., k), k at least 1")
     check_uniforms(uniforms, (*draft.shape[:-1], k))
-    return library
+    if name == "sample_without_replacement" and k > size:
+        raise ValueError(
+            f"uniforms has shape {uniforms.shape}: there are only {size} tokens to draw"
+        )
+    if name == "sample_spechub" and k != 2:
+        raise ValueError(f"uniforms has shape {uniforms.shape}: two are needed per row")

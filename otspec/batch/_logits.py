@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterable
-from functools import lru_cache
 from typing import Any
 
-import numpy as np
-
 from otspec._base.arguments import as_choice, as_flag
-from otspec._base.coerce import shown
 from otspec.batch import _blocks, _pooled_rules, _rules, _running, _trees
-from otspec.batch._arguments import check_probabilities
-from otspec.batch._array_api.library import Array, Library, is_compiled, quietly
-from otspec.batch._array_api.warping import Settings
-from otspec.batch._arrays import INTEGERS, as_count, as_number, dtype_name, one_library
-from otspec.warping import STEPS, as_order
+from otspec.batch._array_api.library import Array, quietly
+from otspec.batch._arrays import one_library
+from otspec.batch._settings import settings_of, settings_of_both
+from otspec.warping import STEPS
 
 RULES: dict[str, Callable[..., Any]] = {
     function.__name__: function
@@ -93,7 +87,8 @@ def warp(
     rule's law is off by as much.
     """
     with quietly(logits):
-        settings = _settings("logits", logits, temperature, top_k, top_p, min_p, order)
+        one_library(logits=logits)
+        settings = settings_of("logits", logits, temperature, top_k, top_p, min_p, order)
         return _running.warped(logits, settings)
 
 
@@ -171,11 +166,7 @@ def from_logits(
         known = as_flag(draft_probabilities, "draft_probabilities")
         given = {"draft_logits": draft_logits, "target_logits": target_logits}
         one_library(**given, drafts=drafts, uniforms=uniforms)
-        pairs = [_pair(each) for each in (temperature, top_k, top_p, min_p, order)]
-        settings: list[Settings | None] = [
-            None if known and not side else _settings(name, logits, *(pair[side] for pair in pairs))
-            for side, (name, logits) in enumerate(given.items())
-        ]
+        settings = settings_of_both(given, known, temperature, top_k, top_p, min_p, order)
         more = () if tree is None else (tree,)
         if not more and options.keys() <= {"mask", "grades", "checked"}:
             found = _running.straight(
@@ -185,102 +176,3 @@ def from_logits(
                 return found
         draft, target = map(_running.warped, given.values(), settings)
         return function(draft, target, drafts, uniforms, *more, **options)
-
-
-def _pair(setting: Any) -> tuple[Any, Any]:
-    """Return a setting of the draft and of the target, apart if it is a tuple of two."""
-    return setting if type(setting) is tuple and len(setting) == 2 else (setting, setting)
-
-
-def _settings(
-    name: str,
-    logits: Array,
-    temperature: Any,
-    top_k: Any,
-    top_p: Any,
-    min_p: Any,
-    order: Any,
-) -> Settings:
-    """Check logits, and what is done to them."""
-    library = one_library(**{name: logits})
-    check_probabilities(name, logits)
-    given = {"temperature": temperature, "top_k": top_k, "top_p": top_p, "min_p": min_p}
-    of_rows = {
-        name: _of_rows(library, logits, name, value)
-        for name, value in given.items()
-        if _is_of_rows(value)
-    }
-    double = library.dtype == library.xp.float64
-    plain = (order is STEPS or type(order) is str) and {*map(type, given.values())} <= _PLAIN
-    plain = plain and not is_compiled(logits)  # a graph has no cache
-    return (_kept if plain else _plain)(double, order, **given | of_rows)
-
-
-def _plain(
-    double: bool, order: Any, *, temperature: Any, top_k: Any, top_p: Any, min_p: Any
-) -> Settings:
-    """Check settings; plain numbers do not change the dtype."""
-    low, high = _RANGES[double]
-    heat = _number("temperature", temperature)
-    wrong = _outside(temperature, heat, low, high, or_zero=True)
-    if wrong is not None:
-        raise ValueError(
-            f"temperature is {shown(wrong)}: it must be positive and finite, from {low:.3g} to "
-            f"{high:.3g}, or 0 for greedy decoding"
-        )
-    most = _number("top_k", top_k)
-    wrong = _outside(top_k, most, 1, np.inf)
-    if wrong is not None:
-        raise ValueError(f"top_k is {shown(wrong)}: it must be at least 1")
-    share = _number("top_p", top_p)
-    wrong = _outside(top_p, share, 5e-324, 1)
-    if wrong is not None:
-        raise ValueError(f"top_p is {shown(wrong)}: it must be above 0 and at most 1")
-    least = _number("min_p", min_p)
-    wrong = _outside(min_p, least, 0, 1)
-    if wrong is not None:
-        raise ValueError(f"min_p is {shown(wrong)}: it must be at least 0 and at most 1")
-    return Settings(heat, most, share, least, as_order(order))
-
-
-def _number(name: str, value: Any) -> Any:
-    """Return a setting as a plain number, or one of each row as it is; None if it is none."""
-    if _is_of_rows(value) or (value is None and name != "temperature"):
-        return value
-    return as_count(name, value, 1) if name == "top_k" else as_number(name, value)
-
-
-def _is_of_rows(value: Any) -> bool:
-    return getattr(value, "ndim", 0) > 0
-
-
-def _outside(given: Any, value: Any, low: float, high: float, *, or_zero: bool = False) -> Any:
-    """Return a value out of range; None if there is none, or it would have to be waited for."""
-    if value is None or (_is_of_rows(value) and not isinstance(value, np.ndarray)):
-        return None
-    if not isinstance(value, np.ndarray):
-        return None if low <= value <= high or (or_zero and given == 0) else given
-    wrong = ~((value >= low) & (value <= high)) & ~(or_zero & (value == 0))
-    return value[wrong].ravel()[0].item() if wrong.any() else None
-
-
-_RANGES = [(2.0**-126, 2.0**128 - 2.0**104), (2.0**-1022, sys.float_info.max)]
-"""Positive numbers with all their digits, the least and the largest: of float32, of float64."""
-_PLAIN = {int, float, type(None)}
-_kept = lru_cache(maxsize=64, typed=True)(_plain)
-"""The same for plain numbers, which are checked once."""
-
-
-def _of_rows(library: Library, logits: Array, name: str, value: Array) -> Array:
-    """Return a setting of each row as an array with the axes of the logits, in a dtype for it."""
-    kinds = INTEGERS if name == "top_k" else ("float32", "float64")
-    one_library(logits=logits, **{name: value})
-    axes, shape = value.ndim, logits.shape[:-1]
-    if value.shape != shape[:axes] or dtype_name(value) not in kinds:
-        raise ValueError(
-            f"{name} is {value.dtype} of shape {tuple(value.shape)}: it must be one number, or one "
-            f"{'integer' if name == 'top_k' else 'float'} for each row, of the first axes of "
-            f"{tuple(shape)}"
-        )
-    value = library.ids(value) if name == "top_k" else library.narrowed(value)
-    return library.xp.reshape(value, (*value.shape, *(1,) * (logits.ndim - axes)))

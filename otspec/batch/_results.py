@@ -25,6 +25,20 @@ class Verified(NamedTuple):
     index: Array
 
 
+class Drafted(NamedTuple):
+    """Drafts, and what their verification needs.
+
+    Parameters
+    ----------
+    drafts : array of token ids, shape (..., k)
+    probabilities : array, shape (..., V)
+        What they were drawn from: float64 for float64 logits, else float32.
+    """
+
+    drafts: Array
+    probabilities: Array
+
+
 class VerifiedBlock(NamedTuple):
     """How much of a draft block is kept, per row, and the token that follows.
 

@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 
 from otspec._base.arguments import as_flag
 from otspec.batch._arguments import check_block_problem, check_problem, problem_of
-from otspec.batch._array_api import k_sequential, recursive_rejection, spechub
+from otspec.batch._array_api import drafters, k_sequential, recursive_rejection, spechub
 from otspec.batch._array_api.library import Array, library_of
 from otspec.batch._array_api.optimum import acceptance, best_cut
 from otspec.batch._array_api.pooled import clock_selection, graded_pools
@@ -16,7 +16,7 @@ from otspec.batch._array_api.problem import Problem
 from otspec.batch._array_api.sequences import drafted_block
 from otspec.batch._array_api.warping import Settings, probabilities
 from otspec.batch._arrays import as_grades
-from otspec.batch._dispatch import logits_of, machine, reals_of, rows_of
+from otspec.batch._dispatch import Rows, machine, reals_of, rows_of
 from otspec.batch._results import KINDS, Verified, VerifiedBlock
 
 Given: TypeAlias = tuple[Array, Array, Array, Array, Array | None]
@@ -123,10 +123,10 @@ def warped(logits: Array, settings: Settings | None) -> Array:
     """Return the probabilities of checked logits; with no settings they are given already."""
     if settings is None:
         return logits
-    rows = logits_of(logits, settings)
+    rows = reals_of(logits, settings=(settings,))
     if rows is None:
         return probabilities(library_of(logits), logits, settings)
-    kind = "float32", logits.shape[-1]
+    kind = "float32", (logits.shape[-1],)
     return rows.run(machine("from_logits.sources").written, kinds=(kind,))[0]
 
 
@@ -170,12 +170,85 @@ def straight(
     return VerifiedBlock(*rows.run(verify, kinds=KINDS[VerifiedBlock]))
 
 
+ACCEPTANCES: dict[str, Callable[..., Array]] = {
+    "optimal_acceptance": acceptance,
+    "maximal_coupling": recursive_rejection.overlap,
+    "recursive_rejection": recursive_rejection.independent_acceptance,
+    "recursive_rejection_without_replacement": recursive_rejection.distinct_acceptance,
+    "k_sequential": k_sequential.acceptance,
+    "spechub": spechub.acceptance,
+    "pooled_selection": graded_pools.acceptance,
+    "pooled_selection_without_replacement": clock_selection.acceptance,
+}
+"""What a rule accepts, by operations on arrays; :mod:`otspec.batch.acceptance` has the names."""
+
+
 def optimum(draft: Array, target: Array, k: int) -> Array:
     """Return the optimum for k i.i.d. drafts of rows that fit together."""
-    rows = reals_of(draft, target)
+    return accepted("optimal_acceptance", draft, target, k)
+
+
+def accepted(name: str, draft: Array, target: Array, *options: Any) -> Array:
+    """Return how often a rule accepts, of rows that fit together; arrays are beside the rows."""
+    rows = reals_of(draft, target, beside=_arrays_of(options))
     if rows is None:
-        return acceptance(library_of(draft), draft, target, k)
-    return rows.run(machine("optimum").acceptance, k, kinds=("float64",))[0]
+        return ACCEPTANCES[name](library_of(draft), draft, target, *options)
+    return _accepted(rows, getattr(machine("acceptance"), name), options)
+
+
+def accepted_straight(
+    name: str, given: tuple[Array, Array], settings: Sequence[Settings | None], *options: Any
+) -> Array | None:
+    """Return the same of logits, row by row; None where they go another path, or do not fit."""
+    rows = reals_of(*given, settings=settings, beside=_arrays_of(options))
+    if rows is None:
+        return None
+    in_parts = machine("from_logits.sources").in_parts
+    return _accepted(rows, in_parts(getattr(machine("acceptance"), name)), options)
+
+
+def _accepted(rows: Rows, loop: Callable[..., None], options: tuple[Any, ...]) -> Array:
+    numbers = (option for option in options if isinstance(option, int))
+    return rows.run(loop, *numbers, kinds=("float64",))[0]
+
+
+def _arrays_of(options: tuple[Any, ...]) -> tuple[Array, ...]:
+    return tuple(option for option in options if not isinstance(option, int))
+
+
+def drafted(name: str, draft: Array, uniforms: Array) -> Array:
+    """Return what a drafter of the table draws from rows that fit together."""
+    rows = reals_of(draft, beside=(uniforms,))
+    if rows is None:
+        library = library_of(draft)
+        return getattr(drafters, name)(library, draft, library.widened(uniforms))
+    return rows.run(getattr(machine("drafters"), name), kinds=(_ids(uniforms),))[0]
+
+
+def drafted_straight(
+    name: str, logits: Array, uniforms: Array, settings: Settings
+) -> tuple[Array, Array]:
+    """Return the same of logits, and the probabilities."""
+    rows = reals_of(logits, settings=(settings,), beside=(uniforms,))
+    if rows is None:
+        rows = warped(logits, settings)
+        return drafted(name, rows, uniforms), rows
+    loop = machine("from_logits.sources").drafting(getattr(machine("drafters"), name))
+    kinds = ("float32", (logits.shape[-1],)), _ids(uniforms)
+    draft, found = rows.run(loop, kinds=kinds)
+    return found, draft
+
+
+def _ids(uniforms: Array) -> tuple[str, tuple[int, ...]]:
+    return "int64", (uniforms.shape[-1],)
+
+
+def top(values: Array, k: int) -> Array:
+    """Return the tokens of the k largest values of each row."""
+    rows = reals_of(values)
+    if rows is None:
+        return drafters.top(library_of(values), values, k)
+    return rows.run(machine("drafters").top, kinds=(("int64", (k,)),))[0]
 
 
 def optimal_cut(draft: Array, target: Array, k: int) -> tuple[Array, Array, Array]:

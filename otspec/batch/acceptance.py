@@ -5,29 +5,27 @@ Each function has the name of its rule. What they return is for rows that sum to
 
 from __future__ import annotations
 
-from otspec.batch._arguments import check_drafts, counted_ids, library_of_pair
-from otspec.batch._array_api import (
-    k_sequential as inflated,
-)
-from otspec.batch._array_api import (
-    recursive_rejection as in_turn,
-)
-from otspec.batch._array_api import (
-    spechub as hub,
-)
+from collections.abc import Callable
+from typing import Any
+
+from otspec._base.arguments import as_choice, as_flag
+from otspec._base.coerce import shown
+from otspec.batch._arguments import check_drafts, check_probabilities, counted_ids, library_of_pair
 from otspec.batch._array_api.library import Array, is_torch, quietly
-from otspec.batch._array_api.pooled import clock_selection, graded_pools
 from otspec.batch._arrays import (
     MOST_DISTINCT,
     MOST_PASSES,
     as_count,
     as_grades,
     as_number_of_drafts,
+    kind_of,
     one_library,
 )
 from otspec.batch._calls import operation
 from otspec.batch._dispatch import are_learnt
-from otspec.batch._running import optimum
+from otspec.batch._running import ACCEPTANCES, accepted, accepted_straight, optimum, warped
+from otspec.batch._settings import settings_of_both
+from otspec.warping import STEPS
 
 
 def optimal_acceptance(draft: Array, target: Array, k: int, /) -> Array:
@@ -78,7 +76,8 @@ def maximal_coupling(draft: Array, target: Array, /) -> Array:
     Law: :meth:`otspec.rules.MaximalCoupling.acceptance`.
     """
     with quietly(draft):
-        return in_turn.overlap(library_of_pair(draft, target), draft, target)
+        library_of_pair(draft, target)
+        return accepted("maximal_coupling", draft, target)
 
 
 def recursive_rejection(draft: Array, target: Array, k: int, /) -> Array:
@@ -88,9 +87,8 @@ def recursive_rejection(draft: Array, target: Array, k: int, /) -> Array:
     pass for each draft: k is at most 10,000.
     """
     with quietly(draft):
-        library = library_of_pair(draft, target)
-        k = as_count("k", k, 1, MOST_PASSES, "a pass for each draft")
-        return in_turn.independent_acceptance(library, draft, target, k)
+        library_of_pair(draft, target)
+        return accepted("recursive_rejection", draft, target, _as_passes(k))
 
 
 def recursive_rejection_without_replacement(draft: Array, target: Array, drafts: Array, /) -> Array:
@@ -114,7 +112,7 @@ def recursive_rejection_without_replacement(draft: Array, target: Array, drafts:
         library_of_pair(draft, target)
         check_drafts(drafts, draft)
         ids = counted_ids(library, drafts, None, draft.shape[-1])
-        return in_turn.distinct_acceptance(library, draft, target, ids)
+        return accepted("recursive_rejection_without_replacement", draft, target, ids)
 
 
 def k_sequential(draft: Array, target: Array, k: int, /) -> Array:
@@ -124,8 +122,8 @@ def k_sequential(draft: Array, target: Array, k: int, /) -> Array:
     :func:`otspec.batch.k_sequential` uses. (..., V), (..., V) -> (...).
     """
     with quietly(draft):
-        library = library_of_pair(draft, target)
-        return inflated.acceptance(library, draft, target, as_number_of_drafts(k))
+        library_of_pair(draft, target)
+        return accepted("k_sequential", draft, target, as_number_of_drafts(k))
 
 
 def spechub(draft: Array, target: Array, /) -> Array:
@@ -134,7 +132,8 @@ def spechub(draft: Array, target: Array, /) -> Array:
     Law: :meth:`otspec.rules.SpecHub.acceptance`.
     """
     with quietly(draft):
-        return hub.acceptance(library_of_pair(draft, target), draft, target)
+        library_of_pair(draft, target)
+        return accepted("spechub", draft, target)
 
 
 def pooled_selection(draft: Array, target: Array, k: int, /, *, grades: int = 6) -> Array:
@@ -143,8 +142,9 @@ def pooled_selection(draft: Array, target: Array, k: int, /, *, grades: int = 6)
     At most :func:`optimal_acceptance`. Residual tokens that happen to be drafts are not counted.
     """
     with quietly(draft):
-        library, k = library_of_pair(draft, target), as_number_of_drafts(k)
-        return graded_pools.acceptance(library, draft, target, k, as_grades(grades))
+        library_of_pair(draft, target)
+        k, grades = as_number_of_drafts(k), as_grades(grades)
+        return accepted("pooled_selection", draft, target, k, grades)
 
 
 def pooled_selection_without_replacement(
@@ -156,6 +156,114 @@ def pooled_selection_without_replacement(
     counted. Work grows with k²: k is at most 64.
     """
     with quietly(draft):
-        library = library_of_pair(draft, target)
-        k = as_count("k", k, 1, MOST_DISTINCT, "since work grows with its square")
-        return clock_selection.acceptance(library, draft, target, k, as_grades(grades))
+        library_of_pair(draft, target)
+        k, grades = _as_distinct(k), as_grades(grades)
+        return accepted("pooled_selection_without_replacement", draft, target, k, grades)
+
+
+def from_logits(
+    rule: str,
+    draft_logits: Array,
+    target_logits: Array,
+    /,
+    k: int | None = None,
+    *,
+    drafts: Array | None = None,
+    grades: int = 6,
+    temperature: Any = 1.0,
+    top_k: Any = None,
+    top_p: Any = None,
+    min_p: Any = None,
+    order: Any = STEPS,
+    draft_probabilities: bool = False,
+) -> Array:
+    """Return what a function of this module returns for logits in place of probabilities.
+
+    Law: that of the function for ``warp(draft_logits, ...)`` and ``warp(target_logits, ...)``.
+
+    Parameters
+    ----------
+    rule : str
+        A function of this module, such as ``optimal_acceptance``.
+    draft_logits, target_logits : array, shape (..., V)
+    k : int, optional
+        For a function that takes a number of drafts.
+    drafts : array of token ids, shape (..., k), optional
+        For :func:`recursive_rejection_without_replacement`.
+    grades : int
+        For a function that takes grades.
+    temperature, top_k, top_p, min_p, order, draft_probabilities
+        As for :func:`otspec.batch.from_logits`.
+
+    Returns
+    -------
+    array, shape (...)
+
+    Raises
+    ------
+    ValueError
+        As the function and :func:`otspec.batch.from_logits`; a k or drafts that are missing, or
+        that the function does not take.
+
+    Notes
+    -----
+    float32 and half-precision logits on a CPU go row by row, where Numba is installed: each is
+    read once.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> draft, target = np.log([[0.5, 0.5]]), np.log([[0.25, 0.75]])
+    >>> from_logits("optimal_acceptance", draft, target, 1).round(4).tolist()
+    [0.75]
+    """
+    with quietly(target_logits):
+        rule = as_choice(rule, "rule", ACCEPTANCES)
+        known = as_flag(draft_probabilities, "draft_probabilities")
+        given = {"draft_logits": draft_logits, "target_logits": target_logits}
+        one_library(**given)
+        settings = settings_of_both(given, known, temperature, top_k, top_p, min_p, order)
+        options = _options(rule, k, drafts, grades)
+        check_probabilities("draft_logits", draft_logits)
+        if drafts is not None:
+            library = one_library(**given, drafts=drafts)
+            check_drafts(drafts, draft_logits)
+            options = (counted_ids(library, drafts, None, draft_logits.shape[-1]),)
+        found = accepted_straight(rule, (draft_logits, target_logits), settings, *options)
+        if found is not None:
+            return found
+        draft, target = map(warped, given.values(), settings)
+        library_of_pair(draft, target)
+        return accepted(rule, draft, target, *options)
+
+
+def _as_passes(k: Any) -> int:
+    return as_count("k", k, 1, MOST_PASSES, "a pass for each draft")
+
+
+def _as_distinct(k: Any) -> int:
+    return as_count("k", k, 1, MOST_DISTINCT, "since work grows with its square")
+
+
+_COUNTS: dict[str, Callable[[Any], int]] = {
+    "optimal_acceptance": as_number_of_drafts,
+    "recursive_rejection": _as_passes,
+    "k_sequential": as_number_of_drafts,
+    "pooled_selection": as_number_of_drafts,
+    "pooled_selection_without_replacement": _as_distinct,
+}
+"""How a number of drafts is checked, where a rule takes one."""
+
+
+def _options(rule: str, k: Any, drafts: Array | None, grades: Any) -> tuple[Any, ...]:
+    """Return what a rule takes beside the rows."""
+    distinct = rule == "recursive_rejection_without_replacement"
+    if (k is not None) != (rule in _COUNTS):
+        wanted = "it must be a number of drafts" if rule in _COUNTS else "leave it out"
+        raise ValueError(f"k is {shown(k)}: {wanted}, for {rule}")
+    if (drafts is not None) != distinct:
+        wanted = "pass the drafts" if distinct else "leave them out"
+        raise ValueError(f"drafts is {kind_of(drafts)}: {wanted}, for {rule}")
+    graded = (as_grades(grades),) if rule.startswith("pooled") else ()
+    counted = (_COUNTS[rule](k),) if rule in _COUNTS else ()
+    return (drafts,) if distinct else (*counted, *graded)

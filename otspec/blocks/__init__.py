@@ -6,6 +6,7 @@ from otspec.blocks.token_verification import TokenVerification
 from otspec.blocks.block_verification import BlockVerification
 from otspec.blocks.block_verification_preprint import BlockVerificationPreprint
 from otspec.blocks.base import BlockRule, Outcome
+from otspec.blocks.carry_over import CarryOverVerification
 from otspec.blocks.comparison import BlockComparison, compare_block_rules
 from otspec.blocks.decoding import Decoded, decode, decoded_after, decoded_law
 from otspec.blocks.drafted_tree import DraftedTree
@@ -51,6 +52,7 @@ __all__ = [
     "BlockRule",
     "BlockVerification",
     "BlockVerificationPreprint",
+    "CarryOverVerification",
     "Configuration",
     "Decoded",
     "DraftSelection",

@@ -17,30 +17,31 @@ from otspec._base.tables import forgive_encodings, keep_answers_apart, say
 from otspec.cli.shared.signals import Terminated
 from otspec.version import __version__
 
-HELP = {
-    "accept": "How often can one of k drafts be accepted at best?",
-    "advise": (
-        "Say which draft law, rule and tree give most tokens per second, from logs and costs."
-    ),
-    "audit": "Is a rule lossless? Exactly, on random rational instances.",
-    "blocks": "How many drafted tokens each rule keeps of a block: exactly, or on a logged trace.",
-    "compare": "Compare all rules with the optimum for one draft and one target.",
-    "conform": (
-        "Is an engine's verification lossless? From samples, with a stated power and error rate."
-    ),
-    "generate": "Decode texts with drafts, without loss: they are distributed as the target's.",
-    "laws": "Which draft law is best on logged traces: the optimum of each, and its best rule.",
-    "policies": (
-        "Which drafting policies are lossless, and which cuts look at the tokens they cut?"
-    ),
-    "simulate": (
-        "Accept lengths from logged tokens, as an engine would count them, without the models."
-    ),
-    "solve": "Solve the optimal transport problem as a linear program.",
-    "trace": "Mean acceptance of the optimum and of all rules over language-model traces.",
-    "vectors": "Write what a right verifier answers, for the tests of engines in other languages.",
+GROUPS = {
+    "One pair of distributions": {
+        "accept": "How often can one of k drafts be accepted at best? And what proves it?",
+        "compare": "Which rule comes closest to the optimum?",
+    },
+    "Logs and models": {
+        "trace": "Mean acceptance of the optimum and of all rules over logs.",
+        "laws": "Which draft law is best on the logs, and with which rule.",
+        "simulate": "Accept lengths from logged tokens, as an engine would count them.",
+        "advise": "Which draft law, rule and tree are fastest, from logs and costs.",
+        "generate": "Decode a text of a real model with drafts, without loss.",
+    },
+    "Verifiers": {
+        "audit": "Is a rule lossless? Exactly, on random rational instances.",
+        "conform": "Is an engine's verification lossless? From samples, with error rates.",
+        "vectors": "Write reference vectors for engines in other languages.",
+    },
+    "Research": {
+        "blocks": "How many tokens of a block or tree each rule keeps, and which tree is best.",
+        "policies": "Which drafting policies are lossless?",
+        "solve": "Solve the optimal transport problem as a linear program.",
+    },
 }
-"""What each command does: the first sentence of its help, for the list of all of them."""
+"""What each command is for, by group: the list of all commands."""
+COMMANDS = [name for group in GROUPS.values() for name in group]
 _FUNCTIONS = {"generate": "generate_text"}
 
 
@@ -54,7 +55,7 @@ class Commands(MutableMapping[str, click.Command]):
     """
 
     def __init__(self) -> None:
-        self._found: dict[str, click.Command | None] = dict.fromkeys(HELP)
+        self._found: dict[str, click.Command | None] = dict.fromkeys(COMMANDS)
 
     def __getitem__(self, name: str) -> click.Command:
         found = self._found[name]
@@ -87,9 +88,11 @@ class CommandGroup(click.Group):
         ctx: click.Context,  # noqa: ARG002  Click's
         formatter: click.HelpFormatter,
     ) -> None:
-        """Write the list of the commands."""
-        with formatter.section("Commands"):
-            formatter.write_dl(list(HELP.items()))
+        """Write the commands of each group, aligned over all groups."""
+        widest = max(map(len, COMMANDS))
+        for group, commands in GROUPS.items():
+            with formatter.section(group):
+                formatter.write_dl([(f"{name:{widest}}", said) for name, said in commands.items()])
 
 
 @click.group(
@@ -100,7 +103,10 @@ class CommandGroup(click.Group):
 @click.version_option(__version__, prog_name="otspec")
 @click.pass_context
 def otspec(context: click.Context) -> None:
-    """Say how much speculative decoding can accept at best, and which rule gets there.
+    """Compute how much speculative decoding can accept at best, and which rule gets there.
+
+    Each command has --help with an example. Commands that read logs take the bundled ones if
+    none are named.
 
     Exit status: 0 fine, 1 a rule or a verifier is not lossless, 2 bad input.
     """

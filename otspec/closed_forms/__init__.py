@@ -4,6 +4,7 @@ Every function takes floats or exact numbers and answers in kind; every ``…_ex
 the same formula in the symbols named in its docstring, into which ``xreplace`` puts numbers.
 """
 
+from otspec.closed_forms.certain_drafts import entropy_bound, missing_divergence
 from otspec.closed_forms.iid_drafts import (
     always_accepted,
     always_accepted_expression,
@@ -40,12 +41,14 @@ __all__ = [
     "bernoulli_expression",
     "block_verification_tokens",
     "block_verification_tokens_expression",
+    "entropy_bound",
     "hub_acceptance",
     "iid_acceptance",
     "iid_expression",
     "k_sequential_guarantee",
     "k_sequential_guarantee_expression",
     "limit_acceptance",
+    "missing_divergence",
     "set_bound",
     "set_bound_expression",
     "single_draft_acceptance",

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -20,13 +21,15 @@ from otspec._base.arguments import (
 )
 from otspec._base.parents import children_of
 from otspec.blocks.trees.shapes import as_shape
+from otspec.conformance.cases.adjusting import as_reserved, renamed_parameters
 from otspec.conformance.cases.arrays import DTYPES, LIBRARIES, Form
 from otspec.conformance.cases.calling import Verifier
 from otspec.conformance.cases.kinds import Block, Kind, Tokens, Tree
-from otspec.conformance.cases.ruled import Maker, as_maker, law_of_rule
+from otspec.conformance.cases.ruled import Maker, as_maker, law_asked_for
 from otspec.conformance.cases.tasks import engine_tasks, kernel_tasks
 from otspec.conformance.evidence.case_by_case import COARSE, Check
 from otspec.conformance.keyed import Plain, keyed
+from otspec.conformance.report.certificate import settings_of
 from otspec.conformance.report.report import Report
 from otspec.conformance.same_seed import SameSeed
 from otspec.drafts import LAWS
@@ -63,6 +66,7 @@ def check(
     seed: int = 0,
     shape: Any = None,
     distinct: bool = False,
+    drafts: str | None = None,
     rule: str | Maker | None = None,
     same_seed: bool | Callable[..., Any] = False,
     arrays: str = "numpy",
@@ -70,7 +74,10 @@ def check(
     rounding: float | None = None,
     device: str = "cpu",
     vocabulary: int = VOCABULARY,
+    least_vocabulary: int = 1,
+    reserved: Collection[int] = (),
     entries: int = ENTRIES,
+    names: Mapping[str, str] | None = None,
     progress: Callable[[int, int], object] | None = None,
 ) -> Report:
     """Try a verifier on small adversarial cases, and say whether its output is the target's.
@@ -112,6 +119,9 @@ def check(
         How many drafts of one token (3), how long a block (2), or which tree (``"2x1"``).
     distinct : bool
         Whether drafts of one token, and siblings of a tree, are drawn without replacement.
+    drafts : str, optional
+        What drafts of one token, and siblings of a tree, are drawn from: a name of
+        :data:`otspec.drafts.LAWS`, such as ``"hub"``. By default i.i.d., or as ``rule`` has them.
     rule : str or callable, optional
         What the verifier is to accept, too, is held to the law of this rule: a name of
         :data:`otspec.rules.RULES`, of :data:`otspec.blocks.BLOCK_RULES`, or of
@@ -134,10 +144,16 @@ def check(
         Of torch tensors.
     vocabulary : int
         Tokens of the large cases.
+    least_vocabulary : int
+        Tokens of the small cases, at least: those beyond a case's own have probability 0.
+    reserved : collection of int
+        Ids that no text has, such as those of special tokens: of probability 0 in all cases.
     entries : int
         So many entries of each array come before those that are counted in one call, which shows
         indices that overflow: of 2²⁴ those in float32, of 2³¹ those of 32 bits. At most as many
         as half of the memory holds.
+    names : mapping, optional
+        The names above by those of the verifier's parameters, such as ``{"p": "draft"}``.
     progress : callable, optional
         Takes after each case how many are done, and how many there are.
 
@@ -194,6 +210,7 @@ def check(
     takes ``seed`` gets one text in each call; it may take ``prompt``, a list, and return a list of
     tokens.
     """
+    settings = settings_of(check, locals())
     as_choice(kind, "kind", KINDS)
     as_choice(mode, "mode", MODES)
     form = Form(
@@ -202,13 +219,21 @@ def check(
         as_instance(device, "device", str, "the name of a device, such as 'cpu'"),
     )
     maker = None if rule is None else as_maker(rule, kind)
-    law = _law(rule, kind, as_flag(distinct, "distinct"))
+    law = law_asked_for(rule, kind, as_flag(distinct, "distinct"), drafts)
     tried_kind = _kind(kind, shape, law)
     tokens = as_integer(vocabulary, "vocabulary", 8, MOST_TOKENS)
+    least = as_integer(least_vocabulary, "least_vocabulary", 1, tokens)
+    unused = as_reserved(reserved, tokens)
     before = as_integer(entries, "entries", 1, MOST_ENTRIES)
+    verifier = renamed_parameters(verifier, names)
     errors = float(DTYPES[dtype] if rounding is None else as_real(rounding, "rounding", 0, 0.1))
     shown = _unseen if progress is None else as_callable(progress, "progress", "a callable")
     if callable(same_seed) or as_flag(same_seed, "same_seed"):
+        if least > 1 or unused:
+            raise ValueError(
+                "least_vocabulary and reserved are for laws, and same_seed for equality: leave one "
+                "of them out"
+            )
         if maker is not None:
             raise ValueError("rule is for laws, and same_seed for equality: leave one of them out")
         try:
@@ -218,7 +243,7 @@ def check(
             raise ValueError(f"{error}; or leave out same_seed") from error
         plain = Plain(other, same_seed is True and "noise" in engine.wanted, errors)
         equal = SameSeed(engine, plain, tried_kind, mode, as_seed(seed), tokens, before)
-        return equal.run(shown)
+        return replace(equal.run(shown), settings=settings)
     if mode in ("kernel", "exact"):
         asked = Verifier(verifier, form)
         if mode == "exact" and asked.corrects:
@@ -233,10 +258,11 @@ def check(
         raise ValueError("rule is for drafts that are drawn here: leave it out in pipeline mode")
     if seconds is not None and mode != "exact":
         raise ValueError(f"seconds is {seconds}, which is for mode='exact': pass budget instead")
+    tasks = [task.placed(least, unused) for task in tasks]
     form.refuse_too_many(before, max(task.handed for task in tasks if task.before or task.large))
     found = as_float_above(detect, "detect", 0, 1)
     rough = max(COARSE, found) if coarse is None else float(as_real(coarse, "coarse", found, 1))
-    return Check(
+    whole = Check(
         tuple(tasks),
         kind,
         mode,
@@ -249,16 +275,8 @@ def check(
         rough,
         require=as_float_above(require, "require", 0, 1),
         seconds=math.inf if seconds is None else as_float_above(seconds, "seconds", 0),
-    ).run(shown)
-
-
-def _law(rule: Any, kind: str, distinct: bool) -> str:
-    """Return what siblings are drawn from: as the rule says, or as it is asked for."""
-    asked = "without-replacement" if distinct else "iid"
-    law = law_of_rule(rule, kind) or asked
-    if distinct and law != asked:
-        raise ValueError(f"distinct is True, but the drafts of rule are {law}: leave one out")
-    return law
+    )
+    return replace(whole.run(shown), settings=settings)
 
 
 def _unseen(_done: int, _cases: int) -> None:

@@ -48,9 +48,37 @@ def tensorrt_llm(lengths: AcceptLengths) -> dict[str, Any]:
     return {"TLLM_SPEC_DECODE_FORCE_NUM_ACCEPTED_TOKENS": f"{sum(lengths.rates):.{_DIGITS}f}"}
 
 
+def llama_cpp(lengths: AcceptLengths) -> dict[str, Any]:
+    """Return options of llama-server, whose rates are without conditions.
+
+    At least ℓ drafted tokens are kept with the ℓ-th rate, so that the law of accept lengths is
+    that of the logs. Read: ``tools/server/README.md`` of llama.cpp at commit 00dc8057ab28 and
+    ``common/speculative.h`` at 001d906a6d86; ``--spec-synth-len`` takes a mean alone.
+    """
+    return {
+        "--spec-draft-n-max": str(lengths.depth),
+        "--spec-synth-rates": ",".join(f"{rate:.{_DIGITS}f}" for rate in lengths.rates),
+    }
+
+
+def atom(lengths: AcceptLengths) -> dict[str, Any]:
+    """Return options of ATOM (ROCm), whose acceptance length counts the target's token.
+
+    A step keeps one of the two whole numbers around the mean: the mean is that of the logs, the
+    law is not. Read: ``atom/config.py`` and ``atom/model_ops/rejection_sampler.py`` of ROCm/ATOM
+    at commit ffdf3bb5ddf8.
+    """
+    return {
+        "--num-speculative-tokens": str(lengths.depth),
+        "--spec-decode-acceptance-length": f"{1 + sum(lengths.rates):.{_DIGITS}f}",
+    }
+
+
 ENGINE_FORMS: dict[str, Callable[[AcceptLengths], dict[str, Any]]] = {
     "vllm": vllm,
     "sglang": sglang,
     "tensorrt-llm": tensorrt_llm,
+    "llama.cpp": llama_cpp,
+    "atom": atom,
 }
 """What each engine takes, by its name."""

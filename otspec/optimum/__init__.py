@@ -8,22 +8,31 @@ from otspec.optimum.acceptance import (
 )
 from otspec.optimum.budgets import Budget, TotalVariation
 from otspec.optimum.certificate import LossyOptimum, Optimum
+from otspec.optimum.chosen_law import BestLaw, SafestLaw, best_law, safest_law
 from otspec.optimum.cuts.minimum import cut_bound
 from otspec.optimum.divergences import KullbackLeibler, Renyi, ReverseKullbackLeibler
 from otspec.optimum.frontier_program import FrontierProgram
+from otspec.optimum.inclusion import InclusionBound, inclusion_bound, safest_bound
 
 __all__ = [
+    "BestLaw",
     "Budget",
     "FrontierProgram",
+    "InclusionBound",
     "KullbackLeibler",
     "LossyOptimum",
     "MaskPrice",
     "Optimum",
     "Renyi",
     "ReverseKullbackLeibler",
+    "SafestLaw",
     "TotalVariation",
+    "best_law",
     "cut_bound",
+    "inclusion_bound",
     "optimal_acceptance",
     "optimal_acceptances",
     "price_of_mask",
+    "safest_bound",
+    "safest_law",
 ]

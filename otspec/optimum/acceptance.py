@@ -70,8 +70,8 @@ def optimal_acceptance(
     for the order a by 3e-12 (1 + a) at most.
 
     One sort for :class:`IID`, :class:`WithoutReplacement`, :class:`Hub` and
-    :class:`TopPlusOne`; one sum for :class:`Fixed` and :class:`TopK`; O(n² log n) for two
-    :class:`Independent` drafts; max flow otherwise.
+    :class:`TopPlusOne`; one sum for :class:`Fixed` and :class:`TopK`; at most 64
+    sorts for two :class:`Independent` drafts, but for ties; max flow otherwise.
     Source: min cut in the network of SpecHub, app. E, for any k; for i.i.d. drafts and k = 2 it
     is Canonical, thm. 3.
 

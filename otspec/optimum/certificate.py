@@ -19,8 +19,9 @@ from otspec._base.arithmetic import Number, as_number
 from otspec._base.digits import plain
 from otspec._base.frozen import Frozen, cached_property
 from otspec.distributions import Distribution, check_alike
-from otspec.drafts import DraftLaw
+from otspec.drafts import DraftLaw, Independent
 from otspec.optimum.budgets import Budget, Outputs
+from otspec.optimum.cuts.halfplanes import ROUNDING, HalfplaneSearch, bound_by_prices
 from otspec.optimum.cuts.levels import level_selection
 from otspec.optimum.cuts.minimum import cut_bound
 from otspec.optimum.cuts.selections import best_selection, shortfall
@@ -54,7 +55,7 @@ class Optimum(Frozen):
         is the acceptance. Computed when it is first asked for, from the law and the target alone.
 
         None for two :class:`Independent` drafts over more than 100 tokens: their cut is found
-        without a flow, and nothing else gives b there.
+        without a flow, and prices show that no cut is lower.
 
         Raises
         ------
@@ -78,7 +79,8 @@ class Optimum(Frozen):
 
         No rule accepts more: the cut's bound is evaluated. Some rule accepts as much:
         :attr:`selection` is a distribution, is nowhere below the chance that all drafts are
-        inside a set, and has Σ min(b, q) = acceptance. Where it is None only the first is proved.
+        inside a set, and has Σ min(b, q) = acceptance. Where it is None prices show that no cut
+        is lower (Theory, 43).
 
         Raises
         ------
@@ -95,6 +97,8 @@ class Optimum(Frozen):
             )
         if self.selection is not None and self.output is not None:
             self._check_selection(self.selection, self.output)
+        elif isinstance(self.law, Independent):
+            self._check_prices(self.law)
 
     @property
     def _bound_accuracy(self) -> float:
@@ -115,6 +119,18 @@ class Optimum(Frozen):
             raise ValueError(
                 f"the selection accepts {plain(accepted)}, but the acceptance is said to be "
                 f"{plain(self.acceptance)}: one of the two was changed"
+            )
+
+    def _check_prices(self, law: Independent) -> None:
+        pair = law.drafts[0], law.drafts[1], self.target
+        search = HalfplaneSearch(*pair)
+        if not search.proved:
+            return  # ties all over an interval: walks along their lines settled it
+        lowest = 1 + bound_by_prices(*pair, search.prices)
+        if not cut_bound(law, self.target, self.cut) - lowest <= law.accuracy + ROUNDING:
+            raise ValueError(
+                f"prices show that no cut is below {plain(lowest)}, but this one is above that: "
+                "the cut or the law was changed"
             )
 
 

@@ -78,8 +78,7 @@ def acceptance(
             return legend_beside(panel)
         if panel.collections:
             panel.annotate(
-                f"shaded: {_BAND}", (0.98, 0.02), xycoords="axes fraction", ha="right",
-                fontsize="x-small",
+                f"shaded: {_BAND}", (0.98, 0.03), xycoords="axes fraction", ha="right",
             )  # fmt: skip
         return label_ends(panel, {name: drawn[line] for name, line in names.items()})
 

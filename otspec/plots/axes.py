@@ -10,7 +10,7 @@ import numpy as np
 from otspec._base.arguments import as_instance, as_list
 from otspec._base.arithmetic import Number
 from otspec.estimate import Estimate, Quantity
-from otspec.plots.canvas import decimals, drawable
+from otspec.plots.canvas import decimals, drawable, letters
 from otspec.plots.inline import explain
 
 if TYPE_CHECKING:
@@ -91,22 +91,24 @@ def label_ends(ax: Axes, lines: Mapping[str, Line2D]) -> Axes:
 
     for text in [text for text in ax.texts if text.get_gid() == _END]:
         text.remove()
+    scale = ax.yaxis.get_transform()  # of a logarithmic axis, too
     names = sorted(lines, key=lambda name: float(np.asarray(lines[name].get_ydata())[-1]))
     ends = [np.column_stack(lines[name].get_data())[-1] for name in names]
     size = 0.95 * float(ax.xaxis.label.get_fontsize())
-    low, high = ax.get_ylim()
+    low, high = scale.transform(ax.get_ylim())
     inches = 0.8 * ax.bbox.height / ax.figure.dpi  # axis labels get the rest
     line = (high - low) * 1.25 * size / 72 / inches
     rows = np.array([len(name.splitlines()) for name in names])
     # Heights y_i are far enough apart if y_i - steps_i ascends: names that touch are steps apart.
     steps = line * (np.cumsum(rows) - rows / 2)
-    heights = isotonic_regression([y for _, y in ends] - steps).x + steps
+    drawn = scale.transform(np.array([y for _, y in ends]))
+    heights = scale.inverted().transform(isotonic_regression(drawn - steps).x + steps)
     right = max(x for x, _ in ends)
     for name, height in zip(names, heights, strict=True):
         ax.annotate(
             "\n".join(map(drawable, name.splitlines())), (right, height), (9, 0),
-            textcoords="offset points", va="center", color=lines[name].get_color(), fontsize=size,
-            annotation_clip=False, parse_math=False, gid=_END,
+            textcoords="offset points", va="center", color=letters(lines[name].get_color()),
+            fontsize=size, annotation_clip=False, parse_math=False, gid=_END,
         )  # fmt: skip
     return ax
 

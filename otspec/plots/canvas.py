@@ -8,8 +8,10 @@ from os import PathLike
 from threading import RLock
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from otspec._base.arguments import as_instance, as_integer, as_path
-from otspec._base.arithmetic import Number
+from otspec._base.arithmetic import Array, Number
 from otspec._base.coerce import shown
 from otspec._base.extras import needed
 from otspec._base.writing import in_one_step
@@ -69,6 +71,34 @@ def ink() -> str:
     from matplotlib.text import Text
 
     return str(Text().get_color())
+
+
+_LUMINANCE = np.array([0.2126, 0.7152, 0.0722])
+"""Of red, green and blue light (WCAG 2.2, relative luminance)."""
+_DARK, _BRIGHT = 0.18, 0.21
+"""Letters this dark have a contrast of 4.5 with white, letters this bright one with #131416."""
+
+
+def letters(color: Any) -> str:
+    """Return the shade of a color in which letters are as legible as those in the style's ink."""
+    from matplotlib import colors
+
+    def light(of: Any) -> Array:
+        rgb = np.array(colors.to_rgb(of))
+        return np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4)
+
+    ground_known = not _DARK < (of_ink := float(light(ink()) @ _LUMINANCE)) < _BRIGHT
+    low, high = (
+        (of_ink, of_ink) if not ground_known else (0, _DARK) if of_ink < 0.2 else (_BRIGHT, 1)
+    )
+    shade = light(color)
+    bright = float(shade @ _LUMINANCE)
+    if bright > high:
+        shade = shade * high / bright
+    elif bright < low:
+        shade = shade + (1 - shade) * (low - bright) / (1 - bright)
+    coded = np.where(shade <= 0.0031308, 12.92 * shade, 1.055 * shade ** (1 / 2.4) - 0.055)
+    return str(colors.to_hex(tuple(np.clip(coded, 0, 1).tolist())))
 
 
 def drawable(text: str) -> str:

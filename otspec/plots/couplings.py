@@ -128,7 +128,7 @@ def _legend(panel: Axes, acceptance: float, most: float) -> None:
             f"a draft is the output: {decimals(acceptance)}",
             f"drafts are replaced: {decimals(1 - acceptance)}",
         ],
-        title=f"strongest color: {decimals(most)}",
+        title=f"color: probability, up to {decimals(most)}",
         loc="lower left",
         bbox_to_anchor=(0.0, 1 + _DISTANCE + _SIDE),
         alignment="left",

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from statistics import median
 from typing import TYPE_CHECKING, Any
 
 from otspec._base.arguments import as_instance, as_list
-from otspec.plots.axes import as_rows, legend_below, legend_beside
+from otspec.plots.axes import as_rows, legend_below
 from otspec.plots.canvas import WIDE, decimals, ink, panel_on
 from otspec.plots.inline import explain
 from otspec.plots.looks import label_of, look_of
@@ -24,7 +25,8 @@ _POSITIONS = "lists of Comparison objects, one per position"
 def gaps(positions: Iterable[Sequence[Row]], ax: Axes | None = None) -> Axes:
     """Draw how far each rule is below the optimum of its drafts, position by position.
 
-    Rules that attain the optimum everywhere are left out: the legend's title names them.
+    Each rule has a row, with a mark for each position and a bar at the median; the rule with the
+    largest median is at the top.
 
     Parameters
     ----------
@@ -48,32 +50,31 @@ def gaps(positions: Iterable[Sequence[Row]], ax: Axes | None = None) -> Axes:
                 found.setdefault((row.rule, row.drafts, row.k), {})[place] = row
     if not found:
         raise ValueError(f"positions has no rows of rules: pass {_POSITIONS}")
-    below = {
-        key: rows for key, rows in found.items()
-        if not all(attains(row.acceptance, row.optimum) for row in rows.values())
-    }  # fmt: skip
     one_k = len({k for _, _, k in found}) == 1
-    with panel_on(ax) as panel:
-        for (rule, drafts, k), rows in below.items():
-            name = label_of(rule, drafts) + ("" if one_k else f", k = {k}")
-            (line,) = panel.plot(
-                list(rows), [float(row.gap) for row in rows.values()], label=name,
-                **look_of(rule, drafts) | {"linestyle": "none"},
-            )  # fmt: skip
+    values = {key: [_gap(row) for row in rows.values()] for key, rows in found.items()}
+    with panel_on(ax, (WIDE[0], 0.9 + 0.26 * len(found))) as panel:
+        names = []
+        for place, key in enumerate(sorted(values, key=lambda key: -median(values[key]))):
+            rule, drafts, k = key
+            names.append(label_of(rule, drafts) + ("" if one_k else f", k = {k}"))
+            look = look_of(rule, drafts) | {"linestyle": "none", "markersize": 5, "alpha": 0.6}
+            (line,) = panel.plot(values[key], [place] * len(values[key]), label=names[-1], **look)
             explain(
                 line,
-                [f"{name}, position {place}: {decimals(row.gap)}" for place, row in rows.items()],
-            )
-        panel.set_xlim(-0.5, max(len(places) - 0.5, 0.5))
-        panel.locator_params(axis="x", integer=True)
-        panel.set_ylim(bottom=0)
-        panel.set_xlabel("position")
-        panel.set_ylabel("gap to the optimum")
-        panel.grid(alpha=0.25)
-        none = list(dict.fromkeys(rule for rule, _, _ in found.keys() - below.keys()))
-        if none and below:
-            return legend_beside(panel, title="no gap:\n" + "\n".join(sorted(none)) + "\n\ngap:")
-        return legend_beside(panel)
+                [f"{names[-1]}, position {at}: {decimals(row.gap)}"
+                 for at, row in found[key].items()],
+            )  # fmt: skip
+            panel.plot(median(values[key]), place, color=ink(), marker="|", markersize=12)
+        panel.set_yticks(range(len(names)), names)
+        panel.set_ylim(len(names) - 0.5, -0.5)
+        panel.set_xlim(left=-0.01 * max(1e-9, *map(max, values.values())))
+        panel.set_xlabel(f"gap to the optimum at each of {len(places)} positions; bar: the median")
+        panel.grid(alpha=0.25, axis="x")
+        return panel
+
+
+def _gap(row: Row) -> float:
+    return 0.0 if attains(row.acceptance, row.optimum) else float(row.gap)
 
 
 def gap_quantiles(rows: Iterable[Statistic], ax: Axes | None = None) -> Axes:

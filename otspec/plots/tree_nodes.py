@@ -2,28 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from itertools import accumulate
-from typing import TYPE_CHECKING
+from statistics import fmean
+from typing import TYPE_CHECKING, Any
 
 from otspec._base.arithmetic import Number
 from otspec.blocks import BestTree, Configuration, TreeComparison
 from otspec.blocks.comparison import BlockComparison
-from otspec.plots.axes import PER_CALL, Point, as_rows, legend_beside, line_with_bars, name_lines
+from otspec.plots.axes import (
+    MOST_NAMES,
+    PER_CALL,
+    Point,
+    as_rows,
+    legend_beside,
+    line_with_bars,
+    name_lines,
+)
 from otspec.plots.canvas import panel_on
 from otspec.plots.looks import as_title, look_of_several
 from otspec.traces.comparison import OPTIMUM
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.lines import Line2D
+
+_OTHER: dict[str, Any] = {"color": "#999999", "marker": "o", "markersize": 3, "zorder": 1.5}
+"""How rules without a name are drawn."""
 
 
 def trees(rows: Iterable[TreeComparison], ax: Axes | None = None) -> Axes:
     """Draw the tokens per call of the target against the drafted tokens of trees.
 
-    Each rule has its mark, that of a rule for whole trees open. The grey steps are the most that
-    any rule gets out of so many drafted tokens. Bars are standard errors, or the interval where
-    what is kept is an estimate.
+    Each rule has its mark, that of a rule for whole trees open. Of more than six rules the five
+    that are closest to the best one, in the mean over their trees, are named; the others are grey.
+    The grey steps are the most that any rule gets out of so many drafted tokens. Bars are standard
+    errors, or the interval where what is kept is an estimate.
 
     Parameters
     ----------
@@ -42,14 +56,42 @@ def trees(rows: Iterable[TreeComparison], ax: Axes | None = None) -> Axes:
     for row in as_rows(rows, TreeComparison):
         points.setdefault(row.rule, []).append((row.nodes, row.efficiency, row.error))
         places.setdefault(row.rule, []).append(f"{row.tree}, {row.nodes} nodes")
+    named = _nearest_the_best(points, places)
     with panel_on(ax) as panel:
-        _draw_most(
+        most = _draw_most(
             panel, [(nodes, float(worth)) for line in points.values() for nodes, worth, _ in line]
         )
-        for rule, marks in points.items():
-            look = look_of_several(rule) | {"linestyle": "none"}
-            line_with_bars(panel, marks, rule, places[rule], **look)
-        return legend_beside(_against_nodes(panel))
+        marks = {}
+        for rule in sorted(points, key=lambda rule: rule in named):  # those with names on top
+            look = look_of_several(rule) if rule in named else _OTHER
+            marks[rule] = line_with_bars(
+                panel, points[rule], rule, places[rule], **look | {"linestyle": "none"}
+            ).containers[-1]
+        shown: dict[str, Any] = {"the most of any rule": most} | {it: marks[it] for it in named}
+        if others := [rule for rule in points if rule not in named]:
+            shown[f"{len(others)} other rules"] = marks[others[0]]
+        return legend_beside(
+            _against_nodes(panel), handles=list(shown.values()), labels=list(shown)
+        )
+
+
+def _nearest_the_best(
+    points: dict[str, list[Point]], places: dict[str, list[str]]
+) -> Sequence[str]:
+    """Return the rules that have names: all if they are few, else those nearest the best ones."""
+    if len(points) <= MOST_NAMES:
+        return list(points)
+    worth = {
+        rule: {place: float(worth) for place, (_, worth, _) in zip(places[rule], line, strict=True)}
+        for rule, line in points.items()
+    }
+    best = {place: max(own.get(place, 0.0) for own in worth.values())
+            for own in worth.values() for place in own}  # fmt: skip
+    parts = {
+        rule: round(fmean(value / best[place] for place, value in own.items()), 9)
+        for rule, own in worth.items()
+    }
+    return sorted(parts, key=lambda rule: -parts[rule])[: MOST_NAMES - 1]
 
 
 def best_trees(rows: Iterable[BestTree], rule: str, ax: Axes | None = None) -> Axes:
@@ -113,13 +155,14 @@ def sweep(rows: Iterable[Configuration], rule: str, ax: Axes | None = None) -> A
         return name_lines(panel)
 
 
-def _draw_most(panel: Axes, points: Iterable[tuple[float, Number]]) -> None:
+def _draw_most(panel: Axes, points: Iterable[tuple[float, Number]]) -> Line2D:
     """Draw the most of all points with as few nodes, as steps."""
     best: dict[float, float] = {}
     for nodes, worth in sorted(points):
         best[nodes] = float(worth)
     most = list(accumulate(best.values(), max))
-    panel.step(list(best), most, where="post", color="#999999", linewidth=1.0, zorder=1)
+    (steps,) = panel.step(list(best), most, where="post", color="#999999", linewidth=1.0, zorder=1)
+    return steps
 
 
 def _against_nodes(panel: Axes) -> Axes:

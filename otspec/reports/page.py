@@ -6,7 +6,17 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from otspec._base.webpage import Cell, escaped, key_figures, listed_items, page, picture, table
+from otspec._base.webpage import (
+    Cell,
+    beside,
+    escaped,
+    key_figures,
+    listed_items,
+    page,
+    picture,
+    table,
+    titled_list,
+)
 from otspec._base.writing import write_text
 from otspec.plots import save_acceptance_chart, svg
 from otspec.plots.pictures import acceptance_figure, gap_figure, heat_figure
@@ -22,7 +32,12 @@ from otspec.reports.findings import (
 from otspec.reports.summary_file import UNKNOWN, Origin, origin_section, restrictions_of
 from otspec.traces.comparison import OPTIMUM
 from otspec.traces.statistics import Statistic
-from otspec.traces.summary import attains, by_temperatures, price_of_independence
+from otspec.traces.summary import (
+    TemperaturePair,
+    attains,
+    by_temperatures,
+    price_of_independence,
+)
 
 
 def write_charts(
@@ -90,15 +105,20 @@ def _body(summary: dict[str, Any], rows: Sequence[Statistic], origin: Origin) ->
     price = price_of_independence([row for row in first if row.k == standing.optimum.k])
     yield f'<p class="lead">{escaped(" ".join([*three_sentences(standing), *price]))}</p>'
     yield from key_figures(_figures(standing))
+    doubts = uncertainties(standing, summary["independent"], len(summary["skipped"]))
+    yield from beside(
+        _means(standing.temperatures, first), titled_list("What is uncertain", doubts)
+    )
     yield f"<p>{escaped(_about(summary))}</p>"
-    yield "<h2>What is uncertain</h2>"
-    yield listed_items(uncertainties(standing, summary["independent"], len(summary["skipped"])))
     if summary["skipped"]:
         yield from _failures(summary["skipped"])
-    yield from _pictures(rows)
     yield "<h2>What is gained</h2>"
     yield from table(_GAINS, list(_gains(rows)), words=3)
     yield f"<p>{_GAINS_CAPTION}</p>"
+    pictures = list(_pictures(rows))
+    if pictures:
+        yield "<h2>Gaps and temperatures</h2><p>Point at a mark to read its numbers.</p>"
+        yield from beside(*pictures)
     for temperatures, shown in parts.items():
         yield f"<h2>All rules at {escaped(str(temperatures))}</h2>"
         yield from table(_COLUMNS, [_cells(row) for row in shown], words=2)
@@ -147,19 +167,21 @@ def _failures(skipped: Sequence[dict[str, Any]]) -> Iterable[str]:
 
 
 def _pictures(rows: Sequence[Statistic]) -> Iterable[str]:
-    """Yield acceptance and gaps at each pair of temperatures, and what these change."""
-    yield "<h2>Pictures</h2><p>Point at a mark to read its numbers.</p>"
-    figure = heat_figure(rows, title=_OF_HEAT)
-    if figure is not None:
-        yield picture(svg(figure, _OF_HEAT), _HEAT_CAPTION)
-    yield '<div class="pictures">'
-    for temperatures, shown in by_temperatures(rows).items():
-        means = acceptance_figure(shown, title=f"Mean acceptance, {temperatures}")
-        yield picture(svg(means, f"Mean acceptance against the number of drafts, {temperatures}"))
+    """Yield what is not at the top: other temperatures, gaps, and what temperatures change."""
+    for place, (temperatures, shown) in enumerate(by_temperatures(rows).items()):
+        if place:
+            yield _means(temperatures, shown)
         gaps = gap_figure(shown, title=f"{_OF_GAPS}, {temperatures}")
         if gaps is not None:
             yield picture(svg(gaps, f"{_OF_GAPS}, {temperatures}"), _GAP_CAPTION)
-    yield "</div>"
+    figure = heat_figure(rows, title=_OF_HEAT)
+    if figure is not None:
+        yield picture(svg(figure, _OF_HEAT), _HEAT_CAPTION)
+
+
+def _means(temperatures: TemperaturePair, rows: Sequence[Statistic]) -> str:
+    means = acceptance_figure(rows, title=f"Mean acceptance, {temperatures}")
+    return picture(svg(means, f"Mean acceptance against the number of drafts, {temperatures}"))
 
 
 def _gains(rows: Sequence[Statistic]) -> Iterable[tuple[Cell, ...]]:

@@ -124,7 +124,7 @@ def check_beginning(page, document):
     assert f"{simple['speed_up']:.3f} times as fast at best, {slower:.1f}% slower, with" in lead
     assert f"{abs(best['tokens'] - simple['tokens']):.4f} " in lead
     assert f"<dd>×{best['speed_up']:.3f}</dd>" in page
-    parts = ('class="lead"', 'class="key"', "What is uncertain", "<svg", "otspec advise ", "@soft")
+    parts = ('class="lead"', 'class="key"', "<svg", "What is uncertain", "otspec advise ", "@soft")
     places = [page.index(part) for part in parts]
     assert places == sorted(places)
 

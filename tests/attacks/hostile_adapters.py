@@ -21,6 +21,7 @@ ADAPTERS = {
             "certain": FLAG,
             "logits": FLAG,
             "seeded": FLAG,
+            "empty": FLAG,
             "metadata": FUNCTION["function"],
         },
     ),
@@ -28,6 +29,19 @@ ADAPTERS = {
     "adapters.sglang_tree": Row(
         adapters.sglang_tree,
         {**FUNCTION, "threshold_single": THRESHOLD, "threshold_acc": THRESHOLD},
+    ),
+    "adapters.sglang_chain": Row(adapters.sglang_chain, {**FUNCTION, "final_per_place": FLAG}),
+    "adapters.tensorrt_chain": Row(adapters.tensorrt_chain, FUNCTION),
+    "adapters.tensorrt_tree": Row(adapters.tensorrt_tree, FUNCTION),
+    "adapters.llama_cpp_chain": Row(adapters.llama_cpp_chain, FUNCTION),
+    "adapters.mlx_decoder": Row(adapters.mlx_decoder, FUNCTION),
+    "adapters.hugging_face_decoder": Row(
+        adapters.hugging_face_decoder,
+        {**FUNCTION, "prompt": FLAG, "batch": FLAG, "transformers": FLAG},
+    ),
+    "adapters.candidates": Row(adapters.candidates, {"make": FUNCTION["function"]}),
+    "adapters.draft_to_target": Row(
+        adapters.draft_to_target, {**VERIFIER, "offsets": FLAG, "own_ids": FLAG}
     ),
     "adapters.paths_tree": Row(adapters.paths_tree, FUNCTION),
     "adapters.one_at_a_time": Row(adapters.one_at_a_time, VERIFIER),

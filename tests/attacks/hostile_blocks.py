@@ -51,6 +51,18 @@ def block_rows():
                 {"outcome": ("object", lambda make=make: make().sample(rng())), "rng": RNG},
             ),
         )
+    splits = {"first": ("natural?", 1), "parts": ("count?", 4)}
+    yield (
+        "blocks.CarryOverVerification",
+        Row(blocks.CarryOverVerification, {**SMALL, "length": ("count", 2), **splits}),
+    )
+    yield (
+        "CarryOverVerification.rate",
+        Row(
+            method(lambda: blocks.CarryOverVerification(*small(), 1), "rate"),
+            {"most": ("count", 9)},
+        ),
+    )
     rule = ("object", lambda: blocks.BlockVerificationPreprint(*small(), 1))
     token_rule = ("callable", lambda: rules.RecursiveRejection)
     tree = {"tree": ("branching", (2, 1)), "rule": token_rule, "merge": ("flag", True)}

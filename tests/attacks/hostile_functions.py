@@ -49,6 +49,15 @@ FUNCTIONS = {
     ),
     "distributions.as_pair": Row(distributions.as_pair, {**PAIR, **NORMALIZE}),
     "distributions.as_k": Row(distributions.as_k, K),
+    "drafts.on_target_tokens": Row(
+        drafts.on_target_tokens,
+        {
+            "draft": PAIR["draft"],
+            "tokens": ("tokens", [0, 2]),
+            "become": ("tokens", [1, 2]),
+            "n": ("count", 3),
+        },
+    ),
     "IID": Row(otspec.IID, {"draft": PAIR["draft"], **K, **NORMALIZE}),
     "WithoutReplacement": Row(
         otspec.WithoutReplacement, {"draft": PAIR["draft"], **K, **NORMALIZE}
@@ -81,6 +90,21 @@ FUNCTIONS = {
     "optimum.FrontierProgram": Row(
         otspec.optimum.FrontierProgram,
         {**LAW, "sets": ("flag", True), "total_variation": ("real", 0.05)},
+    ),
+    "optimum.best_law": Row(
+        otspec.optimum.best_law,
+        {"targets": ("distributions", [DRAFT, TARGET]), **K, "worst": ("flag", True)},
+    ),
+    "optimum.safest_law": Row(
+        otspec.optimum.safest_law,
+        {"draft": PAIR["draft"], **K, "total_variation": ("real", 0.05)},
+    ),
+    "optimum.inclusion_bound": Row(
+        otspec.optimum.inclusion_bound, {"targets": ("distributions", [DRAFT, TARGET]), **K}
+    ),
+    "optimum.safest_bound": Row(
+        otspec.optimum.safest_bound,
+        {"draft": PAIR["draft"], **K, "total_variation": ("real", 0.05)},
     ),
     "lossy.rule_attaining": Row(
         lossy.rule_attaining, {"best": ("object", lambda: otspec.optimal_acceptance(iid(), TARGET))}
@@ -138,6 +162,13 @@ FUNCTIONS = {
         closed_forms.uniform_acceptance, {"ratio": ("real", 4.0), **K}
     ),
     "closed_forms.uniform_rho": Row(closed_forms.uniform_rho, {"ratio": ("real", 4.0), **K}),
+    "closed_forms.entropy_bound": Row(
+        closed_forms.entropy_bound, {"target": ("distribution", TARGET), "nodes": ("count", 3)}
+    ),
+    "closed_forms.missing_divergence": Row(
+        closed_forms.missing_divergence,
+        {"target": ("distribution", TARGET), "m": ("count", 2), "of_target": ("flag", True)},
+    ),
     "closed_forms.k_sequential_guarantee": Row(closed_forms.k_sequential_guarantee, K),
     **{
         f"closed_forms.{name}": Row(getattr(closed_forms, name), {"n": ("count", 2)})

@@ -71,8 +71,8 @@ def test_people_see_the_ends_of_long_numbers():
 CALLS = {
     "accept": ("accept", *FAR, "-k", "1000"),
     "compare": ("compare", *FAR, "-k", "300"),
-    "blocks": ("blocks", "--draft-model", FAR[0], "--target-model", FAR[1], "-L", "60",
-               "--trees", "3"),
+    "blocks": ("blocks", "--draft", FAR[0], "--target", FAR[1], "-L", "60",
+               "--tree", "3"),
 }  # fmt: skip
 
 
@@ -239,13 +239,13 @@ EXTREMES = {
     "compare, beyond": ("compare", "1/3,2/3", "3/4,1/4", "-k", "999999"),
     "compare, floats": ("compare", "0.3,0.7", "0.75,0.25", "-k", "999999"),
     "solve": ("solve", "0.5,0.3,0.2", "0.1,0.6,0.3", "-k", "999999"),
-    "blocks, refused": ("blocks", "--draft-model", "1/2,3/10,1/5", "--target-model",
+    "blocks, refused": ("blocks", "--draft", "1/2,3/10,1/5", "--target",
                         "1/10,3/5,3/10", "-L", "200"),
-    "blocks": ("blocks", "--draft-model", "1/2,1/2", "--target-model", "1/4,3/4", "-L", "60"),
-    "trees": ("blocks", "--draft-model", "1/2,1/2", "--target-model", "1/4,3/4", "-L", "1",
-              "--trees", "200x200" if NIGHTLY else "60x60"),
-    "trees, deep": ("blocks", "--draft-model", "0.5,0.5", "--target-model", "0.25,0.75", "-L", "1",
-                    "--trees", "x".join(["1"] * (60 if NIGHTLY else 30))),
+    "blocks": ("blocks", "--draft", "1/2,1/2", "--target", "1/4,3/4", "-L", "60"),
+    "trees": ("blocks", "--draft", "1/2,1/2", "--target", "1/4,3/4", "-L", "1",
+              "--tree", "200x200" if NIGHTLY else "60x60"),
+    "trees, deep": ("blocks", "--draft", "0.5,0.5", "--target", "0.25,0.75", "-L", "1",
+                    "--tree", "x".join(["1"] * (60 if NIGHTLY else 30))),
 }  # fmt: skip
 
 

@@ -19,7 +19,7 @@ from small_files import WHOLE
 from otspec.cli.main import main, otspec
 
 PAIR = ("0.5,0.3,0.2", "0.1,0.6,0.3")
-MODELS = ("--draft-model", "1/2,1/2", "--target-model", "1/4,3/4")
+MODELS = ("--draft", "1/2,1/2", "--target", "1/4,3/4")
 OF_PAIRS = ("accept", "compare", "solve")
 OF_CODE = ("audit", "conform")
 ADVISE = ("--draft-cost", "1", "--target-cost", "1", "--nodes", "1", "--rule", "spechub")
@@ -151,7 +151,7 @@ def bad_file_cases(command, rng, folder):
             yield command, "--draft", name, "--target", "1/2,1/2"
     elif command == "blocks":
         for number, name in enumerate(found):
-            yield (command, "--draft-model", name, "--target-model", PAIR[0]) if number % 2 else (
+            yield (command, "--draft", name, "--target", PAIR[0]) if number % 2 else (
                 command, "--", name
             )  # fmt: skip
     else:
@@ -205,13 +205,15 @@ CLASHES = {
     "laws": (("--table", "x.xyz"), ("-k", "3", "--drafts", "hub"), ("--draft-temperature", "1,0"),
              ("no.npz", "no.npz")),
     "conform": (("--shape", "2x2"), ("--rule", "x"), ("--dtype", "float16"), ("--report", "x.pdf"),
-                ("--mode", "pipeline", "--rule", "maximal-coupling"), ("--kind", "tree")),
+                ("--mode", "pipeline", "--rule", "maximal-coupling"), ("--kind", "tree"),
+                ("--drafts", "hub", "--distinct"), ("--names", "p"), ("--names", "p=draft"),
+                ("--reserved", "0,x"), ("--least-vocabulary", "99999999")),
     "simulate": (("--table", "x.xyz"), ("--rule", "x"), ("--tree", "2x1"),
                  ("--export", "vllm", "--tree", "1"), ("--tree", "1x" * 8 + "1"),
                  ("--tree", "top1"), ("no.npz", "no.npz")),
     "policies": (("--draft", "1/2,1/2"), ("--target", "1/2,1/2"), ("x",)),
     "vectors": (("more",),),
-    "blocks": (("trace.npz",), ("-L", "1", "--trees", ""), ("--length", "0"), ("--table", "x.xyz")),
+    "blocks": (("trace.npz",), ("-L", "1", "--tree", ""), ("--length", "0"), ("--table", "x.xyz")),
     "trace": (("--resume",), ("--overwrite",), ("--resume", "--overwrite"), ("--scheduler", "x"),
               ("--resume", "--overwrite", "--out", "run"), ("--out", "good.npy"),
               ("--report", "."), ("--out", "good.npy/run"), ("no.npz", "no.npz"),
@@ -249,7 +251,7 @@ def bad_options(command, rng):
                 yield *base, f"{name}=yes"
                 continue
             yield *base, name
-            if name == "--trees" or not isinstance(option.type, _ANYTHING):
+            if name == "--tree" or not isinstance(option.type, _ANYTHING):
                 yield from ((*base, name, value) for value in WRONG if (name, value) not in _RIGHT)
     for wrong in (f"{command}s", command[1:], command.upper(), f"{command}\0", f"--{command}"):
         yield wrong, *BASES[command]

@@ -61,6 +61,8 @@ CALLS = {
         "drafts": DRAFTS[:, :1],
         "uniforms": UNIFORMS[:, :2],
     },
+    batch.draft_from_logits: {"drafter": "sample_iid", "logits": ROWS, "uniforms": UNIFORMS},
+    batch.top_tokens: {"values": ROWS, "k": 2},
     batch.optimal_acceptance: {**PAIR, "k": 2},
     batch.acceptance.maximal_coupling: PAIR,
     batch.acceptance.recursive_rejection: {**PAIR, "k": 2},
@@ -69,6 +71,12 @@ CALLS = {
     batch.acceptance.spechub: PAIR,
     batch.acceptance.pooled_selection: {**PAIR, "k": 2},
     batch.acceptance.pooled_selection_without_replacement: {**PAIR, "k": 2},
+    batch.acceptance.from_logits: {
+        "rule": "k_sequential",
+        "draft_logits": ROWS,
+        "target_logits": TARGETS,
+        "k": 2,
+    },
 }
 MASKED = [
     *(getattr(batch, name) for name in batch_table.MASKED),

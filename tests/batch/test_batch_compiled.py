@@ -17,7 +17,7 @@ from batch_calls import CALLS, MASKED
 from batch_laws import joint_kernel_of, residual_cuts
 from batch_paths import taking
 from batch_table import RULES, drafts_number, drafts_of, reference_at_rho
-from searching import NIGHTLY
+from searching import NIGHTLY, by_day
 from test_batch_laws import CASES, ROUNDING, pooled_cuts
 
 from otspec import batch
@@ -28,6 +28,18 @@ SIZES = [5, 2, 17, 5]
 """Numbers of rows that one graph is for; one row, and none, have graphs of their own."""
 IN_TURN = [name for name in RULES if not name.startswith(("pooled", "k_"))]
 """Rules with laws of few cells, of three drafts, too."""
+
+
+ALIKE = {
+    "recursive_rejection_without_replacement", "pooled_selection_without_replacement", "spechub",
+    "token_verification", "block_verification_preprint", "greedy_multi_path",
+    "traversal_verification",
+}  # fmt: skip
+ONE_OF_A_KIND = [
+    each for each in CALLS
+    if each.__module__ != batch.acceptance.__name__ and each.__name__ not in ALIKE
+]  # fmt: skip
+"""Functions of which graphs are made by day: others have one of their kind among these."""
 
 
 def names(function):
@@ -99,14 +111,7 @@ def of_rows(arguments, number, rng):
     return changed
 
 
-@pytest.mark.parametrize(
-    "function",
-    [
-        pytest.param(f, marks=AT_NIGHT if f.__module__ == batch.acceptance.__name__ else [])
-        for f in CALLS
-    ],
-    ids=names,
-)
+@pytest.mark.parametrize("function", by_day(CALLS, ONE_OF_A_KIND), ids=names)
 def test_one_graph_gives_the_same_for_all_numbers_of_rows(function):
     rng = np.random.default_rng(0)
     for number in SIZES:

@@ -129,16 +129,16 @@ def test_acceptance_is_that_of_the_exact_rule(dtype, case):
 
 
 @EVERY_CASE
+@pytest.mark.usefixtures("path")
 def test_drafters_draw_next_to_nothing_in_proportion(dtype, case):
     draft, _ = rows(dtype)[case]
     k = min(2, np.count_nonzero(draft))
-    tokens, n = supported(draft, draft), len(draft)
-    second = fractions(draft)
+    tokens, second = supported(draft, draft), fractions(draft)
 
     def drawn(u, at=0):
         numbers = np.full((*u.shape, k), 0.5)
         numbers[..., at] = u
-        many = np.broadcast_to(draft, (*u.shape, n))
+        many = np.tile(draft, (*u.shape, 1))
         return batch.sample_without_replacement(many, numbers)[..., at] <= tokens
 
     law = np.diff(bisected(drawn, tokens.shape), prepend=0)
@@ -155,7 +155,7 @@ def test_drafters_draw_next_to_nothing_in_proportion(dtype, case):
 
     def other(u):
         numbers = np.stack([np.full_like(u, 0.5), u], axis=-1)
-        pair = batch.sample_spechub(np.broadcast_to(draft, (*u.shape, n)), numbers)
+        pair = batch.sample_spechub(np.tile(draft, (*u.shape, 1)), numbers)
         first_is_hub = pair[..., 0] == np.argmax(draft)
         return np.where(first_is_hub, pair[..., 1], pair[..., 0]) <= tokens
 

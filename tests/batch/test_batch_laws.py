@@ -102,6 +102,7 @@ def test_random_kernels_are_the_reference_s(name, taken, draft, target, data):
     agrees(name, taken, rule, x)
 
 
+@pytest.mark.usefixtures("path")
 def test_the_drafters_have_the_laws_that_the_rules_verify():
     for draft, _ in CASES.values():
         n, support = len(draft), np.count_nonzero(draft)
@@ -121,7 +122,7 @@ def drafter_law(drafter, draft, k):
     n = len(draft)
 
     def outcome(uniforms):
-        tokens = drafter(np.broadcast_to(draft, (len(uniforms), n)), uniforms)
+        tokens = drafter(np.tile(draft, (len(uniforms), 1)), uniforms)
         return np.ravel_multi_index(tuple(tokens.T), (n,) * k)
 
     return law_of(outcome, k, n**k)

@@ -64,21 +64,12 @@ def test_random_rows_have_the_outcome_of_the_arrays(name, dtype):
 @EVERY_DTYPE
 def test_rho_is_that_of_the_arrays(dtype):
     from otspec.batch._numba import k_sequential
-    from otspec.batch._numba.reading import read_overlaps
 
     draft, target = read_only(*rows(dtype, 300, 30))
-    single = dtype == np.float32
+    number = len(draft)
     for k in (1, 2, 5, 40):
-        number = len(draft)
-        (valid,) = read_only(np.ones((number, k), bool))
-        tried, found, rho = np.empty((number, 4)), np.empty((number, 4)), np.empty(number)
-        k_sequential._begin(tried, valid, single)
-        read_overlaps(draft, target, tried, found, 0, 2)
-        k_sequential._go_on(tried, found, valid, single)
-        read_overlaps(draft, target, tried, found, 2, 4)
-        pairs, index = np.zeros((number, k, 2)), np.empty(number, np.int64)
-        (uniforms,) = read_only(np.zeros((number, k + 1)))
-        k_sequential._accept(tried, found, pairs, uniforms, valid, index, rho, single)
+        rho = np.empty(number)
+        k_sequential.find_rho(draft, target, np.full(number, float(k)), rho)
         with np.errstate(all="ignore"):
             wanted = inflated.safe_rho(
                 library_of(draft), draft, target, np.full((number, 1), float(k))

@@ -34,6 +34,18 @@ def test_a_certified_mixture_against_one_sort(count, gap, pools, report_ratio):
     )
 
 
+def test_the_optimum_of_two_models_against_one_sort(report_ratio):
+    law, target = case(2)
+    report_ratio(
+        f"optimal_acceptance, n = {law.n:,}, 2 models",
+        lambda: otspec.optimal_acceptance(law, target),
+        "one argsort of the target",
+        lambda: np.argsort(target),
+        "at most 100x",
+        rounds=5,
+    )
+
+
 def test_recursive_rejection_of_three_models_against_one_sort(report_ratio):
     law, target = case(3)
     report_ratio(

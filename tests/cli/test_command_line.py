@@ -157,6 +157,24 @@ def test_compare_says_what_an_output_costs_that_no_draft_changes(capsys):
     assert PRICE not in without
 
 
+def test_rules_are_shown_by_acceptance_the_best_ones_by_default(capsys):
+    best, every = (
+        run(capsys, "compare", DRAFT, TARGET, "-k2", *all_of) for all_of in ([], ["--all"])
+    )
+    (first, _), (second, _) = (printed.split("\n\n") for printed in (best, every))
+    *rows, more = first.splitlines()
+    assert more == "(--all shows 4 more)"
+    assert rows == second.splitlines()[:9]
+    document = json.loads(run(capsys, "compare", DRAFT, TARGET, "-k2", "--json"))
+    accepted = [float(re.findall(r"\d\.\d{4}", line)[0]) for line in second.splitlines()[1:]]
+    assert accepted == sorted(accepted, reverse=True)
+    assert len(accepted) == sum(row["rule"] != "optimum" for row in document) == 12
+    # Rules that are named are all shown, and ties stand in the order of the table of rules.
+    named = run(capsys, "compare", "1/3,2/3", "2/3,1/3", "-k1,2", *["--rule=k-sequential"] * 9)
+    assert "--all" not in named
+    assert [line.split()[0] for line in named.splitlines()[:3]] == ["k", "1", "2"]
+
+
 def test_rules_are_compared_by_name(capsys):
     printed = run(
         capsys, "compare", DRAFT, TARGET, "-k2", "--drafts=iid", "--rule=gumbel-lists", "--json"

@@ -21,7 +21,7 @@ from otspec.models import EndingModel, memoryless
 from otspec.rules import RecursiveRejection, TargetOnly
 
 DRAFT, TARGET = "1/2,1/2", "1/4,3/4"
-MODELS = ("--draft-model", DRAFT, "--target-model", TARGET)
+MODELS = ("--draft", DRAFT, "--target", TARGET)
 PAIR = memoryless(DRAFT.split(",")), memoryless(TARGET.split(","))
 COST = "1", "10,10,10,12,14,16,18"
 
@@ -31,7 +31,18 @@ def document(capsys, *arguments):
 
 
 def test_each_rule_has_its_best_tree_of_models(capsys):
-    found = document(capsys, *MODELS, "--budget", 6, "--depth", 4, "--cost", *COST)
+    found = document(
+        capsys,
+        *MODELS,
+        "--budget",
+        6,
+        "--depth",
+        4,
+        "--draft-cost",
+        COST[0],
+        "--target-cost",
+        COST[1],
+    )
     assert (found["budget"], found["depth"], found["widest"]) == (6, 4, 6)
     assert [each["rule"] for each in found["rules"]] == [rule.title for rule in TREE_RULES.values()]
     for rule, each in zip(TREE_RULES.values(), found["rules"], strict=True):
@@ -69,7 +80,19 @@ def test_each_rule_has_its_best_tree_of_a_trace(capsys):
 
 
 def test_tables_are_for_people(capsys):
-    printed = run(capsys, "blocks", *MODELS, "--budget", 3, "--depth", 2, "--cost", "0.1", "1")
+    printed = run(
+        capsys,
+        "blocks",
+        *MODELS,
+        "--budget",
+        3,
+        "--depth",
+        2,
+        "--draft-cost",
+        "0.1",
+        "--target-cost",
+        "1",
+    )
     lines = printed.splitlines()
     assert lines[0] == "The best tree of at most 3 drafted tokens and 2 levels"
     assert lines[1].split()[:2] == ["rule", "E[kept]"]
@@ -84,10 +107,14 @@ def test_tables_are_for_people(capsys):
     ("arguments", "message"),
     [
         (["--depth", 3], "--depth is given without --budget"),
-        (["--cost", 1, 1], "--cost is given without --budget"),
-        (["--budget", 4, "--trees", "2x2"], "--trees is given beside --budget"),
-        (["--budget", 4, "--cost", "fast", 1], "DRAFT of --cost is 'fast'"),
-        (["--budget", 4, "--cost", 1, "none.csv"], "TARGET of --cost is 'none.csv'"),
+        (["--draft-cost", 1, "--target-cost", 1], "--draft-cost is given without --budget"),
+        (["--budget", 4, "--target-cost", 1], "--target-cost is given without --draft-cost"),
+        (["--budget", 4, "--tree", "2x2"], "--tree is given beside --budget"),
+        (["--budget", 4, "--draft-cost", "fast", "--target-cost", 1], "--draft-cost is 'fast'"),
+        (
+            ["--budget", 4, "--draft-cost", 1, "--target-cost", "none.csv"],
+            "--target-cost is 'none.csv'",
+        ),
         (["--budget", 0], "--budget"),
         (["--budget", 4, "--depth", 9], "length is 9, but the block has 8 tokens"),
     ],
@@ -97,7 +124,20 @@ def test_what_cannot_be_searched_for_is_one_line(capsys, arguments, message):
 
 
 def test_no_tree_has_anything_behind_an_end_token(capsys):
-    found = document(capsys, *MODELS, "--end", 0, "--budget", 4, "--depth", 3, "--cost", *COST)
+    found = document(
+        capsys,
+        *MODELS,
+        "--end",
+        0,
+        "--budget",
+        4,
+        "--depth",
+        3,
+        "--draft-cost",
+        COST[0],
+        "--target-cost",
+        COST[1],
+    )
     ending = EndingModel(PAIR[1], [0])
     for rule, each in zip(TREE_RULES.values(), found["rules"], strict=True):
         trees = best_trees(PAIR[0], ending, rule, 4, 3, keep="likely")

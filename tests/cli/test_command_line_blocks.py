@@ -23,7 +23,7 @@ from otspec.models import EndingModel, load_model, memoryless
 from otspec.traces import load_trace
 
 DRAFT, TARGET = "1/2,1/2", "1/4,3/4"
-MODELS = ("--draft-model", DRAFT, "--target-model", TARGET)
+MODELS = ("--draft", DRAFT, "--target", TARGET)
 PAIR = memoryless(DRAFT.split(",")), memoryless(TARGET.split(","))
 
 CHAIN = {"": ["1/2", "0.5"], "0": ["1/3", "2/3"], "0 1": ["1/5", "4/5"]}
@@ -94,11 +94,13 @@ def check_exact(document, draft, target, lengths, trees):
 
 
 def test_the_whole_output_of_one_run(capsys):
-    assert run(capsys, "blocks", *MODELS, "-L", "1,2", "--trees", "2x1") == PRINTED
+    assert run(capsys, "blocks", *MODELS, "-L", "1,2", "--tree", "2x1") == PRINTED
 
 
 def test_inline_models_are_memoryless(capsys):
-    document = documents(capsys, *MODELS, "-L", "1,2,4", "--trees", "2x2,3x1, 1")
+    document = documents(
+        capsys, *MODELS, "-L", "1,2,4", "--tree", "2x2", "--tree", "3x1", "--tree", "1"
+    )
     check_exact(document, *PAIR, (1, 2, 4), ("2x2", "3x1", "1"))
     assert set(document) == {"blocks", "trees"}
     assert document["blocks"][3]["expected"] == "21/16"
@@ -106,7 +108,7 @@ def test_inline_models_are_memoryless(capsys):
 
 
 def test_rules_for_two_drafts_are_for_binary_trees(capsys):
-    document = documents(capsys, *MODELS, "-L", "1", "--trees", "2x2,2x1,2")
+    document = documents(capsys, *MODELS, "-L", "1", "--tree=2x2", "--tree=2x1", "--tree=2")
     for tree in ("2x2", "2x1", "2"):
         shown = [row["rule"] for row in document["trees"] if row["tree"] == tree]
         rules = [
@@ -126,8 +128,8 @@ def test_rules_for_two_drafts_are_for_binary_trees(capsys):
 
 def test_models_from_files(capsys, files):
     draft, target = files
-    arguments = ("--draft-model", draft, "--target-model", target, "-L", "1,3", "--exact")
-    document = documents(capsys, *arguments, "--trees", "2x1x1")
+    arguments = ("--draft", draft, "--target", target, "-L", "1,3", "--exact")
+    document = documents(capsys, *arguments, "--tree", "2x1x1")
     models = load_model(draft, exact=True), load_model(target, exact=True)
     assert models[1]((1, 1)).tolist() == [Fraction(1, 8), Fraction(7, 8)]
     check_exact(document, *models, (1, 3), ("2x1x1",))
@@ -137,7 +139,7 @@ def test_models_from_files(capsys, files):
 
 def test_a_file_beside_an_inline_model_and_decimals(capsys, tmp_path):
     rows = saved(tmp_path / "rows.json", {"": [0.25, 0.75], "0": [0.1, 0.9]})
-    arguments = ("--draft-model", rows, "--target-model", "0.5,0.5", "-L", "2", "--trees", "2x1")
+    arguments = ("--draft", rows, "--target", "0.5,0.5", "-L", "2", "--tree", "2x1")
     document = documents(capsys, *arguments)
     half = memoryless([0.5, 0.5])
     for found, row in zip(document["blocks"], compare_block_rules(load_model(rows), half, [2]),
@@ -156,7 +158,7 @@ def test_a_file_beside_an_inline_model_and_decimals(capsys, tmp_path):
 
 
 def test_the_bundled_trace_is_the_default(capsys):
-    document = documents(capsys, "-L", "1,4", "--trees", "2x2")
+    document = documents(capsys, "-L", "1,4", "--tree", "2x2")
     logged = list(load_smollm2().blocks())
     for found, row in zip(document["blocks"], compare_on_blocks(logged, [1, 4]), strict=True):
         assert found == vars(row) | {"gap": row.gap, "efficiency": row.efficiency}
@@ -177,7 +179,7 @@ def test_a_trace_by_its_path(capsys, tmp_path):
     rows = compare_on_blocks(load_trace(path).blocks(), [2])
     assert [row["expected"] for row in document["blocks"]] == [row.expected for row in rows]
     assert [row["error"] for row in document["blocks"]] == [row.error for row in rows]
-    printed = run(capsys, "blocks", path, "-L", "1,2", "--trees", "2x2")
+    printed = run(capsys, "blocks", path, "-L", "1,2", "--tree", "2x2")
     assert "Mean over the 2 drafted blocks of the logged.npz (T = 1)" in printed
     assert "Trees of drafts" in printed
 
@@ -185,34 +187,34 @@ def test_a_trace_by_its_path(capsys, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        (["--draft-model", DRAFT], "--draft-model is given without --target-model: name both"),
-        (["--target-model", DRAFT], "--target-model is given without --draft-model: name both"),
+        (["--draft", DRAFT], "--draft is given without --target: name both"),
+        (["--target", DRAFT], "--target is given without --draft: name both"),
         (["trace.npz", *MODELS], "the trace trace.npz is given beside models"),
-        (["--exact"], "--exact needs models: add --draft-model and --target-model"),
+        (["--exact"], "--exact needs models: add --draft and --target"),
         (["-L", "9"], "length is 9, but the block has 8 tokens"),
         (["-L", "1,0"], "'1,0' holds '0': write positive integers"),
         (["-L", "two"], "write positive integers"),
         (["-L", "-1"], "write positive integers"),
         (["-L", ""], "write positive integers"),
-        (["--trees", "1x1x1x1x1x1x1x1x1"], "length is 9, but the block has 8 tokens"),
-        ([*MODELS, "--trees", "2*2"], "--trees is '2*2': write the children by depth"),
-        ([*MODELS, "--trees", "2x2,"], "--trees is '': write the children by depth"),
-        ([*MODELS, "--trees", ""], "--trees is '': write the children by depth"),
-        ([*MODELS, "--trees", "[[]"], "--trees is '[[]': write each node as a pair of brackets"),
-        ([*MODELS, "--trees", "none.json"], "none.json: no such file"),
-        ([*MODELS, "--trees", "2x0"], "--trees[1] must be at least 1"),
+        (["--tree", "1x1x1x1x1x1x1x1x1"], "length is 9, but the block has 8 tokens"),
+        ([*MODELS, "--tree", "2*2"], "--tree is '2*2': write the children by depth"),
+        ([*MODELS, "--tree", "2x2,2"], "--tree is '2x2,2': write the children by depth"),
+        ([*MODELS, "--tree", ""], "--tree is '': write the children by depth"),
+        ([*MODELS, "--tree", "[[]"], "--tree is '[[]': write each node as a pair of brackets"),
+        ([*MODELS, "--tree", "none.json"], "none.json: no such file"),
+        ([*MODELS, "--tree", "2x0"], "--tree[1] must be at least 1"),
         (["none.npz"], "none.npz: no such file"),
         (["trace.csv"], "a trace is a .npz, .safetensors, .pt"),
-        (["--draft-model", "none.json", "--target-model", TARGET], "none.json: no such file"),
-        (["--draft-model", "half", "--target-model", TARGET], "draft: 'half' is neither numbers"),
-        (["--draft-model", DRAFT, "--target-model", "1/3,1/3,1/3"], "both must be over the same"),
-        (["--draft-model", "0.5,0.5", "--target-model", TARGET], "target(()) is exact but draft"),
-        (["--draft-model", DRAFT, "--target-model", "1/2,1/3"], "target sums to 5/6"),
-        (["--draft-model", "1/2,-1/2,1", "--target-model", TARGET], "draft[1] is -1/2"),
+        (["--draft", "none.json", "--target", TARGET], "none.json: no such file"),
+        (["--draft", "half", "--target", TARGET], "draft: 'half' is neither numbers"),
+        (["--draft", DRAFT, "--target", "1/3,1/3,1/3"], "both must be over the same"),
+        (["--draft", "0.5,0.5", "--target", TARGET], "target(()) is exact but draft"),
+        (["--draft", DRAFT, "--target", "1/2,1/3"], "target sums to 5/6"),
+        (["--draft", "1/2,-1/2,1", "--target", TARGET], "draft[1] is -1/2"),
         ([*MODELS, "--rule", "token"], "No such option"),
         ([*MODELS, "-L", "2,999999"], "-L is 999999: at most 200 tokens of a block"),
-        (["--trees", "999x9"], "--trees holds 999x9: at most 200 children and levels"),
-        (["--trees", "999999x99"], "--trees is '999999x99': the tree has more than 1,000,000"),
+        (["--tree", "999x9"], "--tree holds 999x9: at most 200 children and levels"),
+        (["--tree", "999999x99"], "--tree is '999999x99': the tree has more than 1,000,000"),
     ],
 )
 def test_what_cannot_be_done_is_one_line(capsys, tmp_path, monkeypatch, arguments, says):
@@ -245,7 +247,7 @@ def test_what_cannot_be_done_is_one_line(capsys, tmp_path, monkeypatch, argument
 )
 def test_a_file_that_is_no_model_is_one_line_with_its_name(capsys, tmp_path, content, says):
     path = saved(tmp_path / "model.json", content)
-    line = complaint(capsys, "blocks", "--draft-model", path, "--target-model", TARGET)
+    line = complaint(capsys, "blocks", "--draft", path, "--target", TARGET)
     assert says in line
     assert "model.json" in line
 
@@ -272,7 +274,7 @@ def test_help_has_an_example_that_runs(capsys):
 def test_nothing_counts_behind_an_end_token(capsys):
     ending = EndingModel(PAIR[1], [1])
     found = json.loads(
-        run(capsys, "blocks", *MODELS, "--end", 1, "-L", "1,2", "--trees", "2x1", "--json")
+        run(capsys, "blocks", *MODELS, "--end", 1, "-L", "1,2", "--tree", "2x1", "--json")
     )
     rows = compare_block_rules(PAIR[0], ending, [1, 2])
     assert [Fraction(each["expected"]) for each in found["blocks"]] == [
@@ -294,7 +296,7 @@ def test_logged_blocks_are_over_with_an_end_token(tmp_path, capsys):
     over = [replace(block, end=[end]) for block in blocks]
     assert over[0].ended
     found = json.loads(
-        run(capsys, "blocks", path, "--end", end, "-L", 2, "--trees", "2x1", "--json")
+        run(capsys, "blocks", path, "--end", end, "-L", 2, "--tree", "2x1", "--json")
     )
     wanted = compare_on_blocks(over, [2]), compare_trees_on_blocks(over, ["2x1"])
     for name, rows in zip(("blocks", "trees"), wanted, strict=True):

@@ -10,7 +10,7 @@ from pyarrow.parquet import read_table
 from otspec.cli.main import main
 
 PAIR = ("1/2,3/10,1/5", "1/10,3/5,3/10")
-MODELS = ("--draft-model", "1/2,1/2", "--target-model", "1/4,3/4")
+MODELS = ("--draft", "1/2,1/2", "--target", "1/4,3/4")
 
 
 def test_compare_writes_the_rows_that_it_prints(capsys, tmp_path):
@@ -74,7 +74,7 @@ def test_simulate_writes_rates_as_lists(capsys, tmp_path):
 
 def test_blocks_writes_blocks_and_trees_into_one_table(capsys, tmp_path):
     path = tmp_path / "rows.parquet"
-    options = ("--trees", "2x2,2x1", "--json", "--table", path)
+    options = ("--tree", "2x2", "--tree", "2x1", "--json", "--table", path)
     printed = json.loads(run(capsys, "blocks", *MODELS, *options))
     table = read_table(path)
     rows = table.to_pylist()
@@ -88,7 +88,19 @@ def test_blocks_writes_blocks_and_trees_into_one_table(capsys, tmp_path):
 @pytest.mark.parametrize("models", [MODELS, ()], ids=["models", "bundled trace"])
 def test_best_trees_are_a_table(capsys, tmp_path, models):
     path = tmp_path / "rows.parquet"
-    options = ("--budget", 2, "--widest", 2, "--cost", "0.1", "1", "--json", "--table", path)
+    options = (
+        "--budget",
+        2,
+        "--widest",
+        2,
+        "--draft-cost",
+        "0.1",
+        "--target-cost",
+        "1",
+        "--json",
+        "--table",
+        path,
+    )
     printed = json.loads(run(capsys, "blocks", *models, *options))
     rows = read_table(path).to_pylist()
     found = {(row["rule"], row["choice"]): row for row in rows}

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from command_line import complaint, run
 
-MODELS = ("--draft-model", "1/2,1/2", "--target-model", "1/4,3/4")
+MODELS = ("--draft", "1/2,1/2", "--target", "1/4,3/4")
 
 
 @pytest.mark.parametrize(
@@ -22,8 +22,8 @@ MODELS = ("--draft-model", "1/2,1/2", "--target-model", "1/4,3/4")
 def test_trees_are_read_from_files(capsys, tmp_path, monkeypatch, content, tree):
     monkeypatch.chdir(tmp_path)
     Path("tree.json").write_text(content, encoding="utf-8")
-    named = run(capsys, "blocks", *MODELS, "-L", "1", "--trees", "tree.json")
-    assert named == run(capsys, "blocks", *MODELS, "-L", "1", "--trees", tree)
+    named = run(capsys, "blocks", *MODELS, "-L", "1", "--tree", "tree.json")
+    assert named == run(capsys, "blocks", *MODELS, "-L", "1", "--tree", tree)
     assert f"\n{tree} " in named
 
 
@@ -43,4 +43,4 @@ def test_files_that_hold_no_tree_are_refused_in_one_line(
 ):
     monkeypatch.chdir(tmp_path)
     Path("tree.json").write_text(content, encoding="utf-8")
-    assert says in complaint(capsys, "blocks", *MODELS, "--trees", "tree.json")
+    assert says in complaint(capsys, "blocks", *MODELS, "--tree", "tree.json")

@@ -52,7 +52,7 @@ COMMANDS = {
         "spechub",
     ),
     "audit": ("audit", "otspec.rules:SpecHub", "--instances", "20"),
-    "blocks": ("blocks", "--draft-model", "1/2,1/2", "--target-model", "1/4,3/4", "--trees", "2x2"),
+    "blocks": ("blocks", "--draft", "1/2,1/2", "--target", "1/4,3/4", "--tree", "2x2"),
     "compare": ("compare", *ESTIMATED, "--drafts", "without-replacement"),
     "conform": (
         "conform",
@@ -246,7 +246,7 @@ def test_names_of_files_and_arrays_do_not_act_on_the_terminal(evil, capfd):
                 assert harmless(capfd).err.startswith("otspec: ")
         main(["blocks", path])
         harmless(capfd)
-        main(["blocks", "--draft-model", path, "--target-model", EVIL])
+        main(["blocks", "--draft", path, "--target", EVIL])
         harmless(capfd)
         main(["trace", path, "-k1", "--workers", "1"])
         harmless(capfd)
@@ -256,7 +256,7 @@ def test_names_of_files_and_arrays_do_not_act_on_the_terminal(evil, capfd):
         [EVIL],
         ["accept", "1,0", "1,0", f"--{EVIL}"],
         ["accept", "1,0", "1,0", "--drafts", EVIL],
-        ["blocks", "--trees", EVIL],
+        ["blocks", "--tree", EVIL],
         ["trace", "--temperature", EVIL],
         ["trace", "--scheduler", EVIL, "--out", str(evil / "run")],
         ["compare", "1,0", "1,0", "-k1", "--plot", f"{evil}/{EVIL}.xyz"],

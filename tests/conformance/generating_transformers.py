@@ -1,64 +1,61 @@
-"""Models of transformers that are small tables, to let its assisted generation run on them."""
+"""Assisted generation of transformers, and its candidate generators, on models that are tables."""
 
-from functools import cache
+import copy
 
-from tiny_models import transformers
+import torch
+from transformers.generation.candidate_generator import (
+    AssistedCandidateGenerator,
+    PromptLookupCandidateGenerator,
+)
 
-
-@cache
-def table_class():
-    """Return a class of models whose logits are those of a small model, with a cache of nothing."""
-    library = transformers()
-    import torch
-    from transformers.modeling_outputs import CausalLMOutputWithPast
-
-    # Transformers renamed it in version 5.24.
-    name = "cache" if "cache" in CausalLMOutputWithPast.__dataclass_fields__ else "past_key_values"
-
-    class SmallConfig(library.PretrainedConfig):
-        model_type = "small_table"
-
-    class SmallTable(library.PreTrainedModel, library.GenerationMixin):
-        config_class = SmallConfig
-
-        def __init__(self, model, vocabulary):
-            super().__init__(
-                SmallConfig(
-                    vocab_size=vocabulary,
-                    num_hidden_layers=1,
-                    hidden_size=1,
-                    num_attention_heads=1,
-                )
-            )
-            self.model, self.unused = model, torch.nn.Parameter(torch.zeros(1))
-
-        def forward(self, input_ids, cache=None, past_key_values=None, **_):
-            held = past_key_values if cache is None else cache
-            if held is not None:
-                nothing = torch.zeros(len(input_ids), 1, input_ids.shape[1], 1)
-                held.update(nothing, nothing, 0)
-            logits = self.model.logits(input_ids)
-            return CausalLMOutputWithPast(logits=logits, **{name: held})
-
-    return SmallTable
+OPTIONS = {"do_sample": True, "top_k": 0, "pad_token_id": 0}
 
 
-def assisted(draft, target, prompts, length):
-    """Generate one text by transformers, which drafts two tokens in each step."""
-    vocabulary = target(prompts).shape[-1]
-    models = [table_class()(model, vocabulary) for model in (target, draft)]
+def drafting(draft):
+    """Let a draft propose two tokens in each step."""
     for name, value in {
         "num_assistant_tokens": 2,
         "num_assistant_tokens_schedule": "constant",
         "assistant_confidence_threshold": 0.0,
     }.items():
-        setattr(models[1].generation_config, name, value)
-    texts = models[0].generate(
-        prompts,
-        assistant_model=models[1],
-        do_sample=True,
-        top_k=0,
-        max_new_tokens=length,
-        pad_token_id=0,
+        setattr(draft.generation_config, name, value)
+    return draft
+
+
+def generated(target, ids, length, **drafts):
+    mask = torch.ones_like(ids)
+    return target.generate(ids, attention_mask=mask, max_new_tokens=length, **drafts, **OPTIONS)
+
+
+def assisted(draft, target, ids, length):
+    """Generate by an assistant."""
+    return generated(target, ids, length, assistant_model=drafting(draft))
+
+
+def looked_up(draft, target, ids, length):  # they are given by name
+    """Generate by what followed the same tokens before."""
+    return generated(target, ids, length, prompt_lookup_num_tokens=2)
+
+
+def lookup(_draft, _target, _ids, block):
+    return PromptLookupCandidateGenerator(
+        eos_token_id=None, num_output_tokens=block, max_matching_ngram_size=1, max_length=99
     )
-    return texts[0, 1:]
+
+
+def assistant(draft, target, ids, _block):
+    options = copy.deepcopy(target.generation_config)
+    options.update(**OPTIONS, min_length=0, max_length=99)
+    mask = {"attention_mask": torch.ones_like(ids)}
+    return AssistedCandidateGenerator(ids, drafting(draft), options, mask)
+
+
+class Misdeclared:
+    """An assistant whose logits are not those that its drafts were sampled from."""
+
+    def __init__(self, *given):
+        self.right = assistant(*given)
+
+    def get_candidates(self, ids):
+        drafts, logits = self.right.get_candidates(ids)
+        return drafts, logits / 2

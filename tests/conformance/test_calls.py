@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import wrong_callers
 from scipy.stats import binomtest
+from searching import by_day
 from wrong_callers import DEPENDENT, Verifier
 
 from otspec import batch
@@ -25,7 +26,7 @@ def findings(report):
     return {finding.case: finding for finding in report.findings}
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", by_day(KINDS, ["tokens"]))
 @pytest.mark.parametrize("name", DEPENDENT)
 def test_numbers_that_rows_or_calls_share_are_found_and_named(name, kind):
     """Frequencies are no finding: those of texts that depend on each other say nothing."""

@@ -17,6 +17,7 @@ from stand_ins import (  # noqa: E402
     eagle_stand_in,
     flashinfer_stand_in,
     sglang_stand_in,
+    tensorrt_stand_in,
     vllm_runner_stand_in,
     vllm_stand_in,
 )
@@ -29,6 +30,9 @@ STAND_INS = {
     "flashinfer.sampling": flashinfer_stand_in,
     "sgl_kernel": sglang_stand_in,
     "eagle.model.utils": eagle_stand_in,
+    "sglang.srt.speculative.reject_sampling": sglang_stand_in,
+    "tensorrt_llm._torch.speculative.interface": tensorrt_stand_in,
+    "tensorrt_llm._torch.speculative.dynamic_tree_ops": tensorrt_stand_in,
 }
 CHECK = conformance.check
 HASHED, ONE_BY_ONE, AT_ONCE = 0.8, 0.5, 0.2

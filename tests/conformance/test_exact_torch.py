@@ -159,6 +159,7 @@ def test_a_law_is_right(name):
     assert all(math.isclose(law[each], wanted[each], abs_tol=2e-8) for each in wanted)
 
 
+IMPORTED_ALONE = torch.manual_seed
 REFUSED = {
     "adds two random numbers": lambda: torch.rand(2).sum() < 1,
     "ranks random numbers in torch's topk with dim=": lambda: torch.rand(2, 2).topk(1, 0),
@@ -176,7 +177,7 @@ REFUSED = {
     "random numbers for indices": lambda: P.gather(0, torch.rand(3)),
     "with chances that are random": lambda: torch.multinomial(torch.rand(3), 1),
     "more distinct tokens": lambda: torch.multinomial(torch.tensor([0.0, 1.0]), 2),
-    "random numbers of torch": lambda: torch.manual_seed(1),
+    "random numbers of torch": lambda: IMPORTED_ALONE(1),
 }
 
 

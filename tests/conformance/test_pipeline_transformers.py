@@ -1,22 +1,46 @@
-"""Assisted generation of transformers, text by text, on small tables and on tiny transformers."""
+"""Transformers' assisted generation and candidate generators, on tables and tiny transformers."""
 
 import numpy as np
-from generating_transformers import assisted
+import pytest
 from tiny_models import transformers
 
-from otspec.conformance import check, check_texts, one_by_one
+from otspec.conformance import adapters, check, check_texts, exact_texts
+from tests.conformance.test_whole_decoders import MODELS
 from tests.decoding.tiny_transformers import tiny_llama
 
 transformers()
 
+import generating_transformers as engines  # noqa: E402 # only where transformers is installed
 
+FLOATS = 1e-6
+"""Errors of probabilities in float32, in which transformers verifies."""
+
+
+@pytest.mark.nightly
 def test_small_tables_are_generated_from_without_loss():
     """So few texts show gross faults only; 7,000 took some minutes, with the same verdict."""
     report = check(
-        one_by_one(assisted), kind="block", mode="pipeline", arrays="torch", detect=0.9,
-        vocabulary=11, entries=1,
+        adapters.hugging_face_decoder(engines.assisted, transformers=True), kind="block",
+        mode="pipeline", arrays="torch", detect=0.9, vocabulary=11, entries=1,
     )  # fmt: skip
     assert report.passed, report.findings
+
+
+@pytest.mark.parametrize("generate", [engines.assisted, engines.looked_up])
+def test_texts_of_models_that_remember_all_are_exact(generate):
+    engine = adapters.hugging_face_decoder(generate, transformers=True)
+    report = exact_texts(engine, *MODELS, 2, tolerance=FLOATS)
+    assert report.lossless, report
+
+
+@pytest.mark.parametrize(
+    ("make", "right"),
+    [(engines.lookup, True), (engines.assistant, True), (engines.Misdeclared, False)],
+)
+def test_candidate_generators_declare_what_they_draw_from(make, right):
+    engine = adapters.hugging_face_decoder(adapters.candidates(make), transformers=True)
+    report = exact_texts(engine, *MODELS, 2, tolerance=FLOATS)
+    assert report.lossless is right, report
 
 
 def test_texts_of_tiny_transformers_with_their_caches_are_the_targets():

@@ -1,11 +1,12 @@
 """Two independent, non-identical drafts: where sorting fails and half-planes do not.
 
-Theory, 12.
+Theory, 12 and 43.
 """
 
 from __future__ import annotations
 
 from fractions import Fraction
+from itertools import pairwise
 
 import numpy as np
 import oracles
@@ -15,6 +16,7 @@ from searching import NIGHTLY
 
 import otspec
 from otspec.optimum.cuts import flow, halfplanes
+from otspec.optimum.cuts.halfplanes import HalfplaneSearch, bound_by_prices
 
 # The two drafts and the target of the smallest instance found on which sorting fails.
 FIRST = fractions(0, "1/3", "1/6", "1/2")
@@ -181,3 +183,79 @@ def test_the_half_plane_search_returns_ascending_token_ids():
     cut = halfplanes.best_halfplane(*(np.array(law) for law in (FIRST, SECOND, TARGET)))
     assert cut.tolist() == sorted(cut.tolist())
     assert cut_value((FIRST, SECOND), TARGET, cut) == least_cut((FIRST, SECOND), TARGET)
+
+
+def inner(first, second, target, sigma):
+    """C(σ): the most over δ, at a break of the sum or where the derivative is 0 between two."""
+
+    def value(delta):
+        margins = (
+            sigma * (one + other) / 2 - delta * (one - other) / 2 - cost
+            for one, other, cost in zip(first, second, target, strict=True)
+        )
+        return -delta * delta / 4 - sum(max(0, margin) for margin in margins)
+
+    lines = zip(first, second, target, strict=True)
+    breaks = {(sigma * (a + b) - 2 * c) / (a - b) for a, b, c in lines if a != b}
+    breaks = sorted({Fraction(-1), Fraction(1), *(each for each in breaks if abs(each) < 1)})
+    found = [value(delta) for delta in breaks]
+    for low, high in pairwise(breaks):
+        # The derivative is linear in between: −δ/2 and a constant.
+        slope = (value(high) - value(low)) / (high - low) + (high + low) / 4
+        found.append(value(min(max(2 * slope, low), high)))
+    return max(found)
+
+
+def test_the_values_of_the_search_are_the_most_over_delta():
+    for drafts, target in triples(41, 60, 6):
+        pair = [np.array(law) for law in (*drafts, target)]
+        for point in HalfplaneSearch(*pair).points:
+            assert point.value == inner(*drafts, target, point.sigma)
+
+
+def test_prices_alone_prove_that_no_cut_is_lower():
+    tight = 0
+    for drafts, target in triples(42, 80, 6):
+        pair = [np.array(law) for law in (*drafts, target)]
+        search = HalfplaneSearch(*pair)
+        least = least_cut(drafts, target) - 1
+        assert bound_by_prices(*pair, search.prices) <= least == search.least
+        tight += search.proved
+        if search.proved:
+            assert bound_by_prices(*pair, search.prices) == least
+    assert tight > 40
+    wrong = search.prices.copy()
+    wrong[:, 0] = search.prices[:, 1]  # any prices are a bound, if not a good one
+    assert bound_by_prices(*pair, wrong[np.argsort(wrong.sum(axis=1))]) <= least
+
+
+def test_ties_all_over_an_interval_are_settled_along_their_lines(monkeypatch):
+    monkeypatch.setattr(halfplanes, "MOST", 3)
+    settled = 0
+    for drafts, target in triples(43, 80, 6):
+        search = HalfplaneSearch(*(np.array(law) for law in (*drafts, target)))
+        assert search.least == least_cut(drafts, target) - 1
+        settled += len(search.lines) > 0
+    assert settled > 20
+
+
+def test_a_changed_cut_of_many_tokens_is_refused_by_prices():
+    rng = np.random.default_rng(44)
+    first, second, target = rng.dirichlet(np.full(150, 0.3), 3)
+    best = otspec.optimal_acceptance(otspec.Independent([first, second]), target)
+    assert best.selection is None
+    best.check()
+    cut = best.cut[1:]
+    bound = otspec.optimum.Optimum(best.law, best.target, best.acceptance, cut).bound
+    with pytest.raises(ValueError, match="prices show"):
+        otspec.optimum.Optimum(best.law, best.target, bound, cut).check()
+
+
+def test_a_full_vocabulary_takes_a_few_sorts():
+    trace = otspec.datasets.load_smollm2()
+    cold, warm = (list(trace.pairs(draft_temperature=t))[3] for t in (0.6, 1.5))
+    law, target = otspec.Independent([cold[1], warm[1]]), cold[2]
+    search = HalfplaneSearch(*law.drafts, target)
+    assert (len(search.points) <= 20, len(search.lines)) == (True, 0)
+    mixture = otspec.rules.PriorityMixture(law, target, gap=1e-3, pools=128).mixture
+    assert mixture.accepted - 1e-9 <= 1 + search.least <= mixture.bound + 1e-9

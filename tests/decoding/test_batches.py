@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from every_branch import TableReader, law_of_model, remembered_rule
 from scipy import stats
+from searching import by_day
 from test_decoding_laws import DRAFT, END, PROMPT, TARGET, WHOLE
 from test_transformers import TOLERANCE, fresh, models, random_tree, reader
 from tiny_models import transformers
@@ -257,7 +258,7 @@ def fits(texts, law):
     return squares[-1] <= squares[:-1].max()
 
 
-@pytest.mark.parametrize("apart", APART)
+@pytest.mark.parametrize("apart", by_day(APART, ["draft_top_k", "all of the draft"]))
 def test_texts_with_a_draft_that_is_warped_apart_have_the_targets_law(apart):
     transformers()
     target, draft = models(4)

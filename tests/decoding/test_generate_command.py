@@ -32,7 +32,7 @@ def folders(tmp_path_factory):
 @pytest.fixture(scope="module")
 def options(folders):
     draft, target = folders
-    return ("generate", "--model", target, "--draft", draft, *PROMPT, "--device", "cpu")
+    return ("generate", "--target", target, "--draft", draft, *PROMPT, "--device", "cpu")
 
 
 def test_the_text_comes_first_and_then_what_the_drafts_were_worth(options, capsys):
@@ -74,7 +74,7 @@ def test_the_numbers_are_those_of_the_library(options, folders, capsys):
 
 
 def test_a_model_drafts_for_itself_with_layers_left_out(folders, capsys):
-    some = ("generate", "--model", folders[1], *PROMPT, "--json", "--no-plain", "--tree=1x1")
+    some = ("generate", "--target", folders[1], *PROMPT, "--json", "--no-plain", "--tree=1x1")
     short = ("--max-new-tokens", "20")
     for rule in ("token", "k-sequential"):
         seen = json.loads(run(capsys, *some, *short, "--skip-layers=1", "--rule", rule))
@@ -133,16 +133,19 @@ def test_characters_that_are_not_whole_wait_for_the_next_token(folders, capsys, 
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        ((), "name the target by either --model or --gguf"),
-        (("--model", "x", "--draft", "y", "--skip-layers", "1"), "either --draft or --skip-layers"),
+        ((), "name the target by either --target or --gguf"),
+        (
+            ("--target", "x", "--draft", "y", "--skip-layers", "1"),
+            "either --draft or --skip-layers",
+        ),
         (("--gguf", "no-such-package"), "neither a GGUF file nor an installed package"),
         (("--gguf", "x", "--draft", "y"), "use --skip-layers in place of --draft"),
-        (("--model", "x"), "name the draft by either --draft or --skip-layers"),
-        (("--model", "/no/such/folder", "--skip-layers", "1"), "cannot use /no/such/folder"),
-        (("--model", "x", "--skip-layers", "1,-2"), "holds '-2': write layers such as"),
-        (("--model", "x", "--tree", "4,x"), "--tree is"),
-        (("--model", "x", "--tree", "0"), "--tree"),
-        (("--model", "x", "--rule", "best"), "'best' is not one of"),
+        (("--target", "x"), "name the draft by either --draft or --skip-layers"),
+        (("--target", "/no/such/folder", "--skip-layers", "1"), "cannot use /no/such/folder"),
+        (("--target", "x", "--skip-layers", "1,-2"), "holds '-2': write layers such as"),
+        (("--target", "x", "--tree", "4,x"), "--tree is"),
+        (("--target", "x", "--tree", "0"), "--tree"),
+        (("--target", "x", "--rule", "best"), "'best' is not one of"),
     ],
 )
 def test_bad_input_is_one_line(given, said, capsys):

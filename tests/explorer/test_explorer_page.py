@@ -81,6 +81,18 @@ def test_random_states_show_the_numbers_of_the_package(desk):
         check(desk.shown(), draft, target, k, law)
 
 
+def test_a_link_is_followed_while_the_address_still_follows_the_state_before(desk):
+    """The address is written a moment after a change: it may come between a link and its event."""
+    desk.open()
+    late = """hash => {
+        const before = location.href;
+        location.hash = hash;
+        history.replaceState(null, "", before);
+    }"""
+    desk.after(desk.tab.evaluate, late, link([0.5, 0.25, 0.25], [0.125, 0.5, 0.375], 2, "iid"))
+    check(desk.shown(), [0.5, 0.25, 0.25], [0.125, 0.5, 0.375], 2, "iid")
+
+
 def test_too_few_tokens_for_distinct_drafts_are_said(desk):
     desk.open(link(["1/2", "1/2", "0"], ["1/3", "1/3", "1/3"], 3, "without-replacement"))
     words = desk.shown()["problem"]
@@ -197,3 +209,23 @@ def test_the_uniform_number_decides_the_groups(desk):
     for words, uniform in ((before, 0.4), (after, 0.6)):
         groups = sum(lifetime > uniform for lifetime in rule.lifetimes) - 1
         assert f"At w = {uniform} there are {groups} groups." in words
+
+
+def test_a_draw_is_stepped_to_the_output(desk):
+    desk.open()
+    numbers = {"drafts": [0.1, 0.2], "noise": [0.5] * 16, "w": 0.4, "member": 0.9, "keep": 0.99,
+               "correction": 0}  # fmt: skip
+    desk.tab.evaluate("numbers => otspec.explorer.drawView.begin(numbers)", numbers)
+    steps = desk.part("draw-steps").locator("li")
+    for step in range(1, 6):
+        assert steps.count() == step
+        assert desk.part("draw-next").is_disabled() == (step == 5)
+        if step < 5:
+            desk.part("draw-next").click()
+    said = steps.all_text_contents()
+    assert said[0] == "2 drafts: token 0, token 0."
+    # Both drafts are token 0, which is wanted with 0.1 and selected with 0.25: target 0.4 of it.
+    assert said[4].startswith("Token 0 is replaced: it is kept with probability 0.4 only.")
+    desk.part("draw-anew").click()
+    assert steps.count() == 1
+    assert not desk.part("draw-next").is_disabled()

@@ -149,3 +149,45 @@ def _check_vertices(vertices: list[list[float]], least: dict[tuple[int, ...], An
         after = np.roll(edges, -1, axis=0)
         turns = edges[:, 0] * after[:, 1] - edges[:, 1] * after[:, 0]
         assert (turns > -CLOSE).all()
+
+
+DRAWS = """(cases) => cases.map(({ draft, target, k, law, count }) => {
+  const found = a.selection(law, draft, target, k);
+  let state = 12345;
+  const uniform = () => {
+    state = (state * 48271) % 2147483647;
+    return state / 2147483647;
+  };
+  const some = (many) => Array.from({ length: many }, uniform);
+  const counts = () => ({ output: draft.map(() => 0), kept: 0 });
+  const [pooled, shared] = [counts(), counts()];
+  const count_ = (into, draw) => { into.output[draw.output] += 1; into.kept += Number(draw.kept); };
+  for (let i = 0; i < count; i += 1) {
+    const [w, member, keep, correction] = some(4);
+    const uniforms = { drafts: some(k), w, member, keep, correction };
+    count_(pooled, a.pooledDraw(found, uniforms));
+    count_(shared, a.sharedDraw(draft, target, k, some(draft.length)));
+  }
+  return { pooled, shared };
+})"""
+
+
+def test_single_draws_have_the_law_of_the_rules() -> None:
+    """Each count is binomial: within five standard deviations, for one fixed seed."""
+    count = 20_000
+    pairs = [([0.5, 0.3, 0.2], [0.1, 0.6, 0.3], 2), ([0.4, 0.3, 0.2, 0.1], [0.1, 0.2, 0.3, 0.4], 3)]
+    cases = [
+        {"draft": draft, "target": target, "k": k, "law": kind.law_class.name, "count": count}
+        for draft, target, k in pairs for kind in POOLED
+    ]  # fmt: skip
+    kinds = {kind.law_class.name: kind for kind in POOLED}
+    for case, found in zip(cases, evaluated(DRAWS, cases), strict=True):
+        rule = kinds[case["law"]](case["draft"], case["target"], case["k"])
+        noisy = otspec.rules.GumbelCoupling(case["draft"], case["target"], case["k"])
+        for drawn, accepted in ((found["pooled"], rule), (found["shared"], noisy)):
+            for seen, chance in (
+                *zip(drawn["output"], case["target"], strict=True),
+                (drawn["kept"], float(accepted.acceptance())),
+            ):
+                spread = (count * chance * max(0.0, 1 - chance)) ** 0.5
+                assert abs(seen - count * chance) <= 5 * spread + 1e-6

@@ -126,6 +126,24 @@ def test_intervals_take_texts_as_independent():
     assert paired.mean((1.0, 1.0, "iid", 1), "top") == pytest.approx((0.125, *wanted), abs=1e-12)
 
 
+def test_what_is_fitted_on_one_half_is_measured_on_the_other():
+    rows = {
+        (1.0, 1.0, "iid", 2): (0.1, 0.2, 0.3, 0.4),
+        (1.0, 1.0, "without-replacement", 2): (0.5, 0.1, 0.5, 0.2),
+        (0.3, 1.0, "top", 2): (0.0, 0.6, 0.2, 0.8),
+    }
+    item = draft_laws.DraftLaws(rows, rows, (0, 1, 2, 3))
+    (row,) = item.fitted().rows
+    assert row[:4] == ("1.0", 2, "`without-replacement`, T = 1", "`top`, T = 0.3")
+    # Texts 1 and 3 have the law of texts 0 and 2, and these the law of the others.
+    chosen = np.array([0.0, 0.1, 0.2, 0.2])
+    assert row[4] == pytest.approx(chosen.mean())
+    for gain, law in zip(row[5:], ("iid", "without-replacement"), strict=True):
+        differences = chosen - rows[1.0, 1.0, law, 2]
+        low, high = stats.t.interval(0.95, 3, differences.mean(), stats.sem(differences))
+        assert gain == draft_laws.shown((differences.mean(), max(low, -1.0), high))
+
+
 def test_every_law_is_drawn_and_has_its_numbers(quick):
     figure = Figure()
     axes = list(figure.subplots(3, 3).flat)

@@ -5,7 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from otspec import batch
-from otspec.conformance import Finding, Report, Tried
+from otspec.conformance import Certificate, Finding, Report, Tried
+from otspec.conformance.adapters.hugging_face import Output
+from otspec.conformance.adapters.shapes import Renamed
+from otspec.conformance.cases.adjusting import Named
 from otspec.conformance.cases.answers import Answer
 from otspec.conformance.cases.arrays import Form
 from otspec.conformance.cases.calling import Verifier
@@ -117,6 +120,14 @@ CONFORMANCE = {
     "finding": lambda _: FINDING,
     "tried case": tried,
     "conformance report": lambda _: Report("tokens", "kernel", (FINDING,), (tried(),), 1e-6),
+    "certificate of a check": lambda _: Certificate(
+        Report("tokens", "kernel", (FINDING,), (tried(),), 1e-6), command="make check"
+    ),
+    "function of other names": lambda _: Named(
+        drafts_first, {"draft": "target", "target": "draft"}
+    ),
+    "function of names": lambda _: Renamed(drafts_first, ("draft",)),
+    "what a model returns": lambda _: Output(0, None),
     "verifier with a key": lambda _: KEYED,
     "engine of tokens with a key": lambda _: KeyedTokens(token_of_seed, Form()),
     "decoder with a key": lambda _: KeyedTexts(decoded, Form()),

@@ -16,6 +16,7 @@ from otspec._base.arithmetic import as_numbers
 from otspec.blocks import TREE_VERIFIERS, policies
 from otspec.blocks.block_verification_preprint import ChainedResiduals
 from otspec.blocks.greatest_path import GreatestPath
+from otspec.blocks.kept_target import HandedOver, KeptTarget
 from otspec.blocks.trees.verifiers.first_highest_path import ClippedRanks
 from otspec.blocks.trees.verifiers.nodes import Node, Nodes
 from otspec.blocks.trees.verifiers.traversal_verify import rejections
@@ -177,6 +178,9 @@ EXACT = {  # from exact arrays or from float ones
     "frontier program": lambda give: otspec.optimum.FrontierProgram(
         otspec.IID(give(DRAFT), 2), give(TARGET), total_variation=1
     ),
+    "best law": lambda give: otspec.optimum.best_law([give(DRAFT), give(TARGET)], 2),
+    "safest law": lambda give: otspec.optimum.safest_law(give(DRAFT), 2, total_variation=1),
+    "inclusion bound": lambda give: otspec.optimum.inclusion_bound([give(DRAFT), give(TARGET)], 2),
     "vessels": lambda give: WaterFilling(
         as_numbers(give(DRAFT), "x"), as_numbers(give(TARGET), "x")
     ),
@@ -296,8 +300,19 @@ EXACT = {  # from exact arrays or from float ones
     "residuals": lambda give: ChainedResiduals(model(give), model(give, TARGET), 2),
     **{
         kind.title: lambda give, kind=kind: kind(model(give), model(give, TARGET), 2)
-        for kind in (*blocks.BLOCK_RULES.values(), blocks.HierarchicalVerification)
+        for kind in (
+            *blocks.BLOCK_RULES.values(),
+            blocks.CarryOverVerification,
+            blocks.HierarchicalVerification,
+        )
     },
+    "kept target": lambda give: KeptTarget(model(give), model(give, TARGET), 0, None),
+    "handed over": lambda give: HandedOver(
+        KeptTarget(model(give), model(give, TARGET), 0, None),
+        (),
+        give(TARGET),
+        after_correction=True,
+    ),
     "tree": lambda give: blocks.DraftSelection(
         model(give), model(give, TARGET), give.sequence([2, 1]), rules.RecursiveRejection
     ),

@@ -97,6 +97,8 @@ def test_shell_blocks_run_or_name_real_targets_and_extras(words, monkeypatch, tm
     elif words[0] == "make":
         makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
         assert re.search(rf"^{words[1]}:", makefile, re.MULTILINE)
+    elif words[0] == "pytest":
+        assert (ROOT / words[1]).exists()  # the suite runs it
     elif words[:2] == ["uvx", "--from"]:
         check_extras(words[2])
         assert words[3] == "otspec"

@@ -34,7 +34,7 @@ COMMANDS = {
         "spechub",
     ),
     "audit": ("audit", "otspec.rules:PooledSelection", "--instances", "20"),
-    "blocks": ("blocks", "--draft-model", "1/2,1/2", "--target-model", "1/4,3/4", "--trees", "2x2"),
+    "blocks": ("blocks", "--draft", "1/2,1/2", "--target", "1/4,3/4", "--tree", "2x2"),
     "compare": ("compare", "0.5,0.3,0.2", "0.1,0.6,0.3", "-k", "1,2"),
     "conform": (
         "conform",

@@ -284,6 +284,67 @@ def test_a_formula_that_is_not_set_is_found(tmp_path, body):
     )
 
 
+WHOLE = '<html lang="en"><head><title>A</title></head><body>{}</body></html>'
+
+
+@pytest.mark.parametrize(
+    ("body", "says"),
+    [
+        ('<h1>A</h1><img src="a.png">', "<img> has no alt text: a.png"),
+        ('<h1>A</h1><img src="a.png" alt="">', "<img> has an empty alt text: a.png"),
+        ("<h1>A</h1><h3>B</h3>", "<h3> follows <h1>: a level is left out"),
+        ("<h2>A</h2>", "<h2> follows <h0>: a level is left out"),
+        ("<h1>A</h1><h1>B</h1>", "the page has 2 headings of the first level"),
+        ('<h1>A</h1><a href="b.html"><svg></svg></a>', "<a> has no name: b.html"),
+        ('<h1>A</h1><button id="go"></button>', "<button> has no name: go"),
+        ('<h1>A</h1><input id="k">', "<input> has no label: k"),
+        ('<h1>A</h1><p tabindex="3">a</p>', "<p> has a tabindex above 0"),
+        ('<h1>A</h1><div onclick="go()">a</div>', "<div onclick> is out of the keyboard's reach"),
+    ],
+)
+def test_what_keeps_some_readers_out_is_found(tmp_path, body, says):
+    page = tmp_path / "a.html"
+    page.write_text(WHOLE.format(body), encoding="utf-8")
+    found = list(script("accessibility").barriers(page))
+    assert any(line.startswith(says) for line in found), found
+
+
+def test_a_page_that_all_can_read_is_left_alone(tmp_path):
+    page = tmp_path / "a.html"
+    body = (
+        '<h1>A</h1><h2>B</h2><h3>C</h3><h2>D</h2><p><img src="a.png" alt="A chart"></p>'
+        '<a href="b.html"><img src="a.png" alt="Home"></a><button aria-label="Add">+</button>'
+        '<label for="k">k</label><input id="k"><label><input type="checkbox">all</label>'
+        '<div tabindex="0" onclick="go()">a</div><a id="place"></a><svg><title>Icon</title></svg>'
+    )
+    page.write_text(WHOLE.format(body), encoding="utf-8")
+    accessibility = script("accessibility")
+    assert list(accessibility.barriers(page)) == []
+    page.write_text(f"<html><body>{body}</body></html>", encoding="utf-8")
+    assert list(accessibility.barriers(page)) == [
+        "the page has no language",
+        "the page has no title",
+    ]
+
+
+def test_faint_texts_are_found_on_bright_and_on_dark_pages():
+    accessibility = script("accessibility")
+    assert accessibility.contrast("#000", "#ffffff") == pytest.approx(21)
+    assert accessibility.contrast("#767676", "#fff") == pytest.approx(4.54, abs=0.005)
+    theme = (
+        "body { --color-foreground-primary: #000; --color-background-primary: #fff }"
+        ' body[data-theme="dark"] { --color-foreground-primary: #777; '
+        "--color-background-primary: #111 }"
+    )
+    code = ".highlight { background: #fff } .highlight .k { color: #999 }"
+    found = list(accessibility.faint_texts({"theme": theme, "code": code}))
+    assert [line.split(":")[0] for line in found] == ["bright", "dark"]
+    assert ".highlight .k" in found[0]
+    assert "--color-foreground-primary" in found[1]
+    fine = theme.replace("#777", "#999"), code.replace("#999", "#666")
+    assert list(accessibility.faint_texts(dict(zip("ab", fine, strict=True)))) == []
+
+
 def test_formulas_code_and_dollars_of_money_or_shells_are_left_alone(tmp_path):
     body = (
         '<span class="math notranslate nohighlight">\\(\\frac{1}{2}\\)</span>'

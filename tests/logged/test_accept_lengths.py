@@ -178,6 +178,14 @@ def test_engines_take_their_forms():
     }
     assert forms["sglang"]["SGLANG_SIMULATE_ACC_LEN"] == "2.500000"
     assert forms["tensorrt-llm"] == {"TLLM_SPEC_DECODE_FORCE_NUM_ACCEPTED_TOKENS": "1.500000"}
+    assert forms["llama.cpp"] == {
+        "--spec-draft-n-max": "3",
+        "--spec-synth-rates": "0.875000,0.500000,0.125000",
+    }
+    assert forms["atom"] == {
+        "--num-speculative-tokens": "3",
+        "--spec-decode-acceptance-length": "2.500000",
+    }
 
 
 def test_what_cannot_be_counted_is_refused(monkeypatch):

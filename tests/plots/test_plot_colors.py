@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from matplotlib import colors, rcParams, style
 
+from otspec.plots.canvas import letters
 from otspec.plots.looks import LOOKS
 from otspec.rules import compared_rules
 
@@ -38,6 +39,20 @@ def test_ink_is_legible_on_bright_and_dark_pages_and_no_rule_is_lost_on_either()
     for ground in ("#FFFFFF", "#131416"):
         assert contrast(ink, ground) > 4.2  # sqrt(1.05 / 0.057) = 4.29 is the most for both
         assert all(contrast(LOOKS[rule.title].color, ground) > 2.2 for rule in compared_rules())
+
+
+@pytest.mark.parametrize(
+    ("ink", "grounds", "least"),
+    [("black", ["#FFFFFF"], 4.5), ("#E6E6E6", ["#131416"], 4.5),
+     ("#7A7A7A", ["#FFFFFF", "#131416"], 4.2)],
+)  # fmt: skip
+def test_names_of_lines_are_as_legible_as_the_ink(ink, grounds, least):
+    with style.context({"text.color": ink}):
+        shades = {look.color: letters(look.color) for look in LOOKS.values()}
+    for color, shade in shades.items():
+        assert min(contrast(shade, ground) for ground in grounds) >= least
+        if min(contrast(color, ground) for ground in grounds) >= 4.6:
+            assert shade == color.lower()
 
 
 @pytest.mark.parametrize("sight", SEEN)

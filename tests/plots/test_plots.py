@@ -5,6 +5,7 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 from fractions import Fraction
 from itertools import product
+from statistics import median
 
 import pytest
 from drawn import curve, said
@@ -178,21 +179,24 @@ def test_gaps_are_drawn_position_by_position():
     pairs = [(DRAFT, TARGET), (DRAFT, DRAFT), (TARGET, DRAFT)]
     positions = [compare(*pair, [1, 2], laws=["iid"]) for pair in pairs]
     axes = plots.gaps(positions)
+    rows = [label.get_text() for label in axes.get_yticklabels()]
     for k in (1, 2):
-        places, gaps = curve(axes, f"naive sampling, k = {k}")
-        assert places.tolist() == [0, 1, 2]
+        name = f"naive sampling, k = {k}"
+        gaps, row = curve(axes, name)
+        assert row.tolist() == [rows.index(name)] * 3
         for (draft, target), gap in zip(pairs, gaps, strict=True):
             p, q = ([Fraction(mass) for mass in law] for law in (draft, target))
             sets = [[y for y in range(3) if inside[y]] for inside in product((0, 1), repeat=3)]
             best = min(sum(q[y] for y in a) + 1 - sum(p[y] for y in a) ** k for a in sets)
             hit = sum(b * (1 - (1 - a) ** k) for a, b in zip(p, q, strict=True))
             assert gap == float(best - hit)  # a target's draw that is one of the drafts
-    labels = [line.get_label() for line in axes.lines]
-    assert not any(label.startswith("pooled selection") for label in labels)
-    assert "pooled selection" in axes.get_legend().get_title().get_text()
+    medians = [median(curve(axes, name)[0].tolist()) for name in rows]
+    assert medians == sorted(medians, reverse=True)
     optimal = [[row for row in rows if row.rule in ("optimum", "pooled selection")]
                for rows in positions]  # fmt: skip
-    assert not plots.gaps(optimal).lines
+    drawn = plots.gaps(optimal)
+    for k in (1, 2):
+        assert curve(drawn, f"pooled selection, k = {k}")[0].tolist() == [0, 0, 0]
     for bad in ([], [[]], [ROWS[0]], None, [[ROWS[0]]]):
         with pytest.raises(ValueError, match=r"^positions"):
             plots.gaps(bad)

@@ -172,7 +172,7 @@ def test_no_page_is_wider_than_a_phone_or_a_screen(report, browser, tmp_path):
 def test_a_report_begins_with_what_it_means(report):
     text = report.read_text(encoding="utf-8")
     page = Elements(text)
-    order = ['class="lead"', 'class="key"', "What is uncertain", "<svg", "<table", "@software"]
+    order = ['class="lead"', 'class="key"', "<svg", "What is uncertain", "<table", "@software"]
     places = [text.index(part) for part in order]
     assert places == sorted(places)
     assert page.counts["title"] > 60  # of the page, and of most marks

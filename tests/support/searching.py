@@ -2,6 +2,8 @@
 
 import os
 
+import pytest
+
 NIGHTLY = bool(os.environ.get("OTSPEC_NIGHTLY"))
 """Whether the long searches run, too: all instances, and tests that are marked as nightly."""
 _SHARE = 5
@@ -14,6 +16,12 @@ def enough(count: int, least: int = _LEAST) -> int:
     They are the first ones of those that ``make nightly`` looks at.
     """
     return count if NIGHTLY else max(-(-count // _SHARE), min(count, least))
+
+
+def by_day(cases, some):
+    """Return the cases of a test as parameters: all but some of them run in ``make nightly``."""
+    assert set(some) <= set(cases)
+    return [pytest.param(case, marks=() if case in some else pytest.mark.nightly) for case in cases]
 
 
 def of_all(count: int) -> int:

@@ -158,7 +158,7 @@ def test_blocks_of_a_file_are_looked_at_through_a_warping(capsys, tmp_path):
     assert [row["expected"] for row in document["blocks"]] == expected
     said = complaint(capsys, "blocks", path, "--temperature", "0.6,1")
     assert "take one number each" in said
-    models = ("--draft-model", "1/2,1/2", "--target-model", "1/4,3/4")
+    models = ("--draft", "1/2,1/2", "--target", "1/4,3/4")
     assert "is for logs" in complaint(capsys, "blocks", *models, "--min-p", 0.1)
 
 

@@ -24,6 +24,7 @@ from otspec.blocks import (
     BlockRule,
     BlockVerification,
     BlockVerificationPreprint,
+    CarryOverVerification,
     DraftSelection,
     DynamicTree,
     FirstHighestPath,
@@ -84,6 +85,10 @@ RULES = {
     TokenVerification: [block(TokenVerification)],
     BlockVerification: [block(BlockVerification)],
     BlockVerificationPreprint: [block(BlockVerificationPreprint)],
+    CarryOverVerification: [
+        block(CarryOverVerification),
+        lambda draft, target: CarryOverVerification(draft, target, 2, 0, parts=3),
+    ],
     HierarchicalVerification: [block(HierarchicalVerification)],
     DraftSelection: [
         PAIRS,

@@ -10,7 +10,7 @@
   const NUMBERS = ["draft", "target", "law", "k"]; // that the results are of
   const AT_ONCE = 300; // tokens whose charts are computed within a tenth of a second
 
-  const PICTURES = ["bars", "ranked", "k-chart", "simplex-chart", "selection-chart", "law-chart"];
+  const PICTURES = ["bars", "ranked", "k-chart", "simplex-chart", "selection-chart", "law-chart", "draw-chart"];
 
   function ofPreset({ draft, target, law, k }) {
     return { draft: draft.split(","), target: target.split(","), law, k };
@@ -145,8 +145,8 @@
   }
 
   /** Say what of a link could not be read: those who follow it would take the page for what was meant. */
-  function showDamage(laws) {
-    const words = explorer.link.damage(location.hash, laws);
+  function showDamage(hash, laws) {
+    const words = explorer.link.damage(hash, laws);
     dom.part("damage").hidden = words === null;
     dom.part("damage").textContent = words === null ? "" : `The link is damaged: ${words}`;
   }
@@ -168,8 +168,8 @@
   function start() {
     fillChoices();
     const laws = arithmetic.LAWS.map((law) => law.name);
-    const asked = () => explorer.link.read(location.hash, laws);
-    const store = states.store({ ...ofPreset(presets[0]), uniform: 0.4, ...asked() });
+    const asked = (hash) => explorer.link.read(hash, laws);
+    const store = states.store({ ...ofPreset(presets[0]), uniform: 0.4, ...asked(location.hash) });
     const views = makeViews(store);
     const pictures = PICTURES.map(dom.part);
     let results = null;
@@ -215,14 +215,15 @@
     const tell = later(() => { if (!results.problem) explorer.answer.announce(results); });
     store.listen(() => { changes += 1; dom.part("damage").hidden = true; redraw(); rest(); });
     wire(store, () => results);
-    addEventListener("hashchange", () => {
-      const change = asked();
+    addEventListener("hashchange", ({ newURL }) => {
+      const { hash } = new URL(newURL); // the address may already follow the state before
+      const change = asked(hash);
       if (change) store.set(change); // else it is a place on the page, or damaged
-      showDamage(laws);
+      showDamage(hash, laws);
     });
     // While a work goes on its pictures are still to come.
     watchWidths(pictures, () => { if (isKnown(store.get())) redraw(); });
-    showDamage(laws);
+    showDamage(location.hash, laws);
     update();
     explorer.page = { get: store.get, set: store.set };
   }

@@ -115,6 +115,12 @@
     ];
   }
 
+  /** Say which draft of a group is selected (Pooled, prop. 4; Beyond, prop. 3). */
+  function choice(law, many) {
+    if (law === "iid") return `One of its${many ? ` ${many}` : ""} drafts, uniformly at random,`;
+    return "One of its drafts, the first or one in proportion to the draft distribution,";
+  }
+
   function knotTable(data) {
     const all = data.knots.map((_, j) => j);
     const shown = all.length <= ROWS ? all : all.filter((j) => data.knots[j].lifetime > 0).slice(0, ROWS);
@@ -149,9 +155,10 @@
     dom.unfold("selection-table", () => knotTable(data));
     const groups = barriers(data, uniform).length - 1;
     dom.part("groups").textContent = `At w = ${uniform} there ${groups === 1 ? "is 1 group" : `are ${groups} groups`}. ` +
-      "The highest group that holds a draft is taken, and one of its drafts is selected uniformly at random.";
+`The highest group that holds a draft is taken. ${choice(results.law)} is selected.`;
     explorer.lawView.show(results);
+    explorer.drawView.show(results);
   }
 
-  explorer.selectionView = { barriers, show };
+  explorer.selectionView = { barriers, choice, show };
 })();

@@ -43,3 +43,9 @@ def spechub(library: Library, draft: Array, uniforms: Array) -> Array:
     last = xp.stack([other, hub.token], axis=-1)
     first = xp.stack([hub.token, other], axis=-1)
     return xp.where((hub_first == 1)[..., None], first, last)
+
+
+def top(library: Library, values: Array, k: int) -> Array:
+    """Return the tokens of the k largest values, (..., k), of equal ones the first."""
+    order = library.xp.argsort(values, axis=-1, descending=True, stable=True)
+    return library.ids(order[..., :k])

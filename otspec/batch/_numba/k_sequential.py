@@ -14,7 +14,7 @@ import numpy as np
 from otspec.batch._array_api.k_sequential import FIRST, SECOND, STEPS
 from otspec.batch._array_api.library import Array
 from otspec.batch._numba.compiled import inner_code, machine_code
-from otspec.batch._numba.numbers import clipped, geometric, number_of, rounded
+from otspec.batch._numba.numbers import clipped, geometric, rounded, write_counts
 from otspec.batch._numba.outcome import DRAWN, accepts, holds, quotient
 from otspec.batch._numba.passes import blocks_of, draw, excess, mix, rest_in_blocks, sum_in_blocks
 from otspec.batch._numba.reading import read_drafts, read_overlaps
@@ -73,8 +73,10 @@ def safe_rho(tried: Array, found: Array, count: float, single: bool) -> float:
 
 @inner_code
 def _needed(overlap: float, count: float) -> float:
-    """Return the least ρ at which an overlap is enough: M/(1 − (1 − M)^(1/k))."""
-    return -overlap / math.expm1(math.log1p(-overlap) / count) if overlap > 0 else count
+    """Return the least ρ at which an overlap is enough: M/(1 − (1 − M)^(1/k)), at most k."""
+    if not overlap > 0:
+        return count
+    return min(-overlap / math.expm1(math.log1p(-overlap) / count), count)
 
 
 @inner_code
@@ -95,46 +97,49 @@ def verify(
 ) -> None:
     """Accept each draft x of a row in turn with probability min(1, q(x) / (ρ p(x)))."""
     rows, k = drafts.shape
-    tried, found = np.empty((2, rows, 4))
-    pairs, rho, single = np.empty((rows, k, 2)), np.empty(rows), draft.itemsize == 4
-    _begin(tried, valid, single)
-    read_overlaps(draft, target, tried, found, 0, 2)
-    _go_on(tried, found, valid, single)
-    read_overlaps(draft, target, tried, found, 2, 4)
+    pairs, (counts, rho) = np.empty((rows, k, 2)), np.empty((2, rows))
+    write_counts(valid, counts)
+    find_rho(draft, target, counts, rho)
     read_drafts(draft, target, drafts, valid, pairs)
-    _accept(tried, found, pairs, uniforms, valid, index, rho, single)
-    _draw(draft, target, drafts, uniforms, valid, token, accepted, index, rho)
+    _accept(pairs, uniforms, valid, index, rho)
+    _draw(draft, target, drafts, uniforms, valid, token, accepted, index, counts, rho)
+
+
+def find_rho(draft: Array, target: Array, counts: Array, rho: Array) -> None:
+    """Write the ρ of each row, whose drafts are so many."""
+    (tried, found), single = np.empty((2, len(rho), 4)), draft.itemsize == 4
+    _begin(tried, counts, single)
+    read_overlaps(draft, target, tried, found, 0, 2)
+    _go_on(tried, found, counts, single)
+    read_overlaps(draft, target, tried, found, 2, 4)
+    _settle(tried, found, counts, rho, single)
 
 
 @machine_code
-def _begin(tried: Array, valid: Array, single: bool) -> None:
+def _begin(tried: Array, counts: Array, single: bool) -> None:
     """Write which ρ of each row to try first."""
-    for row in range(valid.shape[0]):
-        begin(tried[row], max(number_of(valid[row]), 1.0), single)
+    for row in range(counts.size):
+        begin(tried[row], max(counts[row], 1.0), single)
 
 
 @machine_code
-def _go_on(tried: Array, found: Array, valid: Array, single: bool) -> None:
+def _go_on(tried: Array, found: Array, counts: Array, single: bool) -> None:
     """Write which ρ of each row to try next."""
-    for row in range(valid.shape[0]):
-        go_on(tried[row], found[row], max(number_of(valid[row]), 1.0), single)
+    for row in range(counts.size):
+        go_on(tried[row], found[row], max(counts[row], 1.0), single)
 
 
 @machine_code
-def _accept(
-    tried: Array,
-    found: Array,
-    pairs: Array,
-    uniforms: Array,
-    valid: Array,
-    index: Array,
-    rho: Array,
-    single: bool,
-) -> None:
-    """Write ρ of each row, and the first draft that is accepted."""
+def _settle(tried: Array, found: Array, counts: Array, rho: Array, single: bool) -> None:
+    """Write a valid ρ of each row."""
+    for row in range(counts.size):
+        rho[row] = safe_rho(tried[row], found[row], max(counts[row], 1.0), single)
+
+
+@machine_code
+def _accept(pairs: Array, uniforms: Array, valid: Array, index: Array, rho: Array) -> None:
+    """Write the first draft of each row that is accepted."""
     for row in range(valid.shape[0]):
-        count = max(number_of(valid[row]), 1.0)
-        rho[row] = safe_rho(tried[row], found[row], count, single)
         index[row] = DRAWN
         for i in range(valid.shape[1] - 1, -1, -1):
             offered = rho[row] * pairs[row, i, 0]
@@ -152,6 +157,7 @@ def _draw(
     token: Array,
     accepted: Array,
     index: Array,
+    counts: Array,
     rho: Array,
 ) -> None:
     """Write the accepted draft of each row, or a token of what is left after all are rejected."""
@@ -161,7 +167,7 @@ def _draw(
         if index[row] >= 0:
             token[row] = drafts[row, index[row]]
         else:
-            count, weight = number_of(valid[row]), excess(1.0, rho[row])
+            count, weight = counts[row], excess(1.0, rho[row])
             total = sum_in_blocks(target[row], whole)
             # ρβ = Σ min(q, ρp) is what remains of q without its excess over ρp.
             kept = total - rest_in_blocks(draft[row], target[row], weight, sums)

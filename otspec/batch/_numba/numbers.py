@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from otspec.batch._array_api.library import Array
-from otspec.batch._numba.compiled import inner_code
+from otspec.batch._numba.compiled import inner_code, machine_code
 from otspec.batch._numba.outcome import quotient
 
 ZERO: int = np.int64(0)  # type: ignore[assignment]
@@ -42,10 +42,8 @@ def split(uniform: float, chance: float) -> tuple[bool, float]:
     return False, quotient(uniform - chance, 1 - chance, 0.0)
 
 
-@inner_code
-def number_of(valid: Array) -> float:
-    """Return how many drafts of a row count."""
-    number = 0.0
-    for i in range(valid.size):
-        number += valid[i]
-    return number
+@machine_code
+def write_counts(valid: Array, counts: Array) -> None:
+    """Write how many drafts of each row count."""
+    for row in range(valid.shape[0]):
+        counts[row] = valid[row].sum()

@@ -60,7 +60,7 @@ def _one(
     for i in range(drafts.size):
         if valid[i]:
             if tried > 0:
-                share = quotient(1.0, lift * _left(draft, out[:tried], undrafted), 0.0)
+                share = quotient(1.0, lift * left_of(draft, out[:tried], undrafted), 0.0)
             drafted, wanted = lift * np.float64(draft[drafts[i]]), np.float64(target[drafts[i]])
             lacking = wanted - min(wanted, scale * drafted)
             if accepts(uniforms[i], lacking, rejected * (share * drafted)):
@@ -75,7 +75,7 @@ def _one(
 
 
 @inner_code
-def _left(draft: Array, out: Array, undrafted: Array) -> float:
+def left_of(draft: Array, out: Array, undrafted: Array) -> float:
     """Return the mass of the draft off some tokens, the last of which ``undrafted`` still has."""
     if out.size == 1:
         sum_in_blocks(draft, undrafted)

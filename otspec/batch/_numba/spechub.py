@@ -47,7 +47,7 @@ def _one(
 ) -> tuple[int, int]:
     """Return the index of the accepted draft, and the token."""
     lift, hub = lift_of(draft), likeliest(draft)
-    mass, others = np.float64(draft[hub]), _others(draft, hub, sums)
+    mass, others = np.float64(draft[hub]), others_of(draft, hub, sums)
     odds = quotient(mass, others * lift, 0.0)  # p(a) over the mass of the others, lifted
     scale = np.float64(draft.dtype.type(1 / lift + odds))
     hub_last = drafts[1] == hub
@@ -58,7 +58,7 @@ def _one(
         lacking = wanted if hub_last else wanted - min(wanted, drafted)
         if accepts(uniforms[0], lacking, drafted if hub_last else odds * (drafted * lift)):
             return off, drafts[off]
-    first, first_taken, last, last_taken, rest = _shares(
+    first, first_taken, last, last_taken, rest, _ = shares_of(
         draft, target, hub, lift, scale, mass, others
     )
     served, available = (last_taken, last) if hub_last else (first_taken, first)
@@ -79,13 +79,13 @@ def likeliest(values: Array) -> int:
             largest = greater(largest, here[i])
         if largest > most:
             most, found = largest, start
-    while values[found] != most:
+    while found < values.size - 1 and values[found] != most:  # no number is the largest of none
         found += 1
     return found
 
 
 @inner_code
-def _others(draft: Array, hub: int, sums: Array) -> float:
+def others_of(draft: Array, hub: int, sums: Array) -> float:
     """Return the mass of all tokens but the hub, added up without it."""
     sum_in_blocks(draft, sums)
     sums[hub // BLOCK] = sum_without(draft, np.array([hub]), hub // BLOCK)
@@ -93,12 +93,12 @@ def _others(draft: Array, hub: int, sums: Array) -> float:
 
 
 @inner_code
-def _shares(
+def shares_of(
     draft: Array, target: Array, hub: int, lift: float, scale: float, mass: float, others: float
-) -> tuple[float, float, float, float, float]:
+) -> tuple[float, float, float, float, float, float]:
     """Return what is left of pairs (a, x), what a takes of it, both of (x, a), and what a lacks.
 
-    If the hub is certain, the pair (a, a) counts among the last.
+    Last is what tokens off the hub take. If the hub is certain, (a, a) is one of the pairs (x, a).
     """
     wanted, scales, sums = np.float64(target[hub]), np.array([1 / lift, scale]), np.empty(2)
     overlaps(draft, target, lift, scales, sums)
@@ -109,7 +109,7 @@ def _shares(
         first, last = max(mass - (served - at_last), 0.0), max(others - at_last, 0.0)
     first_taken = min(first, wanted)
     last_taken = min(last, wanted - first_taken)
-    return first, first_taken, last, last_taken, wanted - first_taken - last_taken
+    return first, first_taken, last, last_taken, wanted - first_taken - last_taken, served
 
 
 @inner_code

@@ -86,7 +86,7 @@ def accept(
     as_json: bool,
     budgets: dict[str, Any],
 ) -> None:
-    """How often can one of k drafts be accepted at best?
+    """How often can one of k drafts be accepted at best? And what proves it?
 
     Several draft models, of which each drafts one token, are --draft DRAFT --draft DRAFT TARGET.
     DRAFT and TARGET are numbers (0.5,0.3,0.2 or 1/2,3/10,1/5) or files: {files};

@@ -25,7 +25,7 @@ from otspec.advice.evaluation.search import DEEPEST, WIDEST, Search
 from otspec.advice.evaluation.streaming import advice_on, work_on
 from otspec.blocks import TREE_RULES, Shape, as_seconds
 from otspec.cli.shared.arguments import Choice
-from otspec.cli.shared.options import filled, json_option
+from otspec.cli.shared.options import cost_options, filled, json_option
 from otspec.cli.shared.output import command_line, percent, print_json, table_written, was_written
 from otspec.cli.shared.run_paths import (
     FILES,
@@ -55,15 +55,7 @@ _ROWS = 10
 
 @click.command()
 @click.argument("files", nargs=-1)
-@click.option(
-    "--draft-cost", required=True, metavar="SECONDS",
-    help="Of a call of the draft by the tokens that it reads at once: 0.05, or 1,1,1.2 for one, "
-    "two and three, or 1:1,64:2, or a .csv of two columns.",
-)  # fmt: skip
-@click.option(
-    "--target-cost", required=True, metavar="SECONDS",
-    help="Of a call of the target, in the same way and unit.",
-)  # fmt: skip
+@cost_options()
 @click.option(
     "--nodes", type=click.IntRange(1, 1_000), default=64, show_default=True,
     help="The most drafted tokens of a tree.",
@@ -114,7 +106,7 @@ def advise(
     place: RunPlace,
     as_json: bool,
 ) -> int:
-    """Say which draft law, rule and tree give most tokens per second, from logs and costs.
+    """Which draft law, rule and tree are fastest, from logs and costs.
 
     FILES are {files}, or {pairs}, DRAFT.npy+TARGET.npy+TOKENS.npy, with the logits of both models
     and draft_tokens, the drafted blocks, or target_tokens, texts of the target. Without any, 40

@@ -18,10 +18,10 @@ from otspec.blocks.comparison import BlockComparison, compare_block_rules
 from otspec.blocks.token_verification import TokenVerification
 from otspec.cli.commands.best_trees import Search, best_on_blocks, best_on_models
 from otspec.cli.shared.arguments import CountList, TokenList, read_numbers
-from otspec.cli.shared.options import json_option, table_option
+from otspec.cli.shared.options import cost_options, json_option, table_option
 from otspec.cli.shared.output import TableMaker, check_table, print_json, shown, table_written
 from otspec.cli.shared.progress import working
-from otspec.cli.shared.trees import MEANING, read_trees
+from otspec.cli.shared.trees import MEANING, read_tree
 from otspec.cli.shared.warpings import warping_option
 from otspec.datasets import load_smollm2
 from otspec.frames import Rows
@@ -38,15 +38,16 @@ _LARGEST = 200
 
 @click.command()
 @click.argument("file", required=False, type=click.Path(path_type=Path))
-@click.option("--draft-model", "draft", help="The draft model: FILE.json, or one distribution.")
-@click.option("--target-model", "target", help="The target model, in the same way.")
+@click.option("--draft", "draft", help="The draft model: FILE.json, or one distribution.")
+@click.option("--target", "target", help="The target model, in the same way.")
 @click.option(
     "-L", "--length", "lengths", type=CountList(), default="1,2,4", show_default=True,
     help="Lengths of the drafted block, separated by commas.",
 )  # fmt: skip
 @click.option(
-    "--trees", metavar="TREE,...", help=f"Also verify trees of drafts, such as 2x2,4x1: {MEANING}."
-)
+    "--tree", "trees", multiple=True, metavar="TREE",
+    help=f"Also verify this tree of drafts: {MEANING}; may be given several times.",
+)  # fmt: skip
 @click.option(
     "--budget",
     type=click.IntRange(1, 1_000),
@@ -54,24 +55,14 @@ _LARGEST = 200
     help="Instead, find each rule's best tree of N drafted tokens.",
 )
 @click.option(
-    "--depth",
-    type=click.IntRange(1, 100),
-    metavar="D",
+    "--depth", type=click.IntRange(1, 100), metavar="D",
     help="The most levels of the best tree; by default 8, or as many as all blocks have.",
-)
-@click.option(
-    "--widest",
-    type=click.IntRange(1, 100),
-    default=8,
-    show_default=True,
-    metavar="K",
-    help="The most children of a node of the best tree.",
-)
-@click.option(
-    "--cost", nargs=2, metavar="DRAFT TARGET",
-    help="Also find the fastest tree: seconds of a call by the tokens that it reads, such as "
-    "0.01, or 1,1,1.2 for one, two and three, or 1:1,64:2, or a file.",
 )  # fmt: skip
+@click.option(
+    "--widest", type=click.IntRange(1, 100), default=8, show_default=True, metavar="K",
+    help="The most children of a node of the best tree.",
+)  # fmt: skip
+@cost_options("Also find the fastest tree. ", required=False)
 @click.option("--end", type=TokenList(), default=(), help="Tokens that end a text.")
 @warping_option
 @click.option("--exact", is_flag=True, help="Read decimals exactly; print fractions.")
@@ -83,11 +74,12 @@ def blocks(
     draft: str | None,
     target: str | None,
     lengths: tuple[int, ...],
-    trees: str | None,
+    trees: tuple[str, ...],
     budget: int | None,
     depth: int | None,
     widest: int,
-    cost: tuple[str, str] | None,
+    draft_cost: str | None,
+    target_cost: str | None,
     end: tuple[int, ...],
     warping: Warping,
     exact: bool,
@@ -95,7 +87,7 @@ def blocks(
     as_json: bool,
     table: Path | None,
 ) -> int:
-    """How many drafted tokens each rule keeps of a block: exactly, or on a logged trace.
+    """How many tokens of a block or tree each rule keeps, and which tree is best.
 
     A model is a .json file of one object, from the last tokens to the distribution of the next:
     {"": ["1/2", "1/2"], "0": [...], "1": [...], "0 1": [...]}; the longest ending that is listed
@@ -110,24 +102,22 @@ def blocks(
     branching, a chain, and trees of the likeliest tokens that are grown for every text.
     Exit status: 0 fine, 1 the table could not be written after the results, 2 bad input.
 
-    Example: otspec blocks --draft-model 1/2,1/2 --target-model 1/4,3/4 -L 1,2,4 --trees 2x2
+    Example: otspec blocks --draft 1/2,1/2 --target 1/4,3/4 -L 1,2,4 --tree 2x2
     """
     if max(lengths) > _LARGEST:
         raise ValueError(f"-L is {max(lengths)}: at most {_LARGEST:,} tokens of a block")
     check_table(table)
-    search = _search(budget, depth, widest, cost, trees)
-    if (draft is None) != (target is None):
-        given, missing = ("draft", "target") if target is None else ("target", "draft")
-        raise ValueError(f"--{given}-model is given without --{missing}-model: name both models")
+    search = _search(budget, depth, widest, (draft_cost, target_cost), trees)
+    _check_both(draft, target)
     if draft is None or target is None:
         if exact or normalize:
             option = "--exact" if exact else "--normalize"
-            raise ValueError(f"{option} needs models: add --draft-model and --target-model")
+            raise ValueError(f"{option} needs models: add --draft and --target")
         trace = load_smollm2() if file is None else load_trace(file)
         logged = [replace(block, end=end) for block in trace.blocks(warping)]
         name = f"{'bundled SmolLM2 trace' if file is None else file.name} ({warping})"
         found = (
-            _on_trace(logged, name, lengths, _split(trees), as_json)
+            _on_trace(logged, name, lengths, _read(trees), as_json)
             if search is None
             else best_on_blocks(logged, name, search, as_json)
         )
@@ -141,38 +131,49 @@ def blocks(
             EndingModel(_model(target, "target", exact, normalize), end),
         )
         found = (
-            _on_models(models, lengths, _split(trees), as_json)
+            _on_models(models, lengths, _read(trees), as_json)
             if search is None
             else best_on_models(models, search, as_json)
         )
     return 0 if table_written(table, found, silent=as_json) else 1
 
 
+def _check_both(draft: str | None, target: str | None, ending: str = "") -> None:
+    if (draft is None) != (target is None):
+        given, missing = ("draft", "target") if target is None else ("target", "draft")
+        raise ValueError(f"--{given}{ending} is given without --{missing}{ending}: name both")
+
+
 def _search(
     budget: int | None,
     depth: int | None,
     widest: int,
-    cost: tuple[str, str] | None,
-    trees: str | None,
+    costs: tuple[str | None, str | None],
+    trees: Sequence[str],
 ) -> Search | None:
+    draft_cost, target_cost = costs
+    _check_both(draft_cost, target_cost, "-cost")
     if budget is None:
-        if depth is not None or cost is not None:
-            option = "--cost" if depth is None else "--depth"
+        if depth is not None or draft_cost is not None:
+            option = "--draft-cost" if depth is None else "--depth"
             raise ValueError(f"{option} is given without --budget: add --budget N")
         return None
-    if trees is not None:
-        raise ValueError("--trees is given beside --budget: name trees, or have the best one found")
-    names = "DRAFT of --cost", "TARGET of --cost"
-    times = None if cost is None else StepCost(*map(as_seconds, cost, names))
+    if trees:
+        raise ValueError("--tree is given beside --budget: name trees, or have the best one found")
+    times = None
+    if draft_cost is not None and target_cost is not None:
+        times = StepCost(
+            as_seconds(draft_cost, "--draft-cost"), as_seconds(target_cost, "--target-cost")
+        )
     return Search(budget, depth, min(widest, budget), times)
 
 
-def _split(trees: str | None) -> list[Shape]:
-    found = [] if trees is None else read_trees(trees, "--trees")
+def _read(trees: Sequence[str]) -> list[Shape]:
+    found = [read_tree(text, "--tree") for text in trees]
     for tree in found:
         if max(tree.depth, *tree.widths, 0) > _LARGEST:
             raise ValueError(
-                f"--trees holds {tree.text[:40]}: at most {_LARGEST:,} children and levels"
+                f"--tree holds {tree.text[:40]}: at most {_LARGEST:,} children and levels"
             )
     return found
 

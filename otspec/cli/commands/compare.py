@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 import click
 
-from otspec._base.arithmetic import is_exact
+from otspec._base.arithmetic import Number, is_exact
 from otspec._base.tables import listed, print_table, say
 from otspec.cli.shared.arguments import check_digits
 from otspec.cli.shared.different_models import compare_models
@@ -31,12 +32,15 @@ from otspec.cli.shared.output import (
 from otspec.cli.shared.progress import working
 from otspec.distributions import Distribution
 from otspec.drafts import LAWS, Independent
-from otspec.estimate import Estimate
+from otspec.estimate import Estimate, value_of
 from otspec.frames import Rows
 from otspec.rules import compared_rules
 from otspec.traces.comparison import OPTIMUM, Comparison
 from otspec.traces.comparison import compare as compare_rules
 from otspec.traces.summary import attainment, attains, price_of_independence
+
+_SHOWN = 8
+"""How many rules are shown of each k, unless all are wanted."""
 
 
 def _of_models(law: Independent, target: Distribution, as_json: bool) -> int:
@@ -45,9 +49,10 @@ def _of_models(law: Independent, target: Distribution, as_json: bool) -> int:
 
 
 @pair_command(
-    "1,2,4,8", None, "Compare only rules for these drafts.  [default: all]", of_models=_of_models
+    "2", None, "Compare only rules for these drafts.  [default: all]", of_models=_of_models
 )
 @rules_option("all")
+@click.option("--all", "every", is_flag=True, help=f"Show all rules, not the {_SHOWN} best only.")
 @free_option
 @json_option
 @table_option
@@ -59,15 +64,16 @@ def compare(
     ks: tuple[int, ...],
     drafts: str | None,
     only: tuple[str, ...],
+    every: bool,
     free: int,
     as_json: bool,
     table: Path | None,
     plot: Path | None,
 ) -> int:
-    """Compare all rules with the optimum for one draft and one target.
+    """Which rule comes closest to the optimum?
 
-    DRAFT and TARGET, and several --draft, are as for `otspec accept`. The gap is to the optimum
-    for the same drafts.
+    DRAFT and TARGET, and several --draft, are as for `otspec accept`. The rules are sorted by
+    acceptance; the optimum and the gap to it are those of the same drafts.
     Exit status: 0 fine, 1 the chart or the table could not be written after the results,
     2 bad input.
 
@@ -90,7 +96,7 @@ def compare(
         for step in steps:
             rows += compare_rules(*pair, step, laws, only=names, free=free)
             done()
-    _print(rows, as_json)
+    _print(rows, as_json, None if every or only else _SHOWN)
     complete = table_written(table, rows.to_arrow, silent=as_json)
     if plot is not None:
         drawn = was_written("the chart", lambda: _draw(rows, plot))
@@ -106,21 +112,35 @@ def _draw(rows: list[Comparison], plot: Path) -> None:
     save_acceptance_chart(rows, plot, title="Acceptance against the number of drafts")
 
 
-def _print(rows: list[Comparison], as_json: bool) -> None:
+def _print(rows: list[Comparison], as_json: bool, most: int | None = None) -> None:
+    """Print the rules of each k by acceptance, the ``most`` best of them."""
     if as_json:
         print_json([_document(row) for row in rows])
         return
+    found, left_out = [], 0
+    for k in dict.fromkeys(row.k for row in rows):
+        rules = sorted((row for row in rows if row.k == k and row.rule != OPTIMUM), key=_place)
+        found += rules[:most]
+        left_out += len(rules[most:]) if most else 0
     print_table(
-        ("k", "drafts", "rule", "acceptance", "gap"),
+        ("k", "rule", "drafts", "acceptance", "optimum", "gap"),
         [
-            (str(row.k), row.drafts, row.rule, shown(row.acceptance),
-             "" if row.rule == OPTIMUM else _shown_gap(row))
-            for row in rows
+            (str(row.k), row.rule, row.drafts, shown(row.acceptance), shown(row.optimum),
+             _shown_gap(row))
+            for row in found
         ],
         text=3,
     )  # fmt: skip
+    if left_out:
+        say(f"(--all shows {left_out} more)")
     say()
     say(_meaning(rows), *price_of_independence([row for row in rows if row.k == rows[-1].k]))
+
+
+def _place(row: Comparison) -> Number:
+    """Return what rules are sorted by: equal numbers stay equal where floats are rounded."""
+    accepted = value_of(row.acceptance)
+    return -accepted if isinstance(accepted, Fraction) else -round(accepted, 9)
 
 
 def _shown_gap(row: Comparison) -> str:

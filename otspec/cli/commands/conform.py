@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from contextlib import redirect_stdout
 from functools import partial
@@ -9,11 +10,12 @@ from pathlib import Path
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
 from otspec._base.tables import listed, say
-from otspec.cli.shared.arguments import Choice
+from otspec.cli.shared.arguments import Choice, TokenList
 from otspec.cli.shared.importing import imported
-from otspec.cli.shared.options import detect_option, false_alarm_option, json_option
+from otspec.cli.shared.options import detect_option, false_alarm_option, json_option, law_option
 from otspec.cli.shared.output import check_place, print_json, was_written
 from otspec.cli.shared.progress import counting
 from otspec.cli.shared.trees import MEANING, read_tree
@@ -37,6 +39,11 @@ from otspec.cli.shared.trees import MEANING, read_tree
     "[default: 3, 2, 2x1]",
 )  # fmt: skip
 @click.option("--distinct", is_flag=True, help="Drafts of one node are without replacement.")
+@law_option(None, "What drafts of one node are drawn from.  [default: iid, or what --rule says]")
+@click.option(
+    "--names", metavar="THEIRS=OURS,...",
+    help="What parameters of FUNCTION are, such as p=draft,q=target.",
+)  # fmt: skip
 @click.option(
     "--rule", metavar="NAME",
     help="A rule of the package: what is accepted is held to its law, too.",
@@ -84,6 +91,11 @@ from otspec.cli.shared.trees import MEANING, read_tree
     "--vocabulary", type=click.IntRange(min=8), metavar="N", help="Tokens of the large cases."
 )
 @click.option(
+    "--least-vocabulary", type=click.IntRange(min=1), default=1, metavar="N",
+    help="Tokens of the small cases, at least.",
+)  # fmt: skip
+@click.option("--reserved", type=TokenList(), help="Ids that no text has, such as 0,1,2.")
+@click.option(
     "--entries", type=click.IntRange(min=1), metavar="N",
     help="So many entries of each array come before those that are counted in one call: 2147483648 "
     "shows indices of 32 bits that overflow.  [default: 16777216, for float32]",
@@ -91,6 +103,11 @@ from otspec.cli.shared.trees import MEANING, read_tree
 @click.option(
     "--report", "reports", type=click.Path(path_type=Path), multiple=True, metavar="FILE",
     help="Also write the report there, as .html, .md, .txt or .json. May be given again.",
+)  # fmt: skip
+@click.option(
+    "--certificate", type=click.Path(path_type=Path), metavar="FILE",
+    help="Also write a certificate, to FILE.md or FILE.html and FILE.json: what was run on which "
+    "commit, what was found, and how to repeat it.",
 )  # fmt: skip
 @click.option("--cases", is_flag=True, help="List all cases, with what was found on each.")
 @click.option("--traceback", is_flag=True, help="Show where an import fails.")
@@ -100,13 +117,15 @@ def conform(
     kind: str,
     mode: str,
     shape: str | None,
+    names: str | None,
     reports: tuple[Path, ...],
+    certificate: Path | None,
     cases: bool,
     traceback: bool,
     as_json: bool,
     **options: Any,
 ) -> int:
-    """Is an engine's verification lossless? From samples, with a stated power and error rate.
+    """Is an engine's verification lossless? From samples, with error rates.
 
     FUNCTION of MODULE, importable from here, verifies batches. It is called with what its
     parameters are named: draft, target and drafts (lengths, mask, parents), and its randomness as
@@ -119,13 +138,17 @@ def conform(
 
     Example: otspec conform my_engine:verify --kind block --report report.html
     """
-    from otspec.conformance import check
+    from otspec.conformance import Certificate, check
+    from otspec.conformance.report.certificate import PAGES
     from otspec.conformance.report.report import FORMS
 
+    if certificate is not None and certificate.suffix not in PAGES:
+        raise ValueError(f"--certificate {certificate} ends in none of {listed(list(PAGES), 'or')}")
+    for path in (*reports, *([] if certificate is None else [certificate])):
+        check_place(path)
     for path in reports:
         if path.suffix not in FORMS:
             raise ValueError(f"--report {path} ends in none of {listed(list(FORMS), 'or')}")
-        check_place(path)
     given = {name: value for name, value in options.items() if value is not None}
     with redirect_stdout(sys.stderr):
         function = imported(
@@ -134,15 +157,53 @@ def conform(
         with counting("cases") as progress:
             report = check(
                 function, kind=kind, mode=mode, shape=_shape(kind, shape), progress=progress,
-                **given,
+                names=_names(names), **given,
             )  # fmt: skip
     if as_json:
         print_json(report.document())
     else:
         say(*report.text(cases=cases).rstrip("\n").split("\n"))
     fine = [was_written(str(path), partial(report.save, path)) for path in reports]
+    if certificate is not None:
+        # An adapter's own module says nothing of the function that it was given.
+        adapted = report.verifier.startswith(ADAPTERS)
+        source = sys.modules[verifier.partition(":")[0]].__file__ if adapted else None
+        made = Certificate(report, source, _command())
+        fine.append(was_written(str(certificate), partial(made.save, certificate)))
     status = {"passed": 0, "failed": 1, "undecided": 2}[report.outcome]
     return status if all(fine) else status or 1
+
+
+ADAPTERS = "otspec.conformance.adapters."
+_SHOWN = ("reports", "certificate", "cases", "traceback", "as_json")
+"""What says how a report is shown, which is no matter to repeat it."""
+
+
+def _command() -> str:
+    """Return the command line as it was given, but for how its report is shown."""
+    context = click.get_current_context()
+    words = ["otspec", "conform"]
+    for option in context.command.params:
+        value = context.params[str(option.name)]
+        given = context.get_parameter_source(str(option.name))
+        if given is not ParameterSource.COMMANDLINE or option.name in _SHOWN:
+            continue
+        text = ",".join(map(str, value)) if isinstance(value, tuple) else str(value)
+        if isinstance(option, click.Argument):
+            words.append(text)
+        else:
+            words += [option.opts[0], *([] if value is True else [text])]
+    return shlex.join(words)
+
+
+def _names(text: str | None) -> dict[str, str] | None:
+    """Return ours by the verifier's names."""
+    if text is None:
+        return None
+    pairs = [part.split("=") for part in text.split(",")]
+    if any(len(pair) != 2 for pair in pairs):
+        raise ValueError(f"--names {text!r} is no list of pairs: write p=draft,q=target")
+    return {theirs.strip(): ours.strip() for theirs, ours in pairs}
 
 
 def _shape(kind: str, text: str | None) -> Any:

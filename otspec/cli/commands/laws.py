@@ -66,7 +66,7 @@ def laws(
     place: RunPlace,
     as_json: bool,
 ) -> int:
-    """Which draft law is best on logged traces: the optimum of each, and its best rule.
+    """Which draft law is best on the logs, and with which rule.
 
     FILES are as for `otspec trace`: {files}, or pairs of {pairs}; without any the bundled
     SmolLM2 trace is read. Every temperature of the draft is compared with every one of the

@@ -38,7 +38,7 @@ def policies(
     nodes: int,
     as_json: bool,
 ) -> int:
-    """Which drafting policies are lossless, and which cuts look at the tokens they cut?
+    """Which drafting policies are lossless?
 
     Each policy is followed along all branches, drafts and verification, on small exact models. The
     verifier is recursive rejection; certain drafts are verified by a draw from the target. A loss

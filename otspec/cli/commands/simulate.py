@@ -124,7 +124,7 @@ def simulate(
     place: RunPlace,
     as_json: bool,
 ) -> int:
-    """Accept lengths from logged tokens, as an engine would count them, without the models.
+    """Accept lengths from logged tokens, as an engine would count them.
 
     FILES are {files} with target_tokens, the target's own texts, or with draft_tokens, drafted
     blocks; or {pairs} and a third file of tokens. Without any the bundled SmolLM2 trace is read.

@@ -68,7 +68,7 @@ def trace(
     place: RunPlace,
     as_json: bool,
 ) -> int:
-    """Mean acceptance of the optimum and of all rules over language-model traces.
+    """Mean acceptance of the optimum and of all rules over logs.
 
     FILES are {files}, each with draft_logits and target_logits of shape
     (..., n), or log_probabilities or probabilities instead of logits; FILE:DRAFT+TARGET names two
@@ -80,7 +80,7 @@ def trace(
 
     Distinct drafts take the most time: --drafts iid --drafts hub leaves them out.
 
-    Example: otspec trace -k 1,2,4 --temperature 0.6 --out results
+    Example: otspec trace -k 1,2,4 --temperature 0.6 --drafts iid
     """
     place.check()
     settings = Settings(ks, tuple(dict.fromkeys(laws)), warpings, free, only)

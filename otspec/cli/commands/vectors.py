@@ -30,7 +30,7 @@ from otspec.cli.shared.output import check_place
     help="Where to write them, instead of to standard output.",
 )  # fmt: skip
 def vectors(kinds: tuple[str, ...], out: Path | None, **test: Any) -> None:
-    """Write what a right verifier answers, for the tests of engines in other languages.
+    """Write reference vectors for engines in other languages.
 
     Inputs with the exact laws of the answers of published rules, answers to given uniform numbers,
     and counts with the evidence of a sequential test. The page docs/conformance_vectors.md says

@@ -63,6 +63,20 @@ free_option = click.option(
 )  # fmt: skip
 
 
+def cost_options(purpose: str = "", *, required: bool = True) -> Callable[[Command], Command]:
+    """Return the options --draft-cost and --target-cost; says first what they are for."""
+    of_draft = (
+        f"{purpose}Seconds of a call of the draft by the tokens that it reads at once: 0.05, or "
+        "1,1,1.2 for one, two and three, or 1:1,64:2, or a .csv of two columns."
+    )
+    of_target = "Of a call of the target, in the same way and unit."
+    draft, target = (
+        click.option(name, required=required, metavar="SECONDS", help=said)
+        for name, said in (("--draft-cost", of_draft), ("--target-cost", of_target))
+    )
+    return lambda command: draft(target(command))
+
+
 def rules_option(default: str) -> Callable[[Command], Command]:
     """Return the option --rule for several rules; says which are compared by default."""
     return click.option(

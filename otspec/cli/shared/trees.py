@@ -18,11 +18,6 @@ MEANING = (
 _WANTED = "write paths such as [[0],[0,0],[1]], or parents such as [-1,-1,0]"
 
 
-def read_trees(text: str, name: str) -> list[Shape]:
-    """Return the trees that are named, separated by commas."""
-    return [read_tree(each.strip(), name) for each in text.split(",")]
-
-
 def read_tree(text: str, name: str) -> Shape:
     """Return the tree that is named."""
     if not text.endswith(".json"):

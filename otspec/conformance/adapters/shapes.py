@@ -39,7 +39,7 @@ def one_at_a_time(function: Callable[..., Any]) -> Callable[..., Any]:
     ValueError
         No callable, or one that does not tell its parameters.
     """
-    names = _parameters(function)
+    names = parameters_of(function)
 
     def verify(**given: Any) -> Any:
         count = len(next(given[name] for name in names if name in ROWS))
@@ -52,7 +52,7 @@ def one_at_a_time(function: Callable[..., Any]) -> Callable[..., Any]:
         ]
         return _stacked(answers, given)
 
-    return _Renamed(verify, names)
+    return Renamed(verify, names)
 
 
 def _stacked(answers: list[Any], given: dict[str, Any]) -> Any:
@@ -85,13 +85,13 @@ def on_logits(function: Callable[..., Any]) -> Callable[..., Any]:
     ValueError
         No callable, or one that does not tell its parameters.
     """
-    names = _parameters(function)
+    names = parameters_of(function)
 
     def verify(**given: Any) -> Any:
         logarithms = {n: _logarithms(given[n]) for n in ("draft", "target") if n in given}
         return function(**given | logarithms)
 
-    return _Renamed(verify, names)
+    return Renamed(verify, names)
 
 
 def _logarithms(values: Any) -> Any:
@@ -121,14 +121,14 @@ def linked(function: Callable[..., Any]) -> Callable[..., Any]:
     ValueError
         No callable, or one that does not tell its parameters.
     """
-    names = (name for name in _parameters(function) if name not in ("next_token", "next_sibling"))
+    names = (name for name in parameters_of(function) if name not in ("next_token", "next_sibling"))
 
     def verify(*, parents: Any, **given: Any) -> Any:
         next_token, next_sibling = links_of(parents)
         slot, *rest = function(**given, next_token=next_token, next_sibling=next_sibling)
         return slot - 1, *rest
 
-    return _Renamed(verify, (*names, "parents"))
+    return Renamed(verify, (*names, "parents"))
 
 
 def paths_tree(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -172,7 +172,8 @@ def paths_tree(function: Callable[..., Any]) -> Callable[..., Any]:
     return verify
 
 
-def _parameters(function: Any) -> tuple[str, ...]:
+def parameters_of(function: Any) -> tuple[str, ...]:
+    """Return the names of a function's parameters."""
     as_callable(function, "function", "a verifier")
     try:
         return tuple(inspect.signature(function).parameters)
@@ -181,7 +182,7 @@ def _parameters(function: Any) -> tuple[str, ...]:
 
 
 @dataclass(frozen=True)
-class _Renamed:
+class Renamed:
     """A function of keywords that says which ones it takes, so that it is handed those."""
 
     function: Callable[..., Any]

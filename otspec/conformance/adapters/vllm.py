@@ -26,6 +26,7 @@ def vllm_chain(
     certain: bool = False,
     logits: bool = False,
     seeded: bool = False,
+    empty: bool = False,
     metadata: Callable[..., Any] = SimpleNamespace,
 ) -> Callable[..., Tensor]:
     """Return a verifier of blocks of ``rejection_sample`` of vLLM.
@@ -47,6 +48,9 @@ def vllm_chain(
     seeded : bool
         Whether each request has a generator of its own, as a request with a seed; else all draw
         from PyTorch's global state.
+    empty : bool
+        Whether it is called where no row has a draft, too. vLLM does not do so: each row then has
+        the token that the caller draws.
     metadata : callable
         What makes ``sampling_metadata`` of ``temperature``, ``all_greedy``, ``all_random``,
         ``top_p``, ``top_k`` and ``generators``; for vLLM's own class a ``functools.partial`` with
@@ -66,13 +70,17 @@ def vllm_chain(
     as_callable(function, "function", "rejection_sample of vLLM, or one like it")
     as_callable(metadata, "metadata", "SamplingMetadata of vLLM, or one like it")
     certainly, in_logits = as_flag(certain, "certain"), as_flag(logits, "logits")
+    always = as_flag(empty, "empty")
 
     def emitted(
         batch: _Batch, draft: Any, target: Any, generators: dict[int, Any], bonus: Any
     ) -> Tensor:
         probabilities = tensor_of(target)
         rows = (logits_of if in_logits else tensor_of)(target)[:, :-1]
-        last = probabilities[np.arange(len(batch.counts)), batch.counts]
+        last = draw(probabilities[np.arange(len(batch.counts)), batch.counts], bonus)[:, None]
+        behind = torch_itself().nn.functional.pad
+        if not (always or batch.counts.any()):
+            return behind(last, (0, len(probabilities[0]) - 1), value=-1)
         found = function(
             batch.flat(tensor_of(batch.drafts, "int32")),
             batch.counts.tolist(),
@@ -80,12 +88,11 @@ def vllm_chain(
             tensor_of(np.cumsum(batch.counts), "int32").to(probabilities.device),
             None if certainly else batch.flat(tensor_of(draft)),
             batch.flat(rows),
-            draw(last, bonus)[:, None].to(torch_itself().int32),
+            last.to(torch_itself().int32),
             metadata(**_settings(probabilities), generators=generators),
         )
         # The rows are as wide as the longest one wants.
-        narrower = len(probabilities[0]) - found.shape[1]
-        return torch_itself().nn.functional.pad(found, (0, narrower), value=-1)
+        return behind(found, (0, len(probabilities[0]) - found.shape[1]), value=-1)
 
     def verify(draft: Any, target: Any, drafts: Any, lengths: Any) -> Tensor:
         return emitted(_Batch(drafts, lengths), draft, target, {}, None)

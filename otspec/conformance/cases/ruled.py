@@ -71,6 +71,19 @@ def law_of_rule(rule: Any, kind: str) -> str | None:
     return law.name if law is not None and law.name in LAWS else None
 
 
+def law_asked_for(rule: Any, kind: str, distinct: bool, drafts: Any) -> str:
+    """Return what siblings are drawn from: as the rule says, or as it is asked for."""
+    given = {"distinct": "without-replacement"} if distinct else {}
+    if drafts is not None:
+        given["drafts"] = as_choice(drafts, "drafts", LAWS)
+    if (own := law_of_rule(rule, kind)) is not None:
+        given["rule"] = own
+    if len(set(given.values())) > 1:
+        said = " and ".join(f"{name} says {law}" for name, law in given.items())
+        raise ValueError(f"{said}, of how drafts are drawn: leave one out")
+    return next(iter(given.values()), "iid")
+
+
 def has_joint_law(kind: Kind, case: Case) -> bool:
     """Return whether the law of a rule over symbols is that over tokens."""
     return case.sizes.max() == 1 or kind.name == "block"

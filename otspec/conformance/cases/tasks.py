@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from otspec._base.frozen import Frozen
+from otspec.conformance.cases.adjusting import placed
 from otspec.conformance.cases.arrays import Form, plain
 from otspec.conformance.cases.calling import Verifier
 from otspec.conformance.cases.cases import Case, memoryless, prompted, renamed
@@ -111,6 +112,12 @@ class Task(Frozen):
         if self.costly:
             return coarse
         return min(GROSS * detect, coarse / 2) if issubclass(self.batches, Pairs) else detect
+
+    def placed(self, least: int, reserved: tuple[int, ...]) -> Task:
+        """Return the task with at least so many tokens, none of which is reserved."""
+        case = placed(self.case, least, reserved)
+        law = case if self.law is self.case else placed(self.law, least, reserved)
+        return self if case is self.case else replace(self, case=case, law=law)
 
     def statistics(self) -> list[Statistic]:
         """Return what is compared, coarse before fine."""

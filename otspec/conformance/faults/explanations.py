@@ -84,7 +84,7 @@ def explanations(kind: Kind, seen: Iterable[Seen], *, pipeline: bool = False) ->
 
 def looked_at(seen: Iterable[Seen]) -> list[Seen]:
     """Return the cases that are compared: with findings before others, simple before hard."""
-    small = [each for each in seen if each.case.vocabulary == each.case.n and each.counts.any()]
+    small = [each for each in seen if each.case.sizes.max() == 1 and each.counts.any()]
     small.sort(key=lambda each: each.case.ways)
     failing = [each for each in small if each.off][:FAILING]
     others = [each for each in small if not each.off][-PASSING:]
@@ -145,7 +145,7 @@ def explained(
     seen = [
         Seen(task.case, tried.counts, tried.needs, found is not None and bool(found.observed))
         for task, (tried, found) in zip(tasks, results, strict=True)
-        if task.batches is KernelBatches and task.law is task.case and not task.before
+        if task.batches is KernelBatches and task.law is task.case and not task.costly
     ]
     kind = tasks[0].kind
     drafts = isinstance(kind, (DrawnToken, Texts))

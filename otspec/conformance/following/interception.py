@@ -22,8 +22,9 @@ from otspec.conformance.following.running import check_nothing_runs, running
 def intercepted(chance: Branch) -> Iterator[None]:
     """Let the random calls of PyTorch, NumPy and ``random`` be branches.
 
-    The functions of ``numpy.random`` and ``random`` are replaced, for all threads, and put back
-    whatever happens; PyTorch is asked to tell of its calls, in this thread.
+    The functions of ``numpy.random`` and ``random``, and ``torch.manual_seed``, are replaced, for
+    all threads, and put back whatever happens; PyTorch is asked to tell of its calls, in this
+    thread.
 
     Raises
     ------
@@ -35,9 +36,13 @@ def intercepted(chance: Branch) -> Iterator[None]:
         stack.enter_context(_replaced(np.random, numpy_functions()))
         stack.enter_context(_replaced(random, random_functions()))
         if "torch" in sys.modules:
+            from otspec.conformance.following.torch.streams import Streams
             from otspec.conformance.following.torch.table import torch_mode
 
-            stack.enter_context(torch_mode(chance))
+            streams, torch = Streams(), sys.modules["torch"]
+            for module in (torch, torch.random):
+                stack.enter_context(_replaced(module, {"manual_seed": streams.begin}))
+            stack.enter_context(torch_mode(chance, streams))
         yield
 
 

@@ -35,6 +35,7 @@ def document_of(report: Report) -> dict[str, Any]:
         "kind": report.kind,
         "mode": report.mode,
         "same_seed": report.same_seed,
+        "settings": dict(report.settings),
         "outcome": report.outcome,
         "passed": report.passed,
         "verdict": standing_of(report),

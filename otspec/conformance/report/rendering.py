@@ -36,26 +36,31 @@ def as_text(document: dict[str, Any], cases: bool) -> str:
 
 def as_markdown(document: dict[str, Any]) -> str:
     """Return a report as a page of Markdown."""
-    lines = [f"# {_title(document)}", "", f"**{_escaped(document['verdict'])}**", ""]
+    return "\n".join([f"# {_title(document)}", "", *body_of_markdown(document)])
+
+
+def body_of_markdown(document: dict[str, Any]) -> list[str]:
+    """Return the lines below the title."""
+    lines = [f"**{_escaped(document['verdict'])}**", ""]
     for group in _groups(document["findings"]):
         lines += [f"## {_escaped(_heading(group))}", ""]
         lines += [f"- {_escaped(line)}" for line in _facts(group[0])]
-        lines += ["", *_pipes(("cell", "seen", "right", "difference"), _cells(group[0]))]
+        lines += ["", *pipes(("cell", "seen", "right", "difference"), _cells(group[0]))]
         lines += _fenced(_traceback(group[0]))
     if document["notes"]:
         lines += ["## Notes", "", *(f"- {_escaped(note)}" for note in document["notes"]), ""]
     if steps := document["what_to_do"]:
         lines += ["## What to do", "", *(f"- {_escaped(step)}" for step in steps), ""]
-    lines += ["## Cases", "", *_pipes(_COLUMNS, _rows(document))]
-    return "\n".join(lines)
+    return [*lines, "## Cases", "", *pipes(_COLUMNS, _rows(document))]
 
 
 def as_html(document: dict[str, Any]) -> str:
     """Return a report as an HTML file that needs nothing else."""
-    return "\n".join(page(_title(document), _body(document))) + "\n"
+    return "\n".join(page(_title(document), body_of_html(document))) + "\n"
 
 
-def _body(document: dict[str, Any]) -> Iterator[str]:
+def body_of_html(document: dict[str, Any]) -> Iterator[str]:
+    """Yield the lines below the title."""
     yield f'<p class="{document["outcome"]}"><strong>{escaped(document["verdict"])}</strong></p>'
     for group in _groups(document["findings"]):
         yield f"<h2>{escaped(_heading(group))}</h2>"
@@ -162,10 +167,13 @@ def _aligned(rows: Sequence[Sequence[str]]) -> Iterator[str]:
     return aligned(_COLUMNS, [[printable(cell) for cell in row] for row in rows], words=1)
 
 
-def _pipes(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
+def pipes(
+    columns: Sequence[str], rows: Sequence[Sequence[str]], *, words: int = 1
+) -> Iterator[str]:
+    """Yield a table of Markdown; the first ``words`` columns are words, the others numbers."""
     if rows:
         yield f"| {' | '.join(columns)} |"
-        yield f"| --- |{' ---: |' * (len(columns) - 1)}"
+        yield f"|{' --- |' * words}{' ---: |' * (len(columns) - words)}"
         for row in rows:
             yield f"| {' | '.join(map(_escaped, row))} |"
         yield ""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -147,6 +147,8 @@ class Report(Shown):
         Whether texts were compared with those of plain decoding, by equality.
     require : float
         The total variation that had to be found on each case.
+    settings : mapping
+        Kind, mode and seed, and what else was asked for that is no default.
     """
 
     kind: str
@@ -159,6 +161,7 @@ class Report(Shown):
     unit: int = 1
     same_seed: bool = False
     require: float = 1.0
+    settings: Mapping[str, Any] = field(default_factory=dict, repr=False)
 
     @property
     def outcome(self) -> str:

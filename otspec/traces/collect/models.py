@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import InitVar, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -112,11 +112,10 @@ class NamedModels:
     gguf: str | None  # as for :func:`load_gguf`, in place of both
     # which layers of the target the draft leaves out; for the GGUF file by default those of SmolLM2
     skip_layers: tuple[int, ...] | None
-    called: InitVar[str] = "--target"  # the option that names the target
 
-    def __post_init__(self, called: str) -> None:
+    def __post_init__(self) -> None:
         if (self.target is None) == (self.gguf is None):
-            raise ValueError(f"name the target by either {called} or --gguf")
+            raise ValueError("name the target by either --target or --gguf")
         if self.gguf is not None:
             if self.draft is not None:
                 raise ValueError(

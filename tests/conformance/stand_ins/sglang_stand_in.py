@@ -42,6 +42,44 @@ def with_a_coin_for_each_child(*arguments):
     _walk(*arguments[:-1], coin_of_child=True)
 
 
+def chain_speculative_sampling_triton(
+    predicts,
+    accept_index,
+    accept_token_num,
+    candidates,
+    retrive_index,
+    retrive_next_token,
+    retrive_next_sibling,
+    uniform_samples,
+    uniform_samples_for_final_sampling,
+    target_probs,
+    draft_probs,
+    threshold_single,
+    threshold_acc,
+    deterministic,
+):
+    """Verify a chain as we understand it: a coin for each draft, and one for the last token."""
+    for row, tokens in enumerate(candidates.tolist()):
+        slots, kept = retrive_index[row].tolist(), 0
+        accept_index[row, 0] = slots[0]
+        while kept + 1 < len(tokens):
+            token = tokens[kept + 1]
+            number = uniform_samples[row, kept] * draft_probs[row, kept, token]
+            if not number < target_probs[row, kept, token]:
+                break
+            predicts[slots[kept]] = token
+            kept += 1
+            accept_index[row, kept] = slots[kept]
+        accept_token_num[row] = kept
+        rest = target_probs[row, kept]
+        if kept + 1 < len(tokens):
+            rest = (rest - draft_probs[row, kept]).clamp(min=0)
+        coin = uniform_samples_for_final_sampling[row]
+        sums = rest.double().cumsum(0)
+        wanted = (coin if coin.ndim == 0 else coin[kept]).double() * sums[-1]
+        predicts[slots[kept]] = torch.searchsorted(sums, wanted[None], right=True)[0].int()
+
+
 def _walk(
     predicts,
     accept_index,

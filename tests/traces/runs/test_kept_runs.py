@@ -5,6 +5,7 @@ import json
 import pytest
 import trace_files as files
 from command_line import complaint, run
+from searching import by_day
 
 from otspec.cli.main import main
 from otspec.traces import read_run
@@ -18,7 +19,7 @@ COMMANDS = {
 }
 
 
-@pytest.fixture(params=COMMANDS)
+@pytest.fixture(params=by_day(COMMANDS, ["trace", "advise"]))
 def command(request, tmp_path):
     """A command on a source of six chunks, an option of another run, and the file it writes."""
     source = files.save_npz(tmp_path, files.random_texts((6, 3, 8), side="target"))

@@ -8,7 +8,7 @@ from otspec.batch._array_api.library import Array
 from otspec.batch._numba.compiled import machine_code
 from otspec.batch._numba.drafted_block import following
 from otspec.batch._numba.from_logits.truncation import AT_ONCE
-from otspec.batch._numba.from_logits.warping import chance_of, finish, measured
+from otspec.batch._numba.from_logits.warping import fill_row, finish
 from otspec.batch._numba.outcome import accepts
 from otspec.batch._numba.passes import blocks_of
 
@@ -45,21 +45,20 @@ def token(
         while True:
             its = target[target_starts[row, kept] : target_starts[row, kept] + width]
             heat, limits = target_heats[row, kept], target_limits[row, kept]
-            found = measured(its, heat, limits, target_steps, tops, wanted)
+            factor = fill_row(its, heat, limits, target_steps, tops, wanted)
             if kept == end:
                 break
-            own = draft[draft_starts[row, kept] : draft_starts[row, kept] + width]
-            own_heat, own_limits = draft_heats[row, kept], draft_limits[row, kept]
-            other = measured(own, own_heat, own_limits, draft_steps, tops, drafted)
+            its = draft[draft_starts[row, kept] : draft_starts[row, kept] + width]
+            heat, limits = draft_heats[row, kept], draft_limits[row, kept]
+            other = fill_row(its, heat, limits, draft_steps, tops, drafted)
             token = drafts[row, kept]
-            chance = chance_of(its, token, heat, limits, found, wanted)
-            offered = chance_of(own, token, own_heat, own_limits, other, drafted)
-            if not accepts(uniforms[row, kept], chance, offered):
-                finish(own, own_heat, own_limits, other, drafted)
+            chance, offered = wanted[token] * factor, drafted[token] * other
+            if not accepts(uniforms[row, kept], np.float64(chance), np.float64(offered)):
+                finish(drafted, other)
                 passes = False
                 break
             kept += 1
-        finish(its, heat, limits, found, wanted)
+        finish(wanted, factor)
         # After a whole block the token is the target's own.
         offered_row, share = (wanted, 0.0) if passes else (drafted, 1.0)
         length[row] = kept

@@ -1,10 +1,10 @@
-"""Maxima, sums and probabilities of a row of logits, in two readings.
+"""The softmax of a row of logits, in one reading and with one power of each logit.
 
-The first reading finds Σ 2^(unit·(logit − shift)), the second writes the probabilities. The shift
-is about the largest logit so far, and is moved where a later one is far above it, so that the
-largest need not be known before. Rows are float32, or half precision as its bits: uint16 for
-float16, int16 for bfloat16. All is
-computed in float32, and blocks of 1,024 tokens are added up in float64.
+The reading writes 2^(unit·(logit − shift)) and finds the sum of all, which they are divided by
+while they are in the cache. The shift is about the largest logit so far, and is moved where a later
+one is far above it, so that the largest need not be known before. Rows are float32, or half
+precision as its bits: uint16 for float16, int16 for bfloat16. All is computed in float32, and
+blocks of 1,024 tokens are added up in float64.
 """
 
 from __future__ import annotations
@@ -49,32 +49,42 @@ def is_wrong(logits: Array) -> bool:
 
 
 @inner_code
-def _power_sum(logits: Array, unit: Real, shift: Real) -> Real:
-    """Return Σ 2^(unit·(logit − shift)) of a block."""
-    total = np.float32(0)
+def _fill_block(logits: Array, unit: Real, shift: Real, out: Array) -> tuple[Real, Real]:
+    """Write 2^(unit·(logit − shift)) of a block; return its sum and the largest exponent."""
+    total, most = np.float32(0), np.float32(-np.inf)
     for i in range(logits.size):
-        total = plus(total, power((real_of(logits[i]) - shift) * unit))
-    return np.float64(total)
+        exponent = (real_of(logits[i]) - shift) * unit
+        most = greater(most, exponent)
+        out[i] = power(exponent)
+        total = plus(total, out[i])
+    return np.float64(total), most
 
 
 @inner_code
-def read(logits: Array, unit: Real) -> tuple[Real, Real]:
-    """Return the shift of a row and its sum; NaN where no logit is finite, or one is no number."""
+def multiply(values: Array, factor: Real) -> None:
+    """Multiply float32 numbers by one of them."""
+    for i in range(values.size):
+        values[i] *= factor
+
+
+@inner_code
+def fill(logits: Array, unit: Real, out: Array) -> tuple[Real, Real]:
+    """Write 2^(unit·(logit − shift)) of a row, and return the shift and the sum.
+
+    The sum is NaN where no logit is finite, or one is no number.
+    """
     shift, total = largest_of(logits[:_AT_ONCE]), 0.0
     for start in range(0, logits.size, _AT_ONCE):
-        block = logits[start : start + _AT_ONCE]
-        most = largest_of(block)
-        if most == np.float32(-np.inf) and not is_wrong(block):
-            continue  # all are masked
-        if (most - shift) * unit > _FAR:
-            total *= 2.0 ** (np.float64(shift - most) * unit)
-            shift = most
-        total += _power_sum(block, unit, shift)
+        here = slice(start, min(start + _AT_ONCE, logits.size))
+        mass, most = _fill_block(logits[here], unit, shift, out[here])
+        if shift == np.float32(-np.inf) or most > _FAR:
+            above = largest_of(logits[here])
+            if above == np.float32(-np.inf) and not is_wrong(logits[here]):
+                out[here] = 0.0  # all are masked so far
+                continue
+            factor = 2.0 ** (np.float64(shift - above) * unit)
+            multiply(out[:start], np.float32(factor))
+            shift, total = above, total * factor
+            mass, _ = _fill_block(logits[here], unit, shift, out[here])
+        total += mass
     return shift, total if 0 < total < np.inf and shift < np.float32(np.inf) else np.nan
-
-
-@inner_code
-def write(logits: Array, unit: Real, shift: Real, scale: Real, out: Array) -> None:
-    """Write scale · 2^(unit·(logit − shift))."""
-    for i in range(logits.size):
-        out[i] = power((real_of(logits[i]) - shift) * unit) * scale

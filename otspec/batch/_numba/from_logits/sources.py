@@ -17,6 +17,8 @@ from otspec.warping import STEPS
 
 _CACHED = 1 << 19
 """How many probabilities of a target are held at once, but those of one row or block at least."""
+_KNOWN = Settings(temperature=GIVEN)
+"""The settings of rows that are probabilities already."""
 
 
 class Parts(NamedTuple):
@@ -88,34 +90,26 @@ def source_of(values: Array, settings: Settings | None, axes: int) -> Source | N
     None where they are no float32 probabilities in one piece, or logits whose rows do not lie in
     one piece each.
     """
-    laid = _laid_out(values)
-    if laid is None:
+    evenly = values.flags.c_contiguous
+    known = settings is None
+    if not values.flags.aligned or (known and not (evenly and values.dtype == np.float32)):
         return None
-    flat, starts = laid
-    *lead, width = values.shape
-    shape = prod(lead[:axes]), *lead[axes:]
-    if settings is None:
-        plain = values.dtype == np.float32 and values.flags.c_contiguous
-        parts = Parts(flat, starts.reshape(shape), *_alike(Settings(), shape, width, GIVEN))
-        return Source(parts, width, flat.reshape(*shape, width)) if plain else None
-    if any(getattr(value, "ndim", 0) for value in settings[:4]):
-        told = _told(settings, tuple(lead), width)
+    settings, shape = _KNOWN if settings is None else settings, values.shape
+    if evenly and not any(getattr(value, "ndim", 0) for value in settings[:4]):
+        flat, told = unwriteable(values.reshape(-1)), _evenly(settings, shape, axes)
     else:
-        told = _alike(settings, tuple(lead), width)
-    heats, limits, steps = told
-    parts = Parts(
-        flat, starts.reshape(shape), heats.reshape(shape), limits.reshape(*shape, 3), steps
-    )
-    return Source(parts, width)
+        laid = _laid_out(values)
+        if laid is None:
+            return None
+        flat, told = laid[0], _told(settings, laid[1], shape, axes)
+    parts = Parts(flat, *told)
+    width = shape[-1]
+    return Source(parts, width, flat.reshape(*parts.starts.shape, width) if known else None)
 
 
 def _laid_out(values: Array) -> tuple[Array, Array] | None:
     """Return what the rows lie in, and where each begins; None if one is not in one piece."""
     *lead, width = values.shape
-    if not values.flags.aligned:
-        return None
-    if values.flags.c_contiguous:
-        return unwriteable(values.reshape(-1)), _evenly(values.size, width)
     strides = [stride // values.itemsize for stride in values.strides]
     if min(strides) < 0 or (strides[-1] != 1 and width > 1):
         return None
@@ -125,31 +119,33 @@ def _laid_out(values: Array) -> tuple[Array, Array] | None:
         starts += places.reshape(-1, *[1] * (len(lead) - axis - 1))
     span = int(starts.max()) + width
     flat = np.lib.stride_tricks.as_strided(values, (span,), (values.itemsize,), writeable=False)
-    return flat, unwriteable(starts)
+    return flat, starts
 
 
-@lru_cache(maxsize=8)
-def _evenly(size: int, width: int) -> Array:
-    return unwriteable(np.arange(0, size, width))
+@lru_cache(maxsize=16)
+def _evenly(
+    settings: Settings, shape: tuple[int, ...], axes: int
+) -> tuple[Array, Array, Array, Array]:
+    """Return what is told of rows that lie one after another, with the same settings."""
+    starts = np.arange(0, prod(shape), shape[-1]).reshape(shape[:-1])
+    return _told(settings, starts, shape, axes)
 
 
-@lru_cache(maxsize=8)
-def _alike(
-    settings: Settings, shape: tuple[int, ...], width: int, heat: float | None = None
-) -> tuple[Array, Array, Array]:
-    """Return what settings say of each row, where all are numbers."""
-    return _told(settings._replace(temperature=heat) if heat else settings, shape, width)
-
-
-def _told(settings: Settings, shape: tuple[int, ...], width: int) -> tuple[Array, Array, Array]:
-    """Return the temperature of each row, its limits, and the steps."""
+def _told(
+    settings: Settings, starts: Array, shape: tuple[int, ...], axes: int
+) -> tuple[Array, Array, Array, Array]:
+    """Return where each row begins, its temperature and its limits, and the steps."""
+    *lead, width = shape
     heats, tops, shares, leasts = (
-        _of_rows(value, shape, default)
+        _of_rows(value, tuple(lead), default)
         for value, default in zip(settings[:4], (1.0, width, 1.0, 0.0), strict=True)
     )
     limits = np.stack([np.minimum(tops, width), shares, leasts], axis=-1)
     steps = np.array([STEPS.index(step) for step in settings.order])
-    return unwriteable(heats), unwriteable(limits), unwriteable(steps)
+    rows = prod(lead[:axes]), *lead[axes:]
+    parts = starts.reshape(rows), heats.reshape(rows), limits.reshape(*rows, 3), steps
+    one, two, three, four = map(unwriteable, parts)
+    return one, two, three, four
 
 
 def _of_rows(value: Any, shape: tuple[int, ...], default: float) -> Array:
@@ -173,6 +169,9 @@ def in_parts(verify: Callable[..., None]) -> Callable[..., None]:
     def loop(draft: Source, target: Source, *others: Any) -> None:
         step = min(max(_CACHED * len(target) // target.size, 1), len(target))
         rooms = [np.empty(step * part.size // len(part), np.float32) for part in (draft, target)]
+        if step == len(target):
+            verify(draft.rows(rooms[0]), target.rows(rooms[1]), *others)
+            return
         for start in range(0, len(target), step):
             here = slice(start, min(start + step, len(target)))
             models = (
@@ -180,6 +179,19 @@ def in_parts(verify: Callable[..., None]) -> Callable[..., None]:
             )
             rest = (part[here] if isinstance(part, np.ndarray) else part for part in others)
             verify(*models, *rest)
+
+    return loop
+
+
+def drafting(draw: Callable[..., None]) -> Callable[..., None]:
+    """Return a drafter that takes a source, and writes the probabilities, too."""
+
+    def loop(source: Source, uniforms: Array, draft: Array, found: Array) -> None:
+        step = max(_CACHED // source.width, 1)
+        for start in range(0, len(source), step):
+            here = slice(start, min(start + step, len(source)))
+            source[here].write(draft[here])
+            draw(unwriteable(draft[here]), uniforms[here], found[here])
 
     return loop
 

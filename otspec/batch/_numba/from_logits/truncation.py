@@ -13,7 +13,7 @@ import numpy as np
 
 from otspec.batch._array_api.library import Array
 from otspec.batch._numba.compiled import Real, inner_code, real_of
-from otspec.batch._numba.from_logits.softmax import read, unit_of
+from otspec.batch._numba.from_logits.softmax import fill, unit_of
 
 TEMPERATURE, TOP_K, TOP_P, MIN_P = 0, 1, 2, 3
 """The steps, as they are numbered; those of the limits come one before."""
@@ -33,11 +33,17 @@ def _is_on(step: int, limits: Array, size: int) -> bool:
 
 @inner_code
 def kept_tokens(
-    logits: Array, largest: Real, tops: Array, heat: Real, limits: Array, steps: Array
+    logits: Array,
+    largest: Real,
+    tops: Array,
+    heat: Real,
+    limits: Array,
+    steps: Array,
+    room: Array,
 ) -> tuple[Array, Array]:
     """Return the tokens that are kept, in ascending order, and their probabilities.
 
-    ``tops`` has the largest logit of each 16 tokens.
+    ``tops`` has the largest logit of each 16 tokens; ``room`` is that of a row of float32.
     """
     first, hot = 0, np.float32(1)
     while not _is_on(steps[first], limits, logits.size):
@@ -51,7 +57,7 @@ def kept_tokens(
         ones = np.ones(tops.size)
         bound = (_border(tops, ones, limits[0]) - largest) / hot
     elif steps[first] == TOP_P:
-        shift, whole = read(logits, unit_of(hot))
+        shift, whole = fill(logits, unit_of(hot), room)
         whole *= math.exp(np.float64(shift - largest) / hot)
         # Fewer than V tokens of less than this have less than 1 − top-p.
         bound = np.float32(math.log((1 - limits[1]) * whole / logits.size) - 1e-3)

@@ -7,8 +7,8 @@ import math
 import numpy as np
 
 from otspec.batch._array_api.library import BLOCK, Array
-from otspec.batch._numba.compiled import Real, inner_code, machine_code, power, real_of
-from otspec.batch._numba.from_logits.softmax import is_wrong, largest_of, read, unit_of, write
+from otspec.batch._numba.compiled import Real, inner_code, machine_code, real_of
+from otspec.batch._numba.from_logits.softmax import fill, is_wrong, largest_of, multiply, unit_of
 from otspec.batch._numba.from_logits.truncation import AT_ONCE, kept_tokens
 
 GIVEN = -1.0
@@ -53,15 +53,16 @@ def _counts_all(heat: Real, limits: Array, size: int) -> bool:
 
 
 @inner_code
-def measured(
+def fill_row(
     logits: Array, heat: Real, limits: Array, steps: Array, tops: Array, out: Array
-) -> tuple[Real, Real]:
-    """Read a row, and return the shift and the sum of a softmax; other rows are written at once.
+) -> Real:
+    """Write what a row's probabilities are proportional to, and return the factor, float32.
 
     ``limits`` has top-k, top-p and min-p, and ``tops`` is room for a number of each few tokens.
     """
     if _counts_all(heat, limits, logits.size):
-        return read(logits, unit_of(heat))
+        _, total = fill(logits, unit_of(heat), out)
+        return np.float32(1 / total)
     if heat == GIVEN:
         for i in range(logits.size):
             out[i] = real_of(logits[i])
@@ -69,30 +70,21 @@ def measured(
         _write_greedy(logits, out)
     else:
         largest = _fill_tops(logits, tops)
-        out[:] = np.nan if math.isnan(largest) else 0.0
-        if not math.isnan(largest):
-            tokens, weights = kept_tokens(logits, largest, tops, heat, limits, steps)
+        if math.isnan(largest):
+            out[:] = np.nan
+        else:
+            tokens, weights = kept_tokens(logits, largest, tops, heat, limits, steps, out)
+            out[:] = 0.0
             for i in range(tokens.size):
                 out[tokens[i]] = weights[i]
-    return np.float32(0), 0.0
+    return np.float32(1)
 
 
 @inner_code
-def chance_of(
-    logits: Array, token: int, heat: Real, limits: Array, read: tuple[Real, Real], out: Array
-) -> Real:
-    """Return the probability of a token of a row that was measured."""
-    if not _counts_all(heat, limits, logits.size):
-        return np.float64(out[token])
-    exponent = (real_of(logits[token]) - read[0]) * unit_of(heat)
-    return np.float64(power(exponent) * np.float32(1 / read[1]))
-
-
-@inner_code
-def finish(logits: Array, heat: Real, limits: Array, read: tuple[Real, Real], out: Array) -> None:
-    """Write the probabilities of a row that was measured."""
-    if _counts_all(heat, limits, logits.size):
-        write(logits, unit_of(heat), read[0], np.float32(1 / read[1]), out)
+def finish(out: Array, factor: Real) -> None:
+    """Turn what :func:`fill_row` wrote into probabilities."""
+    if factor != np.float32(1):
+        multiply(out, factor)
 
 
 @machine_code
@@ -118,5 +110,4 @@ def warp_rows(
     tops = np.empty((size + AT_ONCE - 1) // AT_ONCE, np.float32)
     for row in range(starts.size):
         logits = flat[starts[row] : starts[row] + size]
-        found = measured(logits, heats[row], limits[row], steps, tops, out[row])
-        finish(logits, heats[row], limits[row], found, out[row])
+        finish(out[row], fill_row(logits, heats[row], limits[row], steps, tops, out[row]))

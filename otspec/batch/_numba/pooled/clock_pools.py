@@ -13,7 +13,7 @@ import numpy as np
 
 from otspec.batch._array_api.library import Array
 from otspec.batch._numba.compiled import inner_code, machine_code
-from otspec.batch._numba.numbers import clipped, number_of
+from otspec.batch._numba.numbers import clipped
 from otspec.batch._numba.outcome import quotient
 from otspec.batch._numba.pooled.graded_pools import ABOVE, GRADE, INSIDE
 from otspec.batch._numba.pooled.heaviest import DRAFTED, WANTED
@@ -135,19 +135,20 @@ def write_knots(
 
 
 @machine_code
-def write_heights(pools: Array, below: Array, valid: Array, rung: Array, weights: Array) -> None:
+def write_heights(pools: Array, below: Array, counts: Array, rung: Array, weights: Array) -> None:
     """Write G at the knots of each row, and put in order what rounding has not.
 
     Parameters
     ----------
     pools, below : array
-    valid : array, shape (rows, k)
+    counts : array, shape (rows,)
+        How many drafts there are.
     rung, weights : array
         The nodes of the integral.
     """
     last = pools.shape[2] - 1
     for row in range(pools.shape[0]):
-        own, many = pools[row], int(max(number_of(valid[row]), 1.0))
+        own, many = pools[row], int(max(counts[row], 1.0))
         _write_inside(own, below[row], many, rung, weights)
         own[INSIDE, 0], own[INSIDE, last] = 0.0, 1.0
         for j in range(1, last):

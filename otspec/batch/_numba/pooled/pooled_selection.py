@@ -6,7 +6,7 @@ import numpy as np
 
 from otspec.batch._array_api.library import Array
 from otspec.batch._numba.compiled import inner_code, machine_code
-from otspec.batch._numba.numbers import ZERO, number_of, split
+from otspec.batch._numba.numbers import ZERO, split, write_counts
 from otspec.batch._numba.outcome import DRAWN, accepts
 from otspec.batch._numba.pooled.barriers import group_of
 from otspec.batch._numba.pooled.graded_pools import (
@@ -33,20 +33,44 @@ def verify(
 ) -> None:
     """Select one of the drafts of a row by graded pools, then couple it with the target."""
     rows, k = drafts.shape
-    scales, kept = np.empty((2, rows, grades))
-    pairs, weights = np.empty((rows, k, 2)), np.empty((rows, 4))
-    _write_grades(scales, valid, draft.itemsize == 4)
-    read_overlaps(draft, target, scales, kept, 0, grades)
+    pairs, weights, counts = np.empty((rows, k, 2)), np.empty((rows, 4)), np.empty(rows)
+    write_counts(valid, counts)
+    scales, kept = _overlaps_at(draft, target, counts, grades)
     read_drafts(draft, target, drafts, valid, pairs)
-    _select(scales, kept, pairs, uniforms, valid, index, weights)
+    _select(scales, kept, pairs, uniforms, valid, index, counts, weights)
     draw_rest(draft, target, drafts, uniforms, valid, token, accepted, index, weights)
 
 
+def _overlaps_at(draft: Array, target: Array, counts: Array, grades: int) -> tuple[Array, Array]:
+    """Return the grades t of each row, and Σ min(q, t p) there."""
+    scales, kept = np.empty((2, counts.size, grades))
+    _write_grades(scales, counts, draft.itemsize == 4)
+    read_overlaps(draft, target, scales, kept, 0, grades)
+    return scales, kept
+
+
 @machine_code
-def _write_grades(scales: Array, valid: Array, single: bool) -> None:
+def _write_grades(scales: Array, counts: Array, single: bool) -> None:
     """Write the positive grades of each row."""
-    for row in range(valid.shape[0]):
-        even_grades(scales[row], max(number_of(valid[row]), 1.0), single)
+    for row in range(counts.size):
+        even_grades(scales[row], max(counts[row], 1.0), single)
+
+
+def weights_of(draft: Array, target: Array, counts: Array, grades: int) -> Array:
+    """Return what is drawn from in each row if so many drafts are rejected, (rows, 4)."""
+    weights = np.empty((counts.size, 4))
+    _write_weights(*_overlaps_at(draft, target, counts, grades), counts, weights)
+    return weights
+
+
+@machine_code
+def _write_weights(scales: Array, kept: Array, counts: Array, weights: Array) -> None:
+    """Write what is drawn from in each row after a rejection."""
+    pools = np.empty((KINDS, scales.shape[1] + 2))
+    for row in range(counts.size):
+        take_overlaps(pools, scales[row], kept[row], max(counts[row], 1.0))
+        best_law(pools, 1.0)
+        write_rest(pools, counts[row], weights[row])
 
 
 @machine_code
@@ -57,12 +81,13 @@ def _select(
     uniforms: Array,
     valid: Array,
     index: Array,
+    counts: Array,
     weights: Array,
 ) -> None:
     """Write which draft of each row is selected and accepted, and what is drawn from if none is."""
     pools, pool = np.empty((KINDS, scales.shape[1] + 2)), np.empty(valid.shape[1], np.int64)
     for row in range(valid.shape[0]):
-        count, own, top, moment, left = number_of(valid[row]), pairs[row], ZERO, 0.0, 0.0
+        count, own, top, moment, left = counts[row], pairs[row], ZERO, 0.0, 0.0
         take_overlaps(pools, scales[row], kept[row], max(count, 1.0))
         tight = best_law(pools, 1.0)
         write_rest(pools, count, weights[row])

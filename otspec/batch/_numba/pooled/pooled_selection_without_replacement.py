@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
+from typing import NamedTuple
 
 import numpy as np
 
@@ -10,7 +11,7 @@ from otspec.batch._array_api.library import BLOCK, Array, Library, library_of
 from otspec.batch._array_api.pooled.clock_masses import nodes
 from otspec.batch._array_api.pooled.clock_pools import HEAVY
 from otspec.batch._numba.compiled import machine_code
-from otspec.batch._numba.numbers import number_of
+from otspec.batch._numba.numbers import write_counts
 from otspec.batch._numba.pooled.clock_pools import highest_grade, write_heights, write_knots
 from otspec.batch._numba.pooled.clocks import select
 from otspec.batch._numba.pooled.graded_pools import KINDS, best_law, even_grades, write_rest
@@ -31,24 +32,56 @@ def verify(
 ) -> None:
     """Select one of the drafts of a row by the pools of its rings, then couple it."""
     rows, k = drafts.shape
-    library, rung, shares = _integral(draft.dtype, k)
-    sums, lefts = np.empty((rows, -(-draft.shape[1] // BLOCK))), np.empty((rows, k + 1))
-    heavy, borders, light = np.empty((rows, 2, HEAVY)), np.empty(rows), np.empty(rows)
-    scales, kept = np.empty((2, rows, grades))
-    pairs, weights = np.empty((rows, k, 2)), np.empty((rows, 4))
-    read_heavy(draft, target, sums, heavy, borders, light)
-    read_lefts(draft, drafts, valid, sums, lefts)
+    pairs, lefts, counts = np.empty((rows, k, 2)), np.empty((rows, k + 1)), np.empty(rows)
+    write_counts(valid, counts)
+    law = law_of(draft, target, counts, k, grades)
+    read_lefts(draft, drafts, valid, law.sums, lefts)
     read_drafts(draft, target, drafts, valid, pairs)
+    select(law.pools, law.tight, pairs, law.borders, lefts, uniforms, valid, law.lift, index)
+    draw_rest(draft, target, drafts, uniforms, valid, token, accepted, index, law.weights)
+
+
+class Law(NamedTuple):
+    """The pools of each row and the law of the selected draft.
+
+    Parameters
+    ----------
+    pools : ndarray, shape (rows, 5, m + 2)
+    tight : ndarray of int, shape (rows,)
+        The knot at the cut.
+    weights : ndarray, shape (rows, 4)
+        What is drawn from after a rejection.
+    sums : ndarray, shape (rows, ceil(V / 256))
+        Of blocks of the draft.
+    borders : ndarray, shape (rows,)
+        What heavy tokens are above.
+    lift : float
+    """
+
+    pools: Array
+    tight: Array
+    weights: Array
+    sums: Array
+    borders: Array
+    lift: float
+
+
+def law_of(draft: Array, target: Array, counts: Array, k: int, grades: int) -> Law:
+    """Return the law of each row for so many drafts, k at most."""
+    rows, size = draft.shape
+    library, rung, shares = _integral(draft.dtype, k)
+    sums, heavy = np.empty((rows, -(-size // BLOCK))), np.empty((rows, 2, HEAVY))
+    (borders, light), (scales, kept) = np.empty((2, rows)), np.empty((2, rows, grades))
+    read_heavy(draft, target, sums, heavy, borders, light)
     highest, lift, single = library.highest, library.lift, draft.itemsize == 4
-    _write_grades(scales, heavy, light, valid, lift, highest, single)
+    _write_grades(scales, heavy, light, counts, lift, highest, single)
     read_light(draft, target, borders, lift, scales, kept)
     pools, tight = np.empty((rows, KINDS, grades + 2)), np.empty(rows, np.int64)
-    below = np.empty((rows, grades, HEAVY + 1))
+    below, weights = np.empty((rows, grades, HEAVY + 1)), np.empty((rows, 4))
     write_knots(scales, kept, heavy, light, lift, pools, below)
-    write_heights(pools, below, valid, rung, shares)
-    _settle(pools, valid, lift, tight, weights)
-    select(pools, tight, pairs, borders, lefts, uniforms, valid, lift, index)
-    draw_rest(draft, target, drafts, uniforms, valid, token, accepted, index, weights)
+    write_heights(pools, below, counts, rung, shares)
+    _settle(pools, counts, lift, tight, weights)
+    return Law(pools, tight, weights, sums, borders, lift)
 
 
 @cache
@@ -63,21 +96,20 @@ def _write_grades(
     scales: Array,
     heavy: Array,
     light: Array,
-    valid: Array,
+    counts: Array,
     lift: float,
     highest: float,
     single: bool,
 ) -> None:
     """Write the positive grades of each row."""
-    for row in range(valid.shape[0]):
-        count = number_of(valid[row])
-        most = highest_grade(heavy[row], light[row], count, lift, highest)
+    for row in range(counts.size):
+        most = highest_grade(heavy[row], light[row], counts[row], lift, highest)
         even_grades(scales[row], most, single)
 
 
 @machine_code
-def _settle(pools: Array, valid: Array, lift: float, tight: Array, weights: Array) -> None:
+def _settle(pools: Array, counts: Array, lift: float, tight: Array, weights: Array) -> None:
     """Write the law of each row, the knot at its cut, and what is drawn from after rejection."""
-    for row in range(valid.shape[0]):
+    for row in range(counts.size):
         tight[row] = best_law(pools[row], lift)
-        write_rest(pools[row], number_of(valid[row]), weights[row])
+        write_rest(pools[row], counts[row], weights[row])

@@ -10,7 +10,6 @@ import numpy as np
 
 from otspec.chance import Branch
 from otspec.conformance.following.order import Pending, chosen, distinct
-from otspec.conformance.following.symbols import exponential_number, uniform_number
 from otspec.conformance.following.torch.ledger import Ledger, objects
 
 Draw = Callable[..., Any]
@@ -35,7 +34,7 @@ def _rand_like(
 
 
 def _uniforms(chance: Branch, ledger: Ledger, tensor: Any) -> Any:
-    return ledger.put(tensor, _filled(tensor, lambda: uniform_number(chance)))
+    return ledger.put(tensor, _numbers(chance, ledger, tensor, "uniform"))
 
 
 def _uniform_(
@@ -45,11 +44,15 @@ def _uniform_(
     a: float = 0,
     b: float = 1,
 ) -> Any:
-    return ledger.put(tensor, _filled(tensor, lambda: uniform_number(chance) * (b - a) + a))
+    return ledger.put(tensor, _numbers(chance, ledger, tensor, "uniform") * (b - a) + a)
 
 
 def _exponential_(chance: Branch, ledger: Ledger, tensor: Any, lambd: float = 1) -> Any:
-    return ledger.put(tensor, _filled(tensor, lambda: exponential_number(chance) / lambd))
+    return ledger.put(tensor, _numbers(chance, ledger, tensor, "exponential") / lambd)
+
+
+def _numbers(chance: Branch, ledger: Ledger, tensor: Any, kind: str) -> Any:
+    return _filled(tensor, lambda: ledger.streams.number(chance, kind))
 
 
 def _filled(tensor: Any, make: Callable[[], Any]) -> Any:
@@ -73,7 +76,11 @@ def _bernoulli_(chance: Branch, ledger: Ledger, tensor: Any, p: Any = 0.5) -> An
     if not ((chances >= 0) & (chances <= 1)).all():
         raise RuntimeError("Expected p_in >= 0 && p_in <= 1 to be true, but got false.")
     rows = np.broadcast_to(chances, tuple(tensor.shape)).ravel().tolist()
-    draws = [chosen(chance, (1 - each, each)) for each in rows]
+    draws: list[Any]
+    if ledger.streams.seeded:
+        draws = [int(ledger.streams.number(chance, "uniform") < each) for each in rows]
+    else:
+        draws = [chosen(chance, (1 - each, each)) for each in rows]
     return ledger.put(tensor, objects(draws, tuple(tensor.shape)))
 
 
@@ -95,15 +102,18 @@ def _multinomial(
         raise RuntimeError(
             "cannot sample n_sample > prob_dist.size(-1) samples without replacement"
         )
-    draws = []
+    draws: list[Any] = []
     for row in masses.reshape(-1, masses.shape[-1]).tolist():
-        if replacement or num_samples == 1:
-            draws += [chosen(chance, row) for _ in range(num_samples)]
-        else:
-            draws += distinct(chance, row, num_samples)
+        draws += ledger.streams.tokens(chance, row, num_samples, replacement)
     shape = (*masses.shape[:-1], num_samples)
     tokens = input.new_empty(shape).long() if out is None else out
     return ledger.put(tokens, objects(draws, shape))
+
+
+def _refuse_seeded(chance: Branch, ledger: Ledger, name: str) -> None:
+    """Refuse draws of which nobody knows what the same seed gives."""
+    if ledger.streams.seeded:
+        raise chance.refused(f"it draws with torch's {name} after torch.manual_seed")
 
 
 def _randint(
@@ -115,6 +125,7 @@ def _randint(
 ) -> Any:
     import torch
 
+    _refuse_seeded(chance, ledger, "randint")
     named = [options.pop(name) for name in ("high", "size") if name in options]
     *bounds, size = (*bounds_and_size, *named)
     low, high = bounds if len(bounds) == 2 else (low, bounds[0])
@@ -129,6 +140,7 @@ def _randint(
 def _randperm(chance: Branch, ledger: Ledger, n: int, **options: Any) -> Any:
     import torch
 
+    _refuse_seeded(chance, ledger, "randperm")
     places = objects(distinct(chance, [1] * n, n), (n,))
     return ledger.put(torch.empty(n, **{"dtype": torch.int64, **options}), places)
 

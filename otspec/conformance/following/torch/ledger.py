@@ -11,6 +11,7 @@ import numpy as np
 from otspec._base.arithmetic import Array
 from otspec.conformance.following.order import Pending
 from otspec.conformance.following.symbols import RandomNumber
+from otspec.conformance.following.torch.streams import Streams
 
 KNOWN = -1
 """The number of an element that is no entry: what the tensor holds is its value."""
@@ -28,9 +29,10 @@ class Ledger:
     used where no interception is open.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, streams: Streams) -> None:
         import torch
 
+        self.streams = streams
         self._int64 = torch.int64
         self._entries: list[Any] = []
         self._storages: dict[int, _Storage] = {}

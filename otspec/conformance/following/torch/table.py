@@ -25,6 +25,7 @@ from otspec.conformance.following.torch.ranks import (
     searched,
 )
 from otspec.conformance.following.torch.rules import Call, Rule, copied, elementwise, moved, plainly
+from otspec.conformance.following.torch.streams import Streams
 
 _SHAPES = (
     "__get__", "size", "dim", "ndimension", "numel", "nelement", "stride", "storage_offset",
@@ -149,11 +150,11 @@ RULES: MappingProxyType[str, Rule] = MappingProxyType(_rules())
 """Name of the function -> what it does to random numbers among its arguments."""
 
 
-def torch_mode(chance: Branch) -> Any:
+def torch_mode(chance: Branch, streams: Streams) -> Any:
     """Return a context manager in which PyTorch's random numbers are branches."""
     from torch.overrides import TorchFunctionMode
 
-    ledger = Ledger()
+    ledger = Ledger(streams)
 
     class Followed(TorchFunctionMode):  # type: ignore[misc]
         """Calls of PyTorch's functions and methods, also of those that other code kept."""
@@ -172,8 +173,9 @@ def called(chance: Branch, ledger: Ledger, call: Call) -> Any:
     """Do one call of PyTorch, inside a mode that is closed meanwhile."""
     draw = DRAWS.get(call.name)
     if draw is not None:
-        options = {name: value for name, value in call.kwargs.items() if name != "generator"}
-        return draw(chance, ledger, *call.args, **options)
+        options = dict(call.kwargs)
+        with ledger.streams.of(options.pop("generator", None)):
+            return draw(chance, ledger, *call.args, **options)
     if call.name in REFUSED:
         raise chance.refused(f"it draws with torch's {call.name}")
     if not call.concerns(ledger):

@@ -1,0 +1,172 @@
+"""The verifiers of trees and chains of SGLang: functions that write to what they are given."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from otspec._base.arguments import as_callable, as_flag, as_real
+from otspec._base.arithmetic import Array, IntArray
+from otspec.conformance.adapters.tensors import as_array, tensor_of, torch_itself
+from otspec.conformance.adapters.trees import links_of, paths_of
+
+
+def sglang_tree(
+    function: Callable[..., Any],
+    *,
+    threshold_single: float = 1.0,
+    threshold_acc: float = 1.0,
+) -> Callable[..., tuple[IntArray, IntArray]]:
+    """Return a verifier of trees of ``tree_speculative_sampling_target_only`` of SGLang.
+
+    Its signature is that of ``sgl_kernel.tree_speculative_sampling_target_only``, which takes its
+    random numbers as arrays: the adapter draws them by ``torch.rand``, as SGLang does. At
+    thresholds of 1 it keeps the target's law whatever the drafts are drawn from, if siblings are
+    distinct; below 1 it is lossy.
+
+    Parameters
+    ----------
+    function : callable
+        ``(predicts, accept_index, accept_token_num, candidates, retrive_index,
+        retrive_next_token, retrive_next_sibling, uniform_samples,
+        uniform_samples_for_final_sampling, target_probs, draft_probs, threshold_single,
+        threshold_acc, deterministic)``, which writes to the first three.
+    threshold_single : float
+        A child of at least this probability is kept whenever it is looked at.
+    threshold_acc : float
+        What the accumulated probability of the children is divided by.
+
+    Returns
+    -------
+    callable
+        ``(target, drafts, parents) -> (node, token)``, each of shape (B,).
+
+    Raises
+    ------
+    ValueError
+        No callable, or thresholds outside 0 and 1. When it is called: PyTorch is not installed; or
+        what the function wrote is no path of the tree.
+    """
+    as_callable(function, "function", "tree_speculative_sampling_target_only, or one like it")
+    thresholds = (
+        float(as_real(threshold_single, "threshold_single", 0, 1)),
+        float(as_real(threshold_acc, "threshold_acc", 0, 1)),
+    )
+
+    def verify(target: Any, drafts: Any, parents: Sequence[int]) -> tuple[IntArray, IntArray]:
+        torch, probabilities = torch_itself(), tensor_of(target)
+        rows, slots = probabilities.shape[:2]
+        coins = [torch.rand(shape, device=probabilities.device) for shape in ((rows, slots), rows)]
+        # The draft's probabilities are scratch memory.
+        scratch = torch.zeros_like(probabilities)
+        return _called(function, drafts, parents, coins, probabilities, scratch, thresholds)
+
+    return verify
+
+
+def sglang_chain(
+    function: Callable[..., Any], *, final_per_place: bool = False
+) -> Callable[..., tuple[IntArray, IntArray]]:
+    """Return a verifier of blocks of ``chain_speculative_sampling_triton`` of SGLang.
+
+    Its signature is that of ``python/sglang/srt/speculative/reject_sampling.py`` at commit
+    0c23aa807d69 (later under ``sglang.kernels.ops.speculative``), which is that of
+    :func:`sglang_tree`'s function; ``draft_probs`` has a row for each draft. The random numbers
+    are the caller's: the adapter draws them by ``torch.rand``, as SGLang does.
+
+    Parameters
+    ----------
+    function : callable
+        As for :func:`sglang_tree`.
+    final_per_place : bool
+        Whether ``uniform_samples_for_final_sampling`` has a number for each place, shape
+        (B, L + 1), as at that commit; later versions take one for each row, shape (B,).
+
+    Returns
+    -------
+    callable
+        ``(draft, target, drafts) -> (length, token)``, each of shape (B,).
+
+    Raises
+    ------
+    ValueError
+        No callable, or no flag. When it is called: PyTorch is not installed; or what the function
+        wrote is no chain.
+    """
+    as_callable(function, "function", "chain_speculative_sampling_triton, or one like it")
+    each_place = as_flag(final_per_place, "final_per_place")
+
+    def verify(draft: Any, target: Any, drafts: Any) -> tuple[IntArray, IntArray]:
+        torch, probabilities = torch_itself(), tensor_of(target)
+        rows, slots = probabilities.shape[:2]
+        shapes = (rows, slots - 1), (rows, slots) if each_place else (rows,)
+        coins = [torch.rand(shape, device=probabilities.device) for shape in shapes]
+        chain = tuple(range(-1, slots - 2))
+        node, token = _called(
+            function, drafts, chain, coins, probabilities, tensor_of(draft), (1.0, 1.0)
+        )
+        return node + 1, token
+
+    return verify
+
+
+def _called(
+    function: Callable[..., Any],
+    drafts: Any,
+    parents: Sequence[int],
+    coins: Sequence[Any],
+    target: Any,
+    draft: Any,
+    thresholds: tuple[float, float],
+) -> tuple[IntArray, IntArray]:
+    """Call a function of 14 arguments that writes to the first three, and read what it wrote."""
+    rows, slots = target.shape[:2]
+    numbers = np.arange(rows * slots).reshape(rows, slots)
+    # The root holds the last token of the text, by which nothing is chosen.
+    tokens = np.pad(as_array(drafts), ((0, 0), (1, 0)))
+    links = [np.tile(link, (rows, 1)) for link in links_of(parents)]
+    outputs = np.full(rows * slots, -1), np.full((rows, depth_of(parents)), -1), np.zeros(rows)
+    written = [tensor_of(output, "int32").to(target.device) for output in outputs]
+    inputs = [tensor_of(array, "int64").to(target.device) for array in (tokens, numbers, *links)]
+    function(*written, *inputs, *coins, target, draft, *thresholds, True)
+    predicts, kept, count = map(as_array, written)
+    return read_path(predicts.reshape(rows, slots), kept - numbers[:, :1], count, tokens, parents)
+
+
+def depth_of(parents: Sequence[int]) -> int:
+    """Return how many slots the longest path of a tree has, the text included."""
+    return int(paths_of(parents).shape[1])
+
+
+def read_path(
+    predicts: Array, kept: Array, count: Array, tokens: Array, parents: Sequence[int]
+) -> tuple[IntArray, IntArray]:
+    """Return the last node that is kept and the token behind it, and check the way to it.
+
+    Parameters
+    ----------
+    predicts : ndarray of int, shape (B, slots)
+        What follows each slot that is kept.
+    kept : ndarray of int, shape (B, depth + 1)
+        The slots that are kept, the root first.
+    count : ndarray of int, shape (B,)
+        How many there are, without the root.
+    tokens : ndarray of int, shape (B, slots)
+    """
+    if not ((count >= 0) & (count < kept.shape[1])).all():
+        raise ValueError("accept_token_num says more than the depth of the tree, or less than 0")
+    rows, above = np.arange(len(predicts)), np.array([-1, *parents]) + 1
+    slot = np.zeros(len(rows), dtype=np.int64)
+    for depth in range(1, kept.shape[1]):
+        on = depth <= count
+        below = np.where(on, kept[:, depth], slot)
+        if not (
+            (below >= 0) & (below < len(above)) & ((above[below % len(above)] == slot) | ~on)
+        ).all():
+            raise ValueError("accept_index has a slot that is no child of the one before it")
+        if (predicts[rows, slot] != tokens[rows, below])[on].any():
+            raise ValueError("predicts has another token than the child that is kept")
+        slot = below
+    return slot - 1, predicts[rows, slot].astype(np.int64)
