@@ -25,6 +25,7 @@ def wrapped(checkout: Checkout) -> Any:
         checkout.load("utils.py", "get_residual", "get_sampling_logits", "_make_causal_mask")
     )
     base = checkout.load("Tree/Tree.py", "Tree", **tools)
+    base.Tree.__init__.__defaults__ = ("cpu", MOST, torch.float32)
     code = checkout.load(FILE, "SpecTree", **tools, **vars(base))
     grown = {"roots": [[0], [1]], "branches": [[1], [0]], "Successors": [[1], []], "size": 2}
     grown |= {"mask": torch.tensor([[1, 0], [1, 1]]), "depth": torch.tensor([0, 1])}
