@@ -119,7 +119,7 @@ def tried(case: Case, checkout: Checkout) -> dict[str, Any]:
             verifier, **({"mode": "exact", "seconds": SECONDS} if case.followed else {}), **how
         )
         outcome = checked.outcome
-        if (outcome == "failed") != (distance > 0):
+        if outcome == ("passed" if distance > 0 else "failed"):
             raise SystemExit(f"{case.name}: the check {outcome}, the enumeration says {distance}")
         names = [
             n

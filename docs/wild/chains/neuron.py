@@ -24,27 +24,22 @@ def drawn_like(tensor: Any) -> Any:
     return torch.rand_like(tensor)
 
 
-def wrapped(checkout: Checkout) -> Any:
-    """Return a verifier of blocks: its draft takes the likeliest token, of declared chance 1."""
-    code = checkout.load(
-        FILE,
-        *(f"NeuronFusedSpecModel.{name}" for name in NAMES),
-        rand_like=drawn_like,
-    )
-    draws = checkout.load(
-        SAMPLING,
-        "Sampler._multinomial",
-        "Sampler._rand_selector",
-        "cumsum",
-        logger=logging.getLogger(),
-    )
-    here = SimpleNamespace(
-        config=SimpleNamespace(pad_token_id=-1),
-        deterministic=False,
-        neuron_config=SimpleNamespace(on_cpu=True),
-    )
+def bound(checkout: Checkout) -> Any:
+    """Return an object with what is used of the model's and the sampler's methods."""
+    names = (f"NeuronFusedSpecModel.{name}" for name in NAMES)
+    code = checkout.load(FILE, *names, rand_like=drawn_like)
+    drawing = "Sampler._multinomial", "Sampler._rand_selector", "cumsum"
+    draws = checkout.load(SAMPLING, *drawing, logger=logging.getLogger())
+    config, neuron = SimpleNamespace(pad_token_id=-1), SimpleNamespace(on_cpu=True)
+    here = SimpleNamespace(config=config, deterministic=False, neuron_config=neuron)
     for name, function in [*vars(code).items(), *vars(draws).items()]:
         setattr(here, name, MethodType(function, here))
+    return here
+
+
+def wrapped(checkout: Checkout) -> Any:
+    """Return a verifier of blocks: its draft takes the likeliest token, of declared chance 1."""
+    here = bound(checkout)
 
     def verify(target: Any, drafts: Any) -> Any:
         size, ids = drafts.shape[1], torch.arange(target.shape[2]).expand(target.shape)

@@ -41,35 +41,31 @@ class Unpinned:
         return unpinned
 
 
+DEFAULTS = {
+    "enable_block_verify": False,
+    "enable_entropy_verify": False,
+    "posterior_threshold": 0.95,
+    "posterior_alpha": 0.4,
+}
+GIVEN = {
+    "logger": MagicMock(),
+    "HAS_TRITON": False,
+    "PLACEHOLDER_TOKEN_ID": -1,
+    "GREEDY_TEMPERATURE": -1,
+    "torch": Unpinned(),
+    "generate_uniform_probs": lambda size, *_: torch.rand(size),
+}
+SETTINGS = {"all_greedy": False, "all_random": True, "generators": {}}
+
+
 def wrapped(checkout: Checkout, **switches: Any) -> Any:
     """Return a verifier of blocks."""
-    sampler = SimpleNamespace(
-        **{
-            "enable_block_verify": False,
-            "enable_entropy_verify": False,
-            "posterior_threshold": 0.95,
-            "posterior_alpha": 0.4,
-            **switches,
-        }
-    )
+    sampler = SimpleNamespace(**{**DEFAULTS, **switches})
     config = SimpleNamespace(rejection_sampler_config=sampler, enable_reduce_sample=False)
-    given = {
-        "get_ascend_config": lambda: config,
-        "logger": MagicMock(),
-        "HAS_TRITON": False,
-        "PLACEHOLDER_TOKEN_ID": -1,
-        "GREEDY_TEMPERATURE": -1,
-        "torch": Unpinned(),
-    }
-    given["generate_uniform_probs"] = lambda size, *_: torch.rand(size)
-    code = checkout.load(FILE, *PARTS, **given)
+    code = checkout.load(FILE, *PARTS, get_ascend_config=lambda: config, **GIVEN)
 
     def verify(draft: Any, target: Any, drafts: Any) -> Any:
-        size, settings = (
-            drafts.shape[1],
-            {"all_greedy": False, "all_random": True, "generators": {}},
-        )
-        metadata = SimpleNamespace(temperature=torch.ones(1), **settings)
+        size, metadata = drafts.shape[1], SimpleNamespace(temperature=torch.ones(1), **SETTINGS)
         bonus = target[:, -1].multinomial(1)
         flat = drafts[0].contiguous(), [size], size, torch.tensor([size]), draft[0].contiguous()
         return code.rejection_sample(*flat, target[0, :-1].log().contiguous(), bonus, metadata)

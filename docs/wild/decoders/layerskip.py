@@ -15,39 +15,32 @@ FILE = "self_speculation/self_speculation_generator.py"
 STRATEGY = "SelfSpeculativeGenerationStrategy"
 
 
+HOW = {"num_speculations": 2, "exit_layer": 1, "sample": True}
+WARP = {"temperature": 1.0, "top_k": 0, "top_p": 1.0}
+TOOLS = "self_speculation/llama_model_utils.py"
+
+
+def run(model: Model) -> Any:
+    """Return what runs the first layers, or all."""
+
+    def forward(_: Any, ids: Any, *__: Any) -> Any:
+        return SimpleNamespace(exit_query_cache=None, **TableModel(model)(ids))
+
+    return forward
+
+
 def wrapped(checkout: Checkout) -> Any:
     """Return a decoder: the first layers are the draft."""
-    used = "decode_next_token", "crop_past_key_values"
-    given = vars(
-        checkout.load(
-            "self_speculation/llama_model_utils.py", *used, top_k_top_p_filtering=lambda x, **_: x
-        )
-    )
-    given["decode_next_token"].__kwdefaults__ = None
+    used, warp = ("decode_next_token", "crop_past_key_values"), lambda logits, **_: logits
+    given = vars(checkout.load(TOOLS, *used, top_k_top_p_filtering=warp))
+    given |= {"GenerationStrategy": object, "GenerationStrategyResult": SimpleNamespace}
 
     def generate(draft: Model, target: Model, length: int) -> Any:
-        def run(model: Any) -> Any:
-            return lambda _, ids, *__: SimpleNamespace(
-                exit_query_cache=None, **TableModel(model)(ids)
-            )
-
-        result = {"GenerationStrategy": object, "GenerationStrategyResult": SimpleNamespace}
-        more = {"forward_early": run(draft), "forward_remainder": run(target), **given, **result}
-        code = checkout.load(FILE, STRATEGY, "max_fn", **more)
-        how = SimpleNamespace(
-            max_steps=length,
-            num_speculations=2,
-            exit_layer=1,
-            sample=True,
-            temperature=1.0,
-            top_k=0,
-            top_p=1.0,
-        )
-        return (
-            getattr(code, STRATEGY)()
-            .generate_token_ids(SimpleNamespace(device="cpu"), [0], [-1], how)
-            .predicted_tokens
-        )
+        layers = {"forward_early": run(draft), "forward_remainder": run(target)}
+        code = checkout.load(FILE, STRATEGY, "max_fn", **given, **layers)
+        model, how = SimpleNamespace(device="cpu"), SimpleNamespace(max_steps=length, **HOW, **WARP)
+        said = getattr(code, STRATEGY)().generate_token_ids(model, [0], [-1], how)
+        return said.predicted_tokens
 
     return generate
 
