@@ -17,16 +17,17 @@ from unittest.mock import patch
 import numpy as np
 import torch
 
-NEAR = 1e-5
+NEAR = 3e-6
 """How far a probability in float32 may be from the fraction of small denominator that it is."""
 
 
 def fraction(value: float) -> Fraction:
-    """Return the fraction of denominator 2000 at most that a float is but for rounding."""
-    exact = Fraction(float(value)).limit_denominator(2000)
-    if abs(float(exact) - float(value)) > NEAR:
-        raise ValueError(f"{value} is near no fraction of a small denominator")
-    return exact
+    """Return the fraction that a float is but for rounding: with 1 to 128, or 1024, below."""
+    exact = Fraction(float(value))
+    for near in (exact.limit_denominator(128), Fraction(round(exact * 1024), 1024)):
+        if abs(near - exact) <= NEAR:
+            return near
+    raise ValueError(f"{value} is near no fraction of a small denominator")
 
 
 class Draws:

@@ -131,7 +131,7 @@ def test_all_that_can_be_drawn_is_drawn():
     ) * Fraction(1, 4) * Fraction(1, 4)
     assert instances.TWO.texts(1) == {(0,): Fraction(1, 4), (1,): Fraction(3, 4)}
     with pytest.raises(ValueError, match="near no fraction"):
-        enumeration.fraction(0.123456789)
+        enumeration.fraction(0.2718281828)
 
 
 def test_what_is_not_there_is_said(tmp_path):

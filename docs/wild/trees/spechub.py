@@ -48,7 +48,7 @@ CASES = [
     )
     for mode in ("RRS", "RRS_wo_replacement", "spechub")
 ]
-CERTAIN = Instance(rows(*["1/2 1/2"] * 2), rows(*["1499/1500 1/1500"] * 2), 2)
+CERTAIN = Instance(rows(*["1/2 1/2"] * 2), rows(*["1023/1024 1/1024"] * 2), 2)
 CASES.append(
     CASES[-1]._replace(name=f"{FUNCTION}, mode spechub, a certain target", instance=CERTAIN)
 )
