@@ -17,7 +17,7 @@ from unittest.mock import patch
 import numpy as np
 import torch
 
-NEAR = 3e-6
+NEAR = 5e-6
 """How far a probability in float32 may be from the fraction of small denominator that it is."""
 
 
