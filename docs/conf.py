@@ -35,7 +35,7 @@ intersphinx_mapping = {  # inventories of what is referred to, so that no networ
     "arrow": ("https://arrow.apache.org/docs", "inventories/arrow.inv"),
 }
 myst_enable_extensions = ["colon_fence", "deflist", "dollarmath"]
-myst_heading_anchors = 3
+myst_heading_anchors = 4
 toc_object_entries_show_parents = "hide"
 autodoc_member_order = "bysource"
 autodoc_typehints = "none"
@@ -50,6 +50,7 @@ copybutton_prompt_is_regexp = True
 copybutton_copy_empty_lines = False
 _BRAND = ("color-brand-primary", "color-brand-content", "color-brand-visited")
 html_theme = "furo"
+pygments_dark_style = "a11y-high-contrast-dark"  # of which check_site.py finds no color too faint
 html_title = "otspec"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]

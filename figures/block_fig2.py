@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any
 
-from figures.axes import rule_lines
+from figures.axes import name_rules, rule_lines
 from figures.contract import Settings
 from figures.curves import Curves
 from figures.registry import item
@@ -50,7 +50,8 @@ class KeptTokens(Curves):
         """Draw one panel for each draft."""
         for panel, (p, lines) in zip(axes, self.curves.items(), strict=True):
             rule_lines(panel, self.xs, lines, styles=STYLES)
-            panel.set(title=f"draft Ber({float(p):g}), target Ber({float(TARGET):g})")
+            panel.set(title=f"draft Ber({float(p):g})")
             panel.set(xlabel="drafted tokens L", xticks=self.xs[1::2], ylim=(0, 7))
         axes[0].set_ylabel("kept tokens per block, E[τ]")
-        axes[0].legend(loc="upper left", borderaxespad=0.1)
+        axes[0].annotate(f"target Ber({float(TARGET):g})", (0.05, 0.9), xycoords="axes fraction")
+        name_rules(axes[-1])

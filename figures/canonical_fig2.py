@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any
 
-from figures.axes import rule_lines
+from figures.axes import name_rules, rule_lines
 from figures.contract import PAGE, Settings
 from figures.curves import Curves, against_k
 from figures.registry import item
@@ -74,5 +74,6 @@ class TriangleCurves(Curves):
             rule_lines(panel, places, lines, styles=STYLES)
             panel.set(title=f"$q_1$ = {first}", xlabel="$q_2$")
             panel.set(ylim=(0.5, 1.02), xlim=(-0.02, float(places[-1]) + 0.02))
+            panel.annotate("optimum 1", (float(certain[0] + certain[-1]) / 2, 0.51), ha="center")
         axes[0].set_ylabel("acceptance")
-        axes[0].legend(loc="lower center")
+        name_rules(axes[-1])

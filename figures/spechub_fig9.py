@@ -10,6 +10,8 @@ from figures.axes import rule_lines
 from figures.contract import Numbers, Picture, Settings
 from figures.registry import item
 from otspec._base.arithmetic import Array
+from otspec.plots.axes import label_ends
+from otspec.plots.canvas import letters
 from otspec.ratios import Pair
 from otspec.rules import RecursiveRejection, RecursiveRejectionWithoutReplacement, SpecHub
 from otspec.rules.rejection.rejected_paths import DistinctPaths
@@ -20,7 +22,7 @@ SEED = 0
 SIMULATED = RecursiveRejectionWithoutReplacement.title
 
 
-@item("spechub_fig9", "SpecHub, figure 9", seed=SEED, traced=True)
+@item("spechub_fig9", "SpecHub, figure 9", size=(7.0, 2.8), seed=SEED, traced=True)
 class Decay(Picture):
     """Means over the positions of the trace.
 
@@ -79,7 +81,12 @@ class Decay(Picture):
         (panel,) = axes
         for rule, values in self.by_draft.items():
             rule_lines(panel, range(1, len(values) + 1), {rule: values})
+        _, second = self.by_draft[SpecHub.title]
+        panel.annotate(SpecHub.title, (2, second), (8, 4), textcoords="offset points",
+                       color=letters(panel.lines[-1].get_color()))  # fmt: skip
         panel.set(yscale="log", ylim=(None, 1), ylabel="probability that it is accepted")
         panel.set_yticks([0.01, 0.1, 1], ["0.01", "0.1", "1"])
         panel.set(xticks=range(1, DRAFTS + 1), xlabel="draft")
-        panel.legend(loc="upper right")
+        lines = {str(line.get_label()): line for line in panel.lines}
+        del lines[SpecHub.title]
+        label_ends(panel, lines)

@@ -28,7 +28,7 @@ def uniform(size: int) -> list[Fraction]:
     return [Fraction(int(token < size), size) for token in range(TOKENS)]
 
 
-@item("spectr_fig5", "SpecTr, figure 5")
+@item("spectr_fig5", "SpecTr, figure 5", size=(7.0, 3.0))
 class UniformCurves(Curves):
     """For each d_q the acceptance against k, exactly."""
 

@@ -39,6 +39,7 @@ def compute(folder: Path, settings: Settings) -> Results:
     examples.at_random(results, 10 if settings.quick else INSTANCES)
     gain = PooledGain.compute(settings)
     distinct = trace.DistinctDrafts.compute(settings)
+    trace.heights(results)
     trace.bundled(results, settings, gain, distinct)
     trace.pools(results, gain)
     trace.texts(results)

@@ -70,6 +70,11 @@ def measured(results: Results, rounds: int) -> None:
     results.add("cost.k", K)
     results.add("cost.sort", f"{1000 * seconds['sort']:.1f}")
     results.add("cost.draw", f"{1e6 * seconds['draw']:.0f}")
+    for law, name in zip(LAWS, ("iid", "distinct"), strict=True):
+        built = [seconds[what, law] / seconds["sort"] for what in ("bins", "fewest", "tokens")]
+        results.add(f"cost.{name}.least", f"{min(built):.1f}")
+        results.add(f"cost.{name}.most", f"{max(built):.1f}")
+        results.add(f"cost.{name}.optimum", f"{seconds['optimum', law] / seconds['sort']:.1f}")
     rows = [
         [TITLES[what], *(f"{seconds[what, law] / seconds['sort']:.1f}" for law in LAWS)]
         for what in ("optimum", *RULES)

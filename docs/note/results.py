@@ -6,6 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+_WORDS = [
+    "none", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten",
+    "eleven", "twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen",
+    "nineteen", "twenty",
+]  # fmt: skip
+
 
 @dataclass
 class Results:
@@ -61,6 +67,11 @@ def points(value: Any) -> str:
 def thousands(value: int) -> str:
     """Return a whole number with a comma before each three digits."""
     return f"{value:,}"
+
+
+def in_words(value: int) -> str:
+    """Return a whole number up to twenty in words."""
+    return _WORDS[value]
 
 
 def scientific(value: float) -> str:

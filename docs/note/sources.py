@@ -1,8 +1,9 @@
 """The rule that no result is typed: what the sources of the note name, and what they may not say.
 
 A number that somebody computed or measured comes from the package, as ``num("its.name")``. So the
-text has no decimals, percentages or fractions in digits, and no whole number of two digits or more.
-Small whole numbers, as in a formula, words for numbers, and names such as float32 are text. The
+text has no decimals, percentages or fractions in digits, no whole number of two digits or more, and
+no word for a number above three. Small whole numbers, as in a formula, and names such as float32
+are text. The
 template, which has the lengths of the layout, and the references are not.
 """
 
@@ -16,7 +17,8 @@ NAMED = re.compile(r'#?\b(num|rows|picture)\("([^"]*)"')
 _COMMENT = re.compile(r"//[^\n]*")
 _LAYOUT = re.compile(r"\b(?:width: \d+%|#?h\([\d.]+em\)|caption|@[\w:-]+|<[\w:-]+>)")
 _NAME = re.compile(r"\b[A-Za-z]+\d+\b")
-_TYPED = re.compile(r"\d+[.,]\d|\d\s*%|\d\s*\\?/\s*\d|\d{2,}")
+_WORDS = "four|five|six|seven|eight|nine|ten|eleven|twelve|sixteen|twenty|dozens?|hundreds?"
+_TYPED = re.compile(rf"\d+[.,]\d|\d\s*%|\d\s*\\?/\s*\d|\d{{2,}}|(?i:\b(?:{_WORDS})\b)")
 
 
 def texts() -> dict[str, str]:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 import otspec
-from docs.note.results import Results, points, probability, scientific, thousands
+from docs.note.results import Results, in_words, points, probability, scientific, thousands
 from figures.contract import Settings
 from figures.long_positions import BEST, POOLED, RECORD, RRS, RRSW, column
 from figures.long_trace import RECORD as BLOCKS
@@ -17,17 +18,20 @@ from figures.means import CONFIDENCE, mean_in_words
 from figures.pooled_gain import KS as GAIN_KS
 from figures.pooled_gain import PooledGain
 from otspec import WithoutReplacement, ratios
+from otspec.drafts.race import times
 from otspec.logged.comparison import mean_and_error
 from otspec.rules import KSequential, NaiveSampling, PooledSelectionWithoutReplacement, SpecHub
-from otspec.rules.rejection.rejected_paths import DistinctPaths
+from otspec.rules import RecursiveRejectionWithoutReplacement as Rejection
 from otspec.traces.comparison import OPTIMUM
 
 SHOWN = (2, 4, 8, 16)
+SIMULATED = 3
+"""From so many distinct drafts on recursive rejection is simulated."""
 MODEL = "SmolLM2-135M-Instruct"
 """The target of the trace."""
 BINS = 256
-PATHS, SEED = 500, 0
-"""Of recursive rejection of more than two distinct drafts, which has no other sum."""
+FEW, MANY = 4, 16
+"""Drafts of which the text gives intervals and pools."""
 COMPARED = {"rrs": (POOLED, RRS), "rrsw": (BEST, RRSW)}
 """Name of a rule → the titles of the best rule for its drafts, and its own."""
 LENGTH, SEQUENCES = 8, 8
@@ -53,7 +57,10 @@ def bundled(
     results.add("trace.vocabulary", thousands(settings.logged().shape[-1]))
     results.add("trace.one", probability(gain.acceptance[OPTIMUM][0]))
     results.add("trace.hub", probability(distinct.hub))
-    results.add("trace.paths", PATHS)
+    results.add("trace.paths", thousands(distinct.paths))
+    results.add("trace.simulated", in_words(SIMULATED))
+    results.add("trace.fewest", in_words(SHOWN[0]))
+    results.add("trace.largest", in_words(SHOWN[-1]))
     results.add("trace.rrsw.error", scientific(distinct.error))
     rrsw = np.subtract(distinct.optimum, distinct.rejection).tolist()
     losses = {"kseq": gain.loss[KSequential.title], "rrs": gain.loss[RRS], "rrsw": rrsw}
@@ -64,9 +71,17 @@ def bundled(
     results.add("trace.short", scientific(max(distinct.off, off)))
 
 
+def heights(results: Results) -> None:
+    """Add how far off the heights of distinct drafts are: by the step, and by either end."""
+    error = 2 * math.exp(-times.STEP) + 2 * math.exp(-times.EARLY)
+    results.add("quadrature.error", scientific(error))
+    results.add("quadrature.late", scientific(math.exp(-times.LATE)))
+
+
 def pools(results: Results, gain: PooledGain) -> None:
     """Add how many pools are needed on the bundled trace, and what bins lose there."""
-    for k in (4, 16):
+    for name, k in (("few", FEW), ("many", MANY)):
+        results.add(name, in_words(k))
         fewest = gain.pools["pooled selection, fewest pools"][gain.ks.index(k)]
         results.add(f"trace.pools.k{k}", f"{np.median(fewest):g}")
         results.add(f"trace.pools.k{k}.most", max(fewest))
@@ -96,6 +111,8 @@ class DistinctDrafts:
     """By how much pooled selection was off the optimum at most."""
     error: float
     """What the standard errors of the simulated means that are shown are at most."""
+    paths: int
+    """Drawn sequences of drafts at each position."""
 
     @classmethod
     def compute(cls, settings: Settings) -> DistinctDrafts:
@@ -109,10 +126,12 @@ class DistinctDrafts:
             accepted.append(
                 [PooledSelectionWithoutReplacement(draft, target, k).acceptance() for k in GAIN_KS]
             )
-            paths = DistinctPaths(ratios.Pair(draft, target), max(GAIN_KS), PATHS, SEED)
-            found, error = (each[list(GAIN_KS)] for each in paths.acceptances())
-            rejection.append(found)
-            errors.append(_shown(error))
+            pair = ratios.Pair(draft, target)
+            known = Rejection.acceptances_of(pair, GAIN_KS)
+            rejection.append([float(each.value) for each in known])
+            paths = Rejection(draft, target, max(GAIN_KS)).paths()
+            _, error = paths.acceptances()
+            errors.append([error[k] for k in SHOWN if k >= SIMULATED])
             hub.append(float(SpecHub(draft, target, 2).acceptance()))
         return cls(
             np.mean(best, axis=0).tolist(),
@@ -121,6 +140,7 @@ class DistinctDrafts:
             float(np.max(np.abs(np.array(best) - np.array(accepted)))),
             # One seed at all positions: standard errors add at most.
             float(np.max(np.mean(errors, axis=0))),
+            paths.size,
         )
 
 
@@ -130,7 +150,7 @@ def texts(results: Results) -> None:
     results.add("texts.count", len(kept[column(1, 1)][POOLED]))
     results.add("texts.confidence", round(100 * CONFIDENCE))
     for name, (best, other) in COMPARED.items():
-        for k in (4, 16):
+        for k in (FEW, MANY):
             at = kept[column(1, k)]
             losses = [100 * (a - b) for a, b in zip(at[best], at[other], strict=True)]
             mean, ends = mean_in_words(losses, digits=1)
@@ -142,6 +162,7 @@ def trees(results: Results) -> None:
     """Add what is kept of the recorded drafted blocks in trees of several sequences."""
     kept, alone = recorded(TREES), recorded(BLOCKS)[str(LENGTH)]
     results.add("trees.length", LENGTH)
+    results.add("trees.sequences", in_words(SEQUENCES))
     results.add("trees.alone", f"{1 + np.mean(alone['token verification']):.2f}")
     tree = "x".join(map(str, (SEQUENCES, *(1,) * (LENGTH - 1))))
     results.add("trees.kseq", f"{1 + np.mean(kept[tree][KSequential.title]):.2f}")

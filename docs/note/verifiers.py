@@ -6,7 +6,7 @@ import re
 from fractions import Fraction
 from pathlib import Path
 
-from docs.note.results import Results
+from docs.note.results import Results, in_words
 from otspec.auditing import audit_blocks
 from otspec.blocks import BlockVerification, HierarchicalVerification
 from otspec.models import memoryless
@@ -87,6 +87,7 @@ def verdicts(results: Results) -> None:
     names = [cell.strip() for cell in table[0].strip("| ").split("|")]
     (line,) = [line for line in table if "**all papers**" in line]
     counts = dict(zip(names, (cell.strip() for cell in line.strip("| ").split("|")), strict=True))
+    results.add("claims.shown", in_words(len(CLAIMED) + 1))
     results.add("claims.all", counts["all"])
     results.add("claims.papers", _papers(table))
     results.add("claims.hold", int(counts["holds"]) + int(counts["proved"]))

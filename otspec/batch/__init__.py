@@ -44,7 +44,7 @@ from otspec.batch._drafters import (
     sample_without_replacement,
     top_tokens,
 )
-from otspec.batch._logits import from_logits, warp
+from otspec.batch._from_logits.verification import from_logits, warp
 from otspec.batch._pooled_rules import pooled_selection, pooled_selection_without_replacement
 from otspec.batch._results import (
     CorrectedBlock,

@@ -8,9 +8,9 @@ from otspec._base.arguments import as_choice
 from otspec.batch._arguments import check_probabilities, check_uniforms
 from otspec.batch._array_api.library import Array, quietly
 from otspec.batch._arrays import as_count, one_library
+from otspec.batch._from_logits.settings import settings_of
 from otspec.batch._results import Drafted
 from otspec.batch._running import drafted, drafted_straight, top
-from otspec.batch._settings import settings_of
 from otspec.warping import STEPS
 
 

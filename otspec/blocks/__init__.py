@@ -6,7 +6,7 @@ from otspec.blocks.token_verification import TokenVerification
 from otspec.blocks.block_verification import BlockVerification
 from otspec.blocks.block_verification_preprint import BlockVerificationPreprint
 from otspec.blocks.base import BlockRule, Outcome
-from otspec.blocks.carry_over import CarryOverVerification
+from otspec.blocks.carrying.carry_over import CarryOverVerification
 from otspec.blocks.comparison import BlockComparison, compare_block_rules
 from otspec.blocks.decoding import Decoded, decode, decoded_after, decoded_law
 from otspec.blocks.drafted_tree import DraftedTree
@@ -19,6 +19,7 @@ from otspec.blocks.single_draft import BLOCK_RULES, SingleDraftRule
 from otspec.blocks.trees.best.best_shape import BestTree, BestTrees, best_tree, best_trees
 from otspec.blocks.trees.best.comparison import TreeComparison, compare_trees
 from otspec.blocks.trees.best.costs import Seconds, StepCost, as_seconds, measured
+from otspec.blocks.trees.best.load_costs import LoadSeconds, as_load_seconds
 from otspec.blocks.trees.best.dynamic_tree import DynamicTree
 from otspec.blocks.trees.best.fastest import FastestTree, TimedTree, fastest_tree
 from otspec.blocks.trees.best.comparison import Configuration, configurations, sweep
@@ -29,6 +30,7 @@ from otspec.blocks.trees.verifiers.base import TreeRule
 from otspec.blocks.trees.verifiers.draft_selection import DraftSelection
 from otspec.blocks.trees.verifiers.first_highest_path import FirstHighestPath
 from otspec.blocks.trees.verifiers.greedy_multi_path import GreedyMultiPath
+from otspec.blocks.trees.verifiers.planned_tree import PlannedTree
 from otspec.blocks.trees.verifiers.program_tree import ProgramTree
 from otspec.blocks.trees.verifiers.table import TREE_VERIFIERS
 from otspec.blocks.trees.verifiers.token_rules import TREE_RULES
@@ -64,9 +66,11 @@ __all__ = [
     "HandOverPlan",
     "HandOverRule",
     "HierarchicalVerification",
+    "LoadSeconds",
     "LongRun",
     "Outcome",
     "PlannedBlock",
+    "PlannedTree",
     "ProgramTree",
     "Seconds",
     "Shape",
@@ -83,6 +87,7 @@ __all__ = [
     "UniversalTreeEarliest",
     "UniversalTreeWithoutReplacement",
     "as_branching",
+    "as_load_seconds",
     "as_seconds",
     "as_shape",
     "best_tree",

@@ -19,10 +19,9 @@ from otspec.conformance.cases.arrays import Form, plain
 from otspec.conformance.cases.calling import Verifier
 from otspec.conformance.cases.cases import Case
 from otspec.conformance.cases.drafting import Sample
+from otspec.conformance.cases.histories import HISTORIES, NO_HISTORY
 from otspec.conformance.cases.kinds import Kind
-
-WARPS = ("temperature", "top_k", "top_p")
-"""Options of warping that an engine may take."""
+from otspec.conformance.cases.warping import NEUTRAL, WARPS
 
 
 class SmallModel:
@@ -72,14 +71,14 @@ class Engine(Verifier):
 
     def arrays(self, kind: Kind, case: Case, sample: Sample) -> dict[str, Any]:
         """Return what it asks for, but for randomness."""
-        neutral = {"temperature": 1.0, "top_k": case.vocabulary, "top_p": 1.0}
+        neutral = NEUTRAL | {"top_k": case.vocabulary}
         made: dict[str, Any] = neutral | {
             "k": len(kind.parents),
             "length": kind.length,
             "parents": kind.parents,
             "block": max(depths_of(kind.parents), default=0),
         }
-        return made | dict(self.options) | self.models(case, sample)
+        return made | NO_HISTORY | dict(self.options) | self.models(case, sample)
 
     @abstractmethod
     def models(self, case: Case, sample: Sample) -> dict[str, Any]:
@@ -121,6 +120,7 @@ class TextEngine(Engine):
         "block",
         "parents",
         *WARPS,
+        *HISTORIES,
     )
 
     def models(self, case: Case, sample: Sample) -> dict[str, Any]:

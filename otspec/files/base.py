@@ -21,7 +21,7 @@ from otspec._base.registry import Registry, instance_of, meant
 Named = dict[str, Any]
 """What a file holds, by name; a format without names uses the empty one."""
 
-Box = tuple[slice, ...]
+Slices = tuple[slice, ...]
 """A range along each of the leading axes of an array."""
 
 UNREADABLE = (
@@ -79,7 +79,7 @@ class StoredArray(ABC):
             What is stored there cannot be read any more, or was not unpacked; the message names
             the file.
         """
-        boxes = list(boxes_of(self.shape[:-1], start, stop))
+        boxes = list(slices_of(self.shape[:-1], start, stop))
         parts = [np.reshape(part, (-1, self.shape[-1])) for part in self._read(boxes)]
         return np.concatenate(parts)
 
@@ -108,11 +108,11 @@ class StoredArray(ABC):
         return self
 
     @abstractmethod
-    def _read(self, boxes: list[Box]) -> Iterator[Array]:
+    def _read(self, boxes: list[Slices]) -> Iterator[Array]:
         """Yield the part of the array in each box of leading axes."""
 
 
-def boxes_of(shape: tuple[int, ...], start: int, stop: int) -> Iterator[Box]:
+def slices_of(shape: tuple[int, ...], start: int, stop: int) -> Iterator[Slices]:
     """Split a range of flattened positions into the fewest boxes of the axes.
 
     ``shape``: no axis is empty; without axes there is one position. Yields: in order; the positions
@@ -120,7 +120,7 @@ def boxes_of(shape: tuple[int, ...], start: int, stop: int) -> Iterator[Box]:
 
     Examples
     --------
-    >>> list(boxes_of((2, 3), 1, 6))
+    >>> list(slices_of((2, 3), 1, 6))
     [(slice(0, 1, None), slice(1, 3, None)), (slice(1, 2, None), slice(0, 3, None))]
     """
     if len(shape) < 2:
@@ -140,8 +140,8 @@ def boxes_of(shape: tuple[int, ...], start: int, stop: int) -> Iterator[Box]:
         yield from _within(shape, last, 0, left)
 
 
-def _within(shape: tuple[int, ...], index: int, start: int, stop: int) -> Iterator[Box]:
-    for box in boxes_of(shape[1:], start, stop):
+def _within(shape: tuple[int, ...], index: int, start: int, stop: int) -> Iterator[Slices]:
+    for box in slices_of(shape[1:], start, stop):
         yield (slice(index, index + 1), *box)
 
 

@@ -19,7 +19,7 @@ from numpy.lib import format as numpy_format
 
 from otspec._base.arithmetic import Array
 from otspec._base.memory import refuse_too_large
-from otspec.files.base import FORMATS, Box, Format, Located, Named, StoredArray
+from otspec.files.base import FORMATS, Format, Located, Named, Slices, StoredArray
 
 BLOCK = 2**12
 """Bytes that are asked for at a time.
@@ -165,7 +165,7 @@ class MappedArray(StoredArray):
             )
         return numbers
 
-    def _read(self, boxes: list[Box]) -> Iterator[Array]:
+    def _read(self, boxes: list[Slices]) -> Iterator[Array]:
         # Mapped anew for every chunk: pages that were read count as memory of the process.
         try:
             mapped = np.memmap(

@@ -16,10 +16,10 @@ from otspec._base.arithmetic import Array
 from otspec._base.memory import refuse_too_large
 from otspec.files.base import (
     FORMATS,
-    Box,
     Format,
     Located,
     Named,
+    Slices,
     StoredArray,
     located,
     named_errors,
@@ -105,7 +105,7 @@ class PackedArray(StoredArray):
     header: int  # length of the header in bytes
     fortran: bool
 
-    def _read(self, boxes: list[Box]) -> Iterator[Array]:  # noqa: ARG002  there are no rows
+    def _read(self, boxes: list[Slices]) -> Iterator[Array]:  # noqa: ARG002  there are no rows
         raise ValueError(f"{self.path}: {self.key} is compressed: unpack the source first")
 
     def unpacked(self, to: Path) -> MappedArray:

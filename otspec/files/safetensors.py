@@ -11,7 +11,16 @@ from typing import Any
 
 from otspec._base.arithmetic import Array
 from otspec._base.extras import needed
-from otspec.files.base import FORMATS, Box, Format, Located, Named, StoredArray, located, selected
+from otspec.files.base import (
+    FORMATS,
+    Format,
+    Located,
+    Named,
+    Slices,
+    StoredArray,
+    located,
+    selected,
+)
 
 _NUMBERS = re.compile(r"F(16|32|64)|[IU](8|16|32|64)|C64")
 """Types that NumPy has, beside ``BOOL``: a letter of NumPy's, and bits."""
@@ -22,7 +31,7 @@ _SPELLED = {"BF16": "bfloat16 (BF16)"}
 class SafetensorsArray(StoredArray):
     """A tensor of a .safetensors file."""
 
-    def _read(self, boxes: list[Box]) -> Iterator[Array]:
+    def _read(self, boxes: list[Slices]) -> Iterator[Array]:
         try:
             with _opened(self.path) as tensors:
                 part = tensors.get_slice(self.key)

@@ -20,10 +20,10 @@ from otspec._base.extras import needed
 from otspec._base.memory import refuse_too_large
 from otspec.files.base import (
     FORMATS,
-    Box,
     Format,
     Located,
     Named,
+    Slices,
     StoredArray,
     located,
     named_errors,
@@ -59,7 +59,7 @@ def read_torch(path: Path, keys: tuple[str, ...]) -> Named:
 class TorchArray(StoredArray):
     """A tensor of a file that ``torch.save`` wrote."""
 
-    def _read(self, boxes: list[Box]) -> Iterator[Array]:
+    def _read(self, boxes: list[Slices]) -> Iterator[Array]:
         # Opened anew for every chunk: pages that were read count as memory of the process.
         with named_errors(Path(self.path)):
             tensor = tensors_of(Path(self.path)).get(self.key)

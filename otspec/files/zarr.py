@@ -21,7 +21,7 @@ import numpy as np
 from otspec._base.arithmetic import Array
 from otspec._base.extras import needed
 from otspec._base.memory import refuse_too_large
-from otspec.files.base import FORMATS, Box, Format, Located, StoredArray, boxes_of, located
+from otspec.files.base import FORMATS, Format, Located, Slices, StoredArray, located, slices_of
 
 _WIDEST = 16
 """Most bytes of a number, whatever filters make of it."""
@@ -134,7 +134,7 @@ class ZarrArray(StoredArray):
         """Yield the files of the metadata, and of the chunks that hold a range of positions."""
         yield from self._metadata()
         with self._opened() as array:
-            for box in boxes_of(self.shape[:-1], start, stop):
+            for box in slices_of(self.shape[:-1], start, stop):
                 for name in _chunk_names(array, box):
                     yield Path(self.path, self.key, name)
 
@@ -144,7 +144,7 @@ class ZarrArray(StoredArray):
                 if (folder / name).exists():
                     yield folder / name
 
-    def _read(self, boxes: list[Box]) -> Iterator[Array]:
+    def _read(self, boxes: list[Slices]) -> Iterator[Array]:
         with self._opened() as array:
             for box in boxes:
                 _refuse_torn_chunks(Path(self.path) / self.key, array, box)
@@ -159,7 +159,7 @@ class ZarrArray(StoredArray):
             raise ValueError(f"cannot read {self.path}, array {self.key!r}: {error}") from error
 
 
-def _chunk_names(array: Any, box: Box) -> Iterator[str]:
+def _chunk_names(array: Any, box: Slices) -> Iterator[str]:
     """Yield the names of the files with the chunks, or shards, of a box of leading axes."""
     sizes = array.shards or array.chunks
     spans = [
@@ -171,7 +171,7 @@ def _chunk_names(array: Any, box: Box) -> Iterator[str]:
         yield array.metadata.encode_chunk_key(place)
 
 
-def _refuse_torn_chunks(folder: Path, array: Any, box: Box) -> None:
+def _refuse_torn_chunks(folder: Path, array: Any, box: Slices) -> None:
     """Refuse a box of which chunks are not stored, not in full, or unpack to too much.
 
     Zarr would make up missing ones from the fill value; Blosc reads past the end of short ones.

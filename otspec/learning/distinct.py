@@ -41,48 +41,31 @@ class DistinctOptimum(Objective):
         last = _last_inside(race, before, draft, target)
         inside = ratio_of(library, draft, target) <= last
         cost = xp.sum(xp.where(inside, target, 0.0), axis=-1)
-        found, state = lost(race, before, draft, target, last)
+        outside = xp.sum(xp.where(inside, 0.0, draft), axis=-1, keepdims=True)
+        light = powers(xp.where(inside, race.light_rates(draft), 0.0), race.terms)
+        sums = xp.stack([xp.sum(power, axis=-1) for power in light], axis=-1)
+        found, heavy, coefficients = race.gradient(before, outside, sums, race.ratios <= last)
         loss = found - cost
         some = xp.astype(loss > 0, loss.dtype)[..., None]
-        tokens, heavy, coefficients, numbers = state
-        return loss * some[..., 0], (tokens, some * heavy, some * coefficients, numbers)
+        numbers = xp.concat([last, race.heaviest, race.unit, outside], axis=-1)
+        return loss * some[..., 0], (race.tokens, some * heavy, some * coefficients, numbers)
 
     def gradient(self, library: Library, logits: Array, target: Array, state: State) -> Array:
         """Return the derivative of the loss by each logit; see :class:`Objective`."""
-        xp, outside = library.xp, state[-1][..., 3:]
+        xp = library.xp
+        tokens, heavy, coefficients, numbers = state
+        last, heaviest, unit, outside = (numbers[..., i : i + 1] for i in range(4))
         draft, target = library.widened(softmax(library, logits)), library.widened(target)
-        found = draft * slopes(library, draft, target, state)
+        rate = xp.where(draft <= heaviest, draft / unit, 0.0)
+        slope = xp.zeros_like(draft)
+        for j in reversed(range(coefficients.shape[-1])):
+            slope = slope * rate + coefficients[..., j : j + 1]
+        slope = xp.where(draft <= heaviest, slope, _placed(library, heavy, tokens, draft))
+        inside = ratio_of(library, draft, target) <= last
+        found = xp.where(inside, draft * slope, 0.0)
         # Off A the derivative is what makes Σ p ∂f/∂p zero.
         rest = -xp.sum(found, axis=-1, keepdims=True) * library.quotient(1.0, outside)
-        inside = ratio_of(library, draft, target) <= state[-1][..., :1]
         return library.narrowed(xp.where(inside, found, draft * rest))
-
-
-def lost(
-    race: Race, before: Array, draft: Array, target: Array, last: Array
-) -> tuple[Array, State]:
-    """Return f(A), A the tokens of q/p up to the last one's, and what :func:`slopes` needs."""
-    library, xp = race.library, race.library.xp
-    inside = ratio_of(library, draft, target) <= last
-    outside = xp.sum(xp.where(inside, 0.0, draft), axis=-1, keepdims=True)
-    light = powers(xp.where(inside, race.light_rates(draft), 0.0), race.terms)
-    sums = xp.stack([xp.sum(power, axis=-1) for power in light], axis=-1)
-    found, heavy, coefficients = race.gradient(before, outside, sums, race.ratios <= last)
-    numbers = xp.concat([last, race.heaviest, race.unit, outside], axis=-1)
-    return found, (race.tokens, heavy, coefficients, numbers)
-
-
-def slopes(library: Library, draft: Array, target: Array, state: State) -> Array:
-    """Return ∂f/∂p of the tokens in A, 0 elsewhere: (..., V)."""
-    xp = library.xp
-    tokens, heavy, coefficients, numbers = state
-    last, heaviest, unit, _ = (numbers[..., i : i + 1] for i in range(4))
-    rate = xp.where(draft <= heaviest, draft / unit, 0.0)
-    slope = xp.zeros_like(draft)
-    for j in reversed(range(coefficients.shape[-1])):
-        slope = slope * rate + coefficients[..., j : j + 1]
-    slope = xp.where(draft <= heaviest, slope, _placed(library, heavy, tokens, draft))
-    return xp.where(ratio_of(library, draft, target) <= last, slope, 0.0)
 
 
 def _last_inside(race: Race, before: Array, draft: Array, target: Array) -> Array:

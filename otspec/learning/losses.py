@@ -23,7 +23,7 @@ from otspec.batch._arrays import (
 )
 from otspec.learning.distinct import DistinctOptimum
 from otspec.learning.objectives import Objective
-from otspec.learning.one_race import MOST_TOKENS, OneRace
+from otspec.learning.one_race import OneRace
 from otspec.learning.optima import FixedButOneOptimum, IIDOptimum, SoftIIDOptimum
 from otspec.learning.rules import KSequential, KullbackLeibler, RecursiveRejection, SharedNoise
 
@@ -49,15 +49,7 @@ def _hub(k: int, size: int) -> Objective:  # noqa: ARG001 # any size will do
 
 def _shared_noise(k: int, size: int) -> Objective:
     as_count("k", k, 1, min(size, MOST_DISTINCT), "the tokens there are, and 64")
-    if k == 1:
-        return SharedNoise()
-    if size > MOST_TOKENS:
-        raise ValueError(
-            f"draft_logits has {size:,} tokens, but shared noise with k = {k} takes at most "
-            f"{MOST_TOKENS}: cut the rows to fewer tokens, use k = 1, or train for "
-            "acceptance_loss with law='without-replacement', the optimum for the same drafts"
-        )
-    return OneRace(k)
+    return SharedNoise() if k == 1 else OneRace(k)
 
 
 LAWS: dict[str, Maker] = {
@@ -169,8 +161,7 @@ def rule_loss(
         As for :func:`acceptance_loss`.
     rule : str
         ``"recursive-rejection"``, ``"k-sequential"`` at the smallest lossless ρ, or
-        ``"gumbel-coupling"``: shared noise, the first k tokens of one race. For k from 2 to 64
-        it takes 256 tokens at most, and for each of them a race against all others.
+        ``"gumbel-coupling"``: shared noise, the first k tokens of one race, k at most 64.
 
     Returns
     -------
@@ -184,8 +175,9 @@ def rule_loss(
     Notes
     -----
     A correction token that happens to be one of the drafts does not count as accepted. Ties have
-    the gradient of one side, as for :func:`acceptance_loss`. Shared noise
-    takes a sort for k = 1.
+    the gradient of one side, as for :func:`acceptance_loss`; of shared noise tokens of equal ratio
+    q/p have none of each other. Shared noise takes a sort for k = 1; for more drafts it is computed
+    in NumPy, row by row, by a quadrature within 1e-8.
     """
     number = as_number_of_drafts(k)
     make = RULES[as_choice(rule, "rule", RULES)]

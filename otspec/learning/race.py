@@ -56,7 +56,7 @@ class Race:
     heaviest : array, shape (..., 1)
         The draft probability of light tokens at most; −1 where there are none.
     unit : array, shape (..., 1)
-        The same, or 1 over the last time where that is not positive.
+        The same, or 1 where that is not positive.
     """
 
     library: Library
@@ -75,10 +75,8 @@ class Race:
         return self.k + TERMS[self.library.dtype == self.library.xp.float64]
 
     @classmethod
-    def of(
-        cls, library: Library, draft: Array, target: Array, k: int, end: Array | float = LATEST
-    ) -> Race:
-        """Choose heavy tokens and times, up to log t = ``end``, for rows, (..., V)."""
+    def of(cls, library: Library, draft: Array, target: Array, k: int) -> Race:
+        """Choose heavy tokens and times for rows, (..., V)."""
         xp, size = library.xp, draft.shape[-1]
         fine = library.dtype == xp.float64
         nodes, error = NODES[fine], ERRORS[fine]
@@ -103,7 +101,7 @@ class Race:
         slowest = masses[..., min(k, count) - 1 : min(k, count)]
         sure = math.log(math.log(k / error)) - xp.log(xp.clip(slowest, min=1e-30))
         start = (math.lgamma(k + 1) + math.log(error)) / k
-        step = (xp.clip(xp.minimum(high, sure), max=end) - start) / (nodes - 1)
+        step = (xp.minimum(high, sure) - start) / (nodes - 1)
         times = xp.exp(start + step * library.widened(library.arange(nodes)))
         # By ascending ratio, of equal ones by token id, as the sort of all tokens has them; those
         # that count as light come last.
@@ -115,7 +113,7 @@ class Race:
         tokens, rates, ratios = (
             xp.take_along_axis(part, order, axis=-1) for part in (tokens, rates, ratios)
         )
-        unit = xp.where(heaviest > 0, heaviest, 1 / times[..., -1:])
+        unit = xp.where(heaviest > 0, heaviest, xp.ones_like(heaviest))
         return cls(library, k, times, step, tokens, rates, ratios, heaviest, unit)
 
     def light_rates(self, draft: Array) -> Array:

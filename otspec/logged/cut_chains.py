@@ -38,7 +38,7 @@ class CutChain(NamedTuple):
     """The mean number of drafted tokens."""
 
 
-class Told(Chance):
+class LoggedChoices(Chance):
     """The choices that a logged block made: its tokens, in order."""
 
     def __init__(self, tokens: Sequence[int]) -> None:
@@ -130,7 +130,7 @@ def _drafted(policy: Policy, block: LoggedBlock) -> int:
     """Return how many of its first tokens a policy drafts of a block."""
     tokens = tuple(block.tokens)
     draft = EndingModel(LoggedModel(block.draft[: len(tokens)], tokens, "draft"), block.end)
-    return len(policy.grow(draft, Told(tokens)))
+    return len(policy.grow(draft, LoggedChoices(tokens)))
 
 
 def _tokens(block: LoggedBlock) -> Array:

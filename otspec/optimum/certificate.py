@@ -21,7 +21,7 @@ from otspec._base.frozen import Frozen, cached_property
 from otspec.distributions import Distribution, check_alike
 from otspec.drafts import DraftLaw, Independent
 from otspec.optimum.budgets import Budget, Outputs
-from otspec.optimum.cuts.halfplanes import ROUNDING, HalfplaneSearch, bound_by_prices
+from otspec.optimum.cuts.halfplanes import ROUNDING, proved_by_prices
 from otspec.optimum.cuts.levels import level_selection
 from otspec.optimum.cuts.minimum import cut_bound
 from otspec.optimum.cuts.selections import best_selection, shortfall
@@ -122,11 +122,10 @@ class Optimum(Frozen):
             )
 
     def _check_prices(self, law: Independent) -> None:
-        pair = law.drafts[0], law.drafts[1], self.target
-        search = HalfplaneSearch(*pair)
-        if not search.proved:
+        proved = proved_by_prices(law.drafts[0], law.drafts[1], self.target)
+        if proved is None:
             return  # ties all over an interval: walks along their lines settled it
-        lowest = 1 + bound_by_prices(*pair, search.prices)
+        lowest = 1 + proved
         if not cut_bound(law, self.target, self.cut) - lowest <= law.accuracy + ROUNDING:
             raise ValueError(
                 f"prices show that no cut is below {plain(lowest)}, but this one is above that: "

@@ -131,8 +131,8 @@ def safest_bound(draft: DistributionLike, k: int, total_variation: Number) -> Nu
 
     With d the total variation, a target can want the token y with probability
     c(y) = min(1, p(y) + d). So a law that accepts 1 − ℓ of all targets has inclusion probabilities
-    of at least c(y) − ℓ, k in all: ℓ ≥ (c(J) − k)/|J| for every set J of tokens. The best J are the
-    likeliest tokens. With n tokens the bound is at most 1 − d + (k − 1)/n, and one draft from p
+    of at least c(y) − ℓ, k in all: ``ℓ ≥ (c(J) − k)/|J|`` for every set J of tokens. The best J are
+    the likeliest tokens. With n tokens the bound is at most 1 − d + (k − 1)/n, and one draft from p
     alone reaches 1 − d.
 
     Parameters
@@ -145,7 +145,7 @@ def safest_bound(draft: DistributionLike, k: int, total_variation: Number) -> Nu
     Returns
     -------
     float or Fraction
-        1 − max(0, max over J of (c(J) − k)/|J|).
+        ``1 − max(0, max over J of (c(J) − k)/|J|)``.
 
     Raises
     ------

@@ -16,7 +16,7 @@ from otspec._base.coerce import shown
 from otspec._base.extras import needed
 from otspec._base.writing import in_one_step
 from otspec.estimate import Quantity
-from otspec.traces.printable import escaped, legible
+from otspec.traces.printable import escaped, printable
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -80,7 +80,7 @@ _DARK, _BRIGHT = 0.18, 0.21
 
 
 def letters(color: Any) -> str:
-    """Return the shade of a color in which letters are as legible as those in the style's ink."""
+    """Return the shade of a color in which letters are as printable as those in the style's ink."""
     from matplotlib import colors
 
     def light(of: Any) -> Array:
@@ -108,7 +108,9 @@ def drawable(text: str) -> str:
     """
     fonts = needed("matplotlib.font_manager", "drawing", "plots")
     known = fonts.get_font(fonts.findfont(fonts.FontProperties())).get_charmap()
-    return "".join(letter if ord(letter) in known else escaped(letter) for letter in legible(text))
+    return "".join(
+        letter if ord(letter) in known else escaped(letter) for letter in printable(text)
+    )
 
 
 def decimals(number: Number | Quantity) -> str:

@@ -14,7 +14,7 @@ from otspec._base.arguments import as_instance, as_list
 from otspec._base.coerce import shown
 from otspec._base.extras import needed
 from otspec.plots.canvas import LETTERS_AS_TEXT, as_figure, in_style
-from otspec.traces.printable import legible
+from otspec.traces.printable import printable
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
@@ -146,7 +146,7 @@ def _title(group: ElementTree.Element, texts: Sequence[str], artist: Artist) -> 
 
 def _shown(text: str) -> str:
     """Return a text, line by line, without characters that no page can hold."""
-    return "\n".join(map(legible, text.split("\n")))
+    return "\n".join(map(printable, text.split("\n")))
 
 
 def _named(root: ElementTree.Element) -> str:

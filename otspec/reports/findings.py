@@ -11,7 +11,7 @@ from otspec.traces.statistics import Statistic
 from otspec.traces.summary import TemperaturePair, attained_by, attains, temperatures_of
 
 
-class Standing(NamedTuple):
+class Findings(NamedTuple):
     """What the means at one pair of temperatures come to, for the most drafts that there are."""
 
     optimum: Statistic  # of the best draft law
@@ -41,7 +41,7 @@ class Standing(NamedTuple):
         return f"{k} {LAWS[self.optimum.drafts].words} draft{'s' if k > 1 else ''}"
 
 
-def standing_of(rows: Sequence[Statistic]) -> Standing:
+def findings_of(rows: Sequence[Statistic]) -> Findings:
     """Return what the means of one pair of temperatures come to.
 
     ``rows``: at least the optimum of one draft law.
@@ -53,7 +53,7 @@ def standing_of(rows: Sequence[Statistic]) -> Standing:
     others = [row for row in optima if not attains(row.acceptance, most)]
     same = [row for row in rows if (row.drafts, row.k) == (best.drafts, k)]
     rules = [row for row in same if row.rule != OPTIMUM]
-    return Standing(best, rules, max(others, key=lambda row: row.acceptance, default=None))
+    return Findings(best, rules, max(others, key=lambda row: row.acceptance, default=None))
 
 
 def tokens_per_call(row: Statistic) -> float:
@@ -64,11 +64,11 @@ def tokens_per_call(row: Statistic) -> float:
     return 1 + row.acceptance
 
 
-def three_sentences(standing: Standing) -> Iterator[str]:
+def three_sentences(findings: Findings) -> Iterator[str]:
     """Yield how much can be accepted, which rule gets how much, and what the gap is."""
-    best, below, attaining = standing.optimum, standing.below, standing.attaining
+    best, below, attaining = findings.optimum, findings.below, findings.attaining
     yield (
-        f"With {standing.drafts} at {standing.temperatures} one is accepted with mean probability "
+        f"With {findings.drafts} at {findings.temperatures} one is accepted with mean probability "
         f"{percent(best.acceptance)} at best, whatever the rule: {tokens_per_call(best):.3f} "
         "tokens per call of the target."
     )
@@ -87,9 +87,9 @@ def three_sentences(standing: Standing) -> Iterator[str]:
     )
 
 
-def uncertainties(standing: Standing, units: str, skipped: int) -> Iterator[str]:
+def uncertainties(findings: Findings, units: str, skipped: int) -> Iterator[str]:
     """Yield what is not known, and what was assumed."""
-    best, below = standing.optimum, standing.below
+    best, below = findings.optimum, findings.below
     if best.units < 2:
         yield "All numbers are from one position, so that there are no intervals."
     else:

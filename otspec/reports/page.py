@@ -22,9 +22,9 @@ from otspec.plots import save_acceptance_chart, svg
 from otspec.plots.pictures import acceptance_figure, gap_figure, heat_figure
 from otspec.plots.positions import best_below, largest_counts
 from otspec.reports.findings import (
-    Standing,
+    Findings,
+    findings_of,
     percent,
-    standing_of,
     three_sentences,
     tokens_per_call,
     uncertainties,
@@ -101,13 +101,13 @@ def write_report(
 def _body(summary: dict[str, Any], rows: Sequence[Statistic], origin: Origin) -> Iterable[str]:
     parts = by_temperatures(rows)
     first = next(iter(parts.values()))
-    standing = standing_of(first)
-    price = price_of_independence([row for row in first if row.k == standing.optimum.k])
-    yield f'<p class="lead">{escaped(" ".join([*three_sentences(standing), *price]))}</p>'
-    yield from key_figures(_figures(standing))
-    doubts = uncertainties(standing, summary["independent"], len(summary["skipped"]))
+    findings = findings_of(first)
+    price = price_of_independence([row for row in first if row.k == findings.optimum.k])
+    yield f'<p class="lead">{escaped(" ".join([*three_sentences(findings), *price]))}</p>'
+    yield from key_figures(_figures(findings))
+    doubts = uncertainties(findings, summary["independent"], len(summary["skipped"]))
     yield from beside(
-        _means(standing.temperatures, first), titled_list("What is uncertain", doubts)
+        _means(findings.temperatures, first), titled_list("What is uncertain", doubts)
     )
     yield f"<p>{escaped(_about(summary))}</p>"
     if summary["skipped"]:
@@ -128,13 +128,13 @@ def _body(summary: dict[str, Any], rows: Sequence[Statistic], origin: Origin) ->
     yield from origin_section(origin)
 
 
-def _figures(standing: Standing) -> Iterable[tuple[str, str, str]]:
+def _figures(findings: Findings) -> Iterable[tuple[str, str, str]]:
     """Yield the figures that a reader looks for first."""
-    best, below = standing.optimum, standing.below
+    best, below = findings.optimum, findings.below
     yield (
         "accepted at best",
         percent(best.acceptance),
-        f"with {standing.drafts} at {standing.temperatures}",
+        f"with {findings.drafts} at {findings.temperatures}",
     )
     if below is None:
         yield "gap", "none", "of any rule compared"

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 
-def legible(text: str) -> str:
+def printable(text: str) -> str:
     r"""Return a text that any file in UTF-8 can hold and any page can show.
 
     Control characters, and the bytes of a file name that is not UTF-8, are escaped.
 
     Examples
     --------
-    >>> legible("a\x1b[1m\udcff")
+    >>> printable("a\x1b[1m\udcff")
     'a\\x1b[1m\\xff'
     """
     return "".join(

@@ -77,6 +77,7 @@ def block_rows():
     )
     yield "DraftSelection.with_tree", Row(method(selection, "with_tree"), {"tree": tree["tree"]})
     whole = {"tree": tree["tree"], "merge": tree["merge"]}
+    yield "blocks.PlannedTree", Row(blocks.PlannedTree, {**SMALL, "tree": tree["tree"]})
     for kind in (blocks.TraversalVerify, blocks.TraversalVerifyWithoutReplacement):
         yield f"blocks.{kind.__name__}", Row(kind, {**SMALL, **whole})
     for kind in (

@@ -140,3 +140,29 @@ def test_a_given_pair_is_off_by_its_law_at_most_and_some_rule_is(k):
     assert otspec.audit(kernel, law=otspec.IID(declared, k), target=target).lossless
     found = otspec.audit(kernel, law=otspec.IID(drawn, k), target=target).total_variation
     assert found == sum(max(mass, 0) for mass in more.values())
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_acceptance_of_one_draft_costs_robustness(seed):
+    rng = default_rng(seed)
+    declared, target = weights(rng, 3, 9), weights(rng, 3, 9)
+    for wanted in (target, declared):
+        rule = RULES["maximal-coupling"].of_pair(declared, wanted, 1)
+        laws = [rule.kernel([x]) for x in range(3)]
+        share = max(
+            sum(max(a - b, 0) for a, b in zip(one, other, strict=True))
+            for one in laws
+            for other in laws
+        )
+        looked_up = sum(p * q for p, q in zip(declared, wanted, strict=True))
+        most = looked_up + share * (1 - sum(p * p for p in declared))
+        assert rule.acceptance() <= most
+        if wanted is declared:
+            assert rule.acceptance() == most == 1
+            # A share of the time the draft is kept, else the target is drawn.
+            for part in (Fraction(1, 3), Fraction(3, 4)):
+                mixed = [
+                    [part * (x == y) + (1 - part) * declared[y] for y in range(3)] for x in range(3)
+                ]
+                accepted = sum(declared[x] * mixed[x][x] for x in range(3))
+                assert accepted == looked_up + part * (1 - looked_up)

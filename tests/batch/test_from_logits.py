@@ -205,6 +205,26 @@ def test_trees_and_longer_corrections(name):
         np.testing.assert_array_equal(one, other)
 
 
+@pytest.mark.usefixtures("path")
+def test_of_a_tree_only_rows_that_are_reached_are_looked_at():
+    """Those of the text and of the nodes that are kept; settings are each row's own."""
+    rng, tree, nodes = np.random.default_rng(0), (-1, -1, 0, 0, 1), 5
+    draft, target = rng.normal(size=(2, 40, nodes + 1, 3)).astype(np.float32)
+    drafts, uniforms = rng.integers(3, size=(40, nodes)), rng.random((40, 3, 3))
+    settings = {"tree": tree, "temperature": rng.choice([0.5, 2], (40, nodes + 1))}
+    wanted = batch.from_logits("tree_verification", draft, target, drafts, uniforms, **settings)
+    assert set(wanted.length) == {0, 1, 2}
+    for row, node in enumerate(wanted.node):
+        reached = {-1, node, tree[node] if node >= 0 else -1}
+        for other in set(range(nodes)) - reached:
+            draft[row, other + 1] = target[row, other + 1] = np.nan
+    assert np.isnan(draft).any()
+    found = batch.from_logits("tree_verification", draft, target, drafts, uniforms, **settings)
+    agree(found, wanted)
+    rows = (batch.warp(part, temperature=settings["temperature"]) for part in (draft, target))
+    agree(batch.tree_verification(*map(np.nan_to_num, rows), drafts, uniforms, tree), wanted)
+
+
 @pytest.mark.parametrize("kind", ["float16", "bfloat16"])
 def test_half_precision_is_read_as_it_is(kind):
     """The law of the given logits, to the rounding of float32: 1e-3 would be that of half."""

@@ -96,6 +96,7 @@ def test_other_losses_against_softmaxes(report_ratio):
          lambda: rule_loss(logits, target, 4, "recursive-rejection")),
         ("rule_loss, k-sequential, k = 4", lambda: rule_loss(logits, target, 4, "k-sequential")),
         ("rule_loss, shared noise, k = 1", lambda: rule_loss(logits, target, 1, "gumbel-coupling")),
+        ("rule_loss, shared noise, k = 4", lambda: rule_loss(logits, target, 4, "gumbel-coupling")),
     ):  # fmt: skip
         report_ratio(
             f"learning.{name}, float32 (4, 49,152)",

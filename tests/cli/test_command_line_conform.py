@@ -181,7 +181,9 @@ def test_the_command_is_in_the_help(capsys):
     assert main(["conform", "--help"]) == 0
     printed = capsys.readouterr().out
     assert "Example: otspec conform my_engine:verify --kind block --report report.html" in printed
-    assert "Exit status: 0 nothing is wrong, 1 something is" in " ".join(printed.split())
+    assert "Exit status: 0 no fault was found, 1 a fault was found, 2 undecided" in " ".join(
+        printed.split()
+    )
 
 
 def test_options_are_those_of_the_function():
@@ -190,7 +192,7 @@ def test_options_are_those_of_the_function():
     for name, known in choices.items():
         assert tuple(options[name].type.choices) == tuple(known)
     parameters = inspect.signature(checking).parameters
-    own = {"verifier", "reports", "cases", "traceback", "as_json"}
+    own = {"verifier", "reports", "certificate", "cases", "traceback", "as_json"}
     assert set(options) - own == set(parameters) - {"verifier", "progress"}
     given = conform.make_context("conform", ["engine:verify"]).params
     for name in set(given) - own - {"budget", "vocabulary", "entries"}:  # these are left out

@@ -16,7 +16,7 @@ from searching import NIGHTLY
 
 import otspec
 from otspec.optimum.cuts import flow, halfplanes
-from otspec.optimum.cuts.halfplanes import HalfplaneSearch, bound_by_prices
+from otspec.optimum.cuts.halfplanes import _Search, bound_by_prices
 
 # The two drafts and the target of the smallest instance found on which sorting fails.
 FIRST = fractions(0, "1/3", "1/6", "1/2")
@@ -209,7 +209,7 @@ def inner(first, second, target, sigma):
 def test_the_values_of_the_search_are_the_most_over_delta():
     for drafts, target in triples(41, 60, 6):
         pair = [np.array(law) for law in (*drafts, target)]
-        for point in HalfplaneSearch(*pair).points:
+        for point in _Search(*pair).points:
             assert point.value == inner(*drafts, target, point.sigma)
 
 
@@ -217,7 +217,7 @@ def test_prices_alone_prove_that_no_cut_is_lower():
     tight = 0
     for drafts, target in triples(42, 80, 6):
         pair = [np.array(law) for law in (*drafts, target)]
-        search = HalfplaneSearch(*pair)
+        search = _Search(*pair)
         least = least_cut(drafts, target) - 1
         assert bound_by_prices(*pair, search.prices) <= least == search.least
         tight += search.proved
@@ -233,7 +233,7 @@ def test_ties_all_over_an_interval_are_settled_along_their_lines(monkeypatch):
     monkeypatch.setattr(halfplanes, "MOST", 3)
     settled = 0
     for drafts, target in triples(43, 80, 6):
-        search = HalfplaneSearch(*(np.array(law) for law in (*drafts, target)))
+        search = _Search(*(np.array(law) for law in (*drafts, target)))
         assert search.least == least_cut(drafts, target) - 1
         settled += len(search.lines) > 0
     assert settled > 20
@@ -255,7 +255,23 @@ def test_a_full_vocabulary_takes_a_few_sorts():
     trace = otspec.datasets.load_smollm2()
     cold, warm = (list(trace.pairs(draft_temperature=t))[3] for t in (0.6, 1.5))
     law, target = otspec.Independent([cold[1], warm[1]]), cold[2]
-    search = HalfplaneSearch(*law.drafts, target)
+    search = _Search(*law.drafts, target)
     assert (len(search.points) <= 20, len(search.lines)) == (True, 0)
     mixture = otspec.rules.PriorityMixture(law, target, gap=1e-3, pools=128).mixture
     assert mixture.accepted - 1e-9 <= 1 + search.least <= mixture.bound + 1e-9
+
+
+def test_the_sets_of_rising_prices_are_no_chain():
+    weights_of = (
+        (28, 4, 17, 72, 7, 337, 40, 129, 46, 181, 141),
+        (10, 32, 159, 5, 2, 32, 187, 520, 28, 19, 5),
+        (3, 262, 9, 13, 18, 227, 10, 54, 110, 289, 3),
+    )
+    laws = [np.array([Fraction(w, sum(row)) for w in row]) for row in weights_of]
+    search, found = _Search(*laws), []
+    for sigma in (Fraction(213, 1000), Fraction(359, 1000)):
+        reach = sigma * (laws[0] + laws[1]) - 2 * laws[2]
+        (members,), _ = search._balance(reach, reach)
+        found.append(np.flatnonzero(members).tolist())
+    # Token 2 joins before token 3 does, and leaves when 3 and 7 come.
+    assert found == [[0, 2, 6, 10], [0, 3, 6, 7, 10]]

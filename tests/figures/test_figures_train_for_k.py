@@ -33,6 +33,38 @@ def test_each_loss_is_best_at_its_own_use_and_better_than_kl(recorded):
         assert 0.0115 < (own - recorded.acceptance["KL"][use]).mean() < 0.03
 
 
+WORSE = {
+    "letters": {
+        "k=1": ["iid 2", "iid 4", "iid 8", "distinct 4", "distinct 8"],
+        "k=2 iid": ["iid 4", "iid 8", "distinct 4", "distinct 8"],
+        "k=4 iid": ["iid 1", "iid 2", "distinct 2", "distinct 8"],
+        "k=8 iid": ["iid 1", "iid 2", "iid 4", "distinct 2", "distinct 4"],
+        "k=2 without-replacement": ["iid 4", "iid 8", "distinct 4", "distinct 8"],
+        "k=4 without-replacement": ["iid 1", "iid 2", "distinct 2", "distinct 8"],
+        "k=8 without-replacement": ["iid 1", "iid 2", "iid 4", "iid 8", "distinct 2", "distinct 4"],
+    },
+    "logged": {
+        "k=1": ["iid 8", "distinct 8"],
+        "k=2 iid": ["iid 8", "distinct 8"],
+        "k=8 iid": ["iid 1", "distinct 2", "distinct 4"],
+        "k=4 without-replacement": ["iid 8"],
+    },
+}
+"""Uses at which a draft is worse than the one trained on KL by more than the interval."""
+
+
+@pytest.mark.parametrize("data", WORSE)
+def test_where_a_draft_is_worse_than_with_kl(recorded, data):
+    found, worse = recorded.acceptance if data == "letters" else recorded.logged, {}
+    for trained, uses in found.items():
+        for law, k in USES:
+            gains = uses[law, k] - found["KL"][law, k]
+            if gains.mean() < -radius(gains) and trained != "as logged":
+                use = f"{law.replace('without-replacement', 'distinct')} {k}"
+                worse.setdefault(trained, []).append(use)
+    assert worse == WORSE[data]
+
+
 def test_the_adapter_gains_what_the_page_says(recorded):
     """Nothing over KL at its own use; over the draft as logged at eight drafts only."""
     before, kl = recorded.logged["as logged"], recorded.logged["KL"]

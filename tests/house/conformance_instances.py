@@ -15,8 +15,10 @@ from otspec.conformance.cases.calling import Verifier
 from otspec.conformance.cases.cases import Case
 from otspec.conformance.cases.drafting import Sample
 from otspec.conformance.cases.generated import DrawnToken, Said, Texts
+from otspec.conformance.cases.histories import AtMost, history_case
 from otspec.conformance.cases.kinds import Block, Tokens, Tree
 from otspec.conformance.cases.tasks import Task
+from otspec.conformance.cases.warping import neutral
 from otspec.conformance.engines import Engine, TextEngine, TokenEngine
 from otspec.conformance.evidence.batches import Probed
 from otspec.conformance.evidence.case_by_case import Check
@@ -25,7 +27,7 @@ from otspec.conformance.evidence.statistics import Statistic, TextsOnly
 from otspec.conformance.evidence.trial import Tested
 from otspec.conformance.exact_check import Drafted
 from otspec.conformance.faults import FAULTS
-from otspec.conformance.faults.machine import Setting, Told
+from otspec.conformance.faults.machine import MarkedText, Setting
 from otspec.conformance.faults.seen import Seen
 from otspec.conformance.faults.shared_noise import Seen as SeenTexts
 from otspec.conformance.faults.shared_noise import Step
@@ -96,6 +98,9 @@ CONFORMANCE = {
     "verifier": lambda _: VERIFIER,
     "check": lambda _: Check((task(),), "tokens", "kernel", None, 0.1, 1e-6, 1e-6, 9, 0, 0.1),
     "case": case,
+    "case with a history": lambda _: history_case("grammar")[1],
+    "grammar": lambda _: AtMost(0, 2),
+    "case of settings": lambda _: neutral(case()),
     "sample of drafts": lambda _: Sample(*np.zeros((4, 1, 1), dtype=int)),
     "engine": lambda _: Engine(drafts_first, Form()),
     "engine of texts": lambda _: TextEngine(drafts_first, Form()),
@@ -107,7 +112,7 @@ CONFORMANCE = {
     "known fault": lambda _: next(iter(FAULTS.values())),
     "what was seen": lambda _: Seen(case(), np.array([[4, 5, 0]]), NEEDS, True),
     "setting": lambda _: Setting(Tokens(2), [[list(ROWS[0])]], [[list(ROWS[1])]], [(True, True)]),
-    "what is told": lambda _: Told(0, (1,)),
+    "what is told": lambda _: MarkedText(0, (1,)),
     "drawn token": lambda _: DrawnToken(2),
     "texts": lambda _: Texts(Block.of_length(2)),
     "texts that an engine says": lambda _: Said(Block(), count=2),

@@ -15,10 +15,12 @@ from otspec import auditing, blocks, models, programs, rules, solvers, traces
 from otspec._base.arithmetic import as_numbers
 from otspec.blocks import TREE_VERIFIERS, policies
 from otspec.blocks.block_verification_preprint import ChainedResiduals
+from otspec.blocks.carrying.kept_target import HandedOver, KeptTarget
 from otspec.blocks.greatest_path import GreatestPath
-from otspec.blocks.kept_target import HandedOver, KeptTarget
+from otspec.blocks.trees.shapes import LEAF
 from otspec.blocks.trees.verifiers.first_highest_path import ClippedRanks
 from otspec.blocks.trees.verifiers.nodes import Node, Nodes
+from otspec.blocks.trees.verifiers.planned_tree import NodeProgram
 from otspec.blocks.trees.verifiers.traversal_verify import rejections
 from otspec.blocks.trees.verifiers.visits import over_drafts
 from otspec.coupling import Coupling
@@ -315,6 +317,12 @@ EXACT = {  # from exact arrays or from float ones
     ),
     "tree": lambda give: blocks.DraftSelection(
         model(give), model(give, TARGET), give.sequence([2, 1]), rules.RecursiveRejection
+    ),
+    "planned tree": lambda give: blocks.PlannedTree(
+        model(give), model(give, TARGET), give.sequence([2, 1])
+    ),
+    "node program": lambda give: NodeProgram(
+        as_distribution(give(TARGET)), {(LEAF, None, None): 1}, {}
     ),
     "first highest path": lambda give: blocks.FirstHighestPath(
         model(give), model(give, TARGET), give.sequence([2, 1])

@@ -62,7 +62,7 @@ from otspec.models.joint_contexts import JointContexts
 from otspec.plots.looks import UNKNOWN
 from otspec.programs.formulation import Size
 from otspec.programs.sequences.chained_residuals import End
-from otspec.reports.findings import Standing
+from otspec.reports.findings import Findings
 from otspec.reports.summary_file import Origin
 from otspec.rules.priority.priority_mixture import CutPools, Tokens
 from otspec.solvers import SOLVERS
@@ -237,7 +237,7 @@ PLAIN = {
     "temperatures": lambda _: TemperaturePair(1.0, 0.6),
     "key": lambda _: Key(1.0, 0.6, "iid", "rule", 2),
     "statistic": statistic,
-    "standing": lambda give: Standing(statistic(give), [statistic(give)], None),
+    "findings": lambda give: Findings(statistic(give), [statistic(give)], None),
     "origin": lambda _: Origin("otspec trace", [("trace.npz", 1, "")]),
     "means of a law": lambda _: LawMeans(
         1.0, 0.6, "iid", 2, 0.5, (0.4, 0.6), 0.0, (0.0, 0.0), "rule", 0.5, 0.1, 3

@@ -7,12 +7,15 @@ import statistics
 from fractions import Fraction
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import otspec
-from docs.note import compute, examples, setting, sources, verifiers
+from docs.note import compute, examples, setting, sources, trace, verifiers
 from docs.note.results import Results, points, probability, scientific, thousands
 from figures.contract import Settings
+from figures.pooled_gain import KS as GAIN_KS
+from otspec.rules import RecursiveRejectionWithoutReplacement
 
 ROOT = Path(__file__).parents[2]
 CLAIMS = ("hold", "condition", "rest", "wrong")
@@ -47,7 +50,17 @@ def test_no_number_is_typed(name):
 
 
 @pytest.mark.parametrize(
-    "text", ["accepts 0.77", "of 24 positions", "3/4", "$3\\/4$", "5 % less", "1,000", "#x[19]"]
+    "text",
+    [
+        "accepts 0.77",
+        "of 24 positions",
+        "Four of these",
+        "3/4",
+        "$3\\/4$",
+        "5 % less",
+        "1,000",
+        "#x[19]",
+    ],
 )
 def test_typed_numbers_are_seen(text):
     assert sources.typed(text)
@@ -100,6 +113,38 @@ def test_the_least_cut_is_the_exact_program():
         law = otspec.IID(draft, k)
         program = otspec.optimal_plan(law, target, solver="rational").acceptance
         assert examples.least_cut(law, target) == program
+
+
+def test_recursive_rejection_of_distinct_drafts_is_what_the_command_line_says():
+    """Exact for two drafts; of more by the same simulation."""
+    settings = Settings(quick=True)
+    found = trace.DistinctDrafts.compute(settings).rejection
+    pairs = list(settings.pairs())
+    for k in (2, 4):
+        rules = [RecursiveRejectionWithoutReplacement(*pair, k) for pair in pairs]
+        known = [
+            float(rule.acceptance() if k == 2 else rule.estimate().probability.value)
+            for rule in rules
+        ]
+        assert found[GAIN_KS.index(k)] == pytest.approx(statistics.fmean(known), abs=1e-14)
+
+
+def test_the_error_of_the_heights_is_bounded_by_the_theorem():
+    """Sums of coarse steps against fractions; the tolerance is for rounding."""
+    parts, k = [5, 3, 2, 2, 1], 3
+    draft = [Fraction(part, 13) for part in parts]
+    law, rates = otspec.WithoutReplacement(draft, k), np.array(draft, dtype=float)
+    exact = float(law.inside([1, 2, 3]) - law.inside([1, 2]))
+    angles = np.linspace(0.1, 1.5, 200)
+    for step in (2.0, 1.5, 1.0):
+        t = np.exp(step * np.arange(-60, 12))
+        missing, arrived = np.exp(-rates[:, None] * t), -np.expm1(-rates[:, None] * t)
+        both = arrived[1] * arrived[2]  # two arrivals in {1, 2}, and the density of the second one
+        dense = rates[1] * missing[1] * arrived[2] + rates[2] * missing[2] * arrived[1]
+        g = missing[0] * missing[4] * (rates[3] * missing[3] * both + arrived[3] * dense)
+        error = abs(step * (g * t).sum() - exact)
+        factors = 2 * np.cos(angles) ** -k / np.expm1(2 * np.pi * angles / step)
+        assert 1e-9 < error < factors.min() * exact < exact
 
 
 def test_claims_add_up(computed):

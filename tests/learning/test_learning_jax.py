@@ -43,7 +43,8 @@ def checked(loss, logits):
 
 
 @pytest.mark.parametrize(
-    ("law", "k"), [("iid", 1), ("iid", 3), ("without-replacement", 3), ("hub", 2)]
+    ("law", "k"),
+    [("iid", 1), ("iid", 3), ("without-replacement", 3), ("hub", 2), ("top-plus-one", 3)],
 )
 def test_losses_of_the_optimum(law, k, wide):
     logits, target = rows((2, 9), seed=k)
@@ -64,6 +65,11 @@ def test_losses_of_rules(rule, wide):
         for row, wanted, loss in zip(np.array(logits), np.array(target), found, strict=True):
             race = otspec.rules.GumbelCoupling(np.exp(row), wanted, 2, normalize=True)
             assert float(loss) == pytest.approx(1 - race.acceptance(), abs=1e-12)
+        narrow = jax.vmap(lambda z, q: rule_loss(z, q, 2, rule))(
+            logits.astype("float32"), target.astype("float32")
+        )
+        assert narrow.dtype == jnp.float32
+        np.testing.assert_allclose(narrow, found, atol=1e-6)
 
 
 def test_other_losses(wide):

@@ -15,7 +15,7 @@ from otspec.plots import save_acceptance_chart
 from otspec.plots.canvas import drawable
 from otspec.plots.pictures import gap_figure
 from otspec.traces import compare
-from otspec.traces.printable import legible
+from otspec.traces.printable import printable
 from otspec.traces.statistics import Statistic
 
 NAMES = (
@@ -77,7 +77,7 @@ def test_any_title_of_a_gap_chart_is_drawn_without_a_warning(tmp_path, name):
 def test_what_the_font_lacks_and_what_no_page_shows_is_escaped():
     assert drawable("αβ $x$") == "αβ $x$"
     assert drawable("语a") == "\\u8bed" + "a"
-    assert legible("语a\n\udcff\ud800\x7f") == "语a\\n\\xff\\ud800\\x7f"
+    assert printable("语a\n\udcff\ud800\x7f") == "语a\\n\\xff\\ud800\\x7f"
 
 
 @pytest.mark.parametrize("name", each_kind_of_name(), ids=ascii)
@@ -94,7 +94,7 @@ def test_a_trace_of_any_name_is_computed_drawn_and_reported(capsys, tmp_path, na
     assert printed.err == ""
     assert "picture: " in printed.out
     assert (out / "acceptance.png").exists()
-    assert legible(name).split("<")[0][:1] in report.read_text(encoding="utf-8")
+    assert printable(name).split("<")[0][:1] in report.read_text(encoding="utf-8")
 
 
 def test_charts_and_tables_of_several_temperatures(tmp_path, capsys):

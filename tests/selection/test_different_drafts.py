@@ -1,4 +1,4 @@
-"""What the page on different drafts says of them, exactly (Different, prop. 2, 4 and 5)."""
+"""What the page on different drafts says of them, exactly (Different, prop. 2, 4, 5 and 8)."""
 
 from __future__ import annotations
 
@@ -199,3 +199,33 @@ def test_the_order_of_the_levels_is_enough_in_random_instances(k):
             order += sorted(tokens, key=lambda y: target[y] / served[y])
         optimum = oracles.optimum(oracles.independent_table(drafts), target)
         assert best_mixture(laws_of_order(drafts, order), target) == optimum
+
+
+def best_of_pools(drafts, target, pools):
+    """What the best mixture of priority orders of pools accepts."""
+    laws = []
+    for order in permutations(range(len(pools))):
+        law = [Fraction(0)] * len(target)
+        for x in product(range(len(target)), repeat=len(drafts)):
+            places = [next(i for i, pool in enumerate(order) if y in pools[pool]) for y in x]
+            first = [y for y, place in zip(x, places, strict=True) if place == min(places)]
+            for y in first:
+                chance = prod(draft[token] for draft, token in zip(drafts, x, strict=True))
+                law[y] += chance / len(first)
+        laws.append(law)
+    solved = SOLVERS["rational"](_weighing(np.array(laws), np.array(target)))
+    return solved.value
+
+
+def test_the_best_mixture_of_pools_loses_no_more_than_the_ratios_vary():
+    sharp = 0
+    for drafts, target in instances(25, 911, n=4):
+        best = min(mass(target, some) + 1 - inside(drafts, some) for some in subsets(4))
+        pools = ([0, 1], [2], [3]), ([0, 2], [1, 3]), ([0, 1, 2, 3],)
+        for each in pools:
+            ratios = [[draft[y] / target[y] for y in pool] for pool in each for draft in drafts]
+            varies = max(max(row) / min(row) for row in ratios)
+            found = best_of_pools(drafts, target, each)
+            assert best >= found >= best / varies
+            sharp += found < best
+    assert sharp > 20  # pools do cost something

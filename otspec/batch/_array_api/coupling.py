@@ -5,7 +5,7 @@ from __future__ import annotations
 from otspec.batch._array_api.inversion import draw
 from otspec.batch._array_api.library import Array, Library
 from otspec.batch._array_api.problem import Problem
-from otspec.batch._array_api.sums import Mixture, Told
+from otspec.batch._array_api.sums import KnownWeight, Mixture
 from otspec.batch._results import Verified
 
 
@@ -20,7 +20,7 @@ def accepts(library: Library, uniforms: Array, wanted: Array, offered: Array) ->
 
 def draw_rest(
     problem: Problem,
-    rest: Told,
+    rest: KnownWeight,
     blocks: list[Array],
     *,
     keep: Array | None = None,

@@ -14,7 +14,7 @@ from otspec.batch._array_api.coupling import accepts, draw_rest, verified
 from otspec.batch._array_api.inversion import off_drafts
 from otspec.batch._array_api.library import Array, Library
 from otspec.batch._array_api.problem import Problem
-from otspec.batch._array_api.sums import Told, block_sums, common, excess, the_target, totals
+from otspec.batch._array_api.sums import KnownWeight, block_sums, common, excess, the_target, totals
 from otspec.batch._results import Verified
 
 
@@ -50,7 +50,7 @@ def _in_turn(
     problem: Problem, drafted: Array, shares: Sequence[Array | float | None], lift: float = 1.0
 ) -> Verified:
     library, valid = problem.library, problem.valid
-    state = Lacking.at_first(library, problem.draft, problem.target, shares[0], lift)
+    state = Residual.at_first(library, problem.draft, problem.target, shares[0], lift)
     states = [state]
     for i in range(1, problem.k):
         state = state.after(shares[i], None if valid is None else valid[..., i - 1])
@@ -79,7 +79,7 @@ def overlap(library: Library, draft: Array, target: Array) -> Array:
 
 def independent_acceptance(library: Library, draft: Array, target: Array, k: int) -> Array:
     """Return 1 − Π Σ (q_{i−1} − p)₊."""
-    state = Lacking.at_first(library, draft, target)
+    state = Residual.at_first(library, draft, target)
     for _ in range(k - 1):
         state = state.after()
     _, (_, lacking) = state.at_last()
@@ -91,7 +91,7 @@ def distinct_acceptance(library: Library, draft: Array, target: Array, drafts: A
     xp = library.xp
     drafted, wanted = library.take(draft, drafts), library.take(target, drafts)
     shares = shares_of(library, draft, drafts, drafted)
-    state = Lacking.at_first(library, draft, target, shares[0], library.lift)
+    state = Residual.at_first(library, draft, target, shares[0], library.lift)
     missed = 1.0
     for i in range(drafts.shape[-1]):
         if i > 0:
@@ -103,7 +103,7 @@ def distinct_acceptance(library: Library, draft: Array, target: Array, drafts: A
 
 
 @dataclass(frozen=True)
-class Lacking:
+class Residual:
     """What the target still lacks, row by row, after some drafts were rejected.
 
     Parameters
@@ -147,7 +147,7 @@ class Lacking:
         share: Array | float | None = None,
         lift: float = 1.0,
         weight: Array | None = None,
-    ) -> Lacking:
+    ) -> Residual:
         """Return the state before the first draft, of which all of the draft is the share."""
         one = library.full(draft.shape[:-1], 1.0)
         scale = library.narrowed(0 * one)
@@ -169,7 +169,7 @@ class Lacking:
         lacking, offered = _offer(self.library, self.scale, self.added, lifted, wanted)
         return lacking if self.weight is None else self.weight * lacking, offered
 
-    def after(self, share: Array | float | None = None, valid: Array | None = None) -> Lacking:
+    def after(self, share: Array | float | None = None, valid: Array | None = None) -> Residual:
         """Return the state after a draft was rejected, where it counts.
 
         Distinct drafts leave another share to the next one.
@@ -192,7 +192,7 @@ class Lacking:
             self, scale=scale, rejected=rejected, share=share, blocks=blocks, whole=whole
         )
 
-    def at_last(self, valid: Array | None = None) -> tuple[Told, list[Array]]:
+    def at_last(self, valid: Array | None = None) -> tuple[KnownWeight, list[Array]]:
         """Return what the target lacks after the last draft was rejected, where it counts.
 
         Returns

@@ -154,7 +154,7 @@ class Terms:
     mixed: bool = False
 
 
-class Told(ABC):
+class KnownWeight(ABC):
     """A weight that tells what it is made of."""
 
     @abstractmethod
@@ -167,7 +167,7 @@ class Told(ABC):
 
 
 @dataclass(frozen=True)
-class One(Told):
+class One(KnownWeight):
     """The weight that is one of the two itself: ``draft`` or ``target``."""
 
     name: str
@@ -186,7 +186,7 @@ the_target = One("target")
 
 
 @dataclass(frozen=True)
-class Common(Told):
+class Common(KnownWeight):
     """The weight min(target, scale·lift·draft); without a scale min(target, draft).
 
     Parameters
@@ -221,7 +221,7 @@ class Common(Told):
 
 
 @dataclass(frozen=True)
-class BrokenLine(Told):
+class BrokenLine(KnownWeight):
     """The weight min(target, start·draft + rise·target, top·draft).
 
     Parameters
@@ -248,7 +248,7 @@ class BrokenLine(Told):
 
 
 @dataclass(frozen=True)
-class Excess(Told):
+class Excess(KnownWeight):
     """What another weight leaves of the target.
 
     Not max(·, 0): exactly 0 where nothing is left, also if the compiler fuses the product.
@@ -266,11 +266,11 @@ class Excess(Told):
 
 
 @dataclass(frozen=True)
-class Mixture(Told):
+class Mixture(KnownWeight):
     """The weight share·target + (1 − share)·rest, with a share per row, (..., 1), narrow."""
 
     share: Array
-    rest: Told
+    rest: KnownWeight
 
     def __call__(self, draft: Array, target: Array) -> Array:
         """Return what the weight is of the same tokens of both."""

@@ -15,7 +15,7 @@ import torch
 import triton.language as tl
 
 from otspec.batch._array_api.library import BLOCK, Array, Library
-from otspec.batch._array_api.sums import Told, Weight, the_draft
+from otspec.batch._array_api.sums import KnownWeight, Weight, the_draft
 from otspec.batch._triton import kernels, on, warn_of
 
 Form: TypeAlias = tuple[int, float, bool, bool, int]
@@ -36,7 +36,7 @@ def takes(library: Library, draft: Array, target: Array, *weights: Weight) -> bo
     """
     if library.device.type not in on or _followed() or not starts(library):
         return False
-    return all(isinstance(weight, Told) for weight in weights) and all(
+    return all(isinstance(weight, KnownWeight) for weight in weights) and all(
         type(rows) is torch.Tensor
         and rows.shape == draft.shape
         and rows.numel() > 0
@@ -79,12 +79,12 @@ def overlaps(library: Library, draft: Array, target: Array, scales: Array) -> Ar
     return torch.moveaxis(_whole(parts), 0, -1)
 
 
-def block_sums(library: Library, draft: Array, target: Array, *weights: Told) -> list[Array]:
+def block_sums(library: Library, draft: Array, target: Array, *weights: KnownWeight) -> list[Array]:
     """Return what :func:`otspec.batch._array_api.sums.block_sums` returns."""
     return list(_added(library, draft, target, *_read(library, draft, *weights)))
 
 
-def totals(library: Library, draft: Array, target: Array, *weights: Told) -> list[Array]:
+def totals(library: Library, draft: Array, target: Array, *weights: KnownWeight) -> list[Array]:
     """Return what :func:`otspec.batch._array_api.sums.totals` returns, all added up by blocks."""
     parts = [
         _added(library, draft, target, *_read(library, draft, *weights[i : i + TOGETHER]))
@@ -97,7 +97,7 @@ def draw(
     library: Library,
     draft: Array,
     target: Array,
-    weight: Told,
+    weight: KnownWeight,
     blocks: Array,
     uniforms: Array,
     excluded: Array | None = None,
@@ -117,7 +117,7 @@ def without(
     library: Library,
     draft: Array,
     target: Array,
-    weight: Told,
+    weight: KnownWeight,
     blocks: Array,
     excluded: Array,
 ) -> Array:
@@ -170,7 +170,7 @@ def _by_rows(
     kernel: Any,
     draft: Array,
     target: Array,
-    weight: Told,
+    weight: KnownWeight,
     blocks: Array,
     given: dict[str, Any],
 ) -> None:
@@ -202,7 +202,7 @@ def _start(kernel: Any, programs: int, **given: Any) -> None:
         kernel[(programs,)](**given, block_size=BLOCK, enable_fp_fusion=False)
 
 
-def _read(library: Library, draft: Array, *weights: Told) -> tuple[list[Form], Array]:
+def _read(library: Library, draft: Array, *weights: KnownWeight) -> tuple[list[Form], Array]:
     """Return weights as the kernels have them, and their numbers: (rows, numbers)."""
     forms: list[Form] = []
     numbers: list[Array] = []

@@ -88,7 +88,7 @@ def accept(
 ) -> None:
     """How often can one of k drafts be accepted at best? And what proves it?
 
-    Several draft models, of which each drafts one token, are --draft DRAFT --draft DRAFT TARGET.
+    For several draft models that draft one token each, write --draft DRAFT --draft DRAFT TARGET.
     DRAFT and TARGET are numbers (0.5,0.3,0.2 or 1/2,3/10,1/5) or files: {files};
     a row of a larger array is FILE.npz:KEY:0,3.
 

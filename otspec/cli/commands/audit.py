@@ -38,15 +38,15 @@ from otspec.rules.lossy import LOSSY_RULES
 @law_option(
     None, "How the drafts are drawn.  [default: as the rule says in its attribute drafts, else iid]"
 )
-@click.option("--draft", metavar="DRAFT", help="Of a kernel: what its drafts are drawn from.")
+@click.option("--draft", metavar="DRAFT", help="For a kernel: the distribution of its drafts.")
 @click.option(
-    "--target", metavar="TARGET", help="Of a kernel: the law that its output should have."
+    "--target", metavar="TARGET", help="For a kernel: the distribution that its output should have."
 )
 @click.option(
     "-k",
     type=click.IntRange(1, 1_000_000),
     metavar="K",
-    help="Of a kernel: how many drafts it takes.",
+    help="For a kernel: its number of drafts.",
 )
 @reading_options
 @click.option(
@@ -58,7 +58,7 @@ from otspec.rules.lossy import LOSSY_RULES
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True)
 @click.option(
     "--tolerance", type=float, metavar="ERROR",
-    help="The error per token that is rounding in answers of floats, such as 1e-6 for float32.  "
+    help="The largest error per token that counts as rounding, such as 1e-6 for float32.  "
     "[default: rounding of float64]",
 )  # fmt: skip
 @click.option("--traceback", is_flag=True, help="Show where the code under audit failed.")
@@ -80,24 +80,23 @@ def audit(
 ) -> int:
     """Is a rule lossless? Exactly, on random rational instances.
 
-    RULE is MODULE:NAME, importable from here, which makes a rule or a kernel; or a rule of the
-    package or of one that adds to it, by its name, such as pooled-selection, or of a published
-    lossy one, such as typical-acceptance. NAME(draft, target, k) returns a function x ->
+    RULE is MODULE:NAME, importable from here: a function that makes a rule or a kernel. It may also
+    be the name of a rule of the package or of a plugin, such as pooled-selection, or of a published
+    lossy rule, such as typical-acceptance. NAME(draft, target, k) returns a function x ->
     distribution of the output, or an object with such a kernel(x). Drafts and targets are lists of
-    Fraction, with zeros, ties and draft = target among them. If the object has a law, target or k,
-    they have to be those of the instance; its attribute drafts may name its draft law, and
-    declared_output be the law of its output, where that is not the target: then all instances are
-    audited, to see if it is lossy as it declares. A ValueError of NAME refuses the instance. If it
-    raises anything else, or does not answer with a distribution, it cannot be audited. A failure is
-    shrunk to a small counterexample.
+    Fraction, with zeros, ties and draft = target among them. If the object has law, target or k,
+    they must be those of the instance. Its attribute drafts may name its draft law. Its attribute
+    declared_output may be the distribution of its output if that is not the target; then all
+    instances are audited, to see if it is lossy as it declares. NAME refuses an instance by a
+    ValueError. If it raises anything else, or returns no distribution, it cannot be audited. A
+    failure is shrunk to a small counterexample.
 
-    NAME may also be a kernel itself, NAME(x), where x is a tuple of drafts; of one draft it may
-    also be the token. That is audited for one law and target, with --draft, --target and -k, which
-    are numbers or files as for otspec accept. A sampler, which returns a token, is tested in
-    Python, with otspec.audit_samples.
+    NAME may also be a kernel, NAME(x), where x is a tuple of drafts (or the token, for one draft).
+    It is audited for one law and target, given by --draft, --target and -k as for otspec accept. A
+    sampler, which returns a token, is tested in Python, by otspec.audit_samples.
 
-    The code runs in this process, and what it prints goes to standard error. Exit status: 0
-    lossless, 1 not, 2 it cannot be said.
+    The code runs in this process; what it prints goes to standard error.
+    Exit status: 0 lossless, 1 not lossless, 2 undecided.
 
     Example: otspec audit otspec.rules:RecursiveRejection
 

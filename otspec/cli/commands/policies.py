@@ -17,9 +17,13 @@ from otspec.models import Model, memoryless
 
 @click.command()
 @click.argument("names", nargs=-1, metavar="[NAME]...")
-@click.option("--draft", help="Audit on this distribution of each drafted token, in fractions.")
-@click.option("--target", help="And on this one of the target.")
-@click.option("-c", "--threshold", default="1/2", show_default=True, help="Of low confidence.")
+@click.option(
+    "--draft", help="Audit on this draft distribution, the same for every token, in fractions."
+)
+@click.option("--target", help="The target distribution, in the same way.")
+@click.option(
+    "-c", "--threshold", default="1/2", show_default=True, help="Confidence below this is low."
+)
 @click.option(
     "-L", "--length", type=click.IntRange(1, 4), default=2, show_default=True,
     help="The most tokens of a drafted text.",
@@ -40,9 +44,10 @@ def policies(
 ) -> int:
     """Which drafting policies are lossless?
 
-    Each policy is followed along all branches, drafts and verification, on small exact models. The
-    verifier is recursive rejection; certain drafts are verified by a draw from the target. A loss
-    is the smallest one: draft, target, and the text that is most wrong.
+    Each policy is followed along all branches of drafting and verification, on small exact models.
+    The verifier is recursive rejection; certain drafts are verified by a draw from the target. For
+    a policy that is not lossless, the smallest example is shown: draft, target, and the text with
+    the largest error.
 
     Exit status 1: a policy that is named is not lossless.
 

@@ -24,7 +24,7 @@ from otspec.cli.shared.run_paths import (
     source_options,
     sources_of,
 )
-from otspec.cli.shared.signals import ending_in_order
+from otspec.cli.shared.signals import raise_on_signals
 from otspec.cli.shared.trees import MEANING, read_tree
 from otspec.cli.shared.warpings import Drawn, drawn_options, warping_options
 from otspec.frames import Rows
@@ -100,11 +100,11 @@ class Simulated(NamedTuple):
 )  # fmt: skip
 @warping_options
 @click.option("--end", type=TokenList(), default=(), help="Tokens that end a text.")
-@click.option("--cut", is_flag=True, help="Texts go on behind what was logged of them.")
+@click.option("--cut", is_flag=True, help="Logged texts were cut off: they continue after the log.")
 @drawn_options
 @click.option(
     "--export", "engine", type=Choice(tuple(ENGINE_FORMS)),
-    help="Print what an engine takes for a load test, of one rule and tree.",
+    help="Print the accept lengths of one rule and tree in the format of an engine's load test.",
 )  # fmt: skip
 @source_options
 @run_options("positions/ and accept_lengths.json", pictures=False)
@@ -126,17 +126,19 @@ def simulate(
 ) -> int:
     """Accept lengths from logged tokens, as an engine would count them.
 
-    FILES are {files} with target_tokens, the target's own texts, or with draft_tokens, drafted
-    blocks; or {pairs} and a third file of tokens. Without any the bundled SmolLM2 trace is read.
-    Along the target's texts the calls that decode them are counted; after drafted blocks one call
-    for each is estimated. Exit status: 0 fine, 1 some chunks were skipped, or the table could not
+    FILES are {files} with target_tokens, which are texts of the target, or draft_tokens, which are
+    drafted blocks; or {pairs} and a third file of tokens. The default is the bundled SmolLM2 trace.
+    For texts of the target the decoding calls are counted; for each drafted block one call is
+    estimated.
+
+    Exit status: 0 fine, 1 some chunks were skipped, or the table could not
     be written after the results, 2 bad input.
 
     Example: otspec simulate --tree 2x2x1 --rule pooled-selection
     """
     place.check()
     shapes = [read_tree(tree, "--tree") for tree in trees]
-    with ending_in_order(), sources_of(files, kind, tokens=True) as named:
+    with raise_on_signals(), sources_of(files, kind, tokens=True) as named:
         sources = drawn.sources(named)
         on_texts = of_target(sources)
         check_depth(sources, shapes)

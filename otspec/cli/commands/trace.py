@@ -30,11 +30,11 @@ from otspec.cli.shared.run_paths import (
     source_options,
     sources_of,
 )
-from otspec.cli.shared.signals import ending_in_order
+from otspec.cli.shared.signals import raise_on_signals
 from otspec.cli.shared.warpings import warping_options
 from otspec.drafts import IID, Hub, WithoutReplacement
 from otspec.frames import Rows
-from otspec.reports.findings import standing_of
+from otspec.reports.findings import findings_of
 from otspec.reports.page import write_charts
 from otspec.reports.summary_file import restrictions_of, summary_of
 from otspec.traces import Warping
@@ -70,22 +70,22 @@ def trace(
 ) -> int:
     """Mean acceptance of the optimum and of all rules over logs.
 
-    FILES are {files}, each with draft_logits and target_logits of shape
-    (..., n), or log_probabilities or probabilities instead of logits; FILE:DRAFT+TARGET names two
-    other arrays of one. They may be pairs of {pairs}, DRAFT.npy+TARGET.npy. Without any the bundled
-    SmolLM2 trace is read.
+    FILES are {files}, each with draft_logits and target_logits of shape (..., n), or with
+    log_probabilities or probabilities instead of logits. FILE:DRAFT+TARGET names two other arrays
+    of a file. FILES may also be pairs of {pairs}, DRAFT.npy+TARGET.npy. The default is the bundled
+    SmolLM2 trace.
 
     Exit status: 0 fine, 1 some chunks were skipped, or a picture, the report or the table
     could not be written after the results, 2 bad input.
 
-    Distinct drafts take the most time: --drafts iid --drafts hub leaves them out.
+    Drafts without replacement take most of the time: --drafts iid --drafts hub leaves them out.
 
     Example: otspec trace -k 1,2,4 --temperature 0.6 --drafts iid
     """
     place.check()
     settings = Settings(ks, tuple(dict.fromkeys(laws)), warpings, free, only)
     with (
-        ending_in_order(),
+        raise_on_signals(),
         sources_of(files, kind) as sources,
         place.run(sources, settings, workers) as run,
     ):
@@ -176,12 +176,12 @@ def _print_table(rows: Sequence[Statistic], ks: Sequence[int]) -> None:
 def _meaning(rows: Sequence[Statistic], ks: Sequence[int], units: str) -> list[str]:
     """Return sentences on the best law: its optimum, which rules attain it, and how sure it is."""
     k = [k for k in ks if any(row.k == k for row in rows)][-1]
-    standing = standing_of([row for row in rows if row.k == k])
-    best, second = standing.optimum, standing.second
+    findings = findings_of([row for row in rows if row.k == k])
+    best, second = findings.optimum, findings.second
     most = percent(best.acceptance)
-    clauses = [f"With {standing.drafts} one is accepted with mean probability {most} at best"]
+    clauses = [f"With {findings.drafts} one is accepted with mean probability {most} at best"]
     clauses += attainment(
-        standing.rules,
+        findings.rules,
         best.optimum,
         lambda rule: f"reaches {percent(rule.acceptance)}, {100 * rule.gap:z.1f} points less",
     )

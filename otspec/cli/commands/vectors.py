@@ -32,9 +32,9 @@ from otspec.cli.shared.output import check_place
 def vectors(kinds: tuple[str, ...], out: Path | None, **test: Any) -> None:
     """Write reference vectors for engines in other languages.
 
-    Inputs with the exact laws of the answers of published rules, answers to given uniform numbers,
-    and counts with the evidence of a sequential test. The page docs/conformance_vectors.md says
-    what each entry is.
+    The vectors are inputs with the exact distribution of the output of published rules, outputs for
+    given uniform numbers, and counts with the evidence of a sequential test. The page
+    docs/conformance_vectors.md explains each entry.
 
     Example: otspec vectors --kind block --out vectors.json
     """

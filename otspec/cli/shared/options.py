@@ -91,11 +91,11 @@ SLOW = listed([rule.name for rule in compared_rules() if not rule.quick], "and")
 
 detect_option = click.option(
     "--detect", type=float, metavar="DISTANCE", default=0.005, show_default=True,
-    help="The total variation to be found with probability 0.999.",
+    help="The total variation that is detected with probability 0.999.",
 )  # fmt: skip
 false_alarm_option = click.option(
     "--false-alarm", type=float, metavar="PROBABILITY", default=1e-6, show_default=True,
-    help="With which a right verifier fails.",
+    help="Probability that a correct verifier fails.",
 )  # fmt: skip
 
 _TEMPERATURE = 1.0

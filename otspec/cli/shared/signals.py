@@ -16,7 +16,7 @@ class Terminated(SystemExit):
 
 
 @contextmanager
-def ending_in_order() -> Iterator[None]:
+def raise_on_signals() -> Iterator[None]:
     """Raise :class:`Terminated` in the block when the process is asked to end.
 
     Only where a signal would end the process at once, and in the main thread, which hears them. A

@@ -37,7 +37,7 @@ def cut_options(command: Command) -> Command:
         click.option(
             "--order", type=Choice(tuple(ORDERS)), default=next(iter(ORDERS)),
             show_default=True, metavar="ORDER",
-            help=f"Of temperature, top-k, top-p and min-p: {listed(list(ORDERS), 'or')}.",
+            help=f"The order of temperature, top-k, top-p and min-p: {listed(list(ORDERS), 'or')}.",
         ),
     )  # fmt: skip
     return _added(command, decorators)
@@ -187,12 +187,12 @@ def drawn_options(command: Command) -> Callable[..., Any]:
 
     temperature = click.option(
         "--drawn-temperature", type=float,
-        help="At which the logged tokens were drawn. [default: texts of the target as it is "
-        "looked at, drafted blocks at 1]",
+        help="Temperature at which the logged tokens were drawn. [default: that of the target "
+        "for its texts, 1 for drafted blocks]",
     )  # fmt: skip
     side = click.option(
         "--drawn-from", type=Choice(SIDES),
-        help="Whose tokens were logged. [default: by the name of the array]",
+        help="Which model's tokens were logged. [default: by the name of the array]",
     )  # fmt: skip
     changed: Callable[..., Any] = temperature(side(with_drawn))
     return changed

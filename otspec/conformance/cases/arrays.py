@@ -105,6 +105,12 @@ class Form(Frozen):
         """Return random numbers, in the type that they have."""
         return values if self.library == "numpy" else self._tensor(values, str(values.dtype))
 
+    def of_rows(self, values: Array) -> Any:
+        """Return a setting of each row: integers, or numbers in float32 or float64."""
+        if values.dtype.kind in "iu":
+            return self.integers(values)
+        return self.numbers(values.astype("float64" if self.dtype == "float64" else "float32"))
+
     def integers(self, values: Array) -> Any:
         """Return token ids and counts as the verifier's arrays."""
         numbers = values.astype(np.int64)

@@ -17,6 +17,15 @@ from otspec.conformance.cases.arrays import Form, plain
 from otspec.conformance.cases.cases import Case
 from otspec.conformance.cases.drafting import Sample
 from otspec.conformance.cases.kinds import Kind
+from otspec.conformance.cases.warping import (
+    ALLOWED,
+    LOGITS,
+    SETTINGS,
+    allowed_given,
+    logits_given,
+    settings_given,
+    unwarped,
+)
 
 LENGTHS = ("lengths", "mask")
 """What tells rows of fewer drafts."""
@@ -41,7 +50,7 @@ class Verifier(Frozen):
     function: Callable[..., Any]
     form: Form
 
-    names: ClassVar[tuple[str, ...]] = (*ARRAYS, CORRECTIONS)
+    names: ClassVar[tuple[str, ...]] = (*ARRAYS, CORRECTIONS, *LOGITS, *SETTINGS, ALLOWED)
     """What it may ask for."""
     random: ClassVar[tuple[str, ...]] = RANDOMNESS
     """How it may get its randomness."""
@@ -52,8 +61,9 @@ class Verifier(Frozen):
         known = (*self.names, *self.random)
         for name in self.wanted:
             if name not in known:
+                ours = (each for each in self.names if each not in SETTINGS)
                 raise ValueError(
-                    f"verifier takes {name!r}: name its parameters {', '.join(self.names)} and "
+                    f"verifier takes {name!r}: name its parameters {', '.join(ours)} and "
                     f"one of {', '.join(self.random)}, or wrap it in a function that does"
                 )
 
@@ -165,17 +175,41 @@ class Verifier(Frozen):
             # Tokens of any kind, also of probability 0.
             anything = (tokens * 7 + np.arange(len(tokens))[:, None]) % case.vocabulary
             tokens = np.where(sample.there, tokens, anything)
-        return {
-            name: self.form.probabilities(values)
-            if case.named
-            else self.form.spread(case.shares(values), case.symbols)
-            for name, values in rows.items()
-        } | {
-            "drafts": self.form.integers(tokens),
-            "lengths": self.form.integers(sample.lengths),
-            "mask": self.form.flags(sample.there),
-            "parents": kind.parents,
+        return (
+            {
+                name: self.form.probabilities(values)
+                if case.named
+                else self.form.spread(case.shares(values), case.symbols)
+                for name, values in rows.items()
+            }
+            | self._warps(kind, case, sample, rows)
+            | {
+                "drafts": self.form.integers(tokens),
+                "lengths": self.form.integers(sample.lengths),
+                "mask": self.form.flags(sample.there),
+                "parents": kind.parents,
+            }
+        )
+
+    def _warps(
+        self, kind: Kind, case: Case, sample: Sample, rows: Mapping[str, Array]
+    ) -> dict[str, Any]:
+        """Return logits, settings and the mask, if it asks for any."""
+        found = settings_given(case, sample.variants, tuple(self.wanted))
+        made = {
+            name: self.form.of_rows(value) if np.ndim(value) else value
+            for name, value in found.items()
         }
+        if set(LOGITS) & set(self.wanted):
+            plain = kind.arrays(unwarped(case), sample)
+            if case.behind != "same":
+                filled_behind(plain, sample.there, case.behind, after=self.corrects)
+            given = logits_given(case, rows, plain)
+            made |= {name: self.form.probabilities(values) for name, values in given.items()}
+        if ALLOWED in self.wanted:
+            shape = rows["target"].shape
+            made[ALLOWED] = self.form.flags(allowed_given(case, sample.variants, shape))
+        return made
 
 
 def filled_behind(

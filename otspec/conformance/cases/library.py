@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache
 from itertools import chain, islice
+from typing import Any
 
 import numpy as np
 
@@ -21,6 +23,7 @@ from otspec.conformance.cases.cases import (
 )
 from otspec.conformance.cases.drafting import siblings_of
 from otspec.conformance.cases.kinds import Kind
+from otspec.conformance.cases.warping import warped_cases
 
 LOGITS = np.array([2.0, 1.0, 0.0, -1.5])
 """Of the cases of extreme temperatures."""
@@ -117,6 +120,16 @@ def cases_of(kind: Kind, vocabulary: int, uneven: bool) -> list[Case]:
     # Other laws of siblings of symbols are no such laws of tokens.
     dense = [spread(small[0], vocabulary)] if kind.law == "iid" else []
     return [*small, *large, *dense]
+
+
+def settings_cases(kind: Kind, wanted: Sequence[str], uneven: bool) -> list[Case]:
+    """Return the cases of a verifier that warps or masks the models itself."""
+    names = ("all positive", "a drafted token that the target never says")
+    bases: dict[str, Any] = {name: ROWS[name] for name in names}
+    if kind.name != "tokens":
+        bases |= {name: TABLES[name] for name in ("rows that depend on the text",)}
+    made = warped_cases(bases, wanted)
+    return [case for case in made if uneven or not needs_lengths(kind, case)]
 
 
 def small_cases(kind: Kind) -> tuple[Case, ...]:

@@ -6,14 +6,13 @@ from dataclasses import dataclass, replace
 from itertools import cycle
 from typing import Any
 
-import numpy as np
-
 from otspec._base.frozen import Frozen
 from otspec.conformance.cases.adjusting import placed
 from otspec.conformance.cases.arrays import Form, plain
 from otspec.conformance.cases.calling import Verifier
 from otspec.conformance.cases.cases import Case, memoryless, prompted, renamed
 from otspec.conformance.cases.generated import DrawnToken, Texts
+from otspec.conformance.cases.histories import HISTORIES, WithHistory, history_case
 from otspec.conformance.cases.kinds import Kind, Tokens
 from otspec.conformance.cases.library import (
     ROWS,
@@ -23,10 +22,13 @@ from otspec.conformance.cases.library import (
     differing_cases,
     needs_lengths,
     plain_cases,
+    settings_cases,
     text_cases,
 )
+from otspec.conformance.cases.warping import WARPINGS, clear, of_logits
 from otspec.conformance.engines import Engine, TextEngine, TokenEngine, logits_of
 from otspec.conformance.evidence.batches import (
+    BesideRejected,
     KernelBatches,
     SingleRows,
     StepBatches,
@@ -35,17 +37,7 @@ from otspec.conformance.evidence.batches import (
 )
 from otspec.conformance.evidence.dependence import CallPairs, DraftPairs, Pairs, RowPairs, SlotPairs
 from otspec.conformance.evidence.statistics import Statistic
-from otspec.warping import warped
 
-WARPINGS: tuple[dict[str, Any], ...] = (
-    {"temperature": 0.6},
-    {"temperature": 1.5, "top_k": 2},
-    {"top_p": 0.7},
-    {},
-    {"top_k": 3},
-    {"temperature": 2.0, "top_p": 0.8},
-)
-"""Options of warping, of which each case has those that an engine takes."""
 MANY_ROWS = 1 << 16
 """The rows of one call that come before those that are counted: more than 16 bits count."""
 DEPENDENT: tuple[type[Pairs], ...] = (RowPairs, SlotPairs, CallPairs)
@@ -56,10 +48,10 @@ SPECIAL = {
     "vocabulary": "what only many tokens show, such as token ids of 16 bits or sums of few digits",
     "single": "the axis of rows lost in a call of one row",
     "long": "an index of rows or entries that overflows in a long call",
+    "history": "a state of penalties, bad words or a grammar that is not that of the text before "
+    "each draft, because it is that of the block's beginning or counts a token twice",
 }
 """What a verifier does that is wrong on such cases alone."""
-CLEAR = 0.02
-"""How far top-p is from where it would keep another token, and the last kept from the next."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,13 +89,14 @@ class Task(Frozen):
     @property
     def special(self) -> str | None:
         """What only this case has, one of :data:`SPECIAL`; None if it is as small as may be."""
-        there = (self.large, self.batches is SingleRows, self.before > 0)
+        past = isinstance(self.law, WithHistory)
+        there = (self.large, self.batches is SingleRows, self.before > 0, past)
         return next((name for name, has in zip(SPECIAL, there, strict=True) if has), None)
 
     @property
     def costly(self) -> bool:
         """Whether rows cost much: in a large vocabulary, or as calls of one row or of many."""
-        return self.special is not None
+        return self.special not in (None, "history")
 
     def wanted(self, detect: float, coarse: float) -> float:
         """Return the total variation to be found, of what is to be found in general."""
@@ -136,6 +129,7 @@ def kernel_tasks(verifier: Verifier, kind: Kind, vocabulary: int, entries: int) 
         )
     return [
         *_cases(verifier, kind, cases, vocabulary),
+        *_cases(verifier, kind, _settings(verifier, kind), vocabulary),
         *(
             Task(verifier, kind, case, case, StepBatches)
             for case in step_cases(kind, uneven)
@@ -147,8 +141,23 @@ def kernel_tasks(verifier: Verifier, kind: Kind, vocabulary: int, entries: int) 
     ]
 
 
+def beside_tasks(verifier: Verifier, kind: Kind) -> list[Task]:
+    """Return the task of two rows, of which the second keeps nothing, of blocks and of trees."""
+    if kind.name == "tokens" or kind.law != "iid":
+        return []
+    named = [renamed(case, "a row beside") for case in plain_cases(kind, verifier.uneven)]
+    return [Task(verifier, kind, case, case, BesideRejected) for case in named]
+
+
 def _cases(verifier: Verifier, kind: Kind, cases: list[Case], vocabulary: int) -> list[Task]:
     return [Task(verifier, kind, case, case, large=case.vocabulary >= vocabulary) for case in cases]
+
+
+def _settings(verifier: Verifier, kind: Kind) -> list[Case]:
+    """Return the cases of settings and masks, if a verifier takes any and ends with one token."""
+    if verifier.corrects:
+        return []
+    return settings_cases(kind, tuple(verifier.wanted), verifier.uneven)
 
 
 def _shared(kind: Kind, uneven: bool) -> list[Case]:
@@ -210,10 +219,21 @@ def engine_tasks(
         *_long_calls(engine, generated, differing, vocabulary, entries),
         *_cases(engine, generated, cases, vocabulary),
     ]
-    return [
+    warped_tasks = [
         _warped(task, engine, options)
-        for task, options in zip(tasks, cycle(WARPINGS), strict=False)
+        for task, options in zip(tasks, cycle((*WARPINGS, {})), strict=False)
     ]
+    return [*warped_tasks, *_histories(engine, generated)]
+
+
+def _histories(engine: Engine, kind: Kind) -> list[Task]:
+    """Return the tasks of texts whose target depends on all of the text before."""
+    tasks = []
+    for option, value in HISTORIES.items():
+        if option in engine.names and option in engine.wanted:
+            case, law = history_case(option)
+            tasks.append(Task(replace(engine, options={option: value}), kind, case, law))
+    return tasks
 
 
 def _warped(task: Task, engine: Engine, options: dict[str, Any]) -> Task:
@@ -225,28 +245,12 @@ def _warped(task: Task, engine: Engine, options: dict[str, Any]) -> Task:
         if name in engine.wanted
     }
     logits = plain(engine.form.probabilities(logits_of(task.case.target))).astype(float)
-    if not _clear(logits, taken):
+    if not clear(logits, taken):
         taken = {name: value for name, value in taken.items() if name == "temperature"}
     # Of tokens that share a symbol's probability warping leaves other shares.
     if not taken or task.case.sizes.max() > 1:
         return task
     words = ", ".join(f"{name} {value}" for name, value in taken.items())
     name = f"{task.case.name}, {words}"
-    law = replace(task.case, target=_of_logits(logits, taken), name=name)
+    law = replace(task.case, target=of_logits(logits, taken), name=name)
     return replace(task, verifier=replace(engine, options=taken), law=law)
-
-
-def _of_logits(logits: Any, options: dict[str, Any]) -> Any:
-    heat = options.get("temperature", 1.0)
-    return warped(np, logits, heat, options.get("top_k"), options.get("top_p"))
-
-
-def _clear(logits: Any, options: dict[str, Any]) -> bool:
-    """Return whether rounding, and the order of equal tokens, makes no difference."""
-    kept = _of_logits(logits, options) > 0
-    if "top_p" in options:
-        for share in (options["top_p"] - CLEAR, options["top_p"] + CLEAR):
-            if ((_of_logits(logits, options | {"top_p": share}) > 0) != kept).any():
-                return False
-    least = np.where(kept, logits, np.inf).min(axis=-1)
-    return bool((np.where(kept, -np.inf, logits).max(axis=-1) < least - CLEAR).all())

@@ -19,12 +19,13 @@ from otspec.conformance.cases.library import needs_lengths, small_cases
 from otspec.conformance.cases.ruled import Maker, has_joint_law, joint_law
 from otspec.conformance.cases.tasks import SPECIAL, Task
 from otspec.conformance.evidence.acceptance import acceptance_note, accepted, most_accepted
-from otspec.conformance.evidence.batches import KernelBatches, Probed, probed
+from otspec.conformance.evidence.batches import BesideRejected, KernelBatches, Probed, probed
 from otspec.conformance.evidence.dependence import FRESH, Pairs
 from otspec.conformance.evidence.evidence import LARGEST, affordable, requirement_of
 from otspec.conformance.evidence.statistics import Statistic, joint_statistics
-from otspec.conformance.evidence.trial import Tested, tried, untried
+from otspec.conformance.evidence.trial import FaultError, Tested, tried, untried
 from otspec.conformance.exact_check import OutOfTimeError, exactly_tried
+from otspec.conformance.exact_pairs import FOLLOWED, exactly_paired
 from otspec.conformance.faults.explanations import explained
 from otspec.conformance.report.report import Finding, Report, Tried
 
@@ -68,13 +69,15 @@ class Check(Frozen):
         """Try all cases."""
         with seeded(self.seed):
             probe = self._probe()
+            unseen: tuple[str, ...] = ()
             if self.mode == "exact":
-                results = self._followed(progress)
+                results, unseen = self._followed(progress)
             else:
                 alarm = self.false_alarm / len(self.tasks)
                 self._refuse_hidden(alarm)
                 results = self._sampled(alarm, probe, progress)
-        results, dependent = _judged(results)
+        exact = self.mode == "exact"
+        results, dependent = (results, _mended(results)) if exact else _judged(results)
         tasks, trials, found = zip(*results, strict=True)
         findings, causes = explained(tasks, list(zip(trials, found, strict=True)))
         return Report(
@@ -83,7 +86,7 @@ class Check(Frozen):
             findings,
             trials,
             0.0 if self.mode == "exact" else self.false_alarm,
-            (*dependent, *causes, *self._notes(probe), *acceptance_note(trials[0])),
+            (*dependent, *causes, *unseen, *self._notes(probe), *acceptance_note(trials[0])),
             verifier=self.tasks[0].verifier.name,
             unit=self.unit,
             require=self.require,
@@ -109,8 +112,8 @@ class Check(Frozen):
             left += 0 if enough else self.budget * LARGE
         return results
 
-    def _followed(self, progress: Progress) -> list[Result]:
-        """Follow the verifier on all small cases.
+    def _followed(self, progress: Progress) -> tuple[list[Result], tuple[str, ...]]:
+        """Follow the verifier on all small cases; and say in words what was not followed.
 
         Raises
         ------
@@ -125,9 +128,7 @@ class Check(Frozen):
         ):
             tests = self._tests(task, self.false_alarm, 1)
             try:
-                trial, finding = exactly_tried(
-                    task.verifier, task.kind, task.case, tests, self.rounding, deadline
-                )
+                trial, finding = exactly_tried(task, tests, self.rounding, deadline)
             except OutOfTimeError:
                 trial, finding = replace(untried(task.case.name, tests), short=True), None
             except CannotFollowError as error:
@@ -137,7 +138,30 @@ class Check(Frozen):
                 ) from error
             results[task.case.name] = task, trial, finding
             progress(len(results), len(small))
-        return [results[task.case.name] for task in small]
+        found = [results[task.case.name] for task in small]
+        pairs, unseen = self._pairs(deadline)
+        if any(task.batches is BesideRejected and finding for task, _, finding in pairs):
+            # What a row says depends on what another keeps, and not on its random numbers.
+            pairs = [(a, b, off and replace(off, looks_like=())) for a, b, off in pairs]
+        return [*found, *pairs], unseen
+
+    def _pairs(self, deadline: float) -> tuple[list[Result], tuple[str, ...]]:
+        """Follow two rows of a call, and two calls, as far as they can be."""
+        found: list[Result] = []
+        unseen: list[str] = []
+        for task in (task for task in self.tasks if task.batches in (*FOLLOWED, BesideRejected)):
+            tests = self._tests(task, self.false_alarm, 1)
+            follow = exactly_tried if task.batches is BesideRejected else exactly_paired
+            try:
+                found.append((task, *follow(task, tests, self.rounding, deadline)))
+            except OutOfTimeError:
+                found.append((task, replace(untried(task.case.name, tests), short=True), None))
+            # A function of one row can be followed, too.
+            except (CannotFollowError, FaultError, ValueError) as error:
+                unseen.append(
+                    f"whether {task.case.name} depend on each other was not seen: {error}"
+                )
+        return found, tuple(unseen)
 
     def _refuse_hidden(self, alarm: float) -> None:
         """Refuse to detect what rounding hides, whatever the number of samples."""
@@ -248,8 +272,14 @@ def _judged(results: list[Result]) -> tuple[list[Result], tuple[str, ...]]:
     faults = [cause for _, _, finding in pairs if finding for cause in finding.looks_like]
     if not faults:
         return _special(results), ()
-    notes = [f"{fault}. What to do: {FRESH}." for fault in faults]
-    return [*pairs, *others], (*notes, UNJUDGED)
+    return [*pairs, *others], (*_mended(pairs), UNJUDGED)
+
+
+def _mended(results: list[Result]) -> tuple[str, ...]:
+    """Return what to do about texts that depend on each other."""
+    found = [finding for task, _, finding in results if finding and issubclass(task.batches, Pairs)]
+    causes = [cause for finding in found for cause in finding.looks_like]
+    return tuple(f"{cause}. What to do: {FRESH}." for cause in causes)
 
 
 def _special(results: list[Result]) -> list[Result]:

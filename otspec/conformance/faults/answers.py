@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from otspec.conformance.faults.base import known
-from otspec.conformance.faults.machine import TEXT, Machine, Told
+from otspec.conformance.faults.machine import TEXT, Machine, MarkedText
 
 SEVERAL = ("block", "tree")
 LENGTH = "the kept length counts the accepted drafts, and the token comes behind them"
@@ -13,7 +13,7 @@ LENGTH = "the kept length counts the accepted drafts, and the token comes behind
 class TooShort(Machine):
     """The last kept draft is dropped, and the token stands in its place."""
 
-    def answer(self, node: int, token: int) -> Told:
+    def answer(self, node: int, token: int) -> MarkedText:
         return super().answer(node if node == TEXT else self.kind.parents[node], token)
 
 
@@ -21,7 +21,7 @@ class TooShort(Machine):
 class TooLong(Machine):
     """The rejected draft is kept, and the token comes behind it."""
 
-    def answer(self, node: int, token: int) -> Told:
+    def answer(self, node: int, token: int) -> MarkedText:
         below = self.children(node)
         return super().answer(below[0] if below else node, token)
 
@@ -30,7 +30,7 @@ class TooLong(Machine):
 class AllKept(Machine):
     """Drafts behind a rejection are kept."""
 
-    def answer(self, node: int, token: int) -> Told:
+    def answer(self, node: int, token: int) -> MarkedText:
         while below := self.children(node):
             node = below[0]
         return super().answer(node, token)
@@ -41,7 +41,7 @@ class AllKept(Machine):
 class FirstReturned(Machine):
     """Whichever draft is accepted, the first one is returned."""
 
-    def answer(self, node: int, token: int) -> Told:
+    def answer(self, node: int, token: int) -> MarkedText:
         return super().answer(node, token if node == TEXT else self.token(0))
 
 
@@ -50,7 +50,7 @@ class FirstReturned(Machine):
 class LastReturned(Machine):
     """Whichever draft is accepted, the last one is returned."""
 
-    def answer(self, node: int, token: int) -> Told:
+    def answer(self, node: int, token: int) -> MarkedText:
         return super().answer(
             node, token if node == TEXT else self.token(len(self.kind.parents) - 1)
         )
@@ -61,7 +61,7 @@ class LastReturned(Machine):
 class IndexReturned(Machine):
     """The place of the accepted draft among the drafts is returned for its token."""
 
-    def answer(self, node: int, token: int) -> Told:
+    def answer(self, node: int, token: int) -> MarkedText:
         return super().answer(node, token if node == TEXT else min(node, self.n - 1))
 
 
@@ -69,7 +69,7 @@ class IndexReturned(Machine):
 class CorrectionDropped(Machine):
     """Where no draft is accepted the last one is returned."""
 
-    def answer(self, node: int, token: int) -> Told:
+    def answer(self, node: int, token: int) -> MarkedText:
         return super().answer(
             node, self.token(len(self.kind.parents) - 1) if node == TEXT else token
         )
@@ -79,7 +79,7 @@ class CorrectionDropped(Machine):
 class FirstPath(Machine):
     """The last kept node's first sibling is returned in its place."""
 
-    def answer(self, node: int, token: int) -> Told:
+    def answer(self, node: int, token: int) -> MarkedText:
         return super().answer(node if node == TEXT else self.siblings(node)[0], token)
 
 
@@ -89,5 +89,5 @@ class FirstPath(Machine):
 class NextNode(Machine):
     """Nodes are counted from the text in one place and from the first draft in another."""
 
-    def answer(self, node: int, token: int) -> Told:
+    def answer(self, node: int, token: int) -> MarkedText:
         return super().answer(min(node + 1, len(self.kind.parents) - 1), token)

@@ -16,7 +16,7 @@ from otspec.conformance.cases.cases import Case, after_any_symbol
 from otspec.conformance.cases.generated import Texts
 from otspec.conformance.cases.kinds import Kind
 from otspec.conformance.evidence.statistics import add_answer, no_answers
-from otspec.conformance.faults.machine import Machine, Setting, Told
+from otspec.conformance.faults.machine import Machine, MarkedText, Setting
 from otspec.conformance.faults.rules import RightRule
 
 Part = TypeVar("Part", bound=type[Any])
@@ -102,11 +102,11 @@ def _joint_law(machine: Any, rule: RightRule, kind: Kind, case: Case) -> Array:
     return law
 
 
-def _steps(machine: Any, rule: RightRule, kind: Kind, case: Case) -> list[dict[Told, Number]]:
+def _steps(machine: Any, rule: RightRule, kind: Kind, case: Case) -> list[dict[MarkedText, Number]]:
     """Return the law of what one step says, for each pair of models."""
     setting = Setting.of(kind, case)
 
-    def law(variant: int) -> dict[Told, Number]:
+    def law(variant: int) -> dict[MarkedText, Number]:
         return law_of(
             lambda chance: rule.run(machine(setting, variant, chance)), least=LEAST, most=MOST_WAYS
         )

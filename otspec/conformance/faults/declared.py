@@ -30,7 +30,7 @@ class DraftTemperature(Machine):
     """Drafts are drawn at one temperature, and the probabilities are those of another."""
 
     def draft(self, node: int) -> Row:
-        return at_temperature(super().draft(node), 1.5)
+        return self.before("draft", node, at_temperature(super().draft(node), 1.5))
 
 
 @known("draft sampled sharper than declared", SAME)
@@ -151,6 +151,8 @@ class DraftOfSibling(Machine):
 class WithOtherRow(Machine):
     """A row of a batch with another row of it."""
 
+    other_rows = True
+
     def __init__(
         self, setting: Setting, variant: int, chance: Branch, drafts: Sequence[int] = ()
     ) -> None:
@@ -204,7 +206,7 @@ class TargetTemperature(Machine):
     """The target's rows are those of another temperature than was asked for."""
 
     def target(self, node: int) -> Row:
-        return at_temperature(super().target(node), 1.5)
+        return self.before("target", node, at_temperature(super().target(node), 1.5))
 
 
 @known("target warped twice", "warp the target's logits once")
@@ -212,7 +214,7 @@ class TargetSharper(Machine):
     """A temperature below 1 is applied to the target twice."""
 
     def target(self, node: int) -> Row:
-        return at_temperature(super().target(node), 0.6)
+        return self.before("twice", node, at_temperature(super().target(node), 0.6))
 
 
 @known(
@@ -231,6 +233,8 @@ class TargetUnmasked(Machine):
 
     def target(self, node: int) -> Row:
         row = super().target(node)
+        if self.setting.raw:
+            return self.before("unmasked", node, row)
         free = [x for x, mass in enumerate(row) if mass == 0]
         share = 0.2 / len(free) if free else 0.0
         return [mass * 0.8 if mass and free else mass or share for mass in row]

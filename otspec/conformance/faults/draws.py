@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from otspec.conformance.faults.base import known
 from otspec.conformance.faults.declared import at_temperature
-from otspec.conformance.faults.machine import TEXT, Machine, Row, Told, normalised
+from otspec.conformance.faults.machine import TEXT, Machine, MarkedText, Row, normalised
 
 SEVERAL = ("block", "tree")
 RESIDUAL = "draw what follows a rejection from the residual of the place of the rejection"
@@ -116,7 +116,7 @@ class BonusOverwrites(Machine):
         self._whole = node != TEXT
         return super().bonus(node)
 
-    def answer(self, node: int, token: int) -> Told:
+    def answer(self, node: int, token: int) -> MarkedText:
         return super().answer(self.kind.parents[node] if self._whole else node, token)
 
 
@@ -150,7 +150,7 @@ class BonusUnwarped(Machine):
     """After a whole path is kept the token is drawn at temperature 1."""
 
     def bonus(self, node: int) -> int:
-        return self.draw(at_temperature(self.target(node), 1.5))
+        return self.draw(self.before("target", node, at_temperature(self.target(node), 1.5)))
 
 
 @known("bonus token from a residual", BONUS, SEVERAL)

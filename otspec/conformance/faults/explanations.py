@@ -11,7 +11,8 @@ from otspec.chance import CannotFollowError
 from otspec.conformance.cases.generated import DrawnToken, Texts
 from otspec.conformance.cases.kinds import Kind
 from otspec.conformance.cases.tasks import Task
-from otspec.conformance.evidence.batches import KernelBatches
+from otspec.conformance.cases.warping import Warped, neutral
+from otspec.conformance.evidence.batches import BesideRejected, KernelBatches
 from otspec.conformance.faults.base import FAULTS, Fault, faults_of, joint_law
 from otspec.conformance.faults.rules import RightRule, rules_of
 from otspec.conformance.faults.seen import Seen
@@ -42,8 +43,17 @@ class Candidate:
     misfits: int = 0
 
 
-def explanations(kind: Kind, seen: Iterable[Seen], *, pipeline: bool = False) -> list[str]:
+def explanations(
+    kind: Kind, seen: Iterable[Seen], *, pipeline: bool = False, beside: bool = False
+) -> list[str]:
     """Return the known faults that explain what was seen on all cases together.
+
+    Parameters
+    ----------
+    pipeline : bool
+        Whether the verifier drafts, so that faults of drafting may be its own.
+    beside : bool
+        Whether it is right where there is one row, so that the fault shows beside another only.
 
     Returns
     -------
@@ -56,7 +66,11 @@ def explanations(kind: Kind, seen: Iterable[Seen], *, pipeline: bool = False) ->
     if not (order and order[0].off):
         return []
     step = kind.step if isinstance(kind, Texts) else kind
-    faults = [fault for fault in faults_of(step.name) if pipeline or not fault.pipeline]
+    faults = [
+        fault
+        for fault in faults_of(step.name)
+        if (pipeline or not fault.pipeline) and (fault.machine.other_rows or not beside)
+    ]
     left = [Candidate(fault, rule) for rule in rules_of(step) for fault in faults]
     marked = any(each.counts[1:].any() for each in order)
     for each in order:
@@ -121,14 +135,22 @@ def explained(
     results : sequence
         What was tried in each of the tasks, and what was found.
     """
-    seen = [
-        Seen(task.case, tried.counts, tried.needs, found is not None and bool(found.observed))
-        for task, (tried, found) in zip(tasks, results, strict=True)
-        if task.batches is KernelBatches and task.law is task.case and not task.costly
-    ]
+
+    def seen_in(batches: type[KernelBatches]) -> list[Seen]:
+        return [
+            Seen(task.case, tried.counts, tried.needs, found is not None and bool(found.observed))
+            for task, (tried, found) in zip(tasks, results, strict=True)
+            if task.batches is batches and task.law is task.case and not task.costly
+        ]
+
+    seen, pairs = seen_in(KernelBatches), seen_in(BesideRejected)
+    beside = bool(pairs) and not any(each.off for each in seen)
+    if any(isinstance(each.case, Warped) for each in seen):
+        # A verifier that warps does so on all cases, on the others by nothing.
+        seen = [replace(each, case=neutral(each.case)) for each in seen]
     kind = tasks[0].kind
     drafts = isinstance(kind, (DrawnToken, Texts))
-    names = explanations(kind, seen, pipeline=drafts)
+    names = explanations(kind, pairs if beside else seen, pipeline=drafts, beside=beside)
     findings = [
         replace(found, looks_like=found.looks_like or tuple(names)) if found.observed else found
         for _, found in results

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from otspec._base.parents import children_of
+from otspec._base.parents import children_of, depths_of
 from otspec.chance import Branch, Chance
 from otspec.conformance.cases.cases import Case
 from otspec.conformance.cases.drafting import patterns, siblings_of
@@ -17,11 +17,13 @@ from otspec.conformance.cases.kinds import Kind
 from otspec.drafts import LAWS
 
 Row = Sequence[float]
+SELDOM = 1e-4
+"""A rejection of less probability is in no batch."""
 TEXT = -1
 """Stands in the place of a node for the text before the drafts."""
 
 
-class Told(NamedTuple):
+class MarkedText(NamedTuple):
     """What a verifier says: the mark, and the symbols up to its token, n for none of them."""
 
     mark: int
@@ -36,17 +38,32 @@ class Setting:
     draft: list[list[list[float]]]  # as those of Case
     target: list[list[list[float]]]
     sets: list[tuple[bool, ...]]  # which nodes may be there, each equally often
+    # Rows before warping, by name: see Warped
+    raw: dict[str, list[list[list[float]]]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, kind: Kind, case: Case) -> Setting:
         """Return the setting of a case."""
         sets = patterns(kind.parents) if case.uneven else [(True,) * len(kind.parents)]
-        return cls(kind, case.draft.tolist(), case.target.tolist(), sets)
+        raw = {name: rows.tolist() for name, rows in getattr(case, "raw", {}).items()}
+        return cls(kind, case.draft.tolist(), case.target.tolist(), sets, raw)
 
     @cached_property
     def below(self) -> dict[int, tuple[int, ...]]:
         """The children of each node, and of the text."""
         return dict(enumerate(map(tuple, children_of(self.kind.parents)), start=TEXT))
+
+    @cached_property
+    def fewest(self) -> int:
+        """The fewest tokens that a row of a large batch keeps: up to the first that may not be."""
+        after = {(variant, 0) for variant in range(len(self.target))}
+        for depth in range(max(depths_of(self.kind.parents), default=0)):
+            rows = [(self.draft[v][text], self.target[v][text]) for v, text in after]
+            if any(p - q > SELDOM for pair in rows for p, q in zip(*pair, strict=True)):
+                return depth
+            drawn = ((v, enumerate(self.draft[v][text], start=1)) for v, text in after)
+            after = {(v, x) for v, row in drawn for x, p in row if p > 0}
+        return len(self.kind.parents)
 
 
 class Machine(Chance):
@@ -61,6 +78,9 @@ class Machine(Chance):
     variant : int
         The pair of models of this row of the batch.
     """
+
+    other_rows: ClassVar[bool] = False
+    """Whether it shows only where there are other rows in the batch."""
 
     def __init__(
         self, setting: Setting, variant: int, chance: Branch, drafts: Sequence[int] = ()
@@ -159,6 +179,11 @@ class Machine(Chance):
             found = [child for child in found if child in self.setting.below[node][:count]]
         return found
 
+    def before(self, name: str, node: int, otherwise: Row) -> Row:
+        """Return a row before warping, where a case has any."""
+        rows = self.setting.raw.get(name)
+        return otherwise if rows is None else rows[self.variant][self.context(node)]
+
     # Its chance, and its formulas.
 
     def choose(self, masses: Any) -> int:
@@ -231,7 +256,7 @@ class Machine(Chance):
         """Draw the token after a node without children."""
         return self.draw(self.target(node))
 
-    def told(self, found: Any) -> Told:
+    def marked(self, found: Any) -> MarkedText:
         """Return what the verifier says where its program found a node, and weights after it."""
         node, weights = found if isinstance(found, tuple) else (found, None)
         whole = weights is None or not self.children(node)
@@ -242,12 +267,12 @@ class Machine(Chance):
         """Return the nodes from the text to a node."""
         return () if node == TEXT else (*self.path(self.kind.parents[node]), node)
 
-    def answer(self, node: int, token: int) -> Told:
+    def answer(self, node: int, token: int) -> MarkedText:
         """Return what the verifier says: the last kept node, and the token."""
         if self.kind.name == "tokens":
             same = [child for child in range(node) if self.token(child) == self.token(node)]
-            return Told(min([node, *same]) + 1, (token,))
-        return Told(node + 1, (*map(self.token, self.path(node)), token))
+            return MarkedText(min([node, *same]) + 1, (token,))
+        return MarkedText(node + 1, (*map(self.token, self.path(node)), token))
 
 
 def normalised(weights: Row, fallback: Row) -> Row:

@@ -14,7 +14,7 @@ from otspec.blocks import BlockVerification, TokenVerification, TraversalVerify
 from otspec.blocks.trees.verifiers.draft_selection import selected_by_depth
 from otspec.chance import Chance
 from otspec.conformance.cases.kinds import Kind
-from otspec.conformance.faults.machine import TEXT, Machine, Row, Told
+from otspec.conformance.faults.machine import TEXT, Machine, MarkedText, Row
 from otspec.rules import (
     KSequential,
     PairRule,
@@ -115,7 +115,7 @@ class RightRule:
     name: str
     kind: str  # what it takes, by the name of the kind
     # Takes a Machine, and returns what it says
-    run: Callable[[Machine], Told]
+    run: Callable[[Machine], MarkedText]
     law: str | None  # what siblings have to be drawn from; None where there are none
     batch: str  # its function in :mod:`otspec.batch`
 
@@ -174,20 +174,20 @@ def _made(
     return rule(np.array(draft), np.array(target), k, normalize=True)
 
 
-def selection(select: Select) -> Callable[[Machine], Told]:
+def selection(select: Select) -> Callable[[Machine], MarkedText]:
     """Return the rule that verifies drafts of one token."""
 
-    def run(machine: Machine) -> Told:
+    def run(machine: Machine) -> MarkedText:
         child, token = select(machine, TEXT)
         return machine.answer(TEXT if child is None else child, token)
 
     return run
 
 
-def by_depth(select: Select) -> Callable[[Machine], Told]:
+def by_depth(select: Select) -> Callable[[Machine], MarkedText]:
     """Return the rule that goes down a tree, and on from a child that happens to be drawn."""
 
-    def run(machine: Machine) -> Told:
+    def run(machine: Machine) -> MarkedText:
         def selected(node: int, tokens: Sequence[int]) -> Any:
             _, token = select(machine, node)
             return tokens.index(token) if token in tokens else (token,)
@@ -196,14 +196,14 @@ def by_depth(select: Select) -> Callable[[Machine], Told]:
         if isinstance(found, tuple):
             node, (token,) = found
             return machine.answer(node, token)
-        return machine.told(found)
+        return machine.marked(found)
 
     return run
 
 
-def whole(rule: type[Any]) -> Callable[[Machine], Told]:
+def whole(rule: type[Any]) -> Callable[[Machine], MarkedText]:
     """Return the rule that a program for blocks or trees is."""
-    return lambda machine: machine.told(rule.verify(machine, machine, machine))
+    return lambda machine: machine.marked(rule.verify(machine, machine, machine))
 
 
 _IN_TURN, _K_SEQ = by_program(RecursiveRejection), by_program(KSequential)

@@ -38,7 +38,7 @@ def document_of(report: Report) -> dict[str, Any]:
         "settings": dict(report.settings),
         "outcome": report.outcome,
         "passed": report.passed,
-        "verdict": standing_of(report),
+        "verdict": verdict_of(report),
         "detectable": report.detectable,
         "required": report.require,
         "missed": MISS,
@@ -55,7 +55,7 @@ def _needed(report: Report) -> dict[str, float | None]:
     return {"budget": report.budget_needed, "seconds": _finite(report.seconds_needed)}
 
 
-def standing_of(report: Report) -> str:
+def verdict_of(report: Report) -> str:
     """Return in one sentence whether a verifier is right, and how sure that is."""
     alarm = "a right verifier never fails"
     if report.false_alarm:

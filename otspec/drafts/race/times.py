@@ -15,7 +15,7 @@ from otspec._base.arithmetic import Array, IntArray
 _MOST_COUNTS = 1 << 28
 """Most numbers that a quadrature holds (2 GB)."""
 _BLOCK = 16
-_STEP, _EARLY, _LATE = 34, 37, 60
+STEP, EARLY, LATE = 34, 37, 60
 """Errors, as negative logarithms."""
 
 
@@ -81,11 +81,11 @@ def _nodes(rates: Array, outside: Array, ks: IntArray, slow: float) -> tuple[Arr
     """
     most = int(ks.max())
     angles = np.linspace(0.01, 1.56, 311)
-    per_unit = float(((_STEP - most * np.log(np.cos(angles))) / angles).min()) / (2 * math.pi)
-    starts = np.array([(math.lgamma(k + 1) - _EARLY) / k for k in ks]) - math.log(outside[0])
+    per_unit = float(((STEP - most * np.log(np.cos(angles))) / angles).min()) / (2 * math.pi)
+    starts = np.array([(math.lgamma(k + 1) - EARLY) / k for k in ks]) - math.log(outside[0])
     start = float(starts.min())
     # k tokens have arrived, or one of them is still to come and e^{−ct} as small.
-    stop = math.log(sure_mean(most, _LATE) + math.log(most)) - math.log(slow)
+    stop = math.log(sure_mean(most, LATE) + math.log(most)) - math.log(slow)
     nodes = math.ceil(max(stop - start, 0) * per_unit) + 2
     if 2 * nodes * most > _MOST_COUNTS:
         raise ValueError(
@@ -104,11 +104,11 @@ def _first_late(rates: Array, outside: Array, times: Array, k: int) -> int:
     while early < late:
         middle = (early + late) // 2
         # Up to some token e^{−ct} is negligible; from there on k tokens have to have arrived.
-        first = np.searchsorted(inside, -sure_mean(k, _EARLY) / times[middle])
+        first = np.searchsorted(inside, -sure_mean(k, EARLY) / times[middle])
         # 1 − e^{−x} ≥ (1 − 1/e) min(x, 1).
         expected = np.minimum(rates[:first], 1 / times[middle]).sum() * times[middle]
         expected *= 1 - 1 / math.e
-        if first == len(rates) or expected >= sure_mean(k, _LATE):
+        if first == len(rates) or expected >= sure_mean(k, LATE):
             late = middle
         else:
             early = middle + 1

@@ -30,7 +30,7 @@ ROUNDING = 8 * float(np.finfo(float).eps)
 """Float values that differ by less are alike."""
 
 
-class Point(NamedTuple):
+class _Point(NamedTuple):
     """A value of σ, a number that C(σ) is not below, and the δ that shows it."""
 
     sigma: Number
@@ -38,16 +38,16 @@ class Point(NamedTuple):
     delta: Number
 
 
-class Interval(NamedTuple):
+class _Interval(NamedTuple):
     """The least of σ²/4 and the chord of C between two points, and where that is."""
 
     lowest: Number
     sigma: Number
-    left: Point
-    right: Point
+    left: _Point
+    right: _Point
 
     @classmethod
-    def between(cls, left: Point, right: Point) -> Interval:
+    def between(cls, left: _Point, right: _Point) -> _Interval:
         """Return the interval of two points."""
         slope = (right.value - left.value) / (right.sigma - left.sigma)
         sigma = min(max(-2 * slope, left.sigma), right.sigma)
@@ -61,7 +61,15 @@ def best_halfplane(first: Distribution, second: Distribution, target: Distributi
     ``first``, ``second``, ``target``, shape (n,): float or exact. Result: ascending token ids. In
     exact arithmetic a minimiser; in floats its value is within rounding of the minimum.
     """
-    return np.flatnonzero(HalfplaneSearch(first, second, target).members)
+    return np.flatnonzero(_Search(first, second, target).members)
+
+
+def proved_by_prices(
+    first: Distribution, second: Distribution, target: Distribution
+) -> Number | None:
+    """Return what prices prove that q(A) − p₁(A) p₂(A) is not below; None where ties need more."""
+    search = _Search(first, second, target)
+    return bound_by_prices(first, second, target, search.prices) if search.proved else None
 
 
 def bound_by_prices(
@@ -75,11 +83,11 @@ def bound_by_prices(
     for one, other in prices:
         worth = positive_part(one * first + other * second - target).sum()
         delta = other - one
-        points.append(Point(one + other, -(delta * delta) / 4 - worth, delta))
-    return min(Interval.between(*pair).lowest for pair in pairwise(points))
+        points.append(_Point(one + other, -(delta * delta) / 4 - worth, delta))
+    return min(_Interval.between(*pair).lowest for pair in pairwise(points))
 
 
-class HalfplaneSearch:
+class _Search:
     """The search over σ for the token set that minimises q(A) − p₁(A) p₂(A).
 
     Parameters
@@ -96,9 +104,9 @@ class HalfplaneSearch:
         """The best set, shape (n,)."""
         self.least: Number = zero
         """Its value."""
-        ends = Point(zero, zero, zero), self._point(zero + 2)
+        ends = _Point(zero, zero, zero), self._point(zero + 2)
         self.points = list(ends)
-        self._open = [Interval.between(*ends)]
+        self._open = [_Interval.between(*ends)]
         self._divide()
         self.lines = self._lines()
         """The tokens whose lines cross what is left."""
@@ -124,16 +132,16 @@ class HalfplaneSearch:
                 middle = self._point(_short(sigma, left.sigma, right.sigma))
                 self.points.append(middle)
                 for part in ((left, middle), (middle, right)):
-                    heappush(self._open, Interval.between(*part))
+                    heappush(self._open, _Interval.between(*part))
 
-    def _point(self, sigma: Number) -> Point:
+    def _point(self, sigma: Number) -> _Point:
         """Return C(σ), and note the token sets that attain it."""
         reach = sigma * self._sum - 2 * self._target
         members, delta = self._balance(reach, reach)
         for each in members:
             self._note(each)
         margins = reach - delta * self._difference
-        return Point(sigma, -(delta * delta) / 4 - positive_part(margins).sum() / 2, delta)
+        return _Point(sigma, -(delta * delta) / 4 - positive_part(margins).sum() / 2, delta)
 
     def _balance(self, leaving: Array, entering: Array) -> tuple[list[Array], Number]:
         """Return the sets beside the δ that is p₁ − p₂ of the set there, and this δ.

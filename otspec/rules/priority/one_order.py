@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import combinations
-from typing import NamedTuple
 
 import numpy as np
 
@@ -21,13 +20,8 @@ from otspec.drafts import DraftLaw
 
 Groups = tuple[tuple[int, ...], ...]
 """Groups of tokens, the first to be looked at first."""
-
-
-class Grouping(NamedTuple):
-    """Groups, and how likely they are."""
-
-    weight: Number
-    groups: Groups
+Grouping = tuple[Number, Groups]
+"""How likely some groups are, and the groups."""
 
 
 def groupings(law: DraftLaw, selection: Distribution) -> list[Grouping]:
@@ -43,9 +37,9 @@ def groupings(law: DraftLaw, selection: Distribution) -> list[Grouping]:
     while True:
         given = law_of_groups(law, groups)
         if (given == wanted).all():
-            return [*found, Grouping(left, groups)]
+            return [*found, (left, groups)]
         length, groups_after = min(_ways_out(law, groups, given, wanted))
-        found.append(Grouping(left * (1 - 1 / length), groups))
+        found.append((left * (1 - 1 / length), groups))
         wanted, left, groups = given + length * (wanted - given), left / length, groups_after
 
 

@@ -51,15 +51,16 @@ def panels(rho: Array, target: Array, first: int) -> list[Panel]:
             found.append(Panel(start, end, 1))
             continue
         if len(rho) - first <= _FEW:
-            found += [Panel(i, i + 1, 1) for i in range(start, end)]
+            found += _runs(rho, start, end)
             continue
         inside, spread = mass[end] - mass[start], width / max(1.0, low)
         # The terms of fourth order that the expansion leaves out.
-        first, second = inside * spread, (squares[end] - squares[start]) * spread**2
-        if inside * (first**4 / 24 + first**2 * second / 4 + second**2) > _TOLERANCE:
+        one, two = inside * spread, (squares[end] - squares[start]) * spread**2
+        if inside * (one**4 / 24 + one**2 * two / 4 + two**2) > _TOLERANCE:
             # The heaviest token gets a node of its own: its kink is then between panels.
-            middle = start + int(np.argmax(target[start:end]))
-            parts = ((middle + 1, end), (middle, middle + 1), (start, middle))
+            heaviest = rho[start + int(np.argmax(target[start:end]))]
+            left, right = (start + np.flatnonzero(rho[start:end] == heaviest)[[0, -1]]).tolist()
+            parts = ((right + 1, end), (left, right + 1), (start, left))
             waiting += [part for part in parts if part[0] < part[1]]
             continue
         # Chebyshev interpolation with m nodes is off by about (width/4ρ)^m.
@@ -68,37 +69,75 @@ def panels(rho: Array, target: Array, first: int) -> list[Panel]:
         )
         nodes = min(max(nodes, 1), _MOST_NODES)
         if end - start <= nodes:
-            found += [Panel(i, i + 1, 1) for i in range(start, end)]
+            found += _runs(rho, start, end)
         else:
             found.append(Panel(start, end, nodes))
     return found
 
 
-def expansions(tokens: Sorted, rho: Array, panels: list[Panel]) -> Array:
-    """Expand the product over the tokens inside each panel to third order: (tokens, 7).
+def _runs(rho: Array, start: int, end: int) -> list[Panel]:
+    """Return a panel for each value of ρ."""
+    cuts = [start, *(np.flatnonzero(np.diff(rho[start:end])) + 1 + start).tolist(), end]
+    return [Panel(left, right, 1) for left, right in pairwise(cuts)]
 
-    With S_m = Σ (p(z) − ρ q(z))^m over the tokens z of its panel before y, row y is what
-    ``terms`` of a node are multiplied by.
+
+class Expansion:
+    """The product over the tokens inside each panel, to third order.
+
+    With S_m = Σ (p(z) − ρ q(z))^m over the tokens z of its panel before y, row y of ``terms``,
+    (tokens, 7), is what :func:`~otspec.rules.shared_noise.gumbel_counts.integrals` of a node are
+    multiplied by.
     """
-    start, end = panels[0].start, panels[-1].end
-    draft, target, rho = tokens.draft[start:end], tokens.target[start:end], rho[start:end]
-    firsts = np.array([panel.start - start for panel in panels])
-    sizes = np.diff(firsts, append=end - start)
-    drafts, targets = power_rows(draft, 3), power_rows(target, 3)
-    sums = []
-    for m in (1, 2, 3):
-        # Σ_j C(m, j) (−ρ)^j Σ p^{m−j} q^j, by Horner.
-        total = np.zeros_like(rho)
+
+    def __init__(self, tokens: Sorted, rho: Array, panels: list[Panel]) -> None:
+        start, end = panels[0].start, panels[-1].end
+        self._rho = rho[start:end]
+        self._drafts = power_rows(tokens.draft[start:end], 3)
+        self._targets = power_rows(tokens.target[start:end], 3)
+        sizes = [panel.end - panel.start for panel in panels]
+        self._firsts = np.repeat([panel.start - start for panel in panels], sizes)
+        self._ends = np.repeat([panel.end - start for panel in panels], sizes)
+        # Tokens of equal ρ do not come before each other.
+        new = np.append(True, np.diff(self._rho) != 0)
+        starts = np.append(np.flatnonzero(new), end - start)
+        self._run = starts[np.cumsum(new) - 1], starts[np.cumsum(new)]
+        self._sums = s1, s2, s3 = [np.maximum(self._sum(m), 0) for m in (1, 2, 3)]
+        self.terms = np.stack([
+            np.ones_like(s1), s1, (s1**2 - s2) / 2, -s2 / 2,
+            s1 * s1 * s1 / 6 - s1 * s2 / 2 + s3 / 3, (s3 - s1 * s2) / 2, s3 / 6,
+        ], axis=1)  # fmt: skip
+
+    def _sum(self, m: int) -> Array:
+        """Return S_m = Σ_j C(m, j) (−ρ)^j Σ p^{m−j} q^j, by Horner."""
+        total = np.zeros_like(self._rho)
         for j in range(m, -1, -1):
-            below = prefix_sums(drafts[m - j] * targets[j])
-            inside = below[:-1] - np.repeat(below[firsts], sizes)
-            total = math.comb(m, j) * inside - rho * total
-        sums.append(np.maximum(total, 0))
-    s1, s2, s3 = sums
-    return np.stack([
-        np.ones_like(s1), s1, (s1**2 - s2) / 2, -s2 / 2,
-        s1 * s1 * s1 / 6 - s1 * s2 / 2 + s3 / 3, (s3 - s1 * s2) / 2, s3 / 6,
-    ], axis=1)  # fmt: skip
+            below = prefix_sums(self._drafts[m - j] * self._targets[j])
+            inside = below[self._run[0]] - below[self._firsts]
+            total = math.comb(m, j) * inside - self._rho * total
+        return total
+
+    def slopes(self, factors: Array) -> Array:
+        """Return the derivative of Σ factors · terms by each logit: (tokens, 7) -> (tokens,).
+
+        The sum for y changes with log p(z) as the token's own p(z) in it, and with log p(y)
+        inversely with that of all others, as only p(z)/p(y) matters.
+        """
+        s1, s2, _ = self._sums
+        _, f1, f2, f3, f4, f5, f6 = factors.T
+        by_sum = (
+            f1 + s1 * f2 + (s1**2 - s2) / 2 * f4 - s2 / 2 * f5,
+            -(f2 + f3) / 2 - s1 / 2 * (f4 + f5),
+            f4 / 3 + f5 / 2 + f6 / 6,
+        )
+        found = np.zeros_like(s1)
+        for m, slope in enumerate(by_sum, start=1):
+            for j in range(m):
+                part = (m - j) * math.comb(m, j) * (-self._rho) ** j * slope
+                own = self._drafts[m - j] * self._targets[j]
+                after, before = prefix_sums(part), prefix_sums(own)
+                found += own * (after[self._ends] - after[self._run[1]])
+                found -= part * (before[self._run[0]] - before[self._firsts])
+        return found
 
 
 def power_rows(masses: Array, most: int) -> list[Array]:

@@ -24,13 +24,15 @@ by ρ alone, so that few values of ρ serve all tokens:
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cached_property
 
 import numpy as np
 
 from otspec._base.arithmetic import Array, IntArray, prefix_sums
 from otspec.ratios import Pair
 from otspec.rules.shared_noise.gumbel_counts import integrals
-from otspec.rules.shared_noise.gumbel_panels import Sorted, chebyshev, expansions, lagrange, panels
+from otspec.rules.shared_noise.gumbel_panels import Expansion, Sorted, chebyshev, lagrange, panels
+from otspec.rules.shared_noise.gumbel_slopes import NodeSlopes
 
 _LEAST_RATIO, _MOST_RATIO = 1e-280, 1e100
 """Of draft over target: above, a token that is the output is drafted first but for 1e-100."""
@@ -74,6 +76,18 @@ class GumbelRace:
             found[before:, self._order[places]] += race.chances()
         return np.clip(found, 0, 1)
 
+    def slopes(self) -> tuple[float, Array]:
+        """Return the acceptance of ``most`` drafts, and its derivative by each logit of the draft.
+
+        Tokens of equal ratio do not come before each other, which is one of the subgradients.
+        """
+        found, slopes = 0.0, np.zeros(len(self._order))
+        for race, _, places in self._races:
+            accepted, parts = race.slopes()
+            found += accepted
+            slopes[self._order[places]] += parts
+        return min(max(found, 0.0), 1.0), slopes
+
 
 def _races(tokens: Sorted, most: int) -> Iterator[tuple[_Race, int, IntArray]]:
     """Yield races for parts of the outputs, each with how many drafts come before it, and places.
@@ -107,47 +121,70 @@ class _Race:
         self._rho[outputs] = np.minimum(rho, _MOST_RATIO)
         end = outputs.stop
         self._panels = panels(self._rho[:end], tokens.target[:end], outputs.start)
+        rho = self._rho
+        each = [chebyshev(rho[end - 1], rho[start], count) for start, end, count in self._panels]
+        self._nodes = np.concatenate([np.empty(0), *each])
+        self._starts = np.repeat(
+            [panel.start for panel in self._panels], [len(points) for points in each]
+        )
 
     def acceptances(self) -> Array:
         """Return the acceptance for each number of drafts, (most,)."""
-        found = np.zeros(self._most)
-        for inside, weights, expansion, terms in self._parts():
-            shares = (weights * self._tokens.target[inside, None]).T @ expansion
-            found += np.tensordot(shares, terms, 2)
-        return found
+        if not self._panels:
+            return np.zeros(self._most)
+        terms = integrals(self._tokens, self._nodes, self._starts, self._most)
+        return np.tensordot(self._shares, terms, 2)
 
     def chances(self) -> Array:
         """Return the same token by token, given that it is the output: (most, tokens)."""
         found = np.zeros((self._most, len(self._rho)))
-        for inside, weights, expansion, terms in self._parts():
-            for weight, node in zip(weights.T, terms, strict=True):
-                found[:, inside] += weight * (node.T @ expansion.T)
+        if self._panels:
+            terms = integrals(self._tokens, self._nodes, self._starts, self._most)
+            for inside, nodes, weights, rows in self._served:
+                for weight, node in zip(weights.T, terms[nodes], strict=True):
+                    found[:, inside] += weight * (node.T @ rows.T)
         return found
 
-    def _parts(self) -> Iterator[tuple[slice, Array, Array, Array]]:
-        """Yield for each panel its places, and what the chances there are sums of products of.
-
-        Yields
-        ------
-        slice
-            Of b places.
-        weights : ndarray, shape (b, nodes)
-            Lagrange polynomials.
-        expansion : ndarray, shape (b, 7)
-            Of the tokens inside the panel, in their power sums.
-        terms : ndarray, shape (nodes, 7, most)
-            What each of these terms is multiplied by.
-        """
+    def slopes(self) -> tuple[float, Array]:
+        """Return the acceptance of ``most`` drafts, and its derivative by each logit."""
+        slopes = np.zeros(len(self._rho))
         if not self._panels:
-            return
-        rho = self._rho
-        nodes = [chebyshev(rho[end - 1], rho[start], count) for start, end, count in self._panels]
-        starts = np.repeat([panel.start for panel in self._panels], [len(each) for each in nodes])
-        of_nodes = integrals(self._tokens, np.concatenate(nodes), starts, self._most)
-        expansion = expansions(self._tokens, rho, self._panels)
-        place, first = 0, self._panels[0].start
-        for (start, end, _), points in zip(self._panels, nodes, strict=True):
-            own = of_nodes[place : place + len(points)]
-            place += len(points)
-            inside = expansion[start - first : end - first]
-            yield slice(start, end), lagrange(points, rho[start:end]), inside, own
+            return 0.0, slopes
+        found = NodeSlopes(self._tokens, self._nodes, self._starts, self._most, self._shares)
+        terms, lifted = found.terms()[..., -1]
+        slopes[: self._starts[-1]] = found.by_token()
+        factors = np.zeros((len(self._rho), 7))
+        for inside, nodes, weights, rows in self._served:
+            wanted = self._tokens.target[inside, None]
+            factors[inside] = wanted * (weights @ terms[nodes])
+            slopes[inside] -= (wanted * (weights @ lifted[nodes]) * rows).sum(axis=1)
+        first, end = self._panels[0].start, self._panels[-1].end
+        slopes[first:end] += self._expansion.slopes(factors[first:end])
+        return float((self._shares * terms).sum()), slopes
+
+    @cached_property
+    def _expansion(self) -> Expansion:
+        return Expansion(self._tokens, self._rho, self._panels)
+
+    @cached_property
+    def _served(self) -> list[tuple[slice, slice, Array, Array]]:
+        """The places of each panel, its nodes, Lagrange polynomials and the expansion.
+
+        The polynomials are (places, nodes), and the expansion (places, 7).
+        """
+        found, place, first = [], 0, self._panels[0].start
+        for start, end, _ in self._panels:
+            nodes = slice(place, int(np.searchsorted(self._starts, start, side="right")))
+            weights = lagrange(self._nodes[nodes], self._rho[start:end])
+            rows = self._expansion.terms[start - first : end - first]
+            found.append((slice(start, end), nodes, weights, rows))
+            place = nodes.stop
+        return found
+
+    @cached_property
+    def _shares(self) -> Array:
+        """What the terms of each node are multiplied by in the acceptance, (nodes, 7)."""
+        target = self._tokens.target
+        return np.concatenate(
+            [(w * target[inside, None]).T @ rows for inside, _, w, rows in self._served]
+        )

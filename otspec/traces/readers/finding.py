@@ -10,7 +10,7 @@ import numpy as np
 
 from otspec.files import StoredArray, named_errors, trace_formats
 from otspec.files.base import format_of
-from otspec.traces.printable import legible
+from otspec.traces.printable import printable
 from otspec.traces.readers.logged_numbers import DRAFTED, KINDS, SIDES
 from otspec.traces.readers.source import Source
 
@@ -106,7 +106,7 @@ def _of_keys(
             f"{text}: the names {keys[0]} and {keys[1]} do not say what the numbers are: add "
             f"{_SAY_KIND} (in Python kind=), or name the arrays draft_logits and target_logits"
         )
-    found = Source(legible(text), kind, arrays[keys[0]], arrays[keys[1]])
+    found = Source(printable(text), kind, arrays[keys[0]], arrays[keys[1]])
     if not tokens:
         return found
     named = [f"{side}_tokens" for side in SIDES]
@@ -123,7 +123,7 @@ def _of_keys(
 def _held(arrays: Mapping[str, StoredArray]) -> str:
     """Return what a file holds: the name, shape and type of each array."""
     shapes = [
-        f"{legible(key)} {tuple(array.shape)} {np.dtype(array.dtype)}"
+        f"{printable(key)} {tuple(array.shape)} {np.dtype(array.dtype)}"
         for key, array in arrays.items()
     ]
     more = f" and {len(shapes) - _MOST} more" if len(shapes) > _MOST else ""
@@ -177,7 +177,7 @@ def _pair(
     for kind in kinds:
         sides = [arrays.get(f"{group}{side}_{kind}") for side in SIDES]
         if sides[0] is not None and sides[1] is not None:
-            return Source(legible(text), kind, sides[0], sides[1])
+            return Source(printable(text), kind, sides[0], sides[1])
     return None
 
 
@@ -203,7 +203,7 @@ def _of_files(text: str, ending: str, kind: str, tokens: bool) -> Source:
         which = "all three files, the tokens too," if tokens else "both files"
         raise ValueError(f"{text}: write {which} as {form}")
     draft, target, *drawn = (locate_arrays(Path(part + ending))[""] for part in parts)
-    return Source(legible(text), kind, draft, target, drawn[0] if drawn else None)
+    return Source(printable(text), kind, draft, target, drawn[0] if drawn else None)
 
 
 def locate_arrays(path: Path) -> dict[str, StoredArray]:

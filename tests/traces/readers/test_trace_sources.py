@@ -11,7 +11,7 @@ import pytest
 import trace_files as files
 from command_line import complaint, run
 
-from otspec.files.base import boxes_of
+from otspec.files.base import slices_of
 from otspec.files.npz import PackedArray
 from otspec.traces import Warping, warp
 from otspec.traces.readers import find_source
@@ -22,7 +22,7 @@ def test_boxes_cover_a_range_in_order(shape):
     numbers = np.arange(np.prod(shape)).reshape(shape)
     for start in range(numbers.size):
         for stop in range(start + 1, numbers.size + 1):
-            boxes = list(boxes_of(shape, start, stop))
+            boxes = list(slices_of(shape, start, stop))
             found = np.concatenate([numbers[box].ravel() for box in boxes])
             assert (found == np.arange(start, stop)).all()
             assert len(boxes) < 2 * len(shape)

@@ -9,7 +9,7 @@ from otspec.batch._array_api.pooled.barriers import ascending, descending
 from otspec.batch._array_api.pooled.clock_masses import all_below
 from otspec.batch._array_api.pooled.graded_pools import LOWEST, GradedPools, best_pools
 from otspec.batch._array_api.pooled.heaviest import Heavy, heavy_tokens
-from otspec.batch._array_api.sums import Terms, Told, totals
+from otspec.batch._array_api.sums import KnownWeight, Terms, totals
 
 HEAVY = 32
 """How many tokens are looked at one by one."""
@@ -115,7 +115,7 @@ def _knots(
 
 
 @dataclass(frozen=True)
-class Light(Told):
+class Light(KnownWeight):
     """The weight min(target, scale·draft) of tokens of a draft mass up to an edge, lifted.
 
     Parameters

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 
 from otspec.batch._array_api.inversion import draw
 from otspec.batch._array_api.library import Array
@@ -17,6 +18,7 @@ def verify(
     widths: Sequence[int],
     rule: Callable[[Problem], Verified],
     together: bool,
+    models: Callable[[Array], tuple[Array, Array]] | None = None,
 ) -> VerifiedTree:
     """Go from the text to a child that the rule selects, until it selects none or a leaf is kept.
 
@@ -33,8 +35,12 @@ def verify(
         The kernel.
     together : bool
         Whether the children of a node count only where all that it has in the tree do.
+    models : callable, optional
+        Returns the probabilities of both models after a node of each row, where the draft and the
+        target of the problem are something else.
     """
     library, xp = problem.library, problem.library.xp
+    models = partial(_rows, problem) if models is None else models
     family = library.numbers(parents)
     length = xp.zeros_like(problem.drafts[..., 0])
     node, token = xp.full_like(length, -1), xp.full_like(length, -1)
@@ -43,7 +49,7 @@ def verify(
         children, drafted = _children(problem, family == node[..., None], width)
         if together:
             drafted = drafted & xp.all(drafted, axis=-1, keepdims=True)
-        at = _at(problem, node, depth, width, children, drafted)
+        at = _at(problem, models(node), depth, width, children, drafted)
         selected = rule(at).token
         same = drafted & (at.drafts == selected[..., None])
         tried = going & xp.any(drafted, axis=-1)
@@ -52,7 +58,7 @@ def verify(
         length = length + library.ids(tried & kept)
         token = xp.where(tried & ~kept, selected, token)
         going = going & (kept | ~tried)
-    return VerifiedTree(node, length, xp.where(going, _after(problem, node), token))
+    return VerifiedTree(node, length, xp.where(going, _after(problem, models(node)[1]), token))
 
 
 def _children(problem: Problem, own: Array, width: int) -> tuple[Array, Array]:
@@ -73,8 +79,19 @@ def _children(problem: Problem, own: Array, width: int) -> tuple[Array, Array]:
     return library.first(found), xp.any(found, axis=-1)
 
 
+def _rows(problem: Problem, node: Array) -> tuple[Array, Array]:
+    """Return the rows of the draft and of the target after a node of each row."""
+    at = problem.library.at
+    return at(problem.draft, node + 1), at(problem.target, node + 1)
+
+
 def _at(
-    problem: Problem, node: Array, depth: int, width: int, children: Array, drafted: Array
+    problem: Problem,
+    models: tuple[Array, Array],
+    depth: int,
+    width: int,
+    children: Array,
+    drafted: Array,
 ) -> Problem:
     """Return what the rule is given at a node of each row."""
     library, xp = problem.library, problem.library.xp
@@ -82,18 +99,16 @@ def _at(
     uniforms = problem.uniforms[..., depth, :]
     return Problem(
         library,
-        library.at(problem.draft, node + 1),
-        library.at(problem.target, node + 1),
+        *models,
         xp.where(drafted, tokens, xp.zeros_like(tokens)),
         xp.concat([uniforms[..., :width], uniforms[..., -1:]], axis=-1),
         drafted,
     )
 
 
-def _after(problem: Problem, node: Array) -> Array:
-    """Draw the token after a node from the target."""
+def _after(problem: Problem, target: Array) -> Array:
+    """Draw the token after a node from the target there."""
     library, xp = problem.library, problem.library.xp
-    target = library.at(problem.target, node + 1)
     (blocks,) = block_sums(library, target, target, the_target)
     last = problem.uniforms[..., -1, -1]
     drawn = draw(library, target, target, the_target, blocks, last)

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from otspec.batch._array_api.coupling import accepts, draw_rest
 from otspec.batch._array_api.library import Array
 from otspec.batch._array_api.problem import Problem
-from otspec.batch._array_api.recursive_rejection import Lacking, shares_of
+from otspec.batch._array_api.recursive_rejection import Residual, shares_of
 from otspec.batch._array_api.sums import block_sums, excess, the_target
 from otspec.batch._results import VerifiedTree
 
@@ -31,7 +31,7 @@ def verify(problem: Problem, parents: Sequence[int], distinct: bool) -> Verified
     families = _families(parents)
     visits = {-1: _visit(problem, -1, library.full(node.shape, 1.0), families[-1], distinct)}
     depths = {-1: 0}
-    for child, comes in _turns(families):
+    for child, comes in turns(parents):
         above, shares = visits[parents[child]]
         if comes:
             weight = _weight(problem, above, child)
@@ -59,8 +59,9 @@ def _families(parents: Sequence[int]) -> dict[int, list[int]]:
     return families
 
 
-def _turns(families: dict[int, list[int]]) -> Iterator[tuple[int, bool]]:
+def turns(parents: Sequence[int]) -> Iterator[tuple[int, bool]]:
     """Yield each node when it comes, before all that is below it, and when it is left."""
+    families = _families(parents)
     ahead = [(child, True) for child in reversed(families[-1])]
     while ahead:
         node, comes = ahead.pop()
@@ -72,7 +73,7 @@ def _turns(families: dict[int, list[int]]) -> Iterator[tuple[int, bool]]:
 
 def _visit(
     problem: Problem, node: int, weight: Array, children: list[int], distinct: bool
-) -> tuple[Lacking, Iterator[Array | float]]:
+) -> tuple[Residual, Iterator[Array | float]]:
     """Return what a node of a weight lacks before any of its children was deleted.
 
     And the draft's share that is left to each further one of distinct children.
@@ -80,16 +81,16 @@ def _visit(
     library = problem.library
     rows = problem.draft[..., node + 1, :], problem.target[..., node + 1, :]
     if not (distinct and children):
-        return Lacking.at_first(library, *rows, weight=weight), iter(())
+        return Residual.at_first(library, *rows, weight=weight), iter(())
     drafts, valid = (
         None if part is None else library.xp.stack([part[..., i] for i in children], axis=-1)
         for part in (problem.drafts, problem.valid)
     )
     first, *others = shares_of(library, rows[0], drafts, library.take(rows[0], drafts), valid)
-    return Lacking.at_first(library, *rows, first, library.lift, weight), iter(others)
+    return Residual.at_first(library, *rows, first, library.lift, weight), iter(others)
 
 
-def _weight(problem: Problem, above: Lacking, child: int) -> Array:
+def _weight(problem: Problem, above: Residual, child: int) -> Array:
     """Return with which probability a child is kept, itself or something below it."""
     library, xp = problem.library, problem.library.xp
     token = problem.drafts[..., child : child + 1]

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from otspec._base.arguments import as_choice, as_flag
 from otspec.batch import _blocks, _pooled_rules, _rules, _running, _trees
-from otspec.batch._array_api.library import Array, quietly
+from otspec.batch._array_api.library import Array, Library, library_of, quietly
+from otspec.batch._array_api.warping import Settings
 from otspec.batch._arrays import one_library
-from otspec.batch._settings import settings_of, settings_of_both
+from otspec.batch._from_logits.settings import settings_of, settings_of_both
 from otspec.warping import STEPS
 
 RULES: dict[str, Callable[..., Any]] = {
@@ -147,11 +148,10 @@ def from_logits(
 
     Notes
     -----
-    float32 and half-precision logits on a CPU go row by row, where Numba is installed: each row is
-    read once for its sum, and once for probabilities that stay in the cache until the rule has seen
-    them. Token by token no place is read after the one that is corrected, and of the places before
-    it no probabilities are written. The other rules for blocks and trees are given all rows of both
-    models as probabilities.
+    float32 and half-precision logits on a CPU go row by row, where Numba is installed: each logit
+    is read once, and takes one power of two. Token by token no place is read after the one that is
+    corrected. Of a tree that is verified by depth only the nodes that are reached are read. The
+    other rules for blocks and trees are given all rows of both models as probabilities.
 
     Examples
     --------
@@ -174,5 +174,51 @@ def from_logits(
             )
             if found is not None:
                 return found
+        if rule == "tree_verification":
+            return _down_a_tree(
+                (draft_logits, target_logits), settings, drafts, uniforms, tree, options
+            )
         draft, target = map(_running.warped, given.values(), settings)
         return function(draft, target, drafts, uniforms, *more, **options)
+
+
+def _down_a_tree(
+    given: tuple[Array, Array],
+    settings: Sequence[Settings | None],
+    drafts: Array,
+    uniforms: Array,
+    tree: Any,
+    options: dict[str, Any],
+) -> Any:
+    """Verify a tree by depth, where only rows that are reached become probabilities."""
+
+    def models(node: Array) -> tuple[Array, Array]:
+        draft, target = (
+            _running.warped(library.at(rows, node + 1), _settings_at(library, node, own))
+            for rows, own in zip(given, settings, strict=True)
+        )
+        return draft, target
+
+    library = library_of(given[0])
+    like = (library_of(rows) for rows in given)
+    shapes = (
+        own.xp.broadcast_to(own.xp.zeros(1, dtype=own.dtype, device=own.device), rows.shape)
+        for own, rows in zip(like, given, strict=True)
+    )
+    return _trees.verify_tree(
+        (next(shapes), next(shapes)), drafts, uniforms, tree, models, **options
+    )
+
+
+def _settings_at(library: Library, node: Array, settings: Settings | None) -> Settings | None:
+    """Return the settings of the row after a node in each row."""
+    if settings is None:
+        return None
+
+    def at(value: Any) -> Any:
+        if not getattr(value, "ndim", 0):
+            return value
+        return library.at(value, node + 1) if value.shape[-2] > 1 else value[..., 0, :]
+
+    heat, most, share, least, order = settings
+    return Settings(at(heat), at(most), at(share), at(least), order)

@@ -11,8 +11,8 @@ from otspec._base.arguments import as_integer
 from otspec._base.arithmetic import Array, Number, zeros
 from otspec._base.frozen import cached_property
 from otspec.blocks.block_verification import BlockVerification, LastToFirst
+from otspec.blocks.carrying.kept_target import HandedOver, KeptTarget
 from otspec.blocks.drafted_tree import DraftedTree, Found, node_and_row
-from otspec.blocks.kept_target import HandedOver, KeptTarget
 from otspec.blocks.single_draft import SingleDraftRule
 from otspec.chance import Chance
 from otspec.distributions import Distribution

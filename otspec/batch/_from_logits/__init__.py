@@ -1,0 +1,1 @@
+"""The front of logits: settings that are checked, and rules that take logits."""

@@ -1,0 +1,219 @@
+"""Cases whose models a verifier warps itself: logits, settings of calls or rows, and masks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from otspec._base.arithmetic import Array, IntArray
+from otspec.conformance.cases.cases import Case, memoryless, remembering
+from otspec.warping import warped
+
+WARPS = ("temperature", "top_k", "top_p", "min_p")
+"""Settings of one call; with an s behind, one for each row; with ``draft_`` before, the draft's."""
+ROWS_OF = {f"{name}s": name for name in WARPS}
+SETTINGS = tuple(f"{model}{name}" for model in ("", "draft_") for name in (*WARPS, *ROWS_OF))
+"""What a verifier may ask for."""
+LOGITS = ("draft_logits", "target_logits")
+ALLOWED = "allowed"
+"""The mask of a grammar, of the target's shape: True for tokens that may follow."""
+NEUTRAL = {"temperature": 1.0, "top_p": 1.0, "min_p": 0.0}
+Pair = tuple[Mapping[str, Any], Mapping[str, Any]]
+"""Settings of the target, and of the draft."""
+CLEAR = 0.02
+"""How far top-p and min-p are from where they would keep another token, and logits from ties."""
+
+WARPINGS: tuple[dict[str, Any], ...] = (
+    {"temperature": 0.6},
+    {"temperature": 1.5, "top_k": 2},
+    {"top_p": 0.7},
+    {"min_p": 0.3},
+    {"temperature": 2.0, "top_p": 0.8},
+)
+GREEDY = {"temperature": 0.0}
+"""Of rows of a batch only: a call at temperature 0 is another function of many engines."""
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Warped(Case):
+    """A case whose ``draft`` and ``target`` are those that a verifier has to make of logits."""
+
+    draft_logits: Array  # (variants, n + 1, n)
+    target_logits: Array
+    allowed: Array  # (variants, n), bool: what the grammar allows; before all else
+    settings: tuple[Mapping[str, Any], ...]  # of the target, for each variant
+    draft_settings: tuple[Mapping[str, Any], ...]
+
+    @property
+    def raw(self) -> dict[str, Array]:
+        """The distributions before warping, and those of the target without its mask."""
+        masked = np.where(self.allowed[:, None], self.target_logits, -np.inf)
+        return {
+            "draft": of_logits(self.draft_logits, {}),
+            "target": of_logits(masked, {}),
+            "unmasked": _each(self.target_logits, self.settings),
+            "twice": _each(_logs(self.target), self.settings),
+        }
+
+
+@lru_cache(maxsize=256)
+def neutral(case: Case) -> Case:
+    """Return a case with the settings that change nothing."""
+    if isinstance(case, Warped):
+        return case
+    nothing: tuple[Mapping[str, Any], ...] = ({},) * case.variants
+    return Warped(
+        **{each.name: getattr(case, each.name) for each in fields(Case)},
+        draft_logits=_logs(case.draft),
+        target_logits=_logs(case.target),
+        allowed=np.ones((case.variants, case.n), dtype=bool),
+        settings=nothing,
+        draft_settings=nothing,
+    )
+
+
+def of_logits(logits: Array, settings: Mapping[str, Any]) -> Array:
+    """Return the distributions of rows of logits; at temperature 0 the likeliest token."""
+    heat = settings.get("temperature", 1.0)
+    if heat == 0:
+        found: Array = np.eye(logits.shape[-1])[np.argmax(logits, axis=-1)]
+    else:
+        top_k, top_p, min_p = map(settings.get, WARPS[1:])
+        found = warped(np, logits, heat, top_k, top_p, min_p)
+    return found
+
+
+def clear(logits: Array, settings: Mapping[str, Any]) -> bool:
+    """Return whether rounding, and the order of equal tokens, makes no difference."""
+    kept = of_logits(logits, settings) > 0
+    for name in ("top_p", "min_p"):
+        for moved in (-CLEAR, CLEAR) if name in settings else ():
+            other = {**settings, name: settings[name] + moved}
+            if ((of_logits(logits, other) > 0) != kept).any():
+                return False
+    least = np.where(kept, logits, np.inf).min(axis=-1)
+    return bool((np.where(kept, -np.inf, logits).max(axis=-1) < least - CLEAR).all())
+
+
+def warped_cases(bases: Mapping[str, Any], wanted: Sequence[str]) -> Iterator[Case]:
+    """Yield cases for a verifier that asks for settings, or for a mask.
+
+    Parameters
+    ----------
+    bases : mapping
+        Weights of draft and target by name: of rows, or of tables.
+    wanted : sequence of str
+        What it asks for.
+    """
+    each = any(name.removeprefix("draft_") in ROWS_OF for name in wanted)
+    plain = {ROWS_OF.get(name, name) for name in wanted} & set(WARPS)
+    parts = {name.removeprefix("draft_") for name in wanted if name.startswith("draft_")}
+    apart = {ROWS_OF.get(name, name) for name in parts} & set(WARPS)
+    # The draft is warped as the target is, if a verifier has its logits; else it is what it is.
+    own = apart or (plain if "draft_logits" in wanted else set())
+    tried = [*WARPINGS, *([GREEDY] if each else [])]
+    for name, pair in bases.items():
+        small = memoryless(name, *pair) if np.ndim(pair[0]) == 1 else remembering(name, *pair)
+        if ALLOWED in wanted:
+            yield _warped(small, [({}, {})], ", masked", mask=True)
+        pairs: list[Pair] = []
+        for place, options in enumerate(tried):
+            target = _taken(options, plain)
+            draft = _taken(tried[place - 1] if apart else options, own)
+            fits = clear(_logs(small.target), target) and clear(_logs(small.draft), draft)
+            if (target or draft) and fits and (target, draft) not in pairs:
+                pairs.append((target, draft))
+        if each and pairs:
+            yield _warped(small, [*pairs, ({}, {})], ", rows warped apart")
+        for target, draft in [] if each else pairs:
+            words = [f"{key} {value}" for key, value in target.items()]
+            words += [f"draft's {key} {value}" for key, value in draft.items() if apart]
+            yield _warped(small, [(target, draft)], f", {', '.join(words)}")
+
+
+def _taken(options: Mapping[str, Any], names: set[str]) -> Mapping[str, Any]:
+    return {name: value for name, value in options.items() if name in names}
+
+
+def _logs(rows: Array) -> Array:
+    with np.errstate(divide="ignore"):
+        logs: Array = np.log(rows)
+    return logs
+
+
+def _warped(small: Case, pairs: Sequence[Pair], words: str, mask: bool = False) -> Warped:
+    """Return a case of one variant for each pair of settings; a mask forbids a likely token."""
+    # A constant is no part of the distribution.
+    draft, target = (
+        np.repeat(_logs(rows) + shift, len(pairs), axis=0)
+        for rows, shift in ((small.draft, 0.5), (small.target, -1.25))
+    )
+    allowed = np.ones((len(pairs), small.n), dtype=bool)
+    if mask:
+        allowed[:, np.argmax(small.target[0, 0])] = False
+    masked = np.where(allowed[:, None], target, -np.inf)
+    settings, draft_settings = zip(*pairs, strict=True)
+    return Warped(
+        name=small.name + words,
+        draft=_each(draft, draft_settings),
+        target=_each(masked, settings),
+        symbols=small.symbols,
+        draft_logits=draft,
+        target_logits=target,
+        allowed=allowed,
+        settings=settings,
+        draft_settings=draft_settings,
+    )
+
+
+def _each(logits: Array, settings: Sequence[Mapping[str, Any]]) -> Array:
+    pairs = zip(logits, settings, strict=True)
+    return np.stack([of_logits(rows, given) for rows, given in pairs])
+
+
+def logits_given(case: Case, rows: Mapping[str, Array], unwarped: Mapping[str, Array]) -> Any:
+    """Return logits by name over tokens: those that a case has, or logarithms."""
+    if isinstance(case, Warped):
+        wide = {
+            name: np.append(values, np.full((*values.shape[:-1], 1), -np.inf), axis=-1)
+            for name, values in unwarped.items()
+        }
+    else:
+        wide = {name: _logs(case.shares(values)) for name, values in rows.items()}
+    return {f"{name}_logits": values[..., case.symbols] for name, values in wide.items()}
+
+
+def unwarped(case: Case) -> Case:
+    """Return a case whose rows are the logits of one that is warped."""
+    if not isinstance(case, Warped):
+        return case
+    return replace(case, draft=case.draft_logits, target=case.target_logits)
+
+
+def settings_given(case: Case, variants: IntArray, wanted: Sequence[str]) -> dict[str, Any]:
+    """Return the settings that a verifier asks for: of the call, or of each row."""
+    neutral = NEUTRAL | {"top_k": case.vocabulary}
+    own: list[dict[str, Any]] = [{}] * case.variants
+    found: dict[str, Any] = {}
+    for name in wanted:
+        if name not in SETTINGS:
+            continue
+        short = name.removeprefix("draft_")
+        one = ROWS_OF.get(short, short)
+        which = "draft_settings" if name != short else "settings"
+        values = [{**neutral, **given}[one] for given in getattr(case, which, own)]
+        found[name] = np.array(values)[variants] if short in ROWS_OF else values[0]
+    return found
+
+
+def allowed_given(case: Case, variants: IntArray, shape: tuple[int, ...]) -> Array:
+    """Return the mask over tokens, of the shape of the target's rows."""
+    free = np.ones((case.variants, case.n + 1), dtype=bool)
+    if isinstance(case, Warped):
+        free[:, :-1] = case.allowed
+    rows = free[variants][:, case.symbols]
+    return np.repeat(rows[:, None], shape[1], axis=1) if len(shape) == 3 else rows

@@ -1,0 +1,97 @@
+"""Rows of a call, and calls, that share random numbers: seen in exact mode, too."""
+
+import numpy as np
+import pytest
+
+from otspec.conformance import check
+
+FAULTS = {
+    "rows": "random numbers shared by neighbouring rows",
+    "calls": "random numbers of one call used again in the next",
+}
+
+
+def couple(draft, target, drafts, uniforms):
+    """Verify the first draft of each row."""
+    tokens = []
+    for row, (p, q, (x, *_)) in enumerate(zip(draft, target, drafts, strict=True)):
+        if uniforms[row][0] * p[x] < q[x]:
+            tokens.append(int(x))
+            continue
+        sums = np.cumsum(np.maximum(q - p, 0).astype(float)).tolist()
+        tokens.append(sum(bool(uniforms[row][1] * sums[-1] >= each) for each in sums[:-1]))
+    return np.array(tokens)
+
+
+def right(draft, target, drafts, rng):
+    return couple(draft, target, drafts, rng.random((len(drafts), 2)))
+
+
+def one_for_all_rows(draft, target, drafts, rng):
+    return couple(draft, target, drafts, [rng.random(2)] * len(drafts))
+
+
+def one_test_for_all_rows(draft, target, drafts, rng):
+    test = rng.random()
+    draws = rng.random(len(drafts))
+    return couple(draft, target, drafts, [(test, each) for each in draws])
+
+
+@pytest.mark.parametrize(
+    ("verifier", "fault"),
+    [(right, None), (one_for_all_rows, "rows"), (one_test_for_all_rows, "rows")],
+)
+def test_numbers_shared_by_rows_are_seen_exactly(verifier, fault):
+    report = check(verifier, mode="exact", shape=1)
+    assert report.outcome == ("failed" if fault else "passed"), report
+    for finding in report.findings:
+        assert finding.looks_like == (FAULTS[fault],)
+        assert "come together with probability" in finding.reason
+    assert {"neighbouring rows", "calls"} <= {tried.case.split(": ")[-1] for tried in report.cases}
+
+
+@pytest.mark.parametrize("again", [False, True])
+def test_a_seed_that_is_set_in_each_call_is_seen_exactly(again):
+    torch = pytest.importorskip("torch", reason="PyTorch is not installed: make backends")
+
+    def seeded(draft, target, drafts, seed):
+        torch.manual_seed(5 if again else seed)
+        return couple(draft, target, drafts, torch.rand(len(drafts), 2))
+
+    report = check(seeded, mode="exact", shape=1)
+    assert report.outcome == ("failed" if again else "passed"), report
+    assert [finding.looks_like for finding in report.findings] == [(FAULTS["calls"],)] * again
+
+
+def test_a_wrong_law_is_named_beside_what_is_shared():
+    def wrong(draft, target, drafts, rng):
+        return one_for_all_rows(draft, np.sqrt(target), drafts, rng)
+
+    report = check(wrong, mode="exact", shape=1)
+    statistics = {finding.statistic for finding in report.findings}
+    assert {"law of the output", "dependence between neighbouring rows"} <= statistics
+    assert any("What to do: draw new random numbers for every row" in note for note in report.notes)
+
+
+def test_blocks_and_trees_are_followed_in_pairs_as_well():
+    def block(target, rng, draft, drafts):
+        number = rng.random()
+        tokens = []
+        for q in target:
+            sums = np.cumsum(q[0].astype(float)).tolist()
+            tokens.append(sum(bool(number * sums[-1] >= each) for each in sums[:-1]))
+        return np.zeros(len(target), dtype=int), np.array(tokens)
+
+    report = check(block, kind="block", mode="exact", shape=1)
+    assert [finding.looks_like for finding in report.findings] == [(FAULTS["rows"],)]
+
+
+def test_pairs_that_cannot_be_followed_are_said():
+    def alone(draft, target, drafts, rng):
+        if len(drafts) > 1:
+            rng.standard_normal()
+        return right(draft, target, drafts, rng)
+
+    report = check(alone, mode="exact", shape=1)
+    assert report.passed
+    assert any("was not seen: " in note for note in report.notes)
