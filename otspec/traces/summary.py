@@ -152,8 +152,8 @@ def price_of_independence(rows: Sequence[Compared]) -> Iterator[str]:
     ]
     if clauses:
         yield (
-            "The price of an output that does not depend on the drafts, in points below the optimum: "
-            f"{listed(clauses, 'and')}."
+            "The price of an output that does not depend on the drafts, "
+            f"in points below the optimum: {listed(clauses, 'and')}."
         )
 
 

@@ -233,7 +233,8 @@ def _print(
     print_table(_COLUMNS, [_cells(row) for row in rows], text=2)
     say(
         "",
-        "Share of calls that keep at least so many drafted tokens (in brackets: of those that keep at least one less)",
+        "Share of calls that keep at least so many drafted tokens "
+        "(in brackets: of those that keep at least one less)",
     )
     positions = range(1, max(row.lengths.depth for row in rows) + 1)
     print_table(("tree", "rule", *map(str, positions)), [_levels(row) for row in rows], text=2)
