@@ -217,7 +217,6 @@ def check(
     takes ``seed`` gets one text in each call; it may take ``prompt``, a list, and return a list of
     tokens.
     """
-    settings = settings_of(check, locals())
     as_choice(kind, "kind", KINDS)
     as_choice(mode, "mode", MODES)
     form = Form(
@@ -250,7 +249,7 @@ def check(
             raise ValueError(f"{error}; or leave out same_seed") from error
         plain = Plain(other, same_seed is True and "noise" in engine.wanted, errors)
         equal = SameSeed(engine, plain, tried_kind, mode, as_seed(seed), tokens, before)
-        return replace(equal.run(shown), settings=settings)
+        return replace(equal.run(shown), settings=settings_of(check, locals()))
     if policy is not None and (mode == "pipeline" or maker is not None):
         raise ValueError("policy is for laws of drafts made here: leave out rule, mode='pipeline'")
     if mode in ("kernel", "exact"):
@@ -291,7 +290,7 @@ def check(
         require=as_float_above(require, "require", 0, 1),
         seconds=math.inf if seconds is None else as_float_above(seconds, "seconds", 0),
     )
-    return replace(whole.run(shown), settings=settings)
+    return replace(whole.run(shown), settings=settings_of(check, locals()))
 
 
 def _unseen(_done: int, _cases: int) -> None:

@@ -42,6 +42,9 @@ NOT_WALKED = {
     "Ordered": "a part of a Pair, which is walked",
     **dict.fromkeys(("NodePlan", "Order"), "a part of a PlannedTree, which is walked"),
     **dict.fromkeys(("LastToFirst", "Traversal"), "a program, which rules have"),
+    **dict.fromkeys(
+        ("NodeCounts", "NodeSlopes", "Expansion"), "a part of an integral while it is computed"
+    ),
     "Growing": "a tree that is being drafted, which nodes are added to",
     **dict.fromkeys(
         ("Heaviest", "Left", "Levels"), "numbers of DistinctPaths while it draws, which is walked"
