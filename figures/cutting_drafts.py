@@ -14,10 +14,12 @@ from figures.registry import item
 from otspec import IID, Masked
 from otspec._base.arithmetic import Array
 from otspec.blocks.base import BlockRule
-from otspec.blocks.policies import Policy, chain, policies
+from otspec.blocks.policies import Policy, chain, policies, sampled
+from otspec.blocks.policies.sequence_race import SequenceRacePolicy
 from otspec.chance import Drawn
 from otspec.datasets import letters
 from otspec.logged.comparison import mean_and_error
+from otspec.models import memoryless
 from otspec.optimum import price_of_mask
 
 SEED = 41
@@ -26,8 +28,14 @@ PLACES = 4_000
 LENGTH, NODES = 3, 6
 THRESHOLDS = (Fraction(1, 10), Fraction(1, 5))
 """Of a drafted token's own probability."""
+SIBLINGS = ("siblings-dropped", "siblings-masked")
+"""Two drawn children of each node, of which unlikely ones are withdrawn."""
 TREES = ("sampled-budget", "sequence-race", "top-budget")
 KS = (1, 2, 4)
+STAR, KEPT = 4, 2
+"""Drafts of one token at a position of the trace, and how many of them a budget keeps."""
+TRIALS = 50
+"""At each position of the trace."""
 
 
 def shown_policies() -> Iterator[tuple[str, Policy]]:
@@ -37,8 +45,24 @@ def shown_policies() -> Iterator[tuple[str, Policy]]:
         known = policies(threshold, LENGTH, NODES)
         for name in ("confidence-dropped", "confidence-masked", "confidence-kept"):
             yield f"{name}, {float(threshold)}", known[name]
+    for name in SIBLINGS:
+        yield f"{name}, {float(THRESHOLDS[0])}", policies(THRESHOLDS[0], LENGTH)[name]
     known = policies(THRESHOLDS[0], LENGTH, NODES)
     yield from ((f"{name}, {NODES} nodes", known[name]) for name in TREES)
+
+
+def stars() -> Iterator[tuple[str, Policy]]:
+    """Yield policies for the drafts of one token, which are compared on the trace."""
+    whole = Policy("all", "nothing is cut", sampled(KEPT, 1), 1)
+    yield f"{KEPT} drawn, nothing is cut", whole
+    known = policies(THRESHOLDS[0], 1)
+    for name in SIBLINGS:
+        yield f"{KEPT} drawn, {name}, {float(THRESHOLDS[0])}", known[name]
+    best = sampled(STAR, 1, KEPT)
+    budget = Policy("budget", "the likeliest of those drawn", best, 1, cure="sequence-race")
+    yield f"{STAR} drawn, sampled-budget, {KEPT} nodes", budget
+    yield f"sequence-race, {KEPT} nodes", SequenceRacePolicy(1, KEPT)
+    yield f"top-budget, {KEPT} nodes", policies(THRESHOLDS[0], 1, KEPT)["top-budget"]
 
 
 def trial(rule: BlockRule, rng: np.random.Generator, n: int) -> tuple[int, int]:
@@ -62,6 +86,9 @@ class CuttingDrafts(Table):
         Policy → whether it is, by exact audits of small models.
     off : dict
         Policy that drops tokens of a chain → the mean total variation of the next token.
+    starred : dict
+        Policy for drafts of one token → at each position of the trace, the share of drawn drafts of
+        which one is kept, and the mean number that was verified.
     masked : dict
         (k, threshold) → at each position of the trace the optimum of all and of the kept drafts,
         and the expected number of drafts withdrawn.
@@ -73,6 +100,7 @@ class CuttingDrafts(Table):
     verified: dict[str, tuple[int, ...]]
     lossless: dict[str, bool]
     off: dict[str, float]
+    starred: dict[str, tuple[tuple[float, float], ...]]
     masked: dict[tuple[int, float], tuple[tuple[float, float, float], ...]]
 
     @classmethod
@@ -109,7 +137,8 @@ class CuttingDrafts(Table):
             )
             for threshold in THRESHOLDS
         }
-        return cls(kept, verified, lossless, off, _on_trace(settings))
+        lossless |= {name: policy.cure is None for name, policy in stars()}
+        return cls(kept, verified, lossless, off, _starred(settings), _on_trace(settings))
 
     def numbers(self) -> Numbers:
         """Return a row for each policy, and for each number of drafts and threshold."""
@@ -120,6 +149,12 @@ class CuttingDrafts(Table):
             nodes, _ = mean_and_error(self.verified[name])
             off: Cell = 0.0 if self.lossless[name] else self.off.get(name, "not computed")
             rows.append(("letters, tokens per call", name, off, mean, wide, nodes))
+        for name, shares in self.starred.items():
+            mean, error = mean_and_error([share for share, _ in shares])
+            wide = in_words(mean, error, len(shares), (0.0, 1.0))
+            nodes = float(np.mean([many for _, many in shares]))
+            off = 0.0 if self.lossless[name] else "not computed"
+            rows.append(("trace, share kept of one token", name, off, mean, wide, nodes))
         for (k, threshold), found in self.masked.items():
             optima = [kept for _, kept, _ in found]
             mean, error = mean_and_error(optima)
@@ -137,7 +172,8 @@ class CuttingDrafts(Table):
             f"Letters: {places:,} random places, blocks of {LENGTH} tokens, simulated.",
             "Verified by recursive rejection; certain drafts by a draw from the target.",
             "Off by: total variation of the next token from the target, mean of all places, exact.",
-            "The trace: exact at each position, intervals over positions.",
+            "The trace: optima are exact at each position, and intervals over positions.",
+            f"Shares kept of one token: {TRIALS:,} simulated trials at each position.",
         ]
 
 
@@ -150,6 +186,20 @@ def total_variation(draft: Array, target: Array, keep: list[int]) -> float:
     residual = rejected / left.sum() * left if left.sum() > 0 else 0 * left
     output = kept + residual + (1 - drafted.sum()) * target
     return float(np.abs(output - target).sum() / 2)
+
+
+def _starred(settings: Settings) -> dict[str, tuple[tuple[float, float], ...]]:
+    """Return what policies for one token keep at each position of the trace."""
+    found: dict[str, list[tuple[float, float]]] = {}
+    for draft, target in settings.pairs():
+        pair, n = (memoryless(draft), memoryless(target)), len(draft)
+        for name, policy in stars():
+            rng = np.random.default_rng(SEED)
+            rule = policy.rule(*pair)
+            trials = [trial(rule, rng, n) for _ in range(4 if settings.quick else TRIALS)]
+            kept, verified = np.mean(trials, axis=0).tolist()
+            found.setdefault(name, []).append((kept, verified))
+    return {name: tuple(shares) for name, shares in found.items()}
 
 
 def _on_trace(settings: Settings) -> dict[tuple[int, float], Any]:

@@ -4,5 +4,16 @@ from otspec.advice.advice import Advice
 from otspec.advice.api import advise
 from otspec.advice.charts import draw_pareto
 from otspec.advice.evaluation.choices import Choice, Loss
+from otspec.advice.loads.advice import Load, LoadAdvice
+from otspec.advice.loads.api import advise_by_load
 
-__all__ = ["Advice", "Choice", "Loss", "advise", "draw_pareto"]
+__all__ = [
+    "Advice",
+    "Choice",
+    "Load",
+    "LoadAdvice",
+    "Loss",
+    "advise",
+    "advise_by_load",
+    "draw_pareto",
+]

@@ -142,6 +142,7 @@ def block_verification_preprint(
     /,
     *,
     mask: Array | None = None,
+    partial: bool = False,
     corrections: Corrections | None = None,
     reach: Array | None = None,
     checked: bool = False,
@@ -164,6 +165,8 @@ def block_verification_preprint(
     draft, target, drafts, uniforms, mask : array
         Rows are the models' own. Where corrections reach beyond a shorter block, the draft's row
         after it is needed, too.
+    partial : bool
+        As for :func:`otspec.batch.block_verification`, in all blocks of a text.
     corrections : Corrections, optional
         Of the block before; none at the beginning of a text.
     reach : array of int, shape (...), optional
@@ -189,6 +192,7 @@ def block_verification_preprint(
     over a place.
     """
     with quietly(draft):
+        draft, target, drafts = completed(partial, draft, target, drafts)
         library = check_block_problem(draft, target, drafts, uniforms, mask, checked)
         if corrections is not None and not checked:
             check_corrections(corrections, drafts)
@@ -199,7 +203,14 @@ def block_verification_preprint(
 
 
 def greedy_multi_path(
-    draft: Array, target: Array, drafts: Array, uniforms: Array, /, *, checked: bool = False
+    draft: Array,
+    target: Array,
+    drafts: Array,
+    uniforms: Array,
+    /,
+    *,
+    partial: bool = False,
+    checked: bool = False,
 ) -> VerifiedPath:
     """Choose the greatest of K drafted paths of L tokens, and verify it as one block.
 
@@ -220,6 +231,9 @@ def greedy_multi_path(
         The paths, each drawn independently of the others.
     uniforms : array, shape (..., L + 1)
         One for each place, the last one for the draw.
+    partial : bool
+        As for :func:`block_verification`. Rows behind withdrawn drafts are equal, too, where paths
+        begin alike.
     checked : bool
         As for :func:`otspec.batch.maximal_coupling`.
 
@@ -239,6 +253,7 @@ def greedy_multi_path(
     float64, the sum over the ranks is one of float32.
     """
     with quietly(draft):
+        draft, target, drafts = completed(partial, draft, target, drafts)
         library = check_paths_problem(draft, target, drafts, uniforms, checked)
         problem = problem_of(library, draft, target, drafts, uniforms, None, checked)
         return greatest_path.verify(problem)

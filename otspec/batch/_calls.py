@@ -105,13 +105,28 @@ def completed(
     if not as_flag(partial, "partial"):
         return draft, target, drafts
     library = one_library(draft=draft, target=target, drafts=drafts)
+    check_tokens(drafts)
+    rows, null = completed_pair(partial, draft, target), draft.shape[-1]
+    ids = library.ids(drafts)
+    outside = (ids < 0) | (ids > null)
+    return *rows, library.xp.where(outside, 0 * ids + null, ids)
+
+
+def completed_pair(partial: bool, draft: Array, target: Array) -> tuple[Array, Array]:
+    """Return rows over one more token, as :func:`completed`.
+
+    Raises
+    ------
+    ValueError
+        No flag, and arrays that do not fit.
+    """
+    if not as_flag(partial, "partial"):
+        return draft, target
+    library = one_library(draft=draft, target=target)
     check_probabilities("draft", draft)
     check_probabilities("target", target)
-    check_tokens(drafts)
-    xp, null = library.xp, draft.shape[-1]
+    xp = library.xp
     missing = 1 - xp.sum(library.widened(draft), axis=-1, keepdims=True)
     missing = xp.astype(xp.where(missing > 0, missing, 0 * missing), draft.dtype)
     draft = xp.concat([draft, missing], axis=-1)
-    target = xp.concat([target, 0 * target[..., :1]], axis=-1)
-    ids = library.ids(drafts)
-    return draft, target, xp.where((ids < 0) | (ids > null), 0 * ids + null, ids)
+    return draft, xp.concat([target, 0 * target[..., :1]], axis=-1)

@@ -10,12 +10,10 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from functools import cache, lru_cache
 from importlib import import_module
-from itertools import pairwise
 from math import prod
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -23,74 +21,14 @@ from otspec.batch._arguments import counted_ids
 from otspec.batch._array_api.library import Array, is_torch, library_of
 from otspec.batch._array_api.warping import Settings
 from otspec.batch._arrays import bits_of
+from otspec.batch._rows import Rows, read_only
 
 ROWS = os.environ.get("OTSPEC_BATCH_ROWS", "1") != "0"
 """Whether calls go row by row where they can; set the variable to 0 for arrays alone."""
 
-_SHARED = 1 << 21
-"""Numbers from which on rows are shared among threads: starting these takes less than they save."""
+BLOCK, TREE = (0, 1), (1, 1)
+"""How many rows more than drafts a draft and a target have: of a block, and of a tree."""
 _REALS = np.dtype(np.float32), np.dtype(np.float64)
-
-
-class Rows(NamedTuple):
-    """Arguments of a rule as NumPy's arrays, read-only, one row after another.
-
-    Parameters
-    ----------
-    arguments : tuple of ndarray
-        What machine code takes: ``draft`` and ``target``, (rows, V), and of a rule that verifies
-        ``drafts``, (rows, k) of int64, ``uniforms``, (rows, k + 1) of float64, and ``valid``,
-        (rows, k) of bool.
-    lead : tuple of int
-        The leading axes of the arguments.
-    back : callable
-        Turns an array of NumPy into one of the library of the arguments.
-    threads : int
-        How many threads may share the rows: those of PyTorch, and one of NumPy.
-    """
-
-    arguments: tuple[Array, ...]
-    lead: tuple[int, ...]
-    back: Callable[[Array], Array]
-    threads: int
-
-    @property
-    def number(self) -> int:
-        """Return how many rows there are."""
-        return len(self.arguments[0])
-
-    def run(self, loop: Callable[..., None], *more: Any, kinds: tuple[Any, ...]) -> list[Array]:
-        """Run a loop over the rows, and return what it fills: arrays of some kinds, one per row."""
-        found = [np.empty(self.number, kind) for kind in kinds]
-        parts = min(self.threads, self.number) if self.arguments[0].size >= _SHARED else 1
-        if parts == 1:
-            loop(*self.arguments, *found, *more)
-        else:
-            self._share(parts, loop, [*self.arguments, *found], more)
-        return [self.shaped(values) for values in found]
-
-    def _share(
-        self, parts: int, loop: Callable[..., None], arrays: list[Array], more: tuple[Any, ...]
-    ) -> None:
-        edges = [self.number * part // parts for part in range(parts + 1)]
-        with ThreadPoolExecutor(parts) as pool:
-            running = [
-                pool.submit(loop, *(values[start:end] for values in arrays), *more)
-                for start, end in pairwise(edges)
-            ]
-            for part in running:
-                part.result()
-
-    def joined(self, *numbers: Array) -> Rows:
-        """Return the same with more arguments, arrays of NumPy with an entry for each row."""
-        more = (_read(part, part.dtype, *part.shape) for part in numbers)
-        return self._replace(arguments=(*self.arguments, *more))
-
-    def shaped(self, values: Array) -> Array:
-        """Return results, one per row, as the caller has its arrays."""
-        if len(self.lead) != 1:
-            values = values.reshape((*self.lead, *values.shape[1:]))
-        return self.back(values)
 
 
 def rows_of(
@@ -101,13 +39,14 @@ def rows_of(
     mask: Array | None,
     *,
     only_k: int | None = None,
-    places: bool = False,
+    places: tuple[int, int] | None = None,
     settings: Sequence[Settings | None] = (),
 ) -> Rows | None:
     """Return the arguments of a rule row by row; None if they go the other path, or fit nowhere.
 
-    With ``places`` the rule is for blocks: draft is (..., L, V), target (..., L + 1, V), and drafts
-    (..., L). With ``settings`` both are sources: logits, or probabilities where a setting is None.
+    With ``places`` the rule is for blocks or trees: drafts are (..., L), and both models have so
+    many rows more than L: (..., L + places[0], V) and (..., L + places[1], V). With ``settings``
+    both are sources: logits, or probabilities where a setting is None.
 
     Raises
     ------
@@ -132,15 +71,19 @@ def rows_of(
         pair = source(draft, settings[0], axes), source(target, settings[1], axes)
         if None in pair:
             return None
-    elif _are_reals(draft, target) and all(_lie_well(each, places) for each in (draft, target)):
-        pair = tuple(_read(each, each.dtype, count, *each.shape[axes:]) for each in (draft, target))
+    elif _are_reals(draft, target) and all(
+        _lie_well(each, places is not None) for each in (draft, target)
+    ):
+        pair = tuple(
+            read_only(each, each.dtype, count, *each.shape[axes:]) for each in (draft, target)
+        )
     else:
         return None
-    ids = _read(drafts, np.int64, count, k)
-    valid = _read(masks[0], np.bool_, count, k) if masks else _all(count, k)
+    ids = read_only(drafts, np.int64, count, k)
+    valid = read_only(masks[0], np.bool_, count, k) if masks else _all(count, k)
     if not machine("outcome").are_ids(ids, valid, size):
         counted_ids(library_of(ids), ids, valid, size)
-    arguments = (*pair, ids, _read(uniforms, np.float64, count, k + 1), valid)
+    arguments = (*pair, ids, read_only(uniforms, np.float64, count, k + 1), valid)
     return Rows(arguments, tuple(lead), back, threads)
 
 
@@ -182,7 +125,7 @@ def reals_of(
         and not (single and first.dtype != np.float32)
         and all(_lie_well(part, False) for part in models)
     ):
-        models = tuple(_read(part, first.dtype, count, size) for part in models)
+        models = tuple(read_only(part, first.dtype, count, size) for part in models)
     else:
         return None
     numbers = tuple(_beside(part, count, size) for part in others)
@@ -192,8 +135,8 @@ def reals_of(
 def _beside(values: Array, count: int, size: int) -> Array:
     """Return token ids, which are checked, or uniform numbers, (rows, m)."""
     if values.dtype.kind == "f":
-        return _read(values, np.float64, count, values.shape[-1])
-    ids = _read(values, np.int64, count, values.shape[-1])
+        return read_only(values, np.float64, count, values.shape[-1])
+    ids = read_only(values, np.int64, count, values.shape[-1])
     counted_ids(library_of(ids), ids, None, size)
     return ids
 
@@ -262,14 +205,15 @@ def _fit_together(
     uniforms: Array,
     mask: Array | None = None,
     *,
-    places: bool,
+    places: tuple[int, int] | None,
 ) -> bool:
     *lead, k = drafts.shape
     size = draft.shape[-1:]
+    own, its = ((), ()) if places is None else ((k + places[0],), (k + places[1],))
     return (
         draft.ndim > 0
-        and draft.shape == ((*lead, k, *size) if places else (*lead, *size))
-        and target.shape == ((*lead, k + 1, *size) if places else draft.shape)
+        and draft.shape == (*lead, *own, *size)
+        and target.shape == (*lead, *its, *size)
         and uniforms.shape == (*lead, k + 1)
         and (mask is None or mask.shape == drafts.shape)
     )
@@ -282,16 +226,6 @@ def _lie_well(values: Array, places: bool) -> bool:
     of a block only two rows are needed.
     """
     return values.flags.c_contiguous or not (places or 0 in values.strides)
-
-
-def _read(values: Array, dtype: Any, *shape: int) -> Array:
-    """Return a read-only view of a shape, or a copy in another dtype or order.
-
-    Machine code is made for read-only arrays alone: once, not twice.
-    """
-    view = np.ascontiguousarray(values, dtype).reshape(shape)
-    view.setflags(write=False)
-    return view
 
 
 @lru_cache(maxsize=8)

@@ -88,6 +88,7 @@ def pooled_selection_without_replacement(
     /,
     *,
     mask: Array | None = None,
+    partial: bool = False,
     grades: int = 6,
     checked: bool = False,
 ) -> Verified:
@@ -121,6 +122,8 @@ def pooled_selection_without_replacement(
         acceptance. The last is for the draw.
     mask : array of bool, shape (..., k), optional
         True where a draft counts: the first ones of each row.
+    partial : bool
+        As for :func:`otspec.batch.recursive_rejection_without_replacement`.
     grades : int
         m, from 2 to 256.
     checked : bool
@@ -149,4 +152,5 @@ def pooled_selection_without_replacement(
     with quietly(draft):
         name = "pooled_selection_without_replacement"
         number = as_grades(grades)
+        draft, target, drafts = completed(partial, draft, target, drafts)
         return verified(name, draft, target, drafts, uniforms, mask, number, checked=checked)

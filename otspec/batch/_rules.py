@@ -122,6 +122,7 @@ def recursive_rejection_without_replacement(
     /,
     *,
     mask: Array | None = None,
+    partial: bool = False,
     checked: bool = False,
 ) -> Verified:
     """Recursive rejection of distinct drafts, drawn one after another without replacement.
@@ -140,6 +141,9 @@ def recursive_rejection_without_replacement(
     drafts : array of token ids, shape (..., k)
         Distinct, in the order in which they were drawn, such as from
         :func:`otspec.batch.sample_without_replacement`. A row may leave out its last ones.
+    partial : bool
+        As for :func:`otspec.batch.maximal_coupling`. The null token is one of the tokens that
+        distinct drafts are drawn from, so that it is drafted once at most.
 
     Returns
     -------
@@ -157,6 +161,7 @@ def recursive_rejection_without_replacement(
     """
     with quietly(draft):
         name = "recursive_rejection_without_replacement"
+        draft, target, drafts = completed(partial, draft, target, drafts)
         return verified(name, draft, target, drafts, uniforms, mask, checked=checked)
 
 
@@ -213,7 +218,14 @@ def k_sequential(
 
 
 def spechub(
-    draft: Array, target: Array, drafts: Array, uniforms: Array, /, *, checked: bool = False
+    draft: Array,
+    target: Array,
+    drafts: Array,
+    uniforms: Array,
+    /,
+    *,
+    partial: bool = False,
+    checked: bool = False,
 ) -> Verified:
     """Serve a token x off the hub a from the pairs (x, a), then (a, x); a takes what is left.
 
@@ -229,6 +241,9 @@ def spechub(
         draft, of equally likely ones the first.
     uniforms : array, shape (..., 3)
         For the token off the hub, for the hub, for the draw.
+    partial : bool
+        As for :func:`otspec.batch.maximal_coupling`. The null token, after all others, may be the
+        hub.
     checked : bool
         As for :func:`otspec.batch.maximal_coupling`.
 
@@ -251,4 +266,5 @@ def spechub(
     Cost: three passes.
     """
     with quietly(draft):
+        draft, target, drafts = completed(partial, draft, target, drafts)
         return verified("spechub", draft, target, drafts, uniforms, None, checked=checked)

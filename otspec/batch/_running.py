@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, TypeAlias
+
+import numpy as np
 
 from otspec._base.arguments import as_flag
 from otspec.batch._arguments import check_block_problem, check_problem, problem_of
@@ -13,11 +16,12 @@ from otspec.batch._array_api.library import Array, library_of
 from otspec.batch._array_api.optimum import acceptance, best_cut
 from otspec.batch._array_api.pooled import clock_selection, graded_pools
 from otspec.batch._array_api.problem import Problem
-from otspec.batch._array_api.sequences import drafted_block
+from otspec.batch._array_api.sequences import drafted_block, traversal
 from otspec.batch._array_api.warping import Settings, probabilities
 from otspec.batch._arrays import as_grades
-from otspec.batch._dispatch import Rows, machine, reals_of, rows_of
-from otspec.batch._results import KINDS, Verified, VerifiedBlock
+from otspec.batch._dispatch import BLOCK, TREE, machine, reals_of, rows_of
+from otspec.batch._results import KINDS, Verified, VerifiedBlock, VerifiedTree
+from otspec.batch._rows import Rows, read_only
 
 Given: TypeAlias = tuple[Array, Array, Array, Array, Array | None]
 """What a rule is called with: draft, target, drafts, uniforms and mask."""
@@ -110,13 +114,31 @@ def _row_by_row(rule: BatchRule, given: Given, *options: int) -> Verified | None
 def verified_block(name: str, given: Given, *, checked: bool) -> VerifiedBlock:
     """Check the arguments of a rule for one block, a function of both kinds of kernels; run it."""
     rule = BLOCK_RULES[name]
-    rows = rows_of(*given, places=True)
+    rows = rows_of(*given, places=BLOCK)
     if rows is not None:
         verify = getattr(machine("drafted_block"), rule)
         return VerifiedBlock(*rows.run(verify, kinds=KINDS[VerifiedBlock]))
     library = check_block_problem(*given, checked)
     found: VerifiedBlock = getattr(drafted_block, rule)(problem_of(library, *given, checked))
     return found
+
+
+def traversed(problem: Problem, parents: tuple[int, ...], distinct: bool) -> VerifiedTree:
+    """Verify a tree from its leaves, where the arguments were checked."""
+    given = problem.draft, problem.target, problem.drafts, problem.uniforms, problem.valid
+    rows = rows_of(*given, places=TREE)
+    if rows is None:
+        return traversal.verify(problem, parents, distinct)
+    verify = machine("traversal").verify
+    found = rows.run(verify, *_as_arrays(parents), distinct, kinds=("int64",) * 3)
+    return VerifiedTree(*found)
+
+
+@lru_cache(maxsize=16)
+def _as_arrays(parents: tuple[int, ...]) -> tuple[Array, Array]:
+    """Return the parents, and the turns of the nodes, as machine code takes them."""
+    nodes, turns = np.array(parents), np.array([*traversal.turns(parents)])
+    return read_only(nodes, np.int64, len(nodes)), read_only(turns, np.int64, len(turns), 2)
 
 
 def warped(logits: Array, settings: Settings | None) -> Array:
@@ -152,7 +174,7 @@ def straight(
         uniforms,
         mask,
         only_k=only_k,
-        places=block is not None,
+        places=None if block is None else BLOCK,
         settings=settings,
     )
     if rows is None:

@@ -18,11 +18,11 @@ from otspec.batch._arguments import (
 )
 from otspec.batch._array_api.library import Array, Library, library_of, quietly
 from otspec.batch._array_api.problem import Problem
-from otspec.batch._array_api.sequences import by_depth, traversal
+from otspec.batch._array_api.sequences import by_depth
 from otspec.batch._arrays import as_grades
-from otspec.batch._calls import selected
+from otspec.batch._calls import completed, selected
 from otspec.batch._results import Verified, VerifiedTree
-from otspec.batch._running import RULES
+from otspec.batch._running import RULES, traversed
 
 
 def tree_verification(
@@ -35,6 +35,7 @@ def tree_verification(
     *,
     rule: str = "recursive_rejection",
     mask: Array | None = None,
+    partial: bool = False,
     grades: int = 6,
     checked: bool = False,
 ) -> VerifiedTree:
@@ -71,6 +72,8 @@ def tree_verification(
         that was not, nothing counts. Of distinct siblings the first ones count; of SpecHub's two
         both or none. Nothing is drafted after an end-of-text token, and of distinct drafts no more
         than the draft has tokens.
+    partial : bool
+        As for :func:`otspec.batch.block_verification`; nothing is drafted below a withdrawn draft.
     grades : int
         As for :func:`otspec.batch.pooled_selection`; no matter for other rules.
     checked : bool
@@ -93,6 +96,7 @@ def tree_verification(
     row and one sum for the token after a leaf.
     """
     with quietly(draft):
+        draft, target, drafts = completed(partial, draft, target, drafts)
         return verify_tree(
             (draft, target), drafts, uniforms, tree, rule=rule, mask=mask, grades=grades,
             checked=checked,
@@ -140,6 +144,7 @@ def traversal_verification(
     /,
     *,
     mask: Array | None = None,
+    partial: bool = False,
     distinct: bool = False,
     checked: bool = False,
 ) -> VerifiedTree:
@@ -165,6 +170,8 @@ def traversal_verification(
         One for each node, the last one for the draw.
     mask : array of bool, shape (..., nodes), optional
         As for :func:`tree_verification`.
+    partial : bool
+        As for :func:`tree_verification`.
     distinct : bool
         Whether siblings are drawn without replacement; else they are independent.
     checked : bool
@@ -188,9 +195,10 @@ def traversal_verification(
     with quietly(draft):
         shape = as_tree_shape(tree)
         numbers = (len(shape) + 1,)
+        draft, target, drafts = completed(partial, draft, target, drafts)
         library = check_tree_problem(shape, numbers, mask, checked, draft, target, drafts, uniforms)
         problem = problem_of(library, draft, target, drafts, uniforms, mask, checked)
-        return traversal.verify(problem, shape.parents, as_flag(distinct, "distinct"))
+        return traversed(problem, shape.parents, as_flag(distinct, "distinct"))
 
 
 @dataclass(frozen=True)

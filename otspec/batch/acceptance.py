@@ -1,6 +1,7 @@
 """How often each rule's output is one of the drafts, row by row: the optimum and the rules.
 
-Each function has the name of its rule. What they return is for rows that sum to 1.
+Each function has the name of its rule. What they return is for rows that sum to 1; with ``partial``
+what a row of the draft lacks to 1 is the null token, as for the rules.
 """
 
 from __future__ import annotations
@@ -21,14 +22,14 @@ from otspec.batch._arrays import (
     kind_of,
     one_library,
 )
-from otspec.batch._calls import operation
+from otspec.batch._calls import completed, completed_pair, operation
 from otspec.batch._dispatch import are_learnt
 from otspec.batch._from_logits.settings import settings_of_both
 from otspec.batch._running import ACCEPTANCES, accepted, accepted_straight, optimum, warped
 from otspec.warping import STEPS
 
 
-def optimal_acceptance(draft: Array, target: Array, k: int, /) -> Array:
+def optimal_acceptance(draft: Array, target: Array, k: int, /, *, partial: bool = False) -> Array:
     """Return the most that any lossless rule accepts of k i.i.d. drafts.
 
     α = min over A of q(A) + 1 − p(A)^k, found from sums Σ min(q, c·p) at a few scales c. Law:
@@ -40,6 +41,8 @@ def optimal_acceptance(draft: Array, target: Array, k: int, /) -> Array:
     draft, target : array, shape (..., V)
         As for :func:`otspec.batch.maximal_coupling`.
     k : int
+    partial : bool
+        Rows of the draft may sum to less than 1, as for :func:`otspec.batch.maximal_coupling`.
 
     Returns
     -------
@@ -64,34 +67,39 @@ def optimal_acceptance(draft: Array, target: Array, k: int, /) -> Array:
     """
     with quietly(draft):
         library_of_pair(draft, target)
+        draft, target = completed_pair(partial, draft, target)
         k = as_number_of_drafts(k)
         if is_torch(draft) and not are_learnt(draft, target):
             return operation("optimal_acceptance")(draft, target, k)
         return optimum(draft, target, k)
 
 
-def maximal_coupling(draft: Array, target: Array, /) -> Array:
+def maximal_coupling(draft: Array, target: Array, /, *, partial: bool = False) -> Array:
     """Return Σ min(p, q): (..., V), (..., V) -> (...).
 
     Law: :meth:`otspec.rules.MaximalCoupling.acceptance`.
     """
     with quietly(draft):
+        draft, target = completed_pair(partial, draft, target)
         library_of_pair(draft, target)
         return accepted("maximal_coupling", draft, target)
 
 
-def recursive_rejection(draft: Array, target: Array, k: int, /) -> Array:
+def recursive_rejection(draft: Array, target: Array, k: int, /, *, partial: bool = False) -> Array:
     """Return 1 − Π Σ (q_{i−1} − p)₊: (..., V), (..., V) -> (...).
 
     Law: :meth:`otspec.rules.RecursiveRejection.acceptance`. A residual token is never a draft. A
     pass for each draft: k is at most 10,000.
     """
     with quietly(draft):
+        draft, target = completed_pair(partial, draft, target)
         library_of_pair(draft, target)
         return accepted("recursive_rejection", draft, target, _as_passes(k))
 
 
-def recursive_rejection_without_replacement(draft: Array, target: Array, drafts: Array, /) -> Array:
+def recursive_rejection_without_replacement(
+    draft: Array, target: Array, drafts: Array, /, *, partial: bool = False
+) -> Array:
     """Return the probability that one of the given distinct drafts is accepted.
 
     Its mean over drafts is :meth:`otspec.rules.RecursiveRejectionWithoutReplacement.acceptance`,
@@ -108,6 +116,7 @@ def recursive_rejection_without_replacement(draft: Array, target: Array, drafts:
     array, shape (...)
     """
     with quietly(draft):
+        draft, target, drafts = completed(partial, draft, target, drafts)
         library = one_library(draft=draft, target=target, drafts=drafts)
         library_of_pair(draft, target)
         check_drafts(drafts, draft)
@@ -115,40 +124,45 @@ def recursive_rejection_without_replacement(draft: Array, target: Array, drafts:
         return accepted("recursive_rejection_without_replacement", draft, target, ids)
 
 
-def k_sequential(draft: Array, target: Array, k: int, /) -> Array:
+def k_sequential(draft: Array, target: Array, k: int, /, *, partial: bool = False) -> Array:
     """Return 1 − (1 − β)^k, and the residual draws that happen to be one of the drafts.
 
     Law: :meth:`otspec.rules.KSequential.acceptance` at the ρ that
     :func:`otspec.batch.k_sequential` uses. (..., V), (..., V) -> (...).
     """
     with quietly(draft):
+        draft, target = completed_pair(partial, draft, target)
         library_of_pair(draft, target)
         return accepted("k_sequential", draft, target, as_number_of_drafts(k))
 
 
-def spechub(draft: Array, target: Array, /) -> Array:
+def spechub(draft: Array, target: Array, /, *, partial: bool = False) -> Array:
     """Return q(a) + Σ_{x ≠ a} min(q, p/(1 − p(a))), at most 1: (..., V), (..., V) -> (...).
 
     Law: :meth:`otspec.rules.SpecHub.acceptance`.
     """
     with quietly(draft):
+        draft, target = completed_pair(partial, draft, target)
         library_of_pair(draft, target)
         return accepted("spechub", draft, target)
 
 
-def pooled_selection(draft: Array, target: Array, k: int, /, *, grades: int = 6) -> Array:
+def pooled_selection(
+    draft: Array, target: Array, k: int, /, *, partial: bool = False, grades: int = 6
+) -> Array:
     """Return Σ min(b, q), b the law of the selected draft: (..., V), (..., V) -> (...).
 
     At most :func:`optimal_acceptance`. Residual tokens that happen to be drafts are not counted.
     """
     with quietly(draft):
+        draft, target = completed_pair(partial, draft, target)
         library_of_pair(draft, target)
         k, grades = as_number_of_drafts(k), as_grades(grades)
         return accepted("pooled_selection", draft, target, k, grades)
 
 
 def pooled_selection_without_replacement(
-    draft: Array, target: Array, k: int, /, *, grades: int = 6
+    draft: Array, target: Array, k: int, /, *, partial: bool = False, grades: int = 6
 ) -> Array:
     """Return Σ min(b, q), b the law of the selected draft: (..., V), (..., V) -> (...).
 
@@ -156,6 +170,7 @@ def pooled_selection_without_replacement(
     counted. Work grows with k²: k is at most 64.
     """
     with quietly(draft):
+        draft, target = completed_pair(partial, draft, target)
         library_of_pair(draft, target)
         k, grades = _as_distinct(k), as_grades(grades)
         return accepted("pooled_selection_without_replacement", draft, target, k, grades)

@@ -7,8 +7,6 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
-
 from otspec._base.arguments import (
     as_callable,
     as_choice,
@@ -19,20 +17,18 @@ from otspec._base.arguments import (
     as_real,
     as_seed,
 )
-from otspec._base.parents import children_of
-from otspec.blocks.trees.shapes import as_shape
+from otspec.blocks.policies import Policy
 from otspec.conformance.cases.adjusting import as_reserved, renamed_parameters
 from otspec.conformance.cases.arrays import DTYPES, LIBRARIES, Form
 from otspec.conformance.cases.calling import Verifier
-from otspec.conformance.cases.kinds import Block, Kind, Tokens, Tree
+from otspec.conformance.cases.kinds import as_kind
 from otspec.conformance.cases.ruled import Maker, as_maker, law_asked_for
-from otspec.conformance.cases.tasks import engine_tasks, kernel_tasks
+from otspec.conformance.cases.tasks import beside_tasks, engine_tasks, kernel_tasks
 from otspec.conformance.evidence.case_by_case import COARSE, Check
 from otspec.conformance.keyed import Plain, keyed
 from otspec.conformance.report.certificate import settings_of
 from otspec.conformance.report.report import Report
 from otspec.conformance.same_seed import SameSeed
-from otspec.drafts import LAWS
 
 BUDGET = 10**11
 """The most probabilities of the target that a verifier is handed by default."""
@@ -69,6 +65,7 @@ def check(
     drafts: str | None = None,
     rule: str | Maker | None = None,
     same_seed: bool | Callable[..., Any] = False,
+    policy: Policy | None = None,
     arrays: str = "numpy",
     dtype: str = "float32",
     rounding: float | None = None,
@@ -134,6 +131,9 @@ def check(
         compared with those of plain decoding, by equality; ``detect``, ``coarse``, ``false_alarm``
         and ``budget`` do not matter. True: plain decoding is the verifier with nothing drafted. Or
         the engine's own plain decoding, which takes what the verifier takes.
+    policy : Policy, optional
+        What drafts, and cuts its drafts: the verifier is handed what is left. Any but one that
+        masks, in kernel or exact mode. The verifier has to take rows of fewer drafts.
     arrays : str
         ``"numpy"`` or ``"torch"``.
     dtype : str
@@ -203,7 +203,10 @@ def check(
     ``parents``, and returns texts (B, T) without their prompts. ``model(texts)`` gives rows
     (B, V), ``model.rows(texts)`` and ``model.logits(texts)`` those after each token, (B, t, V).
     Both may take ``temperature``, ``top_k``, ``top_p`` and ``min_p``, which the target's law then
-    has. Randomness is ``rng``, ``generator`` or ``seed``. See :func:`one_by_one` for an engine of
+    has.
+    One for blocks or trees may take ``frequency_penalty``, ``bad_words`` and ``grammar``: see the
+    page "Engines that draft and verify".
+    Randomness is ``rng``, ``generator`` or ``seed``. See :func:`one_by_one` for an engine of
     single texts.
 
     With ``same_seed`` randomness is ``seed``, one for all rows, or ``seeds``, (B,).
@@ -214,7 +217,6 @@ def check(
     takes ``seed`` gets one text in each call; it may take ``prompt``, a list, and return a list of
     tokens.
     """
-    settings = settings_of(check, locals())
     as_choice(kind, "kind", KINDS)
     as_choice(mode, "mode", MODES)
     form = Form(
@@ -224,7 +226,7 @@ def check(
     )
     maker = None if rule is None else as_maker(rule, kind)
     law = law_asked_for(rule, kind, as_flag(distinct, "distinct"), drafts)
-    tried_kind = _kind(kind, shape, law)
+    tried_kind = as_kind(kind, shape, law, policy)
     tokens = as_integer(vocabulary, "vocabulary", 8, MOST_TOKENS)
     least = as_integer(least_vocabulary, "least_vocabulary", 1, tokens)
     unused = as_reserved(reserved, tokens)
@@ -247,15 +249,23 @@ def check(
             raise ValueError(f"{error}; or leave out same_seed") from error
         plain = Plain(other, same_seed is True and "noise" in engine.wanted, errors)
         equal = SameSeed(engine, plain, tried_kind, mode, as_seed(seed), tokens, before)
-        return replace(equal.run(shown), settings=settings)
+        return replace(equal.run(shown), settings=settings_of(check, locals()))
+    if policy is not None and (mode == "pipeline" or maker is not None):
+        raise ValueError("policy is for laws of drafts made here: leave out rule, mode='pipeline'")
     if mode in ("kernel", "exact"):
         asked = Verifier(verifier, form)
+        if policy is not None and not asked.uneven:
+            raise ValueError(
+                "policy leaves fewer drafts in some rows: let verifier take lengths or a mask"
+            )
         if mode == "exact" and asked.corrects:
             raise ValueError(
                 "verifier takes corrections, so that texts take several blocks: leave out "
                 "mode='exact', which follows one"
             )
         tasks = kernel_tasks(asked, tried_kind, tokens, before)
+        if mode == "exact":
+            tasks += beside_tasks(asked, tried_kind)
     elif maker is None:
         tasks = engine_tasks(verifier, form, tried_kind, tokens, before)
     else:
@@ -280,20 +290,8 @@ def check(
         require=as_float_above(require, "require", 0, 1),
         seconds=math.inf if seconds is None else as_float_above(seconds, "seconds", 0),
     )
-    return replace(whole.run(shown), settings=settings)
+    return replace(whole.run(shown), settings=settings_of(check, locals()))
 
 
 def _unseen(_done: int, _cases: int) -> None:
     """Show no progress."""
-
-
-def _kind(kind: str, shape: Any, law: str) -> Kind:
-    if kind == "tokens":
-        made: Kind = Tokens(as_integer(3 if shape is None else shape, "shape", 1, 8), law)
-    elif kind == "block":
-        made = Block.of_length(as_integer(2 if shape is None else shape, "shape", 1, 5))
-    else:
-        made = Tree(as_shape("2x1" if shape is None else shape, "shape").tree().parents, law)
-    for children in filter(None, children_of(made.parents)):
-        LAWS[law](np.full(8, 1 / 8), len(children))
-    return made

@@ -19,6 +19,7 @@ from otspec.conformance.cases.arrays import Form, plain
 from otspec.conformance.cases.calling import Verifier
 from otspec.conformance.cases.cases import Case
 from otspec.conformance.cases.drafting import Sample
+from otspec.conformance.cases.histories import HISTORIES, NO_HISTORY
 from otspec.conformance.cases.kinds import Kind
 from otspec.conformance.cases.warping import NEUTRAL, WARPS
 
@@ -77,7 +78,7 @@ class Engine(Verifier):
             "parents": kind.parents,
             "block": max(depths_of(kind.parents), default=0),
         }
-        return made | dict(self.options) | self.models(case, sample)
+        return made | NO_HISTORY | dict(self.options) | self.models(case, sample)
 
     @abstractmethod
     def models(self, case: Case, sample: Sample) -> dict[str, Any]:
@@ -119,6 +120,7 @@ class TextEngine(Engine):
         "block",
         "parents",
         *WARPS,
+        *HISTORIES,
     )
 
     def models(self, case: Case, sample: Sample) -> dict[str, Any]:

@@ -20,7 +20,9 @@ from otspec.conformance.cases.calling import Randomness, Verifier
 from otspec.conformance.cases.cases import Case
 from otspec.conformance.cases.drafting import UNKNOWN, Sample, patterns, siblings_of
 from otspec.conformance.cases.kinds import Kind
-from otspec.conformance.evidence.batches import read_answer
+from otspec.conformance.cases.policies import left_by
+from otspec.conformance.cases.tasks import Task
+from otspec.conformance.evidence.batches import BesideRejected, read_answer, with_rejected
 from otspec.conformance.evidence.statistics import add_answer, no_answers
 from otspec.conformance.evidence.trial import FaultError, Tested
 from otspec.conformance.exact import exact_law
@@ -67,12 +69,7 @@ class OutOfTimeError(Exception):
 
 
 def exactly_tried(
-    verifier: Verifier,
-    kind: Kind,
-    case: Case,
-    tests: Sequence[Tested],
-    rounding: float,
-    deadline: float = math.inf,
+    task: Task, tests: Sequence[Tested], rounding: float, deadline: float = math.inf
 ) -> tuple[Tried, Finding | None]:
     """Follow all drafts of one case, and compare the laws of what comes out.
 
@@ -81,14 +78,16 @@ def exactly_tried(
     rounding : float
         The error of a probability that counts as rounding.
     """
-    tested = tests[0].last
+    tested, case = tests[0].last, task.case
     cells = len(tested.expected)
     needs = replace(tests[0].needs, detect=min(1.0, cells * rounding / 2), size=0)
-    law = no_answers(kind, case)
+    law = no_answers(task.kind, case)
     try:
-        law = exact_counts(verifier, kind, case, rounding / 10, len(tests) > 1, deadline)
+        law = exact_counts(task, rounding / 10, len(tests) > 1, deadline)
         finding = _first_off(case.name, law, tests, rounding)
     except FaultError as fault:
+        if task.batches is BesideRejected:  # a function of one row can be followed, too
+            raise
         finding = Finding(case.name, fault.statistic, fault.reason, traceback=fault.traceback)
     evidence = 0.0 if finding is None else math.inf
     counts = np.rint(law * AS_OFTEN).astype(np.int64)
@@ -115,20 +114,13 @@ def _first_off(name: str, law: Array, tests: Sequence[Tested], rounding: float) 
     return None
 
 
-def exact_counts(
-    verifier: Verifier,
-    kind: Kind,
-    case: Case,
-    least: float,
-    marked: bool,
-    deadline: float = math.inf,
-) -> Array:
+def exact_counts(task: Task, least: float, marked: bool, deadline: float = math.inf) -> Array:
     """Return how likely each mark comes with each text, shape (marks, fine cells).
+
+    The verifier is handed one row at a time, or it and one that keeps nothing.
 
     Parameters
     ----------
-    verifier : Verifier
-        It is handed one row at a time.
     marked : bool
         Whether the verifier has to tell what it accepts.
 
@@ -139,12 +131,14 @@ def exact_counts(
     FaultError
         The verifier raises something, or says what no right one says.
     """
+    kind, case = task.kind, task.case
     law = no_answers(kind, case)
+    shown = with_rejected(case) if task.batches is BesideRejected else case
     for drafted in drafted_ways(kind, case):
-        sample = sample_of(drafted, case)
-        for (answer,), chance in answers(verifier, kind, case, sample, least, deadline):
+        sample = sample_of(drafted, case, 0 if shown is case else 1)
+        for (answer,), chance in answers(task.verifier, kind, shown, sample, least, deadline):
             try:
-                read = read_answer(answer, kind, case, sample, marked)
+                read = read_answer(answer, kind, shown, sample, marked)
             except FaultError as fault:
                 raise FaultError(
                     fault.statistic, f"drafts {drafted.drafts}: {fault.reason}"
@@ -177,7 +171,9 @@ def drafted_ways(kind: Kind, case: Case) -> Iterator[Drafted]:
 
 
 def _drawn(kind: Kind, rows: Array) -> Iterator[tuple[tuple[int, ...], tuple[bool, ...], float]]:
-    """Yield drafts of all nodes, which of them there are, and their mass."""
+    """Return drafts of all nodes, which of them there are, and their mass."""
+    if kind.policy is not None:
+        return iter(left_by(kind.policy, kind.parents, rows))
     count = len(kind.parents)
     ways: list[tuple[tuple[int, ...], tuple[bool, ...], float]] = [
         ((0,) * count, (True,) * count, 1.0)
@@ -213,12 +209,13 @@ def _put(values: tuple[Any, ...], places: Any, new: Any) -> tuple[Any, ...]:
     return tuple(changed)
 
 
-def sample_of(drafted: Drafted, case: Case) -> Sample:
-    """Return one row of drafts."""
-    drafts = np.array([drafted.drafts], dtype=np.intp)
-    return Sample(
-        np.array([drafted.variant]), drafts, case.places[drafts], np.array([drafted.there])
-    )
+def sample_of(drafted: Drafted, case: Case, others: int = 0) -> Sample:
+    """Return a row of drafts, and rows of the first token only after the last pair of models."""
+    count = len(drafted.drafts)
+    drafts = np.array([drafted.drafts, *[(0,) * count] * others], dtype=np.intp)
+    there = np.array([drafted.there, *[(True,) * count] * others])
+    variants = np.array([drafted.variant, *[case.variants] * others])
+    return Sample(variants, drafts, case.places[drafts], there)
 
 
 def answers(

@@ -99,12 +99,23 @@ def replayed(levels: Array, *, cut: bool = False) -> Replay:
     least[:, 0] = least[:, 0] + 1
     least[:, 1 : depth + 1] = levels.T
     kept = least[:, :-1] - least[:, 1:]
-    starts = zeros(number + depth + 1, like=levels)
-    starts[0] = starts[0] + 1
-    for place in range(number):
-        starts[place + 1 : place + depth + 2] += starts[place] * kept[place]
     counted = max(0, number - depth + 1) if cut else number
-    return Replay(starts[:number], kept, counted)
+    return Replay(begun(kept), kept, counted)
+
+
+def begun(kept: Array) -> Array:
+    """Return the probability that a call begins after each token of a text.
+
+    Shapes: ``kept`` (..., N, depth + 1), the law of τ of a call that begins there; result (..., N).
+    """
+    *rows, number, widths = kept.shape
+    starts = zeros((*rows, number + widths), like=kept)
+    starts[..., 0] = starts[..., 0] + 1
+    for place in range(number):
+        going = starts[..., place, None] * kept[..., place, :]
+        starts[..., place + 1 : place + widths + 1] += going
+    calls: Array = starts[..., :number]
+    return calls
 
 
 def replay(text: LoggedBlock, rule: Any, tree: Any, *, cut: bool = False) -> Replay:

@@ -32,6 +32,21 @@ def advice_rows():
         ),
     )
     yield (
+        "advice.advise_by_load",
+        Row(
+            partial(advice_room.advise_by_load, **COSTS),
+            {
+                "logs": ("objects", lambda: [logged()]),
+                "batches": ("counts", [1]),
+                "depth": ("count?", 1),
+                "thresholds": ("objects", [0.5]),
+                "paths": ("objects", [0.5]),
+                "warping": ("object?", None),
+                "drawn": ("object?", None),
+            },
+        ),
+    )
+    yield (
         "advice.draw_pareto",
         Row(
             lambda advice: advice_room.draw_pareto(advice, Figure().add_subplot()),

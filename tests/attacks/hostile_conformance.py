@@ -15,6 +15,7 @@ CONFORMANCE = {
             "mode": ("name", "kernel"),
             "distinct": ("flag", False),
             "same_seed": ("flag", False),
+            "policy": ("object?", None),
             "arrays": ("name", "numpy"),
             "dtype": ("name", "float64"),
             "drafts": ("name?", "iid"),

@@ -16,7 +16,7 @@ from otspec.batch._array_api.k_sequential import safe_rho
 from otspec.batch._array_api.library import BLOCK, library_of
 from otspec.batch._array_api.pooled.clock_pools import ring_pools
 from otspec.batch._array_api.pooled.graded_pools import graded_pools
-from otspec.batch._array_api.recursive_rejection import Lacking
+from otspec.batch._array_api.recursive_rejection import Residual
 from otspec.batch._array_api.spechub import find_hub, hub_shares
 from otspec.batch._array_api.sums import block_sums, excess, the_draft, the_target
 from otspec.rules.pooled.exponential_clocks import all_below
@@ -41,7 +41,7 @@ def chances(wanted, offered):
 def recursive_rejection(draft, target, k):
     library = library_of(draft)
     p, q = draft.astype(float), target.astype(float)
-    state = Lacking.at_first(library, draft, target)
+    state = Residual.at_first(library, draft, target)
     law, reached = np.zeros_like(p), 1.0
     for i in range(k):
         state = state.after() if i else state
@@ -175,7 +175,7 @@ def without_replacement(draft, target, k):
     library = library_of(draft)
     p, q = draft.astype(float), target.astype(float)
     p = p / p.sum()
-    first = Lacking.at_first(library, draft, target, 1 / library.lift, library.lift)
+    first = Residual.at_first(library, draft, target, 1 / library.lift, library.lift)
     chance = chances(q, p)
     law = p * chance
     for x in np.flatnonzero(chance < 1) if k > 1 else ():

@@ -7,7 +7,7 @@ from batch_paths import PATHS, path, taking  # noqa: F401 # path is a fixture
 from prefix_cuts import least, touching
 
 from otspec import batch
-from otspec.batch import _dispatch, _running
+from otspec.batch import _rows, _running
 from otspec.batch._array_api import sorted_rows
 from otspec.batch._dispatch import machine
 
@@ -181,7 +181,7 @@ def test_threads_share_the_rows(monkeypatch):
     draft[4] = 1 / 30
     target[4] = touching(draft[4], 3, 0.3, 1e-9 * np.arange(30))  # one that is sorted
     wanted = batch.optimal_acceptance(draft, target, 3)
-    monkeypatch.setattr(_dispatch, "_SHARED", 1)
+    monkeypatch.setattr(_rows, "_SHARED", 1)
     monkeypatch.setattr(torch, "get_num_threads", lambda: 4)
     found = batch.optimal_acceptance(torch.asarray(draft), torch.asarray(target), 3)
     np.testing.assert_array_equal(found, wanted)

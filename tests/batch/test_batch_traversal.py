@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from batch_paths import PATHS, path, taking  # noqa: F401 # path is a fixture
 from batch_references import inverted
 from batch_tree_laws import agree, children_of, integrated, law_of_rule, random_model
 from hypothesis import given, settings
@@ -46,6 +47,7 @@ def has_the_law(draft, target, parents, distinct):
         ((-1, -1, 1, 1), False, True),
     ],
 )
+@pytest.mark.usefixtures("path")
 def test_the_law_is_the_rule_s(parents, zeros, distinct):
     has_the_law(random_model(2, 1, zeros), random_model(2, 2), parents, distinct)
 
@@ -58,6 +60,34 @@ def test_the_law_of_random_models_is_the_rule_s(seeds, distinct):
 
 
 LARGE = (-1, -1, 0, -1, 0, 2, 0, 1, 2, 7)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("distinct", [False, True])
+def test_both_paths_keep_the_same_node(distinct, dtype):
+    """With masks, zeros, equal rows, and a vocabulary of more than one block."""
+    rng, nodes = np.random.default_rng(0), len(LARGE)
+    for n in (12, 700):
+        draft, target = rng.dirichlet(np.full(n, 0.5), (2, 60, nodes + 1))
+        draft[1::7, :, :3] = target[2::7, :, 2] = 0
+        draft /= draft.sum(-1, keepdims=True)
+        target[::5] = draft[::5]
+        draft, target = draft.astype(dtype), target.astype(dtype)
+        drafts, mask = np.zeros((60, nodes), int), rng.random((60, nodes)) < 0.8
+        for node in range(-1, nodes):
+            children = children_of(LARGE, node)
+            if children:
+                drafter = batch.sample_without_replacement if distinct else batch.sample_iid
+                numbers = rng.random((60, len(children)))
+                drafts[:, children] = drafter(draft[:, node + 1], numbers)
+        uniforms, found = rng.random((60, nodes + 1)), []
+        for each in PATHS:
+            with taking(each):
+                call = draft, target, drafts, uniforms, LARGE
+                found.append(batch.traversal_verification(*call, mask=mask, distinct=distinct))
+        assert len(set(found[0].node)) > 4
+        for one, other in zip(found[0], found[-1], strict=True):
+            np.testing.assert_array_equal(one, other)
 
 
 def problem(parents, dtype, rows=200, n=40, seed=0, distinct=False):

@@ -75,3 +75,9 @@ def test_all_adapters_of_engines_are_on_the_page():
     page = PAGE.read_text(encoding="utf-8")
     missing = [name for name in adapters.__all__ if f"`{name}`" not in page]
     assert missing == []
+
+
+@pytest.mark.parametrize("block", BLOCKS, ids=title)
+def test_an_engine_is_wrapped_in_fifteen_lines(block):
+    test = block[block.rindex("def test_") :]
+    assert sum(bool(line.strip()) for line in test.split("\n")) <= 15

@@ -67,6 +67,7 @@ WRONG = {
     "EatenToken": {THIRD},
     "AfterRejectedDraft": {SECOND},
     "PaddedEnd": {TEXT},
+    "UnverifiedEnd": {TEXT},
     "TargetInPlaceOfResidual": {FIRST},
     "ResidualOfFirstPlace": {SECOND},
     "NearlyCertain": {FIRST, SECOND},
@@ -78,7 +79,6 @@ DETECT = {"DraftTemperature": 0.07, "CorruptedInPlace": 0.08}
 
 CAUSES = {
     "OneUniform": {"random number shared by draft and test"},
-    "DraftTemperature": {"draft declared at another temperature"},
     "DraftRowsOfStepBefore": {"draft's row of the place before"},
     "BonusOfDraft": {"bonus token from the draft"},
     "TargetInPlaceOfResidual": {"correction drawn from the target"},
@@ -87,7 +87,8 @@ CAUSES = {
     "SeedOfEachCall": {"random numbers of one call used again in the next"},
     "NumbersOfFirstRow": {"random numbers shared by neighbouring rows"},
 }
-"""What it looks like; the others are no known fault, and nothing is named. What is accepted above a
+"""What it looks like; the others are no known fault, and nothing is named: drafts drawn at 0.8 have
+other laws than those of the table, which are declared at 1.5. What is accepted above a
 probability has a ratio above 0.7 in all cases where that is off."""
 
 

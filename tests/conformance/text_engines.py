@@ -54,8 +54,11 @@ class BlockEngine:
         return emitted(text[:, 1:], kept.length, kept.token)
 
 
-def tree_engine(draft, target, prompts, length, parents, rng):
-    """Texts by trees of independent siblings, verified by recursive rejection."""
+def tree_engine(draft, target, prompts, length, parents, rng, prune=None):
+    """Texts by trees of independent siblings, verified by recursive rejection.
+
+    ``prune(draft, drafts, parents)`` says which of the drafts are kept; all if it is not given.
+    """
     rows, depth = np.arange(len(prompts)), 2
     texts = np.zeros((len(rows), length + depth + 1), dtype=np.int64)
     known, last = np.zeros(len(rows), dtype=np.int64), prompts
@@ -66,7 +69,8 @@ def tree_engine(draft, target, prompts, length, parents, rng):
             tree = np.concatenate([tree, drawn[:, None]], axis=1)
         uniforms = rng.random((len(rows), depth + 1, 3))
         drafts, models = tree[:, 1:], (draft.rows(tree), target.rows(tree))
-        kept = tree_verification(*models, drafts, uniforms, parents)
+        mask = None if prune is None else prune(models[0], drafts, parents)
+        kept = tree_verification(*models, drafts, uniforms, parents, mask=mask)
         step = np.zeros((len(rows), depth + 1), dtype=np.int64)
         step[rows, kept.length] = kept.token
         node, place = kept.node, kept.length - 1
@@ -80,8 +84,10 @@ def tree_engine(draft, target, prompts, length, parents, rng):
     return texts[:, :length]
 
 
-def token_engine(draft, target, k, rng):
-    """One token by recursive rejection of k drafts."""
+def token_engine(draft, target, k, rng, prune=None):
+    """One token by recursive rejection of k drafts; ``prune`` as for :func:`tree_engine`."""
     drafts = choose(draft[:, None], rng.random((len(draft), k)))
-    answer = recursive_rejection(draft, target, drafts, rng.random((len(draft), k + 1)))
+    mask = None if prune is None else prune(draft[:, None], drafts, (-1,) * k)
+    uniforms = rng.random((len(draft), k + 1))
+    answer = recursive_rejection(draft, target, drafts, uniforms, mask=mask)
     return answer.token, drafts, answer.index

@@ -185,6 +185,15 @@ class PaddedEnd(BlockEngine):
         return texts
 
 
+class UnverifiedEnd(BlockEngine):
+    """A text that is full ends with a draft that nobody has verified."""
+
+    def __call__(self, draft, target, prompts, length, rng):
+        texts = super().__call__(draft, target, prompts, length, rng)
+        texts[:, -1] = choose(draft(texts[:, :-1]), rng.random(len(texts)))
+        return texts
+
+
 class TargetInPlaceOfResidual(BlockEngine):
     """A rejected draft is replaced by a draw from the target."""
 

@@ -6,22 +6,26 @@ from functools import partial
 
 import numpy as np
 
-from otspec.advice import Choice, Loss
+from otspec.advice import Choice, Load, Loss
 from otspec.advice.evaluation.candidates import Candidate, LossyChain
 from otspec.advice.evaluation.numbers import Asked, DraftedTexts
 from otspec.advice.evaluation.search import Search
 from otspec.advice.evaluation.streaming import TextChances
 from otspec.advice.evidence import ExactWorth, ModelEvidence
+from otspec.advice.loads.cuts import Along, Cut, Tallied
+from otspec.advice.loads.search import LoadSearch, LoggedTexts
 from otspec.advice.on_texts import FoldedTally, TextEvidence, TextWorth
 from otspec.advice.target_texts import Written, WrittenTexts
-from otspec.blocks import StepCost, as_shape
+from otspec.blocks import LoadSeconds, Seconds, StepCost, as_shape
 from otspec.decoding.transformer import WarpedRows
+from otspec.logged import LoggedBlock
 from otspec.models import memoryless
 from otspec.rules import RecursiveRejection
 from otspec.traces import Warp, Warping
 from otspec.traces.collect.sampling import LoggedText
 
 CHOICE = Choice("rule", "iid", "2", 2, 1, 2, 1.5, (1.0, 2.0), 1.0, 1.5, (1.0, 2.0))
+LOAD = Load(1, "no draft", "no draft", 0.0, 0, 0.0, 1.0, 1.0, 1.0, (1.0, 1.0), True, 1.0)
 LOSS = Loss("kind", "rule", "iid", "2", 1.5, 0.0, (0.0, 0.0))
 ASKED = Asked(RecursiveRejection, (1, 2))
 
@@ -69,6 +73,13 @@ ADVICE = {
     "texts as evidence": lambda _: TextEvidence(no_parts),
     "search for trees": lambda _: Search((RecursiveRejection,), 2, 2, StepCost(1, 1)),
     "chances of texts": lambda _: TextChances(("spechub",), 2, 1, (Warping(),), Warp()),
+    "load": lambda _: LOAD,
+    "cut of a load": lambda _: Cut("fixed length", 0.0, 1),
+    "along a text": lambda _: Along.of(LoggedBlock([[0.5, 0.5]], [[0.4, 0.6]], [0]), 1),
+    "tallied": lambda give: Tallied(*(give(np.ones(2)) for _ in range(3))),
+    "search by load": lambda _: LoadSearch.of(1.0, 2.0, [1]),
+    "seconds by load": lambda _: LoadSeconds((1,), (Seconds((1,), (2.0,)),)),
+    "logged texts": lambda _: LoggedTexts((), 1, "nowhere"),
     "lossy chain": lambda _: LossyChain(0.5),
     "written": lambda _: Written(0, (0,), (), ()),
 }

@@ -15,6 +15,7 @@ from otspec.conformance.cases.calling import Verifier
 from otspec.conformance.cases.cases import Case
 from otspec.conformance.cases.drafting import Sample
 from otspec.conformance.cases.generated import DrawnToken, Said, Texts
+from otspec.conformance.cases.histories import AtMost, history_case
 from otspec.conformance.cases.kinds import Block, Tokens, Tree
 from otspec.conformance.cases.tasks import Task
 from otspec.conformance.cases.warping import neutral
@@ -26,8 +27,8 @@ from otspec.conformance.evidence.statistics import Statistic, TextsOnly
 from otspec.conformance.evidence.trial import Tested
 from otspec.conformance.exact_check import Drafted
 from otspec.conformance.faults import FAULTS
-from otspec.conformance.faults.explanations import Seen
 from otspec.conformance.faults.machine import MarkedText, Setting
+from otspec.conformance.faults.seen import Seen
 from otspec.conformance.faults.shared_noise import Seen as SeenTexts
 from otspec.conformance.faults.shared_noise import Step
 from otspec.conformance.keyed import Keyed, KeyedTexts, KeyedTokens, Plain, Rows
@@ -97,6 +98,8 @@ CONFORMANCE = {
     "verifier": lambda _: VERIFIER,
     "check": lambda _: Check((task(),), "tokens", "kernel", None, 0.1, 1e-6, 1e-6, 9, 0, 0.1),
     "case": case,
+    "case with a history": lambda _: history_case("grammar")[1],
+    "grammar": lambda _: AtMost(0, 2),
     "case of settings": lambda _: neutral(case()),
     "sample of drafts": lambda _: Sample(*np.zeros((4, 1, 1), dtype=int)),
     "engine": lambda _: Engine(drafts_first, Form()),

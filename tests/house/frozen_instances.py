@@ -17,6 +17,7 @@ from otspec.blocks import TREE_VERIFIERS, policies
 from otspec.blocks.block_verification_preprint import ChainedResiduals
 from otspec.blocks.carrying.kept_target import HandedOver, KeptTarget
 from otspec.blocks.greatest_path import GreatestPath
+from otspec.blocks.trees.shapes import LEAF
 from otspec.blocks.trees.verifiers.first_highest_path import ClippedRanks
 from otspec.blocks.trees.verifiers.nodes import Node, Nodes
 from otspec.blocks.trees.verifiers.planned_tree import NodeProgram
@@ -321,7 +322,7 @@ EXACT = {  # from exact arrays or from float ones
         model(give), model(give, TARGET), give.sequence([2, 1])
     ),
     "node program": lambda give: NodeProgram(
-        as_distribution(give(DRAFT)), as_distribution(give(TARGET)), 1, {}
+        as_distribution(give(TARGET)), {(LEAF, None, None): 1}, {}
     ),
     "first highest path": lambda give: blocks.FirstHighestPath(
         model(give), model(give, TARGET), give.sequence([2, 1])

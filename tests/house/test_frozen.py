@@ -42,6 +42,9 @@ NOT_WALKED = {
     "Ordered": "a part of a Pair, which is walked",
     **dict.fromkeys(("NodePlan", "Order"), "a part of a PlannedTree, which is walked"),
     **dict.fromkeys(("LastToFirst", "Traversal"), "a program, which rules have"),
+    **dict.fromkeys(
+        ("NodeCounts", "NodeSlopes", "Expansion"), "a part of an integral while it is computed"
+    ),
     "Growing": "a tree that is being drafted, which nodes are added to",
     **dict.fromkeys(
         ("Heaviest", "Left", "Levels"), "numbers of DistinctPaths while it draws, which is walked"
@@ -65,6 +68,7 @@ NOT_WALKED = {
             "KernelBatches",
             "StepBatches",
             "SingleRows",
+            "BesideRejected",
             "RowPairs",
             "SlotPairs",
             "DraftPairs",
@@ -80,7 +84,9 @@ NOT_WALKED = {
         "hold or return programs, which are functions that do not pickle",
     ),
     **dict.fromkeys(("BlockReader", "TextRows", "LoggedText"), "read a file as they are looked at"),
-    "Advice": "answers with data frames, which compare with nothing",
+    **dict.fromkeys(
+        ("Advice", "LoadAdvice"), "answers with data frames, which compare with nothing"
+    ),
     "FinishedRun": "answers with a lazy frame, which compares with nothing",
     "SmallModel": "a model that an engine is handed",
     "Looked": "a protocol",

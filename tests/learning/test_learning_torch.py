@@ -5,7 +5,7 @@ import pytest
 from exact_derivatives import gradients, random_pairs
 
 import otspec
-from otspec.batch import _dispatch
+from otspec.batch import _dispatch, _rows
 from otspec.batch._array_api.library import library_of
 from otspec.learning import (
     acceptance_gradient,
@@ -166,7 +166,7 @@ def test_machine_code_for_float32_is_as_near_as_arrays(shape, monkeypatch):
         # By one thread, by all, and by operations on arrays.
         for by_row, shared in ((True, 1 << 21), (True, 1), (False, 1)):
             monkeypatch.setattr(_dispatch, "ROWS", by_row)
-            monkeypatch.setattr(_dispatch, "_SHARED", shared)
+            monkeypatch.setattr(_rows, "_SHARED", shared)
             single = logits.float().requires_grad_()
             found = loss(single, target)
             found.sum().backward()

@@ -114,7 +114,7 @@ RULES = {
         planned(block(BlockVerificationPreprint)),
         planned(block(BlockVerificationPreprint), "one"),
     ],
-    PlannedTree: [tree(PlannedTree)],
+    PlannedTree: [tree(PlannedTree), tree(PlannedTree, "[[]][]")],
     ProgramTree: [lambda draft, target: ProgramTree(draft, target, "1x1", what_the_target_draws)],
     PolicyRule: [
         policies(length=2)["confidence-kept"].rule,

@@ -145,7 +145,7 @@ def work_on(
     if of_target(sources):
         refuse_lossy(search.asked)
         for warping in looked:
-            _check_drawn(sources[0], warping, drawn)
+            check_drawn(sources[0], warping, drawn)
     rules = tuple(rule.name for rule in search.rules)
     levels = min(depth or DEEPEST, _tokens(shortest), search.nodes)
     search.check_levels(levels)
@@ -158,7 +158,8 @@ def _tokens(source: Source) -> int:
     return source.tokens.shape[-1] if source.tokens is not None else 0
 
 
-def _check_drawn(source: Source, warping: Warping, drawn: Warp) -> None:
+def check_drawn(source: Source, warping: Warping, drawn: Warp) -> None:
+    """Refuse texts of the target that were drawn in another way than they are looked at."""
     if warping.of("target").options() != drawn.options():
         raise ValueError(
             f"the target is looked at with {warping.of('target')}, but the texts of {source.name} "

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -23,7 +23,10 @@ from otspec.advice.document import (
 )
 from otspec.advice.evaluation.search import DEEPEST, WIDEST, Search
 from otspec.advice.evaluation.streaming import advice_on, work_on
-from otspec.blocks import TREE_RULES, Shape, as_seconds
+from otspec.advice.loads.advice import COLUMNS, LoadAdvice
+from otspec.advice.loads.api import texts_in
+from otspec.advice.loads.search import LoadSearch
+from otspec.blocks import TREE_RULES, Shape, as_load_seconds
 from otspec.cli.shared.arguments import Choice
 from otspec.cli.shared.options import cost_options, filled, json_option
 from otspec.cli.shared.output import command_line, percent, print_json, table_written, was_written
@@ -83,6 +86,11 @@ _ROWS = 10
     help="Also say what a lossy shortcut gains at best on a chain: the law of each token may be "
     "off by so much.",
 )  # fmt: skip
+@click.option(
+    "--batch", "batches", type=click.IntRange(1, 1_000_000), multiple=True, metavar="ROWS",
+    help="Also say which chain, confidence threshold or dynamic tree is fastest with so many rows "
+    "in a call; may be given several times.  [default: the batches of a table of costs]",
+)  # fmt: skip
 @warping_options
 @drawn_options
 @source_options
@@ -99,6 +107,7 @@ def advise(
     rules: tuple[str, ...],
     trees: tuple[str, ...],
     total_variation: float | None,
+    batches: tuple[int, ...],
     warpings: tuple[Warping, ...],
     drawn: Drawn,
     kind: str | None,
@@ -114,6 +123,10 @@ def advise(
 
     Pooled selection without replacement takes most of the time: --rule names others.
 
+    Costs by load are a .csv of three columns, batch, tokens of a row and seconds. Then, and with
+    --batch, the fastest cut of drafts at each batch size is shown; all else is of the smallest
+    batch.
+
     Exit status: 0 fine, 1 some chunks were skipped, or a picture, the report or the table
     could not be written after the results, 2 bad input.
 
@@ -123,8 +136,13 @@ def advise(
     if not files and place.chunk is None:
         place = place._replace(chunk=_BUNDLED_CHUNK)
     own = [read_tree(tree, "--tree") for tree in trees]
-    costs = (as_seconds(draft_cost, "--draft-cost"), as_seconds(target_cost, "--target-cost"))
-    search = Search.of(*costs, nodes, widest, rules or None, own, total_variation)
+    drafting = as_load_seconds(draft_cost, "--draft-cost")
+    verifying = as_load_seconds(target_cost, "--target-cost")
+    search = Search.of(
+        drafting.alone, verifying.alone, nodes, widest, rules or None, own, total_variation
+    )
+    sizes = batches or verifying.batches or drafting.batches
+    by_load = LoadSearch.of(drafting, verifying, sizes, depth)
     with raise_on_signals(), _sources(files, kind) as named:
         sources = drawn.sources(named)
         work = work_on(sources, search, depth, warpings, drawn.how(sources, warpings))
@@ -133,8 +151,14 @@ def advise(
             if not run.finished():
                 raise ValueError(all_failed(failures))
             advices = advice_on(run, work, search)
-        _print(advices, own, as_json)
-        complete = _kept(advices, place, sources, as_json)
+        how = drawn.how(sources, warpings)
+        loads = [by_load.advice(texts_in(sources, each, how)) for each in warpings if sizes]
+        documents = _documents(advices, loads)
+        if as_json:
+            print_json(documents)
+        else:
+            _print(advices, loads, own)
+        complete = _kept(advices, documents, place, sources, as_json)
     complain(failures)
     return 0 if complete and not failures else 1
 
@@ -143,14 +167,23 @@ def _sources(files: Sequence[str], kind: str | None) -> AbstractContextManager[l
     return sources_of(files, kind, tokens=True, bundled=logged_file, called="the bundled letters")
 
 
-def _print(advices: Sequence[Advice], own: Sequence[Shape], as_json: bool) -> None:
-    if as_json:
-        print_json([document_of(advice) for advice in advices])
-        return
+def _documents(advices: Sequence[Advice], loads: Sequence[LoadAdvice]) -> list[dict[str, Any]]:
+    """Return documents of all advices, with those by batch size if there are any."""
+    found = [document_of(advice) for advice in advices]
+    for document, load in zip(found, loads, strict=False):
+        document["loads"] = load.document()
+    return found
+
+
+def _print(advices: Sequence[Advice], loads: Sequence[LoadAdvice], own: Sequence[Shape]) -> None:
     for number, advice in enumerate(advices):
         if number:
             say()
         _print_one(advice, own)
+        for load in loads[number : number + 1]:
+            say("", "Tokens per second by batch size")
+            print_table(COLUMNS, load.cells(), text=2)
+            say("", *load.sentences())
 
 
 def _print_one(advice: Advice, own: Sequence[Shape]) -> None:
@@ -186,7 +219,11 @@ def _print_one(advice: Advice, own: Sequence[Shape]) -> None:
 
 
 def _kept(
-    advices: Sequence[Advice], place: RunPlace, sources: Sequence[Source], as_json: bool
+    advices: Sequence[Advice],
+    documents: Sequence[dict[str, Any]],
+    place: RunPlace,
+    sources: Sequence[Source],
+    as_json: bool,
 ) -> bool:
     """Write what is asked for; return whether all of it was written."""
     from otspec.advice.charts import pareto_figure
@@ -196,7 +233,7 @@ def _kept(
     from otspec.reports.summary_file import origin_of
 
     complete = True
-    lines = place.numbers("advice.json", [document_of(advice) for advice in advices])
+    lines = place.numbers("advice.json", documents)
     if place.out is not None:
         for number, advice in enumerate(advices):
             chart = place.out / f"pareto{f'-{number}' if len(advices) > 1 else ''}.png"

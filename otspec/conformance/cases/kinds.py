@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
 
+from otspec._base.arguments import as_instance, as_integer
 from otspec._base.arithmetic import Array, IntArray
 from otspec._base.frozen import Frozen, cached_property
-from otspec._base.parents import depths_of
+from otspec._base.parents import children_of, depths_of
+from otspec.blocks.policies import Policy
+from otspec.blocks.trees.shapes import as_shape
 from otspec.conformance.cases.answers import Answer, ImpossibleError, integers, named, symbols_of
 from otspec.conformance.cases.cases import Case
 from otspec.conformance.cases.drafting import UNKNOWN, Sample, drafted
+from otspec.conformance.cases.policies import left_by
+from otspec.drafts import LAWS
 
 
 class Kind(Frozen, ABC):
@@ -22,6 +27,8 @@ class Kind(Frozen, ABC):
     name: ClassVar[str]
     law: str
     """What siblings are drawn from, one of :data:`otspec.drafts.LAWS`."""
+    policy: Policy | None = None
+    """What drafts and cuts; None: nothing is cut."""
 
     @property
     @abstractmethod
@@ -64,8 +71,18 @@ class Kind(Frozen, ABC):
         return self.drafted(case, rng.integers(case.variants, size=size), rng)
 
     def drafted(self, case: Case, variants: IntArray, rng: np.random.Generator) -> Sample:
-        """Draw drafts of given pairs of models."""
-        return drafted(self.parents, self.law, case, variants, rng)
+        """Draw drafts of given pairs of models, of which a policy may leave some."""
+        whole = drafted(self.parents, self.law, case, variants, rng)
+        if self.policy is None:
+            return whole
+        drafts, there = whole.drafts.copy(), whole.there.copy()
+        for variant in np.unique(variants).tolist():
+            ways = left_by(self.policy, self.parents, case.draft[variant])
+            rows = np.flatnonzero(variants == variant)
+            which = rng.choice(len(ways), size=len(rows), p=[way.mass for way in ways])
+            drafts[rows] = np.array([way.drafts for way in ways])[which]
+            there[rows] &= np.array([way.there for way in ways])[which]
+        return Sample(variants, drafts, case.tokens(drafts, rng), there)
 
 
 @dataclass(frozen=True)
@@ -74,6 +91,7 @@ class Tokens(Kind):
 
     k: int = 3
     law: str = "iid"  # what they are drawn from, one of otspec.drafts.LAWS
+    policy: Policy | None = field(default=None, kw_only=True)
     name: ClassVar[str] = "tokens"
 
     @property
@@ -125,6 +143,7 @@ class Tree(Kind):
 
     parents: tuple[int, ...] = (-1, -1, 0, 0, 1)  # of each node, before it; −1 for the text
     law: str = "iid"  # what siblings are drawn from, one of otspec.drafts.LAWS
+    policy: Policy | None = field(default=None, kw_only=True)
     name: ClassVar[str] = "tree"
 
     @cached_property
@@ -180,9 +199,9 @@ class Block(Tree):
     name: ClassVar[str] = "block"
 
     @classmethod
-    def of_length(cls, length: int) -> Block:
-        """Return the block of L drafts."""
-        return cls(tuple(range(-1, length - 1)))
+    def of_length(cls, length: int, policy: Policy | None = None) -> Block:
+        """Return the block of L drafts, of which a policy may leave some."""
+        return cls(tuple(range(-1, length - 1)), policy=policy)
 
     def arrays(self, case: Case, sample: Sample) -> dict[str, Array]:
         """Return draft, shape (size, L, n), and target, shape (size, L + 1, n)."""
@@ -225,3 +244,37 @@ def _at(values: IntArray, index: IntArray) -> IntArray:
     padded = np.append(values, np.zeros((len(values), 1), dtype=values.dtype), axis=1)
     found: IntArray = np.take_along_axis(padded, index[:, None] % padded.shape[1], axis=1)[:, 0]
     return found
+
+
+def as_kind(kind: str, shape: Any, law: str, policy: Policy | None) -> Kind:
+    """Return the drafts of a kind, a shape and a law, of which a policy may leave some.
+
+    Raises
+    ------
+    ValueError
+        No such shape, or a policy that masks.
+    """
+    cut = None if policy is None else _not_masking(policy)
+    if kind == "tokens":
+        made: Kind = Tokens(
+            as_integer(3 if shape is None else shape, "shape", 1, 8), law, policy=cut
+        )
+    elif kind == "block":
+        made = Block.of_length(as_integer(2 if shape is None else shape, "shape", 1, 5), cut)
+    else:
+        parents = as_shape("2x1" if shape is None else shape, "shape").tree().parents
+        made = Tree(parents, law, policy=cut)
+    for children in filter(None, children_of(made.parents)):
+        LAWS[law](np.full(8, 1 / 8), len(children))
+    return made
+
+
+def _not_masking(policy: Policy) -> Policy:
+    """Return a policy whose drafts can be handed over."""
+    as_instance(policy, "policy", Policy, "a Policy")
+    if policy.keep is not None:
+        raise ValueError(
+            f"policy is {policy.name!r}, which masks tokens: audit it with a verifier by "
+            "otspec.auditing.audit_policy"
+        )
+    return policy

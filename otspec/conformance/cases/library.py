@@ -98,6 +98,11 @@ TEXTS = {
         ((1, 0), (2, 1)),
         ((2, 1), (0, 1)),
     ),
+    # What is wrong in the draw of a correction alone, or in a second correction, shows here.
+    "corrections to two tokens": (
+        ((2, 9, 13), (1, 9, 10), (13, 3, 3)),
+        ((5, 13, 8), (1, 24, 25), (2, 4, 13)),
+    ),
     "three symbols, some forbidden": (
         ((2, 1, 1), (1, 2, 1), (3, 1, 0)),
         ((1, 1, 2), (0, 3, 1), (1, 1, 2)),

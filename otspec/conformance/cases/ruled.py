@@ -18,8 +18,8 @@ from otspec.blocks.trees.verifiers.token_rules import made_rule
 from otspec.conformance.cases.cases import Case
 from otspec.conformance.cases.drafting import patterns
 from otspec.conformance.cases.kinds import Kind
+from otspec.conformance.cases.policies import model_of
 from otspec.drafts import LAWS
-from otspec.models import Model, TableModel
 
 Maker = Callable[..., Any]
 Rows = tuple[tuple[float, ...], ...]
@@ -151,10 +151,3 @@ def _of_models(
     for outcome in as_instance(made, "what rule makes", blocks.BlockRule, wanted).outcomes():
         row = np.asarray(outcome.following(()), dtype=float)
         yield len(outcome.accepted), float(outcome.mass) * row
-
-
-def model_of(rows: Array) -> Model:
-    """Return the model of a table: the first row, and those after each symbol."""
-    table: dict[tuple[int, ...], Array] = {(): rows[0]}
-    table.update({(symbol,): row for symbol, row in enumerate(rows[1:])})
-    return TableModel(table, normalize=True)

@@ -12,6 +12,7 @@ from otspec.conformance.cases.arrays import Form, plain
 from otspec.conformance.cases.calling import Verifier
 from otspec.conformance.cases.cases import Case, memoryless, prompted, renamed
 from otspec.conformance.cases.generated import DrawnToken, Texts
+from otspec.conformance.cases.histories import HISTORIES, WithHistory, history_case
 from otspec.conformance.cases.kinds import Kind, Tokens
 from otspec.conformance.cases.library import (
     ROWS,
@@ -27,6 +28,7 @@ from otspec.conformance.cases.library import (
 from otspec.conformance.cases.warping import WARPINGS, clear, of_logits
 from otspec.conformance.engines import Engine, TextEngine, TokenEngine, logits_of
 from otspec.conformance.evidence.batches import (
+    BesideRejected,
     KernelBatches,
     SingleRows,
     StepBatches,
@@ -46,6 +48,8 @@ SPECIAL = {
     "vocabulary": "what only many tokens show, such as token ids of 16 bits or sums of few digits",
     "single": "the axis of rows lost in a call of one row",
     "long": "an index of rows or entries that overflows in a long call",
+    "history": "a state of penalties, bad words or a grammar that is not that of the text before "
+    "each draft, because it is that of the block's beginning or counts a token twice",
 }
 """What a verifier does that is wrong on such cases alone."""
 
@@ -85,13 +89,14 @@ class Task(Frozen):
     @property
     def special(self) -> str | None:
         """What only this case has, one of :data:`SPECIAL`; None if it is as small as may be."""
-        there = (self.large, self.batches is SingleRows, self.before > 0)
+        past = isinstance(self.law, WithHistory)
+        there = (self.large, self.batches is SingleRows, self.before > 0, past)
         return next((name for name, has in zip(SPECIAL, there, strict=True) if has), None)
 
     @property
     def costly(self) -> bool:
         """Whether rows cost much: in a large vocabulary, or as calls of one row or of many."""
-        return self.special is not None
+        return self.special not in (None, "history")
 
     def wanted(self, detect: float, coarse: float) -> float:
         """Return the total variation to be found, of what is to be found in general."""
@@ -134,6 +139,14 @@ def kernel_tasks(verifier: Verifier, kind: Kind, vocabulary: int, entries: int) 
         *_single(verifier, kind, plain_cases(kind, uneven)),
         *_long_calls(verifier, kind, differing_cases(kind, uneven), vocabulary, entries),
     ]
+
+
+def beside_tasks(verifier: Verifier, kind: Kind) -> list[Task]:
+    """Return the task of two rows, of which the second keeps nothing, of blocks and of trees."""
+    if kind.name == "tokens" or kind.law != "iid":
+        return []
+    named = [renamed(case, "a row beside") for case in plain_cases(kind, verifier.uneven)]
+    return [Task(verifier, kind, case, case, BesideRejected) for case in named]
 
 
 def _cases(verifier: Verifier, kind: Kind, cases: list[Case], vocabulary: int) -> list[Task]:
@@ -206,10 +219,21 @@ def engine_tasks(
         *_long_calls(engine, generated, differing, vocabulary, entries),
         *_cases(engine, generated, cases, vocabulary),
     ]
-    return [
+    warped_tasks = [
         _warped(task, engine, options)
         for task, options in zip(tasks, cycle((*WARPINGS, {})), strict=False)
     ]
+    return [*warped_tasks, *_histories(engine, generated)]
+
+
+def _histories(engine: Engine, kind: Kind) -> list[Task]:
+    """Return the tasks of texts whose target depends on all of the text before."""
+    tasks = []
+    for option, value in HISTORIES.items():
+        if option in engine.names and option in engine.wanted:
+            case, law = history_case(option)
+            tasks.append(Task(replace(engine, options={option: value}), kind, case, law))
+    return tasks
 
 
 def _warped(task: Task, engine: Engine, options: dict[str, Any]) -> Task:

@@ -10,7 +10,7 @@ from otspec._base.arithmetic import Array, IntArray
 from otspec.blocks import BlockVerificationPreprint
 from otspec.conformance.cases.cases import Case
 from otspec.conformance.cases.kinds import Kind
-from otspec.conformance.cases.ruled import model_of
+from otspec.conformance.cases.policies import model_of
 from otspec.conformance.report.report import Tried
 from otspec.drafts import LAWS
 from otspec.estimate import Estimate

@@ -19,7 +19,7 @@ from otspec.conformance.cases.library import needs_lengths, small_cases
 from otspec.conformance.cases.ruled import Maker, has_joint_law, joint_law
 from otspec.conformance.cases.tasks import SPECIAL, Task
 from otspec.conformance.evidence.acceptance import acceptance_note, accepted, most_accepted
-from otspec.conformance.evidence.batches import KernelBatches, Probed, probed
+from otspec.conformance.evidence.batches import BesideRejected, KernelBatches, Probed, probed
 from otspec.conformance.evidence.dependence import FRESH, Pairs
 from otspec.conformance.evidence.evidence import LARGEST, affordable, requirement_of
 from otspec.conformance.evidence.statistics import Statistic, joint_statistics
@@ -128,9 +128,7 @@ class Check(Frozen):
         ):
             tests = self._tests(task, self.false_alarm, 1)
             try:
-                trial, finding = exactly_tried(
-                    task.verifier, task.kind, task.case, tests, self.rounding, deadline
-                )
+                trial, finding = exactly_tried(task, tests, self.rounding, deadline)
             except OutOfTimeError:
                 trial, finding = replace(untried(task.case.name, tests), short=True), None
             except CannotFollowError as error:
@@ -142,16 +140,20 @@ class Check(Frozen):
             progress(len(results), len(small))
         found = [results[task.case.name] for task in small]
         pairs, unseen = self._pairs(deadline)
+        if any(task.batches is BesideRejected and finding for task, _, finding in pairs):
+            # What a row says depends on what another keeps, and not on its random numbers.
+            pairs = [(a, b, off and replace(off, looks_like=())) for a, b, off in pairs]
         return [*found, *pairs], unseen
 
     def _pairs(self, deadline: float) -> tuple[list[Result], tuple[str, ...]]:
         """Follow two rows of a call, and two calls, as far as they can be."""
         found: list[Result] = []
         unseen: list[str] = []
-        for task in (task for task in self.tasks if task.batches in FOLLOWED):
+        for task in (task for task in self.tasks if task.batches in (*FOLLOWED, BesideRejected)):
             tests = self._tests(task, self.false_alarm, 1)
+            follow = exactly_tried if task.batches is BesideRejected else exactly_paired
             try:
-                found.append((task, *exactly_paired(task, tests, self.rounding, deadline)))
+                found.append((task, *follow(task, tests, self.rounding, deadline)))
             except OutOfTimeError:
                 found.append((task, replace(untried(task.case.name, tests), short=True), None))
             # A function of one row can be followed, too.

@@ -151,6 +151,8 @@ class DraftOfSibling(Machine):
 class WithOtherRow(Machine):
     """A row of a batch with another row of it."""
 
+    other_rows = True
+
     def __init__(
         self, setting: Setting, variant: int, chance: Branch, drafts: Sequence[int] = ()
     ) -> None:

@@ -7,22 +7,18 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from otspec._base.arithmetic import Array, IntArray
-from otspec._base.frozen import Frozen
 from otspec.chance import CannotFollowError
-from otspec.conformance.cases.cases import Case
 from otspec.conformance.cases.generated import DrawnToken, Texts
 from otspec.conformance.cases.kinds import Kind
 from otspec.conformance.cases.tasks import Task
 from otspec.conformance.cases.warping import Warped, neutral
-from otspec.conformance.evidence.batches import KernelBatches
-from otspec.conformance.evidence.evidence import Evidence, Requirement
+from otspec.conformance.evidence.batches import BesideRejected, KernelBatches
 from otspec.conformance.faults.base import FAULTS, Fault, faults_of, joint_law
 from otspec.conformance.faults.rules import RightRule, rules_of
+from otspec.conformance.faults.seen import Seen
+from otspec.conformance.faults.two_faults import AND, two_faults
 from otspec.conformance.report.report import Finding, Tried
 
-MISFIT = 1e-6
-"""The probability with which the fault that is there is taken for none on one case."""
 FORGIVEN = 1
 """Cases on which an explanation need not fit, if nothing fits on more: code has its own ways."""
 WORSE = 12.0
@@ -37,16 +33,6 @@ TIE = 1e-6
 """Of two logarithms of a likelihood: faults that differ by less have one law on these cases."""
 
 
-@dataclass(frozen=True, eq=False)
-class Seen(Frozen):
-    """What was seen on one case."""
-
-    case: Case
-    counts: IntArray  # (marks, fine cells)
-    needs: Requirement  # of the test of the case
-    off: bool  # whether there is a finding
-
-
 @dataclass
 class Candidate:
     """A fault in a rule, and the logarithm of the likelihood of what was seen so far."""
@@ -57,29 +43,43 @@ class Candidate:
     misfits: int = 0
 
 
-def explanations(kind: Kind, seen: Iterable[Seen], *, pipeline: bool = False) -> list[str]:
+def explanations(
+    kind: Kind, seen: Iterable[Seen], *, pipeline: bool = False, beside: bool = False
+) -> list[str]:
     """Return the known faults that explain what was seen on all cases together.
+
+    Parameters
+    ----------
+    pipeline : bool
+        Whether the verifier drafts, so that faults of drafting may be its own.
+    beside : bool
+        Whether it is right where there is one row, so that the fault shows beside another only.
 
     Returns
     -------
     list of str
         Names of :data:`~otspec.conformance.faults.base.FAULTS`, the likeliest first; those
-        that have one law on these cases in one entry, with "or" between.
+        that have one law on these cases in one entry, with "or" between. Where none explains all
+        cases, two at once, if they do, with "together with" between.
     """
     order = looked_at(seen)
     if not (order and order[0].off):
         return []
     step = kind.step if isinstance(kind, Texts) else kind
-    left = [
-        Candidate(fault, rule)
-        for rule in rules_of(step)
+    faults = [
+        fault
         for fault in faults_of(step.name)
-        if pipeline or not fault.pipeline
+        if (pipeline or not fault.pipeline) and (fault.machine.other_rows or not beside)
     ]
+    left = [Candidate(fault, rule) for rule in rules_of(step) for fault in faults]
     marked = any(each.counts[1:].any() for each in order)
     for each in order:
         left = [one for one in left if _fits(one, kind, each, marked) or one.misfits <= FORGIVEN]
-    fewest = min((one.misfits for one in left), default=0)
+    fewest = min((one.misfits for one in left), default=1)
+    if fewest:
+        pair = two_faults(kind, order, [(one, rule) for rule in rules_of(step) for one in faults])
+        if pair:
+            return pair
     return _named([one for one in left if one.misfits == fewest])
 
 
@@ -99,20 +99,12 @@ def _fits(one: Candidate, kind: Kind, seen: Seen, marked: bool) -> bool:
     except CannotFollowError:
         one.misfits += FORGIVEN + 1
         return False
-    evidence, counts = _evidence(law, seen, marked)
-    if evidence.wrong(counts):
+    fit = seen.likelihood(law, marked=marked)
+    if fit is None:
         one.misfits += 1
         return False
-    with np.errstate(divide="ignore"):  # without rounding a cell may be impossible
-        logs = np.log(evidence.expected)
-    one.likelihood += float((counts[counts > 0] * logs[counts > 0]).sum())
+    one.likelihood += fit
     return True
-
-
-def _evidence(law: Array, seen: Seen, marked: bool) -> tuple[Evidence, IntArray]:
-    axis = () if marked else (0,)
-    expected, counts = law.sum(axis=axis).ravel(), seen.counts.sum(axis=axis).ravel()
-    return Evidence(expected, replace(seen.needs, false_alarm=MISFIT)), counts
 
 
 def _named(left: Sequence[Candidate]) -> list[str]:
@@ -143,23 +135,33 @@ def explained(
     results : sequence
         What was tried in each of the tasks, and what was found.
     """
-    seen = [
-        Seen(task.case, tried.counts, tried.needs, found is not None and bool(found.observed))
-        for task, (tried, found) in zip(tasks, results, strict=True)
-        if task.batches is KernelBatches and task.law is task.case and not task.costly
-    ]
+
+    def seen_in(batches: type[KernelBatches]) -> list[Seen]:
+        return [
+            Seen(task.case, tried.counts, tried.needs, found is not None and bool(found.observed))
+            for task, (tried, found) in zip(tasks, results, strict=True)
+            if task.batches is batches and task.law is task.case and not task.costly
+        ]
+
+    seen, pairs = seen_in(KernelBatches), seen_in(BesideRejected)
+    beside = bool(pairs) and not any(each.off for each in seen)
     if any(isinstance(each.case, Warped) for each in seen):
         # A verifier that warps does so on all cases, on the others by nothing.
         seen = [replace(each, case=neutral(each.case)) for each in seen]
     kind = tasks[0].kind
     drafts = isinstance(kind, (DrawnToken, Texts))
-    names = explanations(kind, seen, pipeline=drafts)
+    names = explanations(kind, pairs if beside else seen, pipeline=drafts, beside=beside)
     findings = [
         replace(found, looks_like=found.looks_like or tuple(names)) if found.observed else found
         for _, found in results
         if found is not None
     ]
-    return tuple(findings), tuple(in_words(name) for shown in names[:1] for name in shown.split(OR))
+    return tuple(findings), tuple(
+        in_words(each)
+        for shown in names[:1]
+        for name in shown.split(OR)
+        for each in name.split(AND)
+    )
 
 
 def in_words(name: str) -> str:

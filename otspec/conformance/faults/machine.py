@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from otspec._base.parents import children_of
+from otspec._base.parents import children_of, depths_of
 from otspec.chance import Branch, Chance
 from otspec.conformance.cases.cases import Case
 from otspec.conformance.cases.drafting import patterns, siblings_of
@@ -17,6 +17,8 @@ from otspec.conformance.cases.kinds import Kind
 from otspec.drafts import LAWS
 
 Row = Sequence[float]
+SELDOM = 1e-4
+"""A rejection of less probability is in no batch."""
 TEXT = -1
 """Stands in the place of a node for the text before the drafts."""
 
@@ -51,6 +53,18 @@ class Setting:
         """The children of each node, and of the text."""
         return dict(enumerate(map(tuple, children_of(self.kind.parents)), start=TEXT))
 
+    @cached_property
+    def fewest(self) -> int:
+        """The fewest tokens that a row of a large batch keeps: up to the first that may not be."""
+        after = {(variant, 0) for variant in range(len(self.target))}
+        for depth in range(max(depths_of(self.kind.parents), default=0)):
+            rows = [(self.draft[v][text], self.target[v][text]) for v, text in after]
+            if any(p - q > SELDOM for pair in rows for p, q in zip(*pair, strict=True)):
+                return depth
+            drawn = ((v, enumerate(self.draft[v][text], start=1)) for v, text in after)
+            after = {(v, x) for v, row in drawn for x, p in row if p > 0}
+        return len(self.kind.parents)
+
 
 class Machine(Chance):
     """The parts of a right verifier, of which a fault replaces one.
@@ -64,6 +78,9 @@ class Machine(Chance):
     variant : int
         The pair of models of this row of the batch.
     """
+
+    other_rows: ClassVar[bool] = False
+    """Whether it shows only where there are other rows in the batch."""
 
     def __init__(
         self, setting: Setting, variant: int, chance: Branch, drafts: Sequence[int] = ()

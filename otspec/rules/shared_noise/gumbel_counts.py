@@ -41,11 +41,11 @@ def integrals(tokens: Sorted, rho: Array, ends: IntArray, most: int) -> Array:
         Ascending: each node is over the tokens before this place of the order.
     most : int
     """
-    whole: Array = Nodes(tokens, rho, ends, most).terms()[0]
+    whole: Array = NodeCounts(tokens, rho, ends, most).terms()[0]
     return whole
 
 
-class Nodes:
+class NodeCounts:
     """What the integrals at nodes have in common."""
 
     parts = 1

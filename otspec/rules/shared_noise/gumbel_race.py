@@ -32,7 +32,7 @@ from otspec._base.arithmetic import Array, IntArray, prefix_sums
 from otspec.ratios import Pair
 from otspec.rules.shared_noise.gumbel_counts import integrals
 from otspec.rules.shared_noise.gumbel_panels import Expansion, Sorted, chebyshev, lagrange, panels
-from otspec.rules.shared_noise.gumbel_slopes import Slopes
+from otspec.rules.shared_noise.gumbel_slopes import NodeSlopes
 
 _LEAST_RATIO, _MOST_RATIO = 1e-280, 1e100
 """Of draft over target: above, a token that is the output is drafted first but for 1e-100."""
@@ -150,7 +150,7 @@ class _Race:
         slopes = np.zeros(len(self._rho))
         if not self._panels:
             return 0.0, slopes
-        found = Slopes(self._tokens, self._nodes, self._starts, self._most, self._shares)
+        found = NodeSlopes(self._tokens, self._nodes, self._starts, self._most, self._shares)
         terms, lifted = found.terms()[..., -1]
         slopes[: self._starts[-1]] = found.by_token()
         factors = np.zeros((len(self._rho), 7))

@@ -15,7 +15,13 @@ from __future__ import annotations
 import numpy as np
 
 from otspec._base.arithmetic import Array, IntArray
-from otspec.rules.shared_noise.gumbel_counts import POWERS, Nodes, combined, light_counts, series
+from otspec.rules.shared_noise.gumbel_counts import (
+    POWERS,
+    NodeCounts,
+    combined,
+    light_counts,
+    series,
+)
 from otspec.rules.shared_noise.gumbel_panels import Sorted, power_rows
 
 _LEAST = 1e-12
@@ -24,8 +30,8 @@ _CHUNK = 1 << 20
 """Most numbers in memory at once for the counts before each heavy token (8 MB)."""
 
 
-class Slopes(Nodes):
-    """Nodes whose counts have a second part: the change if the logarithms of all p(z) grow alike.
+class NodeSlopes(NodeCounts):
+    """Node counts with a second part: the change if the logarithms of all p(z) grow alike.
 
     Parameters
     ----------

@@ -31,7 +31,7 @@ def verify(problem: Problem, parents: Sequence[int], distinct: bool) -> Verified
     families = _families(parents)
     visits = {-1: _visit(problem, -1, library.full(node.shape, 1.0), families[-1], distinct)}
     depths = {-1: 0}
-    for child, comes in _turns(families):
+    for child, comes in turns(parents):
         above, shares = visits[parents[child]]
         if comes:
             weight = _weight(problem, above, child)
@@ -59,8 +59,9 @@ def _families(parents: Sequence[int]) -> dict[int, list[int]]:
     return families
 
 
-def _turns(families: dict[int, list[int]]) -> Iterator[tuple[int, bool]]:
+def turns(parents: Sequence[int]) -> Iterator[tuple[int, bool]]:
     """Yield each node when it comes, before all that is below it, and when it is left."""
+    families = _families(parents)
     ahead = [(child, True) for child in reversed(families[-1])]
     while ahead:
         node, comes = ahead.pop()

@@ -2,30 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import combinations_with_replacement, pairwise, permutations
-from math import factorial, prod
+from itertools import pairwise, permutations, product
+from math import prod
 from typing import Any, ClassVar, NamedTuple, TypeAlias, cast
 
 import numpy as np
 
-from otspec._base.arithmetic import Array, IntArray, Number, is_exact, positive_part, zeros
-from otspec._base.coerce import shown
+from otspec._base.arithmetic import (
+    Array,
+    IntArray,
+    Number,
+    counted_power,
+    is_exact,
+    positive_part,
+    zeros,
+)
 from otspec._base.frozen import Frozen, cached_property, read_only
 from otspec.blocks.drafted_tree import ROOT, DraftedTree, Found
 from otspec.blocks.trees.shapes import LEAF, Shape
 from otspec.blocks.trees.verifiers.base import TreeRule
+from otspec.blocks.trees.verifiers.nodes import TUPLE_LIMIT
 from otspec.chance import Chance
 from otspec.distributions import normalised
 from otspec.models.base import Prefix
 from otspec.programs.formulation import ProgramBuilder
+from otspec.rules.base.tuples import NotExactError
 from otspec.solvers import Sense, solve
 
 Curve: TypeAlias = tuple[tuple[Any, Any], ...]
 """Weights from 0 to 1, and what a visit with each keeps: concave, and linear between them."""
-Counts: TypeAlias = tuple[int, ...]
-"""How often each token is among the drafted children of a node."""
+Drafted: TypeAlias = tuple[Shape | None, ...]
+"""For each token what is drafted after its child, or None if it was not drafted."""
 _ROUNDING = 1e-9
 _MOST_TOKENS = 4
 
@@ -43,9 +52,9 @@ class Order(NamedTuple):
 class NodePlan(NamedTuple):
     """What becomes of a node that is visited with a weight."""
 
-    orders: dict[Counts, list[Order]]
-    weights: dict[tuple[int, int], Curve]
-    """(token, how often it was drafted) → the weights of its visits."""
+    orders: dict[Drafted, list[Order]]
+    weights: dict[tuple[int, Shape], Curve]
+    """(token, what is drafted after it) → the weights of its visits."""
     rest: Array
     """The mass of each token that is drawn if no child is kept, shape (n,)."""
 
@@ -56,8 +65,8 @@ class PlannedTree(TreeRule):
 
     Children are visited one after the other with weights, as in :class:`UniversalTree`. There an
     optimal rule for one token chooses the weights, which knows nothing of what is below a child.
-    Here a linear program chooses them, and the order, for each multiset of drafted children: what a
-    child is worth is a concave function of its weight, which the programs below it give.
+    Here a linear program chooses them, and the order, for all that may be drafted: what a child is
+    worth is a concave function of its weight, which the programs below it give.
 
     Law: what is kept and its continuation is the target's text; one token is corrected. E[τ] is the
     most of all rules of Theory, 22. Small vocabularies and trees only.
@@ -67,7 +76,7 @@ class PlannedTree(TreeRule):
     draft, target : callable
         Language models over at most 4 tokens, see :class:`otspec.blocks.base.BlockRule`.
     tree : str, sequence of int, TokenTree or Shape
-        With one branching at each depth, such as ``"3x1"``.
+        Of drawn children, such as ``"3x1"``.
 
     Raises
     ------
@@ -88,20 +97,10 @@ class PlannedTree(TreeRule):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if not self.serves(self.tree):
-            raise ValueError(
-                f"tree is {shown(self.tree.text)}: the children of one depth must have equally many"
-                " children, such as 3x1; or use UniversalTree"
-            )
         if self.draft.n > _MOST_TOKENS:
             raise ValueError(
                 f"draft has {self.draft.n} tokens, more than {_MOST_TOKENS}: use UniversalTree"
             )
-
-    @classmethod
-    def serves(cls, tree: Shape) -> bool:
-        """Whether all nodes of one depth have equally many drawn children."""
-        return tree.drawn and tree.branching is not None
 
     def expected(self) -> Number:
         """Return E[τ], the value of the program at the root."""
@@ -118,13 +117,14 @@ class PlannedTree(TreeRule):
             rest = weight * target
             if below:
                 plan, tokens = self._plan(text, shape, weight), [drafts[child] for child in below]
-                orders = plan.orders[tuple(tokens.count(y) for y in range(self.draft.n))]
+                below_of = self._drafted(text, shape, tokens)
+                orders = plan.orders[below_of]
                 order = orders[chance.choose(as_row([each.mass for each in orders], target))]
                 for y, masses in zip(order.tokens, order.visits, strict=True):
                     if not masses.any():
                         break  # an earlier child is kept for certain
-                    share = plan.weights[y, tokens.count(y)][chance.choose(masses)][0]
-                    longer = self._below(text, shape, y, tokens.count(y))
+                    longer = cast("Shape", below_of[y])
+                    share = plan.weights[y, longer][chance.choose(masses)][0]
                     child = below[tokens.index(y)]
                     kept = visit(child, (*text, y), longer, share) if share > 0 else None
                     if kept is not None:
@@ -137,9 +137,14 @@ class PlannedTree(TreeRule):
 
         return cast("Found", visit(ROOT, (), self.tree, self.target.number(1)))
 
-    def _below(self, text: Prefix, shape: Shape, token: int, count: int) -> Shape:
-        """Return what is drafted after a child that stands for some equal ones."""
-        return LEAF if self.target.ended((*text, token)) else shape.after(tuple(range(count)))
+    def _drafted(self, text: Prefix, shape: Shape, tokens: Sequence[int]) -> Drafted:
+        """Return what is drafted after each child of a node, equal children taken as one."""
+        found: list[Shape | None] = [None] * self.draft.n
+        for y in set(tokens):
+            over = self.target.ended((*text, y))
+            places = tuple(i for i, token in enumerate(tokens) if token == y)
+            found[y] = LEAF if over else shape.after(places)
+        return tuple(found)
 
     def _key(self, text: Prefix, shape: Shape) -> Any:
         return self.draft.context(text), self.target.context(text), shape
@@ -163,13 +168,23 @@ class PlannedTree(TreeRule):
         return self._curves[key]
 
     def _program(self, text: Prefix, shape: Shape) -> NodeProgram:
-        counts = range(1, len(shape.children) + 1)
+        draft, k = self.draft(text), len(shape.children)
+        masses: dict[Drafted, Any] = {}
+        if counted_power(self.draft.n, k) > TUPLE_LIMIT:
+            raise NotExactError(
+                f"tree is {self.tree.text}: {k} children of one node can be drafted in more than "
+                f"{TUPLE_LIMIT:,} ways: use fewer, or UniversalTree"
+            )
+        for tokens in product(np.flatnonzero(draft > 0).tolist(), repeat=k):
+            drafted = self._drafted(text, shape, tokens)
+            masses[drafted] = masses.get(drafted, 0) + prod(draft[y] for y in tokens)
         curves = {
-            (y, count): self._curve((*text, y), self._below(text, shape, y, count))
-            for y in np.flatnonzero(self.draft(text) > 0).tolist()
-            for count in counts
+            (y, below): self._curve((*text, y), below)
+            for drafted in masses
+            for y, below in enumerate(drafted)
+            if below is not None
         }
-        return NodeProgram(self.draft(text), self.target(text), len(shape.children), curves)
+        return NodeProgram(self.target(text), masses, curves)
 
     @cached_property
     def _curves(self) -> dict[Any, Curve]:
@@ -184,34 +199,35 @@ class PlannedTree(TreeRule):
 class NodeProgram(Frozen):
     """The linear program of a node: with which weights its children are visited, in which order.
 
-    For each multiset of k drafted children and each order of its tokens, λ_j of a token is the mass
-    with which its child is visited with the weight w_j. What is visited first has the mass of the
-    order, each next child what the one before left, Σ λ_j (1 − w_j). Of token y at most w q(y) is
-    kept in all; maximize what the visits keep.
+    For all that may be drafted and each order of the children, λ_j of a token is the mass with
+    which its child is visited with the weight w_j. What is visited first has the mass of the order,
+    each next child what the one before left, Σ λ_j (1 − w_j). Of token y at most w q(y) is kept in
+    all; maximize what the visits keep.
 
-    ``draft``, ``target``: shape (n,). ``k``: children. ``curves``: see :class:`NodePlan`.
+    ``target``: shape (n,). ``masses``: the probabilities of what is drafted. ``curves``: see
+    :class:`NodePlan`.
     """
 
-    draft: Array
     target: Array
-    k: int
-    curves: dict[tuple[int, int], Curve]
+    masses: dict[Drafted, Any]
+    curves: dict[tuple[int, Shape], Curve]
 
     def solved(self, weight: Any) -> tuple[Any, Any, NodePlan]:
         """Return what is kept below a node of a weight, a slope of it in the weight, and a plan."""
         target, once = self.target, np.zeros((1, 1), dtype=np.intp)
         model, worth, columns = ProgramBuilder(target), [], []
         wanted = model.rows("wanted", np.arange(len(target))[:, None], -np.inf, weight * target)
-        found: list[tuple[Counts, tuple[int, ...], IntArray, list[IntArray]]] = []
-        for counts, mass in self._drafts():
+        found: list[tuple[Drafted, tuple[int, ...], IntArray, list[IntArray]]] = []
+        for drafted, mass in self.masses.items():
+            below = {y: shape for y, shape in enumerate(drafted) if shape is not None}
             row = model.rows("drafts", once, mass, mass)
-            for tokens in permutations(np.flatnonzero(counts).tolist()):
+            for tokens in permutations(below):
                 left, shares = model.columns("order", once, 0, np.inf), as_row([1], target)
                 model.put(row, left)
                 visits: list[IntArray] = []
-                found.append((counts, tokens, left, visits))
+                found.append((drafted, tokens, left, visits))
                 for y in tokens:
-                    curve = self.curves[y, counts[y]]
+                    curve = self.curves[y, below[y]]
                     weights = as_row([w for w, _ in curve], target)
                     visit = model.columns("visit", np.arange(len(curve))[:, None], 0, np.inf)
                     balance = model.rows("left", once, 0, 0)
@@ -228,22 +244,14 @@ class NodeProgram(Frozen):
         solution = solve(program)
         primal = np.maximum(solution.primal, 0)
         rest = weight * target - program.activity(primal)[wanted]
-        orders: dict[Counts, list[Order]] = {}
-        for counts, tokens, mass, visits in found:
+        orders: dict[Drafted, list[Order]] = {}
+        for drafted, tokens, mass, visits in found:
             order = Order(
                 tokens, primal[mass][0], tuple(read_only(primal[visit]) for visit in visits)
             )
-            orders.setdefault(counts, []).append(order)
+            orders.setdefault(drafted, []).append(order)
         slope = (solution.duals[wanted] * target).sum()
         return solution.value, slope, NodePlan(orders, self.curves, read_only(positive_part(rest)))
-
-    def _drafts(self) -> Iterator[tuple[Counts, Any]]:
-        """Yield each multiset of k drafted children with its probability."""
-        n, drawn = len(self.draft), np.flatnonzero(self.draft > 0).tolist()
-        for tokens in combinations_with_replacement(drawn, self.k):
-            counts = tuple(tokens.count(y) for y in range(n))
-            ways = factorial(self.k) // prod(map(factorial, counts))
-            yield counts, ways * prod(self.draft[y] for y in tokens)
 
 
 def as_row(values: Sequence[Any], like: Array) -> Array:

@@ -1,0 +1,177 @@
+"""Costs and batch sizes, all checked, and the fastest choice of each kind on logged texts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from otspec._base.arguments import as_list, as_real
+from otspec._base.arithmetic import Array
+from otspec.advice.loads.advice import Load, LoadAdvice
+from otspec.advice.loads.cuts import NO_DRAFT, TREE, WHOLE, Cut, Tallied, cuts_of, tallied
+from otspec.advice.on_texts import FoldedTally
+from otspec.blocks import LoadSeconds, as_load_seconds
+from otspec.blocks.trees.best.best_shape import as_depth
+from otspec.distributions import as_k
+from otspec.frames import Rows
+from otspec.logged import LoggedBlock
+
+THRESHOLDS = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
+"""Of confidences."""
+PATHS = (0.5, 0.3, 0.2, 0.1, 0.05, 0.03, 0.02, 0.01, 0.005)
+"""Of the probabilities of paths of dynamic trees."""
+DEPTH = 8
+KINDS = ("fixed length", "threshold", TREE, NO_DRAFT)
+
+
+class LoggedTexts(NamedTuple):
+    """Texts with the numbers of their clusters."""
+
+    texts: Iterable[tuple[int, LoggedBlock]]
+    shortest: int
+    """How many tokens the shortest has."""
+    source: str
+    """Where they are from."""
+
+
+@dataclass(frozen=True)
+class LoadSearch:
+    """What is searched for at each batch size, all of it checked."""
+
+    draft: LoadSeconds
+    target: LoadSeconds
+    batches: Sequence[int]
+    depth: int
+    thresholds: Sequence[float]
+    paths: Sequence[float]
+
+    @classmethod
+    def of(
+        cls,
+        draft_cost: Any,
+        target_cost: Any,
+        batches: Any,
+        depth: Any = None,
+        thresholds: Any = THRESHOLDS,
+        paths: Any = PATHS,
+    ) -> LoadSearch:
+        """Return what arguments ask for."""
+        sizes = as_list(batches, "batches", "numbers of rows")
+        least, shares = (
+            [float(as_real(each, f"{name}[{i}]", 0, 1)) for i, each in enumerate(values)]
+            for name, values in (
+                ("thresholds", as_list(thresholds, "thresholds", "confidences from 0 to 1")),
+                ("paths", as_list(paths, "paths", "probabilities of paths")),
+            )
+        )
+        if 0.0 in shares:
+            raise ValueError(f"paths[{shares.index(0.0)}] is 0: no tree has all nodes, pass more")
+        drafting = as_load_seconds(draft_cost, "draft_cost")
+        verifying = as_load_seconds(target_cost, "target_cost")
+        counts = [as_k(batch, f"batches[{i}]") for i, batch in enumerate(sizes)]
+        for batch in counts:
+            drafting(batch, 1), verifying(batch, 1)  # refused before logs are read
+        return cls(
+            drafting,
+            verifying,
+            counts,
+            DEPTH if depth is None else as_depth(depth),
+            least,
+            shares,
+        )
+
+    def advice(self, logged: LoggedTexts) -> LoadAdvice:
+        """Look along texts, one after the other."""
+        depth = min(self.depth, logged.shortest)
+        cuts = cuts_of(depth, self.thresholds, self.paths)
+        sums: dict[int, Tallied] = {}
+        for cluster, block in logged.texts:
+            found = tallied(block, cuts, depth)
+            before = [sums[cluster]] if cluster in sums else []
+            sums[cluster] = Tallied.joined(_sum, [*before, found])
+        if not sums:
+            raise ValueError("logs is empty: at least one logged text is needed")
+        whole = Tallied.joined(np.stack, sums.values())
+        rows = [
+            row
+            for batch in self.batches
+            for row in _at(batch, cuts, whole, self.draft, self.target)
+        ]
+        return LoadAdvice(Rows(rows, Load, logged.source), len(sums), logged.source)
+
+
+def _sum(parts: Sequence[Array]) -> Array:
+    total: Array = np.sum(parts, axis=0)
+    return total
+
+
+def _at(
+    batch: int, cuts: Sequence[Cut], found: Tallied, draft: LoadSeconds, target: LoadSeconds
+) -> Iterator[Load]:
+    """Yield the fastest choice of each kind at a batch size."""
+    drafted = [_steadier(found, place) for place in range(len(cuts))]
+    time = np.stack(
+        [
+            _seconds(batch, cut, found.calls[:, place], drafted[place], draft, target)
+            for place, cut in enumerate(cuts)
+        ],
+        axis=1,
+    )
+    tally = FoldedTally.of_none(len(cuts)).with_texts(
+        np.arange(len(found.tokens)), found.tokens, time
+    )
+    rates, ones = tally.tokens_per_call(), np.ones(len(cuts))
+    alone = next(place for place, cut in enumerate(cuts) if cut.policy == NO_DRAFT)
+    fastest = int(np.argmax(rates))
+    held_out = tally.held_out(ones)[0] / rates[alone]
+    for kind in KINDS:
+        places = [place for place, cut in enumerate(cuts) if _kind(cut) == kind]
+        if not places:
+            continue
+        place = max(places, key=lambda each: rates[each])
+        cut, calls = cuts[place], found.calls[:, place].sum()
+        loss, (low, high) = tally.loss(place, alone, ones)
+        yield Load(
+            batch, kind, cut.policy, cut.threshold, cut.length,
+            drafted=float(drafted[place].sum() / calls),
+            tokens=float(found.tokens[:, place].sum() / calls),
+            rate=batch * float(rates[place]),
+            speed_up=1 - loss,
+            speed_up_interval=(1 - high, 1 - low),
+            best=place == fastest,
+            held_out=float(held_out),
+        )  # fmt: skip
+
+
+def _kind(cut: Cut) -> str:
+    return {WHOLE: KINDS[0], TREE: TREE, NO_DRAFT: NO_DRAFT}.get(cut.policy, KINDS[1])
+
+
+def _steadier(found: Tallied, place: int) -> Array:
+    """Return what a cut drafts at each level along each text, counted where it varies less."""
+    ways, calls = found.drafted[:, place], found.calls[:, place]
+    means = ways.sum(axis=0) / calls.sum()
+    spread = ((ways - calls[:, None, None] * means) ** 2).sum(axis=0)
+    return np.where(spread[1] < spread[0], ways[:, 1], ways[:, 0])
+
+
+def _seconds(
+    batch: int, cut: Cut, calls: Array, drafted: Array, draft: LoadSeconds, target: LoadSeconds
+) -> Array:
+    """Return the seconds of all calls along each text, shape (texts,)."""
+    if cut.policy != TREE:
+        times = [
+            length * draft(batch, 1) + target(batch, 1 + length) for length in range(cut.length + 1)
+        ]
+        whole: Array = calls * times[0] + drafted[:, : cut.length] @ np.diff(times)
+        return whole
+    nodes = drafted.sum(axis=0) / calls.sum()
+    drafting = draft(batch, 1) + sum(
+        min(1.0, batch * count) * draft(batch, max(1.0, count))
+        for count in nodes[: cut.length - 1].tolist()
+    )
+    of_trees: Array = calls * (drafting + target(batch, 1 + float(nodes.sum())))
+    return of_trees

@@ -1,0 +1,86 @@
+"""Arguments row by row: what machine code takes, and how a loop over them is run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from otspec.batch._array_api.library import Array
+
+_SHARED = 1 << 21
+"""Numbers from which on rows are shared among threads: starting these takes less than they save."""
+
+
+class Rows(NamedTuple):
+    """Arguments of a rule as NumPy's arrays, read-only, one row after another.
+
+    Parameters
+    ----------
+    arguments : tuple of ndarray
+        What machine code takes: ``draft`` and ``target``, (rows, V), and of a rule that verifies
+        ``drafts``, (rows, k) of int64, ``uniforms``, (rows, k + 1) of float64, and ``valid``,
+        (rows, k) of bool.
+    lead : tuple of int
+        The leading axes of the arguments.
+    back : callable
+        Turns an array of NumPy into one of the library of the arguments.
+    threads : int
+        How many threads may share the rows: those of PyTorch, and one of NumPy.
+    """
+
+    arguments: tuple[Array, ...]
+    lead: tuple[int, ...]
+    back: Callable[[Array], Array]
+    threads: int
+
+    @property
+    def number(self) -> int:
+        """Return how many rows there are."""
+        return len(self.arguments[0])
+
+    def run(self, loop: Callable[..., None], *more: Any, kinds: tuple[Any, ...]) -> list[Array]:
+        """Run a loop over the rows, and return what it fills: arrays of some kinds, one per row."""
+        found = [np.empty(self.number, kind) for kind in kinds]
+        parts = min(self.threads, self.number) if self.arguments[0].size >= _SHARED else 1
+        if parts == 1:
+            loop(*self.arguments, *found, *more)
+        else:
+            self._share(parts, loop, [*self.arguments, *found], more)
+        return [self.shaped(values) for values in found]
+
+    def _share(
+        self, parts: int, loop: Callable[..., None], arrays: list[Array], more: tuple[Any, ...]
+    ) -> None:
+        edges = [self.number * part // parts for part in range(parts + 1)]
+        with ThreadPoolExecutor(parts) as pool:
+            running = [
+                pool.submit(loop, *(values[start:end] for values in arrays), *more)
+                for start, end in pairwise(edges)
+            ]
+            for part in running:
+                part.result()
+
+    def joined(self, *numbers: Array) -> Rows:
+        """Return the same with more arguments, arrays of NumPy with an entry for each row."""
+        more = (read_only(part, part.dtype, *part.shape) for part in numbers)
+        return self._replace(arguments=(*self.arguments, *more))
+
+    def shaped(self, values: Array) -> Array:
+        """Return results, one per row, as the caller has its arrays."""
+        if len(self.lead) != 1:
+            values = values.reshape((*self.lead, *values.shape[1:]))
+        return self.back(values)
+
+
+def read_only(values: Array, dtype: Any, *shape: int) -> Array:
+    """Return a read-only view of a shape, or a copy in another dtype or order.
+
+    Machine code is made for read-only arrays alone: once, not twice.
+    """
+    view = np.ascontiguousarray(values, dtype).reshape(shape)
+    view.setflags(write=False)
+    return view

@@ -1,0 +1,164 @@
+"""Advice by batch size: all cuts against their exact laws, costs by load, and the command."""
+
+from __future__ import annotations
+
+import json
+import math
+from functools import lru_cache
+
+import numpy as np
+import pytest
+from advice_logs import blocks, written_texts
+
+from otspec.advice import advise_by_load
+from otspec.advice.loads.cuts import TREE, WHOLE, cuts_of, tallied
+from otspec.blocks import BlockVerification, as_load_seconds
+from otspec.blocks.policies import Policy, chain, policies
+from otspec.blocks.policies.shipped import beginnings
+from otspec.cli.main import main
+from otspec.logged import LoggedBlock
+from otspec.models import EndingModel, markov
+
+DRAFT = markov([["9/10", "1/10"], ["1/3", "2/3"]])
+TARGET = markov([["1/2", "1/2"], ["1/4", "3/4"]])
+CUTS = cuts_of(2, (0.3, 0.5, 0.7), (0.2, 0.5))
+
+
+def logged(text, end=(), *, written=False):
+    rows = [[model(text[:i]) for i in range(len(text))] for model in (DRAFT, TARGET)]
+    return LoggedBlock(*rows, text, end, rows[1] if written else None)
+
+
+def rule_of(cut, draft, target):
+    """Return the policy and the verifier of a cut as one rule, which is followed exactly."""
+
+    def likely(model, chance):
+        texts = [text for text, _ in model.texts(cut.length)]
+        nodes = dict.fromkeys(part for text in texts for part in beginnings(text))
+        return sorted((text for text in nodes if model.mass(text) >= cut.threshold), key=len)
+
+    if cut.policy == TREE:
+        return Policy("", "", likely, cut.length, certain=True).rule(draft, target)
+    whole = Policy("", "", chain(cut.length), cut.length)
+    named = policies(str(cut.threshold), cut.length)
+    policy = whole if cut.policy == WHOLE else named[cut.policy]
+    return policy.rule(draft, target, BlockVerification(draft, target, cut.length).verify)
+
+
+def mean_of(texts, depth, cuts=CUTS):
+    """Return the mean over texts, each as often as it is likely."""
+    found = [(float(mass), tallied(block, cuts, depth)) for block, mass in texts]
+    names = ("tokens", "calls", "drafted")
+    return [sum(mass * getattr(part, name) for mass, part in found) for name in names]
+
+
+@pytest.mark.parametrize("end", [(), (1,)], ids=["endless", "ending"])
+def test_drafted_blocks_say_what_each_cut_keeps_and_drafts(end):
+    target = EndingModel(TARGET, end) if end else TARGET
+    texts = [(logged(text, end), mass) for text, mass in DRAFT.texts(2)]
+    tokens, calls, drafted = mean_of(texts, 2)
+    assert calls == pytest.approx(np.ones(len(CUTS)), abs=1e-12)
+    for place, cut in enumerate(CUTS[1:], start=1):
+        rule = rule_of(cut, DRAFT, target)
+        assert tokens[place] == pytest.approx(float(1 + rule.expected()), abs=1e-12), cut
+        if cut.policy != TREE or not end:  # nodes behind an end token are counted, and not kept
+            for way in (0, 1) if cut.policy != TREE else (0,):
+                nodes = drafted[place, way].sum()
+                assert nodes == pytest.approx(float(rule.nodes()), abs=1e-12), (cut, way)
+
+
+@pytest.mark.parametrize("place", range(1, len(CUTS), 3))
+def test_texts_of_the_target_say_it_of_all_calls_along_them(place):
+    length, depth, cut = 4, 2, CUTS[place]
+    texts = [(logged(text, written=True), mass) for text, mass in TARGET.texts(length)]
+    found = [float(np.ravel(part)[0]) for part in mean_of(texts, depth, [cut])[:2]]
+    drafted = mean_of(texts, depth, [cut])[2][0].sum(axis=1)
+
+    @lru_cache
+    def counted(prefix):
+        """Return tokens, calls and drafts of the calls that begin before the last place counts."""
+        if len(prefix) > length - depth:
+            return 0.0, 0.0, 0.0
+        rule = rule_of(cut, DRAFT.after(prefix), TARGET.after(prefix))
+        total = np.array([0.0, 1.0, float(rule.nodes())])
+        for outcome in rule.outcomes():
+            kept = len(outcome.accepted)
+            for token, share in enumerate(outcome.following(()).tolist()):
+                mass = float(outcome.mass * share)
+                total[0] += mass * (kept + 1)
+                total += mass * np.array(counted((*prefix, *outcome.accepted, token)))
+        return tuple(total)
+
+    tokens, calls, nodes = counted(())
+    assert found == pytest.approx([tokens, calls], abs=1e-12)
+    ways = drafted if cut.policy != TREE else drafted[:1]
+    assert ways == pytest.approx([nodes] * len(ways), abs=1e-12)
+
+
+COSTS = {"draft_cost": 0.03, "target_cost": "1:1,32:1.05,128:2,512:7"}
+
+
+@pytest.mark.parametrize("logs", [blocks, written_texts], ids=["drafted", "written"])
+def test_chains_are_deeper_at_low_load_and_shorter_at_high_load(logs):
+    found = advise_by_load(logs(60, 5), **COSTS, batches=(1, 8, 128), depth=4)
+    depths = [one.drafted for one in found.best]
+    assert depths == sorted(depths, reverse=True)
+    assert (depths[0], found.best[0].batch) == (pytest.approx(4), 1)
+    assert depths[-1] <= 1.1
+    for one in found.choices:
+        low, high = one.speed_up_interval
+        assert low <= one.speed_up <= high
+        assert one.rate <= max(each.rate for each in found.choices if each.batch == one.batch)
+    assert found.texts == 60
+    assert found.to_arrow().num_rows == len(found.choices)
+
+
+def test_a_row_pays_for_its_own_length_by_the_table_of_its_batch():
+    block = LoggedBlock([[1.0, 0.0]] * 2, [[1.0, 0.0]] * 2, [0, 0])
+    table = {1: "1:1,2:1,3:1.5", 8: "1:2,2:3,3:9"}
+    found = advise_by_load([block] * 4, draft_cost=0.5, target_cost=table, batches=(1, 8))
+    rates = {(one.batch, one.kind): one.rate for one in found.choices}
+    # All drafts are kept: of one 2 tokens in 1 + 0.5, of two 3 in 1.5 + 1.
+    assert rates[1, "fixed length"] == pytest.approx(max(2 / 1.5, 3 / 2.5))
+    assert rates[8, "fixed length"] == pytest.approx(8 * max(2 / 3.5, 3 / 10))
+    assert rates[8, "no draft"] == 4
+    between = advise_by_load([block], draft_cost=0.5, target_cost=table, batches=[4])
+    alone = next(one for one in between.choices if one.kind == "no draft")
+    assert alone.rate == pytest.approx(4 / (1 + 3 / 7))
+    assert math.isnan(alone.held_out)
+
+
+def test_costs_by_load_are_read_and_refused(tmp_path):
+    path = tmp_path / "costs.csv"
+    path.write_text("batch,tokens,seconds\n1,1,1\n1,8,1.2\n16,1,2\n16,8,5\n", encoding="utf-8")
+    costs = as_load_seconds(str(path))
+    assert (costs.batches, costs(1, 8), costs(16, 8)) == ((1, 16), 1.2, 5)
+    assert as_load_seconds({1: 1, 8: 3})(4, 2) == 3  # of tokens, not of batches
+    with pytest.raises(ValueError, match="batch is 17, and costs are given for 1 to 16 rows"):
+        costs(17, 1)
+    with pytest.raises(ValueError, match=r"given\[1\] is '1:2,x'"):
+        as_load_seconds({1: "1:2,x"})
+    with pytest.raises(ValueError, match=r"batches\[0\]"):
+        as_load_seconds({0: "1:2"})
+    with pytest.raises(ValueError, match=r"paths\[0\] is 0: no tree has all nodes"):
+        advise_by_load(blocks(1, 2), **COSTS, paths=[0])
+    hidden = LoggedBlock([[0.5, 0.5]], [[1.0, 0.0]], [0], (), [[1.0, 0.0]])
+    with pytest.raises(ValueError, match="never draws token 1, which can be drafted there"):
+        advise_by_load([hidden], **COSTS)
+    with pytest.raises(ValueError, match="logs is empty"):
+        advise_by_load([], **COSTS)
+
+
+def test_the_command_shows_each_batch_size(capsys, tmp_path):
+    costs = tmp_path / "costs.csv"
+    costs.write_text("batch,tokens,seconds\n1,1,1\n1,9,1.1\n64,1,2\n64,9,14\n", encoding="utf-8")
+    arguments = ["advise", "--draft-cost", "0.03", "--target-cost", str(costs), "--nodes", "4"]
+    arguments += ["--depth", "4", "--rule", "recursive-rejection", "--workers", "1"]
+    assert main([*arguments, "--json"]) == 0
+    document = json.loads(capsys.readouterr().out)[0]
+    best = {one["batch"]: one for one in document["loads"] if one["best"]}
+    assert best[1]["drafted"] > 3 > best[64]["drafted"]
+    assert main([*arguments, "--batch", "1"]) == 0
+    text = capsys.readouterr().out
+    assert "Tokens per second by batch size" in text
+    assert "Drafted tokens of a row: 4.0 at batch size 1." in text

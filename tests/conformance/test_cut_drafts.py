@@ -1,0 +1,120 @@
+"""Engines that cut drafts: right ones pass, and each fault is found and named in all modes."""
+
+from functools import partial
+
+import cutting_engines as cutting
+import pytest
+
+from otspec.blocks.policies import Policy, policies, sampled
+from otspec.conformance import check
+from otspec.conformance.faults import FAULTS
+
+PIPELINE = {"mode": "pipeline", "vocabulary": 101, "detect": 0.1, "coarse": 0.4, "entries": 4_000}
+KERNEL = {"detect": 0.1, "coarse": 0.4, "vocabulary": 99, "entries": 4_000}
+UNLIKELY = "cut looked at the token"
+SIBLINGS = "tree pruned by sampled siblings"
+OTHERS = "length chosen after seeing the acceptance of other rows"
+SHAPES = {"tokens": 2, "block": 2, "tree": "2"}
+CUTS = {UNLIKELY: cutting.drop_unlikely, SIBLINGS: cutting.prune}
+PAIRS = [
+    pytest.param(
+        name, kind, marks=pytest.mark.nightly if (name, kind) == (UNLIKELY, "tree") else ()
+    )
+    for name in CUTS
+    for kind in FAULTS[name].kinds
+]
+
+
+def named(report):
+    """Return what findings look like, the likeliest alone."""
+    assert not report.passed
+    assert not {"call", "impossible"} & {each.statistic for each in report.findings}
+    return {each.looks_like[0] for each in report.findings}
+
+
+@pytest.mark.parametrize(("fault", "kind"), PAIRS)
+def test_a_cut_in_an_engine_that_drafts_is_found_and_named(fault, kind):
+    make = cutting.ENGINES[kind]
+    report = check(make(CUTS[fault]), kind=kind, **PIPELINE)
+    assert named(report) == {fault}
+    assert any(note.startswith(f"{fault}: ") for note in report.notes)
+    assert check(make(cutting.whole), kind=kind, **PIPELINE).passed
+
+
+@pytest.mark.parametrize(("fault", "kind"), PAIRS)
+def test_a_cut_of_drafts_that_are_handed_over_is_found_and_named_exactly(fault, kind):
+    make, options = cutting.VERIFIERS[kind], {"kind": kind, "mode": "exact", "shape": SHAPES[kind]}
+    assert named(check(make(CUTS[fault]), **options)) == {fault}
+    assert check(make(cutting.whole), **options).passed
+
+
+def test_a_token_that_counts_is_no_fault():
+    assert check(cutting.StopAfterUnlikely(), kind="block", **PIPELINE).passed
+
+
+def test_rows_that_are_cut_to_the_shortest_of_a_batch_are_found_and_named():
+    wrong, right = cutting.ShortestOfBatch(), cutting.ShortestOfBatch(own=True)
+    assert named(check(wrong, kind="block", **PIPELINE)) == {OTHERS}
+    assert check(right, kind="block", **PIPELINE).passed
+
+
+def test_exact_mode_tells_by_a_row_beside_that_keeps_nothing():
+    report = check(cutting.shortest_of_batch, kind="block", mode="exact", shape=1)
+    # Two rows of the same drafts depend on each other, too, and not by their random numbers.
+    assert {each.case for each in report.findings} == {"a row beside", "neighbouring rows"}
+    assert named(report) == {OTHERS}
+    right = partial(cutting.shortest_of_batch, own=True)
+    report = check(right, kind="block", mode="exact", shape=1)
+    # The lengths depend on each other, which is no loss of the texts, and no fault of this name.
+    assert {each.case for each in report.findings} <= {"neighbouring rows"}
+    assert OTHERS not in {name for each in report.findings for name in each.looks_like}
+
+
+SHIPPED = policies(length=2, nodes=4)
+LOSSLESS = ("load", "confidence-kept", "confidence-max", "entropy", "path-kept")
+LOSSY = ("confidence-dropped", "path-dropped", "best-length", "batch-budget")
+
+
+QUICK = ("confidence-kept", "confidence-dropped")
+EACH = [
+    pytest.param(name, marks=() if name in QUICK else pytest.mark.nightly)
+    for name in (*LOSSLESS, *LOSSY)
+]
+
+
+@pytest.mark.parametrize("name", EACH)
+def test_a_right_verifier_is_as_lossless_as_the_policy_that_drafts(name):
+    verify = cutting.block_verifier(cutting.whole)
+    report = check(verify, kind="block", mode="exact", policy=SHIPPED[name])
+    assert report.passed == (name in LOSSLESS)
+
+
+def test_what_a_policy_leaves_is_drawn_as_it_is_enumerated():
+    verify = cutting.block_verifier(cutting.whole)
+    assert check(verify, kind="block", policy=SHIPPED["confidence-kept"], **KERNEL).passed
+    report = check(verify, kind="block", policy=SHIPPED["confidence-dropped"], **KERNEL)
+    assert named(report) == {UNLIKELY}
+
+
+def test_trees_of_policies_are_handed_over():
+    verify, shape = cutting.tree_verifier(cutting.whole), "2"
+    both = {"kind": "tree", "mode": "exact", "shape": shape}
+    grow = sampled(2, 1)
+    assert check(verify, policy=Policy("two", "two children", grow, 1), **both).passed
+    pruned = Policy("one", "the likelier child", sampled(2, 1, 1), 1)
+    assert not check(verify, policy=pruned, **both).passed
+    with pytest.raises(ValueError, match="for which shape has no room at"):
+        check(verify, policy=Policy("three", "three children", sampled(3, 1), 1), **both)
+
+
+def test_policies_that_cannot_be_handed_over_are_named():
+    def token_by_token(draft, target, drafts):
+        """Verify drafts all of which count."""
+
+    verify, policy = cutting.block_verifier(cutting.whole), SHIPPED["load"]
+    with pytest.raises(ValueError, match="'confidence-masked', which masks tokens: audit it"):
+        check(verify, kind="block", policy=SHIPPED["confidence-masked"])
+    with pytest.raises(ValueError, match="leave out rule, mode='pipeline'"):
+        check(verify, kind="block", policy=policy, mode="pipeline")
+    with pytest.raises(ValueError, match="let verifier take lengths or a mask"):
+        check(token_by_token, kind="block", policy=policy)
