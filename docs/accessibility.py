@@ -169,7 +169,8 @@ def faint_texts(sheets: dict[str, str]) -> Iterator[str]:
         for text, ground in product(TEXTS, GROUNDS):
             if text in variables and ground in variables:
                 yield from _faint(f"{theme}: {text}", variables[text], variables[ground])
-        code = [rule for rule in own if ".highlight" in rule[0]]
+        # No page has numbers of lines.
+        code = [rule for rule in own if ".highlight" in rule[0] and "linenos" not in rule[0]]
         grounds = [
             color
             for selectors, name, color in code

@@ -174,7 +174,7 @@ def from_logits(
             )
             if found is not None:
                 return found
-        if rule == "tree_verification":
+        if rule == "tree_verification" and "partial" not in options:
             return _down_a_tree(
                 (draft_logits, target_logits), settings, drafts, uniforms, tree, options
             )
