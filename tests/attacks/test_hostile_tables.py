@@ -94,6 +94,11 @@ def test_batches_of_every_form_of_message_are_read(tmp_path, compression, new, l
     path = tmp_path / "x.arrow"
     with new(str(path), table.schema, options=options) as writer:
         writer.write_table(table, max_chunksize=700)
+    if legacy and new is ipc.new_file:
+        try:
+            ipc.open_file(str(path), options=ipc.IpcReadOptions(included_fields=[1])).read_all()
+        except OSError as error:
+            pytest.skip(f"this version of Arrow reads no columns of its own old files: {error}")
     found = read_file(path)
     assert list(found) == ["x", "text"]
     assert (found["x"] == numbers).all()

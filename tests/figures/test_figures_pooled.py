@@ -64,6 +64,10 @@ def test_the_page_prints_the_means_that_are_computed(gain):
     assert f"{gain.positions} positions" in GAIN
 
 
+@pytest.mark.skipif(
+    np.lib.NumpyVersion(np.__version__) < "2.3.0",
+    reason="NumPy before 2.3 rounds exponentials differently, so that other ratios are equal",
+)
 def test_the_page_prints_how_many_pools_are_needed(gain):
     (table,) = (table for table in tables(DERIVATION) if "fewest, median" in table)
     several = [(k, i) for i, k in enumerate(gain.ks) if k > 1]
