@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import torch
 from checkout import Checkout
 from enumeration import law, total_variation
-from instances import TWO, WARPED, Instance, of_paths
+from small_models import TWO, WARPED, Instance, of_paths
 
 Decoder = Callable[..., Any]
 SECONDS = 10

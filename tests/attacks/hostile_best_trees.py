@@ -33,6 +33,17 @@ def best_tree_rows():
     yield "blocks.as_seconds", Row(blocks.as_seconds, {"given": COST})
     times = {"tokens": ("counts", [1, 2]), "seconds": ("seconds of each", [0.5, 1.0])}
     yield "blocks.Seconds", Row(blocks.Seconds, times)
+    yield "blocks.as_load_seconds", Row(blocks.as_load_seconds, {"given": COST})
+    yield (
+        "blocks.LoadSeconds",
+        Row(
+            blocks.LoadSeconds,
+            {
+                "batches": ("counts", (1, 2)),
+                "seconds": ("objects", lambda: [blocks.as_seconds(0.5)] * 2),
+            },
+        ),
+    )
     yield (
         "blocks.measured",
         Row(

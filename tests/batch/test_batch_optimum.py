@@ -139,7 +139,7 @@ def test_which_pairs_go_row_by_row(monkeypatch):
     assert isinstance(agrees(*tensors), torch.Tensor)
     with torch.no_grad():
         agrees(learnt, tensors[1])
-    assert taken == ["optimum"] * 4
+    assert taken == ["acceptance"] * 4
     assert batch.optimal_acceptance(learnt, tensors[1], 3).requires_grad
     batch.optimal_acceptance(*(part.astype(np.float16) for part in pair), 3)
     batch.optimal_acceptance(np.broadcast_to(draft[0], (4, 30)), target, 3)

@@ -193,7 +193,7 @@ def test_options_are_those_of_the_function():
         assert tuple(options[name].type.choices) == tuple(known)
     parameters = inspect.signature(checking).parameters
     own = {"verifier", "reports", "certificate", "cases", "traceback", "as_json"}
-    assert set(options) - own == set(parameters) - {"verifier", "progress"}
+    assert set(options) - own == set(parameters) - {"verifier", "progress", "policy"}
     given = conform.make_context("conform", ["engine:verify"]).params
     for name in set(given) - own - {"budget", "vocabulary", "entries"}:  # these are left out
         assert given[name] == parameters[name].default

@@ -17,7 +17,7 @@ pytest.importorskip("torch")
 WILD = Path(__file__).parents[2] / "docs" / "wild"
 sys.path.insert(0, str(WILD))
 import enumeration  # noqa: E402
-import instances  # noqa: E402
+import small_models  # noqa: E402
 import table  # noqa: E402
 from checkout import Checkout  # noqa: E402
 from verdict import tried  # noqa: E402
@@ -94,7 +94,7 @@ def test_wrappers_are_short(name):
 
 
 def test_the_enumeration_shares_no_code_with_the_package():
-    for name in ("enumeration", "instances", "checkout"):
+    for name in ("enumeration", "small_models", "checkout"):
         assert "import otspec" not in (WILD / f"{name}.py").read_text(encoding="utf-8")
         assert "from otspec" not in (WILD / f"{name}.py").read_text(encoding="utf-8")
 
@@ -129,7 +129,7 @@ def test_all_that_can_be_drawn_is_drawn():
     assert law[True, True, True, 0, 2, 0, "a"] == Fraction(1, 4) * Fraction(3, 8) * Fraction(
         1, 4
     ) * Fraction(1, 4) * Fraction(1, 4)
-    assert instances.TWO.texts(1) == {(0,): Fraction(1, 4), (1,): Fraction(3, 4)}
+    assert small_models.TWO.texts(1) == {(0,): Fraction(1, 4), (1,): Fraction(3, 4)}
     with pytest.raises(ValueError, match="near no fraction"):
         enumeration.fraction(0.2718281828)
 

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from checkout import Checkout
-from instances import of_block, padded
+from small_models import of_block, padded
 from verdict import of_verifier
 
 REPOSITORY = "MDK8888/GPTFast"

@@ -6,7 +6,7 @@ from typing import Any
 
 import torch
 from checkout import Checkout
-from instances import TWO, of_block, padded
+from small_models import TWO, of_block, padded
 from verdict import of_verifier
 
 REPOSITORY = "FasterDecoding/Medusa"

@@ -8,7 +8,7 @@ from typing import Any
 
 import torch
 from checkout import Checkout
-from instances import TWO, of_block
+from small_models import TWO, of_block
 from verdict import of_verifier
 
 REPOSITORY = "aws-neuron/neuronx-distributed-inference"

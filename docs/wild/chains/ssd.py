@@ -7,7 +7,7 @@ from typing import Any
 
 import torch
 from checkout import Checkout
-from instances import of_block, padded
+from small_models import of_block, padded
 from verdict import of_verifier
 
 REPOSITORY = "tanishqkumar/ssd"

@@ -6,7 +6,7 @@ from typing import Any
 
 import torch
 from checkout import Checkout
-from instances import WARPED, of_block, padded
+from small_models import WARPED, of_block, padded
 from verdict import Case
 
 REPOSITORY = "hemingkx/SWIFT"

@@ -10,7 +10,7 @@ from unittest.mock import MagicMock
 
 import torch
 from checkout import Checkout
-from instances import RACE, Instance, of_block, rows
+from small_models import RACE, Instance, of_block, rows
 from verdict import of_verifier
 
 REPOSITORY = "vllm-project/vllm-ascend"

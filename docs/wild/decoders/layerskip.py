@@ -6,7 +6,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from checkout import Checkout
-from instances import TWO, Model, TableModel
+from small_models import TWO, Model, TableModel
 from verdict import Case
 
 REPOSITORY = "facebookresearch/LayerSkip"

@@ -7,7 +7,7 @@ from typing import Any
 
 import torch
 from checkout import Checkout
-from instances import TWO, Model, Silent, TableModel
+from small_models import TWO, Model, Silent, TableModel
 from verdict import Case
 
 REPOSITORY = "feifeibear/LLMSpeculativeSampling"

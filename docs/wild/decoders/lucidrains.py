@@ -6,7 +6,7 @@ from typing import Any
 
 import torch
 from checkout import Checkout
-from instances import RACE, Model, TableModel
+from small_models import RACE, Model, TableModel
 from verdict import Case
 
 REPOSITORY = "lucidrains/speculative-decoding"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from checkout import Checkout
-from instances import TWO, Model, TableModel
+from small_models import TWO, Model, TableModel
 from verdict import Case
 
 REPOSITORY = "romsto/Speculative-Decoding"

@@ -7,7 +7,7 @@ from typing import Any
 
 import torch
 from checkout import Checkout
-from instances import TWO, Model, Output, of_block, padded
+from small_models import TWO, Model, Output, of_block, padded
 from verdict import Case, of_posterior, of_verifier
 
 REPOSITORY = "hemingkx/Spec-Bench"

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 from checkout import Checkout
-from instances import TWO, Model, Silent
+from small_models import TWO, Model, Silent
 from verdict import Case
 
 REPOSITORY = "jaymody/speculative-sampling"

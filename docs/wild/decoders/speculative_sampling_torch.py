@@ -6,7 +6,7 @@ from typing import Any
 
 import torch
 from checkout import Checkout
-from instances import TWO, Model, TableModel
+from small_models import TWO, Model, TableModel
 from verdict import Case
 
 REPOSITORY = "shreyansh26/Speculative-Sampling"

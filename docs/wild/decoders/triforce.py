@@ -8,7 +8,7 @@ from typing import Any
 
 import torch
 from checkout import Checkout
-from instances import Instance, Model, TableModel, rows
+from small_models import Instance, Model, TableModel, rows
 from verdict import Case
 
 REPOSITORY = "Infini-AI-Lab/TriForce"

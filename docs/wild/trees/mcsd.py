@@ -6,7 +6,7 @@ from functools import partial
 from typing import Any
 
 from checkout import Checkout
-from instances import DISTINCT, THREE, of_tokens
+from small_models import DISTINCT, THREE, of_tokens
 from verdict import of_verifier
 
 REPOSITORY = "NJUNLP/MCSD"

@@ -6,7 +6,7 @@ from typing import Any
 
 import torch
 from checkout import Checkout
-from instances import TWO, of_block, of_paths, padded
+from small_models import TWO, of_block, of_paths, padded
 from verdict import Case, of_verifier
 
 REPOSITORY = "apple/ml-recurrent-drafter"

@@ -7,7 +7,7 @@ from typing import Any
 
 import torch
 from checkout import Checkout
-from instances import DISTINCT, Instance, Model, completed, rows, tensor
+from small_models import DISTINCT, Instance, Model, completed, rows, tensor
 from verdict import Case
 
 REPOSITORY = "MasterGodzilla/Speculative_decoding_OT"

@@ -77,8 +77,8 @@ class WithNumbers(Machine):
     def __init__(
         self, setting: Setting, variant: int, chance: Branch, drafts: Sequence[int] = ()
     ) -> None:
-        super().__init__(setting, variant, chance, drafts)
         self._numbers: dict[int, Uniform] = {}
+        super().__init__(setting, variant, chance, drafts)  # which may draw drafts by them
 
     def number(self, name: int) -> Uniform:
         """Return the number of a name, always the same."""

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from otspec._base.arguments import as_integer
+from otspec._base.arguments import as_instance, as_integer, as_list
 from otspec._base.coerce import shown
 from otspec._base.frozen import Frozen
 from otspec.blocks.trees.best.costs import Seconds, as_seconds
@@ -32,7 +32,7 @@ class LoadSeconds(Frozen):
     Raises
     ------
     ValueError
-        Batch sizes that are not ascending.
+        Batch sizes that are not ascending, or seconds of another type or number.
 
     Examples
     --------
@@ -47,13 +47,18 @@ class LoadSeconds(Frozen):
     seconds: tuple[Seconds, ...]
 
     def __post_init__(self) -> None:
-        sizes = [as_integer(b, f"batches[{i}]", 1, 10**9) for i, b in enumerate(self.batches)]
-        if sorted(set(sizes)) != sizes or len(self.seconds) != max(len(sizes), 1):
+        given = as_list(self.batches, "batches", "a sequence of integers")
+        sizes = [as_integer(b, f"batches[{i}]", 1, 10**9) for i, b in enumerate(given)]
+        seconds = [
+            as_instance(each, f"seconds[{i}]", Seconds, "made by as_seconds")
+            for i, each in enumerate(as_list(self.seconds, "seconds", "a sequence of Seconds"))
+        ]
+        if sorted(set(sizes)) != sizes or len(seconds) != max(len(sizes), 1):
             raise ValueError(
                 f"batches is {shown(sizes)}: write them in ascending order, each once, with the "
                 "seconds of each"
             )
-        self._hold(batches=tuple(sizes), seconds=tuple(self.seconds))
+        self._hold(batches=tuple(sizes), seconds=tuple(seconds))
 
     def __call__(self, batch: int, tokens: float) -> float:
         """Return the seconds of a call of so many rows, each of which reads so many tokens.
