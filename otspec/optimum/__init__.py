@@ -8,11 +8,12 @@ from otspec.optimum.acceptance import (
 )
 from otspec.optimum.budgets import Budget, TotalVariation
 from otspec.optimum.certificate import LossyOptimum, Optimum
-from otspec.optimum.chosen_law import BestLaw, SafestLaw, best_law, safest_law
+from otspec.optimum.chosen_law import BestLaw, SafestLaw
 from otspec.optimum.cuts.minimum import cut_bound
 from otspec.optimum.divergences import KullbackLeibler, Renyi, ReverseKullbackLeibler
 from otspec.optimum.frontier_program import FrontierProgram
 from otspec.optimum.inclusion import InclusionBound, inclusion_bound, safest_bound
+from otspec.optimum.law_search import best_law, safest_law
 
 __all__ = [
     "BestLaw",

@@ -6,8 +6,8 @@ import numpy as np
 
 from otspec import batch
 from otspec.conformance import Certificate, Finding, Report, Tried
-from otspec.conformance.adapters.hugging_face import Output
 from otspec.conformance.adapters.shapes import Renamed
+from otspec.conformance.adapters.table_models import Output
 from otspec.conformance.cases.adjusting import Named
 from otspec.conformance.cases.answers import Answer
 from otspec.conformance.cases.arrays import Form

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Collection, Sequence
 
 from otspec.chance import Branch
@@ -12,7 +13,7 @@ LIKELY = 0.5
 """The probability by the draft below which a token is dropped."""
 
 
-class Cut(Machine):
+class Cut(Machine, ABC):
     """A verifier that is handed what is left of the drafts."""
 
     def __init__(
@@ -26,9 +27,9 @@ class Cut(Machine):
         """Return the draft's probability of a child's token."""
         return self.sampled(self.kind.parents[child])[self.token(child)]
 
+    @abstractmethod
     def left_drafts(self, node: int, path: float) -> Collection[int]:
         """Return the nodes below a node that are left."""
-        raise NotImplementedError
 
 
 @known(
