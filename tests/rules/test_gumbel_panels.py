@@ -131,3 +131,17 @@ def test_panels_have_as_many_nodes_as_their_ratios_need(heavy):
         spread = width / max(1.0, low)
         one, two = inside * spread, (target[start:end] ** 2).sum() * spread**2
         assert inside * (one**4 / 24 + one**2 * two / 4 + two**2) <= 1e-11 * (1 + 1e-9)
+
+
+def test_a_panel_is_cut_where_terms_of_fourth_order_count():
+    """Twenty ratios around 2 of one unit of their logarithm, the others all equal."""
+    weights = np.arange(1.0, 21)
+    target = np.concatenate([weights / weights.sum() / 2, np.full(80, 0.5 / 80)])
+    inside, squares = 0.5, (target[:20] ** 2).sum()
+    fourth = inside**4 / 24 + inside**2 * squares / 4 + squares**2
+    widest = 2 * (1e-11 / (inside * fourth)) ** 0.25
+    for width, whole in ((widest * 0.998, True), (widest * 1.002, False)):
+        rho = np.concatenate([np.linspace(2 + width, 2, 20), np.full(80, 0.1)])
+        found = panels(rho, target, 0)
+        assert ((found[0].start, found[0].end) == (0, 20)) is whole
+        assert found[-1] == Panel(20, 100, 1)
