@@ -33,11 +33,13 @@ ROUNDED = 1e-12
 
 INTRODUCTION = """# Known faults, and how surely they are found
 
-This page is for those who ask how much a passed [conformance check](conformance.md) is worth. A known fault is
-[a part of a verifier that is replaced](conformance.md#what-it-looks-like), and here every rule runs with every fault. The law of such a
-verifier is computed exactly on each case, and so is its total variation from the target; the counts that a check
-would see are drawn from that law. Drafts are three tokens (two for laws other than i.i.d., one for
-maximal coupling), two in a block, or the tree 2x1. `python docs/conformance_controls.py` measures this page, and a test repeats a part.
+This page is for those who ask how much a passed [conformance check](conformance.md) is worth. A
+known fault is [a part of a verifier that is replaced](conformance.md#what-it-looks-like), and
+here every rule runs with every fault. The law of such a verifier is computed exactly on each
+case, and so is its total variation from the target; the counts that a check would see are drawn
+from that law. Drafts are three tokens (two for laws other than i.i.d., one for maximal coupling),
+two in a block, or the tree 2x1. `python docs/conformance_controls.py` measures this page, and a
+test repeats a part.
 """
 
 
@@ -161,28 +163,28 @@ def sections(results: dict[RightRule, list[Measured]]) -> Iterator[str]:
 
 ALARMS = """## Right verifiers
 
-All lossless verifiers have the same law of texts. Each of {checks:,} checks draws from it for
-all small cases, at `detect=0.005` and `false_alarm=1e-6`:
+All lossless verifiers have the same law of texts. Each of {checks:,} checks draws from it for all
+small cases, at `detect=0.005` and `false_alarm=1e-6`:
 
 | texts | cases | checks with a finding |
 | --- | --- | --- |"""
 EVERY_RULE = """## Every rule with every fault
 
-A fault is *wrong* in a rule if its total variation is {detect} or more on some case. It is checked
-{repetitions} times on its worst case, and {repetitions} times mixed with the right rule so that
-the total variation is exactly {detect}, which a check finds with probability
-0.999 by its promise. *Explained* counts the faults that are among the explanations after one check of all cases; *first*
-those that are the likeliest explanation, alone or with faults of the same law.
+A fault is *wrong* in a rule if its total variation is {detect} or more on some case. It is
+checked {repetitions} times on its worst case, and {repetitions} times mixed with the right rule
+so that the total variation is exactly {detect}, which a check finds with probability 0.999 by its
+promise. *Explained* counts the faults that are among the explanations after one check of all
+cases; *first* those that are the likeliest explanation, alone or with faults of the same law.
 
 | rule | batch function | faults | wrong | found | found at {detect} | explained | first |
 | --- | --- | --- | --- | --- | --- | --- | --- |"""
 OF_FAULTS = """
 ## Every fault
 
-A cell shows the total variation on the worst case, over the rules in which the fault is wrong; the number of these
-rules; the samples until it is found, the median in the rule that takes most; and the first law that is
-off: of the output, of the first tokens, or of the text. Each fault is its own first explanation in all of
-these rules, unless the cell says otherwise.
+A cell shows the total variation on the worst case, over the rules in which the fault is wrong;
+the number of these rules; the samples until it is found, the median in the rule that takes most;
+and the first law that is off: of the output, of the first tokens, or of the text. Each fault is
+its own first explanation in all of these rules, unless the cell says otherwise.
 
 | fault | tokens | a block | a tree |
 | --- | --- | --- | --- |"""
@@ -190,8 +192,8 @@ HARMLESS = """
 ## Faults that are none in a rule
 
 A check cannot find a fault whose total variation is below {detect} on all cases. In {untouched}
-pairs of a fault and a rule it changes nothing, because there is no residual or there are no siblings. These
-change what a verifier returns:
+pairs of a fault and a rule it changes nothing, because there is no residual or there are no
+siblings. These change what a verifier returns:
 
 | fault | rule | largest total variation |
 | --- | --- | --- |"""
@@ -200,9 +202,10 @@ change what a verifier returns:
 OF_NOISE = """
 ## Faults of shared noise
 
-An engine that claims [the same text for the same seed](conformance.md#the-same-seed-the-same-text)
-must give exactly the text of plain decoding. Each of these faults is found for all kinds that can
-have it; those marked *pipeline* need several steps.
+An engine that claims [the same text for the same
+seed](conformance.md#the-same-seed-the-same-text) must give exactly the text of plain decoding.
+Each of these faults is found for all kinds that can have it; those marked *pipeline* need several
+steps.
 
 | fault | kinds | what goes wrong | what to do |
 | --- | --- | --- | --- |"""
