@@ -7,8 +7,6 @@ is none either; NumPy's scalars and arrays of no dimension count as the numbers 
 Arrays of probabilities have a door of their own, :mod:`otspec.distributions`.
 """
 
-from __future__ import annotations
-
 import math
 import operator
 import sys

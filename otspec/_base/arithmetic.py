@@ -4,8 +4,6 @@ Floats of any width become float64; integers, ``Fraction``, ``Decimal`` and stri
 ``"3/10"`` become an object array of ``Fraction``. The two are never mixed.
 """
 
-from __future__ import annotations
-
 import math
 import numbers
 from collections.abc import Sequence

@@ -4,8 +4,6 @@ Their methods are the caller's code, which may raise anything; a ``ValueError`` 
 of that.
 """
 
-from __future__ import annotations
-
 import math
 from array import ArrayType
 from collections.abc import Mapping

@@ -5,8 +5,6 @@ time, and its switch is one for the whole process. Here they are written in near
 without that switch; reading them stays refused, in words that say so.
 """
 
-from __future__ import annotations
-
 import decimal
 import math
 import sys

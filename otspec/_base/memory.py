@@ -1,7 +1,5 @@
 """What fits into this machine."""
 
-from __future__ import annotations
-
 import os
 
 

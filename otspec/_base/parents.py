@@ -1,7 +1,5 @@
 """Trees as the parents of their nodes: what is checked of them, and who the children are."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from otspec._base.arguments import as_list, plain_integer

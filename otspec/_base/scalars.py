@@ -1,7 +1,5 @@
 """One number, whatever it is written as: a float, or the fraction that it is exactly."""
 
-from __future__ import annotations
-
 import numbers
 import re
 from decimal import Decimal

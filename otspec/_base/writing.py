@@ -1,7 +1,5 @@
 """Writing files so that whoever reads one finds the old or the new, never half of it."""
 
-from __future__ import annotations
-
 import errno
 import os
 import secrets

@@ -1,7 +1,5 @@
 """How far counts deviate from their law by chance (Auditing, 1 and 2): bounds, simulation."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from statistics import NormalDist

@@ -7,8 +7,6 @@ notices rows that do not sum to 1, or uniform numbers outside [0, 1). Only token
 and only in NumPy's arrays, where nothing has to be waited for.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from otspec._base.arguments import as_flag

@@ -4,8 +4,6 @@ What would be computed as something else than what was meant is refused: a maske
 mask, rows of more than double precision in float32, booleans as token ids.
 """
 
-from __future__ import annotations
-
 import math
 import sys
 from typing import Any

@@ -5,8 +5,6 @@ made. So a call that goes row by row outside a graph is one operation inside, an
 done on the way to it: the operation checks the arguments itself.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from otspec._base.arguments import as_flag

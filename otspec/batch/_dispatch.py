@@ -5,8 +5,6 @@ installed and the rows are float32 or float64 that lie one after another, or are
 here refuses anything: what does not fit goes to the array path, whose checks say what is wrong.
 """
 
-from __future__ import annotations
-
 import os
 import sys
 from collections.abc import Callable, Sequence

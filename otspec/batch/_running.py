@@ -1,7 +1,5 @@
 """Rules row by row where machine code takes the rows, else by array operations."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache

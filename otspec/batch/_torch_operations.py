@@ -4,8 +4,6 @@ Importing this module imports PyTorch. The operations are defined without
 :func:`torch.library.custom_op`, whose way into one takes as long as many a rule.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 from typing import Any

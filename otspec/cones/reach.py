@@ -1,7 +1,5 @@
 """How far the exact methods reach in n and k, each attempt in a process of its own."""
 
-from __future__ import annotations
-
 import multiprocessing
 import time
 from collections.abc import Callable, Iterator, Sequence

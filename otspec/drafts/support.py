@@ -1,7 +1,5 @@
 """What a rule can see of the drafts (Programs, 1): each tuple, or the set of its tokens."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

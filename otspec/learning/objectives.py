@@ -4,8 +4,6 @@ Array code for PyTorch and JAX. An objective is solved once, for a few numbers p
 the gradient follows in one pass, so that nothing as large as the vocabulary is kept in between.
 """
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from functools import partial
 from typing import ClassVar, TypeAlias

@@ -1,7 +1,5 @@
 """cvxpy: the same program in its own terms, for any conic solver that it has."""
 
-from __future__ import annotations
-
 import operator
 import time
 from functools import cache

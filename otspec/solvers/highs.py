@@ -1,7 +1,5 @@
 """HiGHS, through its own interface."""
 
-from __future__ import annotations
-
 import time
 from typing import Any
 

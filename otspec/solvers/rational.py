@@ -1,7 +1,5 @@
 """Exact arithmetic: the optimum itself, in fractions."""
 
-from __future__ import annotations
-
 import time
 
 from otspec._base.arithmetic import zeros

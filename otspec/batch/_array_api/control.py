@@ -1,7 +1,5 @@
 """Loops and branches, which in a compiled function are part of what is compiled."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from importlib import import_module
 from math import prod

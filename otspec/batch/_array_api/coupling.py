@@ -1,7 +1,5 @@
 """Maximal coupling: whether a draft is accepted, and what is drawn if none is (SpecTr, alg. 1)."""
 
-from __future__ import annotations
-
 from otspec.batch._array_api.inversion import draw
 from otspec.batch._array_api.library import Array, Library
 from otspec.batch._array_api.problem import Problem

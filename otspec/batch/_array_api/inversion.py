@@ -6,8 +6,6 @@ float64 where there is one, the uniform number chooses a block, and within the b
 the token in the same way. That is also a fraction of the work of a cumulative sum.
 """
 
-from __future__ import annotations
-
 from math import inf, prod
 
 from otspec.batch._array_api.library import BLOCK, Array, Library

@@ -1,7 +1,5 @@
 """What a rule is given: checked arguments, and the library that they belong to."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from otspec.batch._array_api.library import Array, Library

@@ -1,7 +1,5 @@
 """Two drafts, one of them always the likeliest token (SpecHub, alg. 3)."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from otspec.batch._array_api.coupling import accepts, draw_rest, verified

@@ -4,8 +4,6 @@ A pass goes over stretches of the vocabulary that fit into the cache, all rows a
 an expression of several steps costs hardly more than reading its inputs.
 """
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """Logits turned into probabilities by operations on arrays, with settings of each row."""
 
-from __future__ import annotations
-
 import math
 from typing import Any, NamedTuple
 

@@ -1,7 +1,5 @@
 """P(all distinct drafts are inside a prefix of the tokens), prefix by prefix (Theory, 2)."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from fractions import Fraction

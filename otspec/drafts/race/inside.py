@@ -34,8 +34,6 @@ relative to the rise:
 Rounding adds a few errors of 256 terms, the size of a chunk. Rises below 1e-290 may underflow to 0.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from itertools import pairwise
 

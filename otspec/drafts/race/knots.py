@@ -22,8 +22,6 @@ less than 1e-17 of the first; and a chunk ends where Σ (pt)² is 1, or up to 15
 that what alternating signs cancel is at most e^{1.5} times what is left.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Sequence
 from functools import cache

@@ -3,8 +3,6 @@
 Why they suffice is said in :mod:`otspec.drafts.race.inside`.
 """
 
-from __future__ import annotations
-
 import math
 from functools import cache
 

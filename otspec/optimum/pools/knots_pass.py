@@ -4,8 +4,6 @@ The parts are those of :func:`otspec.optimum.pools.knots.in_parts`. Importing th
 Numba if it is there, so that it is imported where it is used.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from otspec._base.arithmetic import Array, IntArray

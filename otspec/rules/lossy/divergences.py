@@ -1,7 +1,5 @@
 """Entropies and divergences in nats: floats, of exact distributions too."""
 
-from __future__ import annotations
-
 import math
 from fractions import Fraction
 

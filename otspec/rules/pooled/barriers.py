@@ -5,8 +5,6 @@ holds a draft, and select one of its drafts. Where Z is random, made of the knot
 exceeds a uniform number, every feasible law that is convex between its tight knots is reached.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any

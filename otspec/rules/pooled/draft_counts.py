@@ -1,7 +1,5 @@
 """How often drafts are the selected token (Theory, 15), or the residual one (Pooled, prop. 2)."""
 
-from __future__ import annotations
-
 from math import comb
 
 import numpy as np

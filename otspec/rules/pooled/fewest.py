@@ -6,8 +6,6 @@ the draft mass; B must stay at least G, and be at least 0 at the bottom. The bes
 reached at each knot with t pools follows from that with t − 1. Above s it is the same, mirrored.
 """
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -6,8 +6,6 @@ inside needs what its neediest token asks for, and one outside has as much room 
 token. Pools may be coarse where the law may be far above the target (Different, prop. 4 and 5).
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from heapq import heapify, heappop, heappush

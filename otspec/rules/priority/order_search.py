@@ -8,8 +8,6 @@ Column generation finds them: a linear program weighs the orders found so far; i
 the next.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

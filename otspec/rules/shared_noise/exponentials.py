@@ -1,7 +1,5 @@
 """Exact integrals of races: sums Σ c u^a with rational exponents, where u = e^{−t} (Theory, 33)."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from itertools import pairwise

@@ -1,7 +1,5 @@
 """Integrals over one race at given values of ρ (Theory, 33); see ``gumbel_race``."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from functools import cache, cached_property

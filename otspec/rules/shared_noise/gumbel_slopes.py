@@ -10,8 +10,6 @@ by the power sums of light tokens. Forward, all tokens move alike: as only p(z)/
 derivative by the logit of the output y is minus that.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from otspec._base.arithmetic import Array, IntArray

@@ -5,8 +5,6 @@ At the uniform number u the barriers are the corners of the lower convex hull of
 chord that ends at a barrier is less steep than every chord that begins there.
 """
 
-from __future__ import annotations
-
 import math
 
 from otspec.batch._array_api.library import Array, Library

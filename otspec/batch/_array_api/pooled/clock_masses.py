@@ -5,8 +5,6 @@ them nothing but the sum of their masses is needed. The integral is a sum over e
 logarithms of time.
 """
 
-from __future__ import annotations
-
 import math
 
 from otspec.batch._array_api.library import Array, Library

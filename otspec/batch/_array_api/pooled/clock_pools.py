@@ -1,7 +1,5 @@
 """Graded pools of distinct drafts: their masses and law (Beyond, prop. 6 and 7)."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from otspec.batch._array_api.library import Array, Library

@@ -1,7 +1,5 @@
 """The heaviest tokens of each row, without a sort of the vocabulary."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from otspec.batch._array_api.library import BLOCK, Array, Library

@@ -1,7 +1,5 @@
 """A tree of drafts, verified depth by depth with a rule for one token (MCSD, algs. 1 and 2)."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from functools import partial
 

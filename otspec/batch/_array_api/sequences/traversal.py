@@ -1,7 +1,5 @@
 """Traversal Verification: leaves are kept or deleted, depth first (Theory, 22)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
 from otspec.batch._array_api.coupling import accepts, draw_rest
