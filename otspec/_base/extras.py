@@ -1,7 +1,5 @@
 """Packages of the optional sets of dependencies, imported where they are used."""
 
-from __future__ import annotations
-
 import importlib
 import sys
 from importlib.abc import MetaPathFinder

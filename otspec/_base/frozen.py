@@ -1,7 +1,5 @@
 """Arrays that nobody can change, and objects that hold them: alike after copies and pickles."""
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Callable, Iterator
 from importlib import import_module

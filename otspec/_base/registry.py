@@ -1,7 +1,5 @@
 """Things of one kind by name: those of the package, and those that other packages add."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from difflib import get_close_matches

@@ -1,7 +1,5 @@
 """The front of the rules for trees: arguments are checked, and go to the kernels."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """Successive sampling: k distinct drafts, each drawn from what the earlier ones left."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar

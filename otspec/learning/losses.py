@@ -1,7 +1,5 @@
 """The public losses: arguments are checked, and go to PyTorch or JAX."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable
 from typing import Any, TypeAlias

@@ -1,7 +1,5 @@
 """Distinct drafted sequences, verified one after another (Theory, 38)."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any, ClassVar
 

@@ -1,7 +1,5 @@
 """Programs of the long run (Theory, 20 and 21), and the best rule that corrects one token only."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections import defaultdict
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """What pooled selection of i.i.d. and of distinct drafts share (Pooled, prop. 2-5)."""
 
-from __future__ import annotations
-
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
