@@ -16,7 +16,7 @@ TORCH ?= torch==2.13.0+cpu
 ROOMS ?= rules trees advice lossy logged conformance batch
 COUNT ?= 20
 
-.PHONY: help demo test lint bench bench-peers gpu docs gallery note backends coverage dist fuzz mutants nightly clean cones browser \
+.PHONY: help demo test lint bench bench-peers bench-resolution gpu docs gallery note backends coverage dist fuzz mutants nightly clean cones browser \
 	lock latest lowest
 
 help:

@@ -15,7 +15,7 @@ from pathlib import Path
 import click
 import numpy as np
 from bench_peers import machine
-from global_resolution import Failed, global_resolution
+from global_resolution import FailedError, global_resolution
 
 import otspec
 from figures.contract import Numbers
@@ -58,7 +58,7 @@ class Row:
     gap: float | None
     """The largest distance below the optimum."""
     total_variation: float | None
-    """The largest distance of the output from the target; none of a rule that is proved lossless."""
+    """The largest distance of the output from the target; None of a rule proved lossless."""
 
     def cells(self) -> list[str]:
         """Return the cells of a table."""
@@ -104,7 +104,7 @@ def row(name: str, top: int, k: int, count: int) -> Row:
         start = time.process_time()
         try:
             ends.append(METHODS[name](draft, target, k))
-        except Failed:
+        except FailedError:
             continue
         times.append(1e3 * (time.process_time() - start))
     if not ends:

@@ -24,7 +24,7 @@ MOST_SETS = 100_000
 MOST_STEPS = 500
 
 
-class Failed(Exception):
+class FailedError(Exception):
     """The method finds no plan within its limits."""
 
 
@@ -35,7 +35,7 @@ class System:
     tokens: np.ndarray
     """(t,) token ids that get weights."""
     sets: list[tuple[np.ndarray, np.ndarray]]
-    """For each size m: positions in ``tokens``, (c, m), and how likely exactly these are drafted."""
+    """For each size m: positions in ``tokens``, (c, m), and how likely these are the set."""
     wanted: np.ndarray
     """(t,) how often each is to be selected."""
     spare: float
@@ -73,14 +73,14 @@ class System:
         )
         gradient = self.function(found.x)[1]
         if np.abs(gradient).sum() > tolerance:
-            raise Failed("the solver did not get near enough")
+            raise FailedError("the solver did not get near enough")
         return gradient + self.wanted
 
 
 def likely_sets(masses: np.ndarray, others: float, k: int) -> list[tuple[np.ndarray, np.ndarray]]:
     """Return all sets of up to k tokens, and how likely the drafts are these and ``others``."""
     if sum(comb(len(masses), m) for m in range(1, k + 1)) > MOST_SETS:
-        raise Failed("too many sets of drafts")
+        raise FailedError("too many sets of drafts")
     powers = np.arange(k + 1)
     factorials = np.array([factorial(j) for j in powers], float)
     found = []
@@ -116,7 +116,7 @@ class Plan:
 
 
 def global_resolution(draft: np.ndarray, target: np.ndarray, k: int, tolerance: float) -> Plan:
-    """Return what the method makes of k i.i.d. drafts; raise ``Failed`` where it finds nothing."""
+    """Return what the method makes of k i.i.d. drafts; raise ``FailedError`` where it finds nothing."""
     best = otspec.optimal_acceptance(otspec.IID(draft, k), target)
     inside = np.zeros(len(draft), bool)
     inside[list(best.cut)] = True

@@ -5,7 +5,7 @@ from itertools import product
 import numpy as np
 import pytest
 from bench_resolution import pair_of
-from global_resolution import Failed, System, global_resolution, likely_sets
+from global_resolution import FailedError, System, global_resolution, likely_sets
 
 import otspec
 from otspec.rules import PooledSelection
@@ -46,7 +46,7 @@ def test_equal_and_disjoint_distributions_have_plans():
 
 def test_a_full_vocabulary_is_too_much():
     draft, target = pair_of(0, 49_152)
-    with pytest.raises(Failed, match="too many sets"):
+    with pytest.raises(FailedError, match="too many sets"):
         global_resolution(draft, target, 2, 1e-3)
 
 
