@@ -116,7 +116,7 @@ class Plan:
 
 
 def global_resolution(draft: np.ndarray, target: np.ndarray, k: int, tolerance: float) -> Plan:
-    """Return what the method makes of k i.i.d. drafts; raise ``FailedError`` where it finds nothing."""
+    """Return what the method makes of k i.i.d. drafts; it may raise ``FailedError``."""
     best = otspec.optimal_acceptance(otspec.IID(draft, k), target)
     inside = np.zeros(len(draft), bool)
     inside[list(best.cut)] = True
