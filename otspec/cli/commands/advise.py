@@ -189,6 +189,7 @@ def _print(advices: Sequence[Advice], loads: Sequence[LoadAdvice], own: Sequence
 def _print_one(advice: Advice, own: Sequence[Shape]) -> None:
     texts = f"{advice.texts:,} text{'s' if advice.texts > 1 else ''}"
     say(*too_few(advice), f"Tokens per second on {texts}, {advice.source}")
+    shown = shown_choices(advice, _ROWS, own)
     print_table(
         ("rule", "drafts", "tree", "nodes", "tokens per call", "95% interval", "time", "speed-up",
          "95% interval"),
@@ -196,10 +197,12 @@ def _print_one(advice: Advice, own: Sequence[Shape]) -> None:
             (one.rule, one.drafts, short(one.tree), str(one.nodes), f"{float(one.tokens):.4f}",
              interval_words(one.tokens_interval), f"{one.seconds:.4g}", f"{one.speed_up:.3f}",
              interval_words(one.speed_up_interval))
-            for one in shown_choices(advice, _ROWS, own)
+            for one in shown
         ],
         text=3,
     )  # fmt: skip
+    if left_out := len(advice.choices) - len(shown):
+        say(f"Slower choices left out: {left_out:,} (--json and --table have all)")
     say("", "What simpler choices lose of the speed")
     print_table(
         ("simpler", "rule", "tree", "loss", "95% interval"),
