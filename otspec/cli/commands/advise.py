@@ -78,7 +78,7 @@ _ROWS = 10
 )  # fmt: skip
 @click.option(
     "--tree", "trees", multiple=True, metavar="TREE",
-    help="Compare this tree of yours besides, with every rule that serves it; may be given "
+    help="Also compare this tree of yours, with every rule that serves it; may be given "
     "several times.",
 )  # fmt: skip
 @click.option(
