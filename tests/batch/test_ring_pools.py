@@ -23,8 +23,7 @@ from ring_laws import (
 import otspec
 from otspec import batch
 from otspec.batch._array_api.library import library_of
-from otspec.batch._array_api.pooled.clock_pools import HEAVY, ring_pools
-from otspec.batch._array_api.pooled.heaviest import heavy_tokens
+from otspec.batch._array_api.pooled.clock_pools import HEAVY, heavy_tokens, ring_pools
 from otspec.rules import Graded, PooledSelectionWithoutReplacement
 
 few = st.lists(st.integers(0, 6), min_size=4, max_size=4).filter(any)
