@@ -14,7 +14,7 @@ from barrier_lives import lifetimes_of
 from otspec.batch._array_api.inversion import off_drafts, without
 from otspec.batch._array_api.k_sequential import safe_rho
 from otspec.batch._array_api.library import BLOCK, library_of
-from otspec.batch._array_api.pooled.clock_pools import ring_pools
+from otspec.batch._array_api.pooled.clock_pools import arrival_pools
 from otspec.batch._array_api.pooled.graded_pools import graded_pools
 from otspec.batch._array_api.recursive_rejection import Residual
 from otspec.batch._array_api.spechub import find_hub, hub_shares
@@ -95,7 +95,7 @@ def pooled_selection_without_replacement(draft, target, k):
     """The law if λ is right; the curve comes from the exact rule's code, by the true parts."""
     library = library_of(draft)
     p, q, lift = draft.astype(float), target.astype(float), library.lift
-    pools = ring_pools(library, draft, target, np.full(1, float(k)), k, 6)
+    pools = arrival_pools(library, draft, target, np.full(1, float(k)), k, 6)
     below, part = pools.law.level(pools.law.filled(p * lift, q * lift))
     heavy, last = p > pools.heavy.border, len(pools.law.grades) - 1
     masses, heights = [], [0.0]

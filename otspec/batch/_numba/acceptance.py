@@ -21,7 +21,7 @@ from otspec.batch._numba.passes import (
     sum_in_blocks,
 )
 from otspec.batch._numba.pooled import pooled_selection as graded
-from otspec.batch._numba.pooled import pooled_selection_without_replacement as rings
+from otspec.batch._numba.pooled import pooled_selection_without_replacement as distinct
 from otspec.batch._numba.recursive_rejection_without_replacement import left_of
 from otspec.batch._numba.spechub import likeliest, others_of, shares_of
 
@@ -155,7 +155,7 @@ def pooled_selection_without_replacement(
     draft: Array, target: Array, found: Array, k: int, grades: int
 ) -> None:
     """Write Σ min(b, q), b the law of the selected draft."""
-    weights = rings.law_of(draft, target, np.full(len(found), float(k)), k, grades).weights
+    weights = distinct.law_of(draft, target, np.full(len(found), float(k)), k, grades).weights
     _selected(draft, target, weights, found)
 
 

@@ -110,7 +110,7 @@ class Pools(Frozen):
         return between
 
     def counted_once(self, tokens: IntArray) -> Array:
-        """Return whether only the first ring of each token counts: (t,) -> (t,)."""
+        """Return whether only the first arrival of each token counts: (t,) -> (t,)."""
         return np.ones(len(tokens), dtype=bool)
 
     def beyond_cut(self, slopes: Array, cut: int, law: ByRatio) -> Number:  # noqa: ARG002

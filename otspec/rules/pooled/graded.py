@@ -45,7 +45,7 @@ class GradedPools(Pools):
 
     upper: IntArray  # (n,): the pool above :attr:`index`, or that itself
     part: Array  # (n,): with what probability a draft is put there
-    heavy: Array  # (n,): whether only the first ring of a token counts, if drafts are distinct
+    heavy: Array  # (n,): whether only the first arrival of a token counts, if drafts are distinct
 
     @cached_property
     def by_token(self) -> Knots:
@@ -87,7 +87,7 @@ class GradedPools(Pools):
         return between
 
     def rises_without_replacement(self, draft: Distribution, k: int) -> Array:
-        """Return by how much P(all rings that count are below) rises over each pool: (m,)."""
+        """Return by how much P(all arrivals that count are below) rises over each pool: (m,)."""
         tokens, last = np.flatnonzero(draft), len(self.draft)
         draft, heavy = draft[tokens], self.heavy[tokens]
         heights = zeros(last + 1, like=draft)
@@ -101,7 +101,7 @@ class GradedPools(Pools):
         return positive_part(np.diff(heights))
 
     def counted_once(self, tokens: IntArray) -> Array:
-        """Return whether only the first ring of each token counts: (t,) -> (t,)."""
+        """Return whether only the first arrival of each token counts: (t,) -> (t,)."""
         once: Array = self.heavy[tokens]
         return once
 

@@ -177,12 +177,12 @@ class PooledSelectionWithoutReplacement(PooledRule):
         return shares
 
     def _shares_by_clocks(self, x: Sequence[int]) -> Array:
-        """Return how likely each draft is selected, over all rings and all barriers: (k,)."""
+        """Return how likely each draft is selected, over all arrivals and all barriers: (k,)."""
         barriers, tokens = self.barriers, np.asarray(x)
         masses = self._pools.tokens[tokens]
         lefts = zeros(self.k + 1, like=masses)
-        for rung in range(self.k + 1):
-            lefts[rung] = self._left(x[:rung])
+        for arrived in range(self.k + 1):
+            lefts[arrived] = self._left(x[:arrived])
         drafts = ClockedDrafts(masses, self._pools.counted_once(tokens), lefts)
         shares, last = zeros(self.k, like=masses), len(self.knots) - 1
         for start, end, span in zip(barriers.starts, barriers.ends, barriers.spans, strict=True):

@@ -1,7 +1,7 @@
-"""The probability that rings of distinct drafts are below a knot, by a race (Beyond, prop. 7).
+"""The probability that arrivals of distinct drafts are below a knot, by a race (Beyond, prop. 7).
 
-Heavy tokens ring after exponential times, light ones at the times of a Poisson process, so that of
-them nothing but the sum of their masses is needed. The integral is a sum over evenly spaced
+Heavy tokens arrive after exponential times, light ones at the times of a Poisson process, so that
+of them nothing but the sum of their masses is needed. The integral is a sum over evenly spaced
 logarithms of time.
 """
 
@@ -20,17 +20,17 @@ def all_below(
     ``count``, shape (..., 1): how many drafts there are, from 1 to k.
     """
     xp = library.xp
-    rung, weights = nodes(library, k)
+    moments, weights = nodes(library, k)
     some = above > 0
     clock = xp.where(some, above, xp.ones_like(above))[..., None]
     longest = float(xp.finfo(library.wide).max)
     heavy = _padded(library, heavy)
     missing = xp.zeros_like(above)
     numbers = max(math.prod(heavy.shape), 1)
-    step = rung.shape[-1] if library.at_once is None else max(library.at_once // (4 * numbers), 1)
-    for start in range(0, rung.shape[-1], step):
-        stretch = slice(start, min(start + step, rung.shape[-1]))
-        times = xp.clip(rung[stretch] / clock, max=longest)
+    step = moments.shape[0] if library.at_once is None else max(library.at_once // (4 * numbers), 1)
+    for start in range(0, moments.shape[0], step):
+        stretch = slice(start, min(start + step, moments.shape[0]))
+        times = xp.clip(moments[stretch] / clock, max=longest)
         fewer = _fewer(library, heavy, light, times, count, k)
         missing = missing + xp.sum(weights[stretch] * fewer, axis=-1)
     return xp.where(some, xp.clip(1 - missing, 0.0, 1.0), xp.ones_like(above))
@@ -39,7 +39,7 @@ def all_below(
 def _fewer(
     library: Library, heavy: Array, light: Array, times: Array, count: Array, k: int
 ) -> Array:
-    """Return how likely fewer rings than there are drafts have counted: (..., m, nodes)."""
+    """Return how likely fewer arrivals than there are drafts have counted: (..., m, nodes)."""
     xp = library.xp
     due = xp.clip(light[..., None] * times, max=_latest(library))
     numbers = [xp.exp(-due)]
@@ -54,17 +54,17 @@ def _fewer(
 
 
 def _padded(library: Library, heavy: Array) -> Array:
-    """Return the heavy tokens with others that never ring, as many as a power of two."""
+    """Return the heavy tokens with others that never arrive, as many as a power of two."""
     size = heavy.shape[-1]
     lacking = (1 << (size - 1).bit_length()) - size if size else 0
     return library.xp.concat([heavy, library.xp.zeros_like(heavy[..., :lacking])], axis=-1)
 
 
 def _heavy_numbers(library: Library, heavy: Array, times: Array, k: int) -> list[Array]:
-    """Return how likely 0, …, k − 1 heavy tokens have rung, by halves of them: (..., m, nodes)."""
+    """Return how likely 0, …, k − 1 heavy tokens have arrived, by halves: (..., m, nodes)."""
     xp = library.xp
-    rings = -heavy[..., None] * times[..., None, :]
-    missed = xp.exp(rings)
+    exponents = -heavy[..., None] * times[..., None, :]
+    missed = xp.exp(exponents)
     numbers = [missed, 1 - missed][:k]
     while numbers[0].shape[-2] > 1:
         half = numbers[0].shape[-2] // 2
@@ -95,8 +95,8 @@ def nodes(library: Library, k: int) -> tuple[Array, Array]:
     step = math.pi**2 / (3 - low + 2.5 * (k - 1))
     number = math.ceil((high - low) / step)
     logarithms = low + step * (library.widened(library.arange(number)) + 0.5)
-    rung = library.xp.exp(logarithms)
-    return rung, step * library.xp.exp(logarithms - rung)
+    moments = library.xp.exp(logarithms)
+    return moments, step * library.xp.exp(logarithms - moments)
 
 
 def _tolerance(library: Library) -> float:
@@ -105,5 +105,5 @@ def _tolerance(library: Library) -> float:
 
 
 def _latest(library: Library) -> float:
-    """Return a number of rings that no token is left after, to the last digit."""
+    """Return a number of arrivals that no token is left after, to the last digit."""
     return 700.0 if library.wide == library.xp.float64 else 80.0

@@ -97,7 +97,7 @@ HEAVY = 32
 
 
 @dataclass(frozen=True)
-class RingPools:
+class ArrivalPools:
     """The pools, and what the choice of a draft needs of them.
 
     ``law``: with the law of the selected draft. ``above``, shape (..., m + 2): the draft mass above
@@ -109,7 +109,7 @@ class RingPools:
     above: Array
 
 
-def ring_pools(
+def arrival_pools(
     library: Library,
     draft: Array,
     target: Array,
@@ -117,7 +117,7 @@ def ring_pools(
     k: int,
     grades: int,
     number: int = HEAVY,
-) -> RingPools:
+) -> ArrivalPools:
     """Return the pools with the best law that they allow; ``number`` tokens are heavy.
 
     The count is (..., 1).
@@ -127,7 +127,7 @@ def ring_pools(
     heavy = heavy_tokens(library, draft, target, number)
     at = _grades(library, heavy, count, k, grades)
     above, inside = _knots(library, draft, target, heavy, at, count, k)
-    return RingPools(best_pools(library, at, above, inside, library.lift), heavy, above)
+    return ArrivalPools(best_pools(library, at, above, inside, library.lift), heavy, above)
 
 
 def _grades(library: Library, heavy: Heavy, count: Array, k: int, grades: int) -> Array:

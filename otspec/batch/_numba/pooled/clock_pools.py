@@ -133,7 +133,9 @@ def write_knots(
 
 
 @machine_code
-def write_heights(pools: Array, below: Array, counts: Array, rung: Array, weights: Array) -> None:
+def write_heights(
+    pools: Array, below: Array, counts: Array, moments: Array, weights: Array
+) -> None:
     """Write G at the knots of each row, and put in order what rounding has not.
 
     Parameters
@@ -141,13 +143,13 @@ def write_heights(pools: Array, below: Array, counts: Array, rung: Array, weight
     pools, below : array
     counts : array, shape (rows,)
         How many drafts there are.
-    rung, weights : array
+    moments, weights : array
         The nodes of the integral.
     """
     last = pools.shape[2] - 1
     for row in range(pools.shape[0]):
         own, many = pools[row], int(max(counts[row], 1.0))
-        _write_inside(own, below[row], many, rung, weights)
+        _write_inside(own, below[row], many, moments, weights)
         own[INSIDE, 0], own[INSIDE, last] = 0.0, 1.0
         for j in range(1, last):
             own[INSIDE, j] = max(own[INSIDE, j - 1], clipped(1 - own[INSIDE, j]))
@@ -155,21 +157,21 @@ def write_heights(pools: Array, below: Array, counts: Array, rung: Array, weight
 
 
 @inner_code
-def _write_inside(own: Array, below: Array, many: int, rung: Array, weights: Array) -> None:
+def _write_inside(own: Array, below: Array, many: int, moments: Array, weights: Array) -> None:
     """Write what is missing of G to 1 at each knot, of what is below it and above.
 
-    At each node of the integral ``numbers`` are the chances that 0, …, k − 1 rings are below, for
-    one knot after the other, whose nodes end at ``ends``. They are 1 in all at early nodes.
+    At each node of the integral ``numbers`` are the chances that 0, …, k − 1 arrivals are below,
+    for one knot after the other, whose nodes end at ``ends``. They are 1 in all at early nodes.
     """
     knots, ends = below.shape[0], np.empty(below.shape[0], np.int64)
-    times, shares, used = np.empty(knots * rung.size), np.empty(knots * rung.size), 0
+    times, shares, used = np.empty(knots * moments.size), np.empty(knots * moments.size), 0
     for j in range(knots):
         above, missing = own[ABOVE, j + 1], 0.0
-        early, late = _span(below[j], above, many, rung)
+        early, late = _span(below[j], above, many, moments)
         for t in range(early):
             missing += weights[t]
         for t in range(early, late):
-            times[used], shares[used] = min(rung[t] / above, _LONGEST), weights[t]
+            times[used], shares[used] = min(moments[t] / above, _LONGEST), weights[t]
             used += 1
         own[INSIDE, j + 1], ends[j] = missing, used
     powers, missed, shifted = np.empty(used), np.empty(used), np.empty(used)
@@ -210,22 +212,22 @@ def _write_powers(powers: Array, masses: Array, times: Array, ends: Array) -> No
 
 
 @inner_code
-def _span(below: Array, above: float, many: int, rung: Array) -> tuple[int, int]:
-    """Return from which node on enough rings may be below, and until which one too few may be.
+def _span(below: Array, above: float, many: int, moments: Array) -> tuple[int, int]:
+    """Return from which node on enough arrivals may be below, and until which one too few may be.
 
     Until a time x of the clock of what is below, at most a Poisson number of that mean has counted,
     which is at least k with a chance of at most x^k/k!; by the clock of the light tokens alone, at
-    least one. Chances that no digit shows are nothing. With nothing above all rings are below.
+    least one. Chances that no digit shows are nothing. With nothing above all arrivals are below.
     """
-    early, late, total = 0, rung.size, 0.0
+    early, late, total = 0, moments.size, 0.0
     if not above > 0:
         return 0, 0
     for mass in below:
         total += mass
-    while early < late and _last_term(rung[early] / above * total, many) <= _NOTHING:
+    while early < late and _last_term(moments[early] / above * total, many) <= _NOTHING:
         early += 1
     light = below[-1]
-    while late > early and _fewer(rung[late - 1] / above * light, many) <= _NOTHING:
+    while late > early and _fewer(moments[late - 1] / above * light, many) <= _NOTHING:
         late -= 1
     return early, late
 

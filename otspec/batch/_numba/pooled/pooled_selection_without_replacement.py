@@ -1,4 +1,4 @@
-"""Pooled selection of distinct drafts row by row, by their rings (Beyond, prop. 6)."""
+"""Pooled selection of distinct drafts row by row, by their arrivals (Beyond, prop. 6)."""
 
 from functools import cache
 from typing import NamedTuple
@@ -28,7 +28,7 @@ def verify(
     index: Array,
     grades: int,
 ) -> None:
-    """Select one of the drafts of a row by the pools of its rings, then couple it."""
+    """Select one of the drafts of a row by the pools of its arrivals, then couple it."""
     rows, k = drafts.shape
     pairs, lefts, counts = np.empty((rows, k, 2)), np.empty((rows, k + 1)), np.empty(rows)
     write_counts(valid, counts)
@@ -67,7 +67,7 @@ class Law(NamedTuple):
 def law_of(draft: Array, target: Array, counts: Array, k: int, grades: int) -> Law:
     """Return the law of each row for so many drafts, k at most."""
     rows, size = draft.shape
-    library, rung, shares = _integral(draft.dtype, k)
+    library, moments, shares = _integral(draft.dtype, k)
     sums, heavy = np.empty((rows, -(-size // BLOCK))), np.empty((rows, 2, HEAVY))
     (borders, light), (scales, kept) = np.empty((2, rows)), np.empty((2, rows, grades))
     read_heavy(draft, target, sums, heavy, borders, light)
@@ -77,7 +77,7 @@ def law_of(draft: Array, target: Array, counts: Array, k: int, grades: int) -> L
     pools, tight = np.empty((rows, KINDS, grades + 2)), np.empty(rows, np.int64)
     below, weights = np.empty((rows, grades, HEAVY + 1)), np.empty((rows, 4))
     write_knots(scales, kept, heavy, light, lift, pools, below)
-    write_heights(pools, below, counts, rung, shares)
+    write_heights(pools, below, counts, moments, shares)
     _settle(pools, counts, lift, tight, weights)
     return Law(pools, tight, weights, sums, borders, lift)
 
