@@ -33,7 +33,7 @@ def pooled_selection(
 
     Parameters
     ----------
-    draft, target : array, shape (..., V)
+    draft, target, partial, checked
         As for :func:`otspec.batch.maximal_coupling`.
     drafts : array of token ids, shape (..., k)
         Drawn from the draft, independently.
@@ -45,10 +45,6 @@ def pooled_selection(
         As for :func:`otspec.batch.recursive_rejection`.
     grades : int
         m, from 2 to 256.
-    partial : bool
-        As for :func:`otspec.batch.maximal_coupling`.
-    checked : bool
-        As for :func:`otspec.batch.maximal_coupling`.
 
     Returns
     -------
@@ -111,9 +107,9 @@ def pooled_selection_without_replacement(
 
     Parameters
     ----------
-    draft, target : array, shape (..., V)
+    draft, target, checked
         As for :func:`otspec.batch.maximal_coupling`.
-    drafts : array of token ids, shape (..., k)
+    drafts, partial
         As for :func:`otspec.batch.recursive_rejection_without_replacement`.
     uniforms : array, shape (..., k + 1)
         Number i decides on the i-th arrival that counts, and on those before it. What is left of
@@ -121,12 +117,8 @@ def pooled_selection_without_replacement(
         acceptance. The last is for the draw.
     mask : array of bool, shape (..., k), optional
         True where a draft counts: the first ones of each row.
-    partial : bool
-        As for :func:`otspec.batch.recursive_rejection_without_replacement`.
     grades : int
         m, from 2 to 256.
-    checked : bool
-        As for :func:`otspec.batch.maximal_coupling`.
 
     Returns
     -------

@@ -91,7 +91,7 @@ def shares(drafts, lifetimes):
 
 def claimed(drafts, target, tokens):
     """The law of the selected draft that acceptance goes by, and the wanted part: (k,) each."""
-    wanted = target[list(tokens)].astype(float) * drafts.library.lift
+    wanted = target[list(tokens)].astype(float) * drafts.library.factor
     return drafts.law[0], wanted
 
 

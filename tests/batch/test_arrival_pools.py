@@ -59,8 +59,8 @@ def test_the_law_is_that_of_the_exact_rule(dtype, draft, target, k, m, number):
     p, q = (np.array(part, dtype=dtype) for part in pair)
     library = library_of(p)
     pools = arrival_pools(library, p, q, np.full(1, float(k)), k, m, number).law
-    wide = p.astype(float) * library.lift
-    law = p.astype(float) * pools.over(pools.filled(wide, q.astype(float) * library.lift))
+    wide = p.astype(float) * library.factor
+    law = p.astype(float) * pools.over(pools.filled(wide, q.astype(float) * library.factor))
     # float32 rows are other rows, and where ratios tie the lowest cut may be another.
     near = NEAR[dtype] * (1 if dtype == np.float64 else 10)
     accepted, wanted = (np.minimum(b, pair[1]).sum() for b in (law, rule.law_of_selection))
@@ -88,7 +88,7 @@ def test_the_selection_has_the_law_that_is_claimed(case, dtype):
         apart += float(mass) * np.abs(found - rule.shares_of(x).astype(float)).sum()
         law[x] += float(mass) * found
     b, _ = claimed(drafts, other, x)
-    assert np.abs(law[x] - b / drafts.library.lift).sum() < NEAR[dtype]
+    assert np.abs(law[x] - b / drafts.library.factor).sum() < NEAR[dtype]
     assert apart / 2 < NEAR[dtype]
 
 

@@ -117,7 +117,7 @@ def test_pools_of_distinct_drafts_are_those_of_the_arrays(dtype, monkeypatch):
         np.testing.assert_allclose(pools[:, GRADE, :-1], wanted.law.grades, rtol=4 * eps)
         np.testing.assert_allclose(pools[:, SLOPE, :-1], wanted.law.slopes, **near)
         np.testing.assert_allclose(
-            pools[:, ABOVE] / library.lift, wanted.above / library.lift, **near
+            pools[:, ABOVE] / library.factor, wanted.above / library.factor, **near
         )
         # Of cuts that differ by rounding alone, each may take another.
         gaps = pools[:, INSIDE] - pools[:, WANTED]

@@ -93,7 +93,7 @@ class Library:
     fused: ModuleType | None = None
 
     @property
-    def lift(self) -> float:
+    def factor(self) -> float:
         """A power of two that draft masses are multiplied with before they are divided by.
 
         1 over a mass may be beyond the range of the dtype, which is not symmetric: the least
@@ -105,10 +105,10 @@ class Library:
     def highest(self) -> float:
         """A power of two that quotients of masses are capped at, within the range.
 
-        In JAX times the lift, too, since its compiler puts products in another order.
+        In JAX times the factor, too, since its compiler puts products in another order.
         """
         most = 2.0**1020 if self.dtype == self.xp.float64 else 2.0**126
-        return most / self.lift if self.reorders else most
+        return most / self.factor if self.reorders else most
 
     def arange(self, stop: int) -> Array:
         """Return the token ids 0 to ``stop`` − 1."""

@@ -101,7 +101,7 @@ class ArrivalPools:
     """The pools, and what the choice of a draft needs of them.
 
     ``law``: with the law of the selected draft. ``above``, shape (..., m + 2): the draft mass above
-    each knot, lifted; where next to nothing is above, to its own digits.
+    each knot, scaled; where next to nothing is above, to its own digits.
     """
 
     law: GradedPools
@@ -127,7 +127,7 @@ def arrival_pools(
     heavy = heavy_tokens(library, draft, target, number)
     at = _grades(library, heavy, count, k, grades)
     above, inside = _knots(library, draft, target, heavy, at, count, k)
-    return ArrivalPools(best_pools(library, at, above, inside, library.lift), heavy, above)
+    return ArrivalPools(best_pools(library, at, above, inside, library.factor), heavy, above)
 
 
 def _grades(library: Library, heavy: Heavy, count: Array, k: int, grades: int) -> Array:
@@ -143,7 +143,7 @@ def _grades(library: Library, heavy: Heavy, count: Array, k: int, grades: int) -
     # From the most heavy tokens on, what is left is light.
     index = xp.clip(library.arange(k), max=heavy.drafted.shape[-1])
     left = xp.take(left, index, axis=-1)
-    times = library.quotient(left[..., :1], left * library.lift) * library.lift
+    times = library.quotient(left[..., :1], left * library.factor) * library.factor
     times = xp.where(count > library.widened(library.arange(k)), times, 0.0)
     highest = xp.clip(xp.sum(times, axis=-1, keepdims=True), 1.0, library.highest)
     steps = library.widened(library.arange(grades)) / (grades - 1)
@@ -160,16 +160,16 @@ def _knots(
     count: Array,
     k: int,
 ) -> tuple[Array, Array]:
-    """Return the lifted draft mass above each knot, and G: (..., m + 2) each."""
-    xp, lift = library.xp, library.lift
+    """Return the scaled draft mass above each knot, and G: (..., m + 2) each."""
+    xp, factor = library.xp, library.factor
     light = light_overlaps(library, draft, target, heavy.border, at)
-    masses = heavy.drafted[..., None, :] * lift
+    masses = heavy.drafted[..., None, :] * factor
     offered = at[..., None] * masses
-    kept = xp.minimum(offered, heavy.wanted[..., None, :] * lift)
+    kept = xp.minimum(offered, heavy.wanted[..., None, :] * factor)
     steps = at[..., 1:] - at[..., :-1]
     over = xp.clip((kept[..., 1:, :] - kept[..., :-1, :]) / steps[..., None], min=0.0)
     over = xp.minimum(over, masses)
-    all_light = heavy.light[..., None] * lift
+    all_light = heavy.light[..., None] * factor
     light_over = xp.clip((light[..., 1:] - light[..., :-1]) / steps, min=0.0)
     light_over = descending(library, xp.minimum(light_over, all_light))
     total = (xp.sum(heavy.drafted, axis=-1) + heavy.light)[..., None]
@@ -185,14 +185,14 @@ def _knots(
     )
     zero, one = xp.zeros_like(total), xp.ones_like(total)
     # What rounding has put out of order.
-    above = descending(library, xp.concat([one * lift, above], axis=-1))
+    above = descending(library, xp.concat([one * factor, above], axis=-1))
     inside = ascending(library, inside)
     return xp.concat([above, zero], axis=-1), xp.concat([zero, inside, one], axis=-1)
 
 
 @dataclass(frozen=True)
 class Light(KnownWeight):
-    """The weight min(target, scale·draft) of tokens of a draft mass up to an edge, lifted.
+    """The weight min(target, scale·draft) of tokens of a draft mass up to an edge, scaled.
 
     ``edge``, ``scale``, shape (..., 1): narrow.
     """
@@ -203,19 +203,19 @@ class Light(KnownWeight):
 
     def __call__(self, draft: Array, target: Array) -> Array:
         """Return what the weight is of the same tokens of both."""
-        xp, lift = self.library.xp, self.library.lift
-        light = xp.where(draft <= self.edge, draft, xp.zeros_like(draft)) * lift
-        return self.library.inner.minimum(self.scale * light, target * lift)
+        xp, factor = self.library.xp, self.library.factor
+        light = xp.where(draft <= self.edge, draft, xp.zeros_like(draft)) * factor
+        return self.library.inner.minimum(self.scale * light, target * factor)
 
     def terms(self) -> Terms:
         """Return what it is made of."""
-        return Terms("light", (self.edge, self.scale), self.library.lift)
+        return Terms("light", (self.edge, self.scale), self.library.factor)
 
 
 def light_overlaps(
     library: Library, draft: Array, target: Array, border: Array, at: Array
 ) -> Array:
-    """Return Σ min(target, t·draft) over light tokens at all grades, lifted: (..., m + 1).
+    """Return Σ min(target, t·draft) over light tokens at all grades, scaled: (..., m + 1).
 
     Shapes: ``draft``, ``target`` (..., V). ``border``, shape (..., 1): the draft mass up to which
     tokens are light. ``at``, shape (..., m + 1): the grades, from 0.
@@ -230,8 +230,8 @@ def light_overlaps(
     sums: list[list[Array]] = [[] for _ in range(number)]
     for stretch, width in library.slices(draft, copies=2):
         masses = library.narrowed(draft[..., stretch])
-        wanted = library.narrowed(target[..., stretch]) * library.lift
-        light = xp.where(masses <= edge, masses, xp.zeros_like(masses)) * library.lift
+        wanted = library.narrowed(target[..., stretch]) * library.factor
+        light = xp.where(masses <= edge, masses, xp.zeros_like(masses)) * library.factor
         for j in range(number):
             kept = minimum(scales[..., j + 1 : j + 2] * light, wanted)
             sums[j].append(library.added(kept, width))

@@ -41,7 +41,7 @@ def _accepted(problem: Problem, pools: ArrivalPools) -> Array:
     chosen = drafts.selection(arrivals, left[..., 0])
     index, accepting = locate(library, chosen, left[..., -1])
     took = library.arange(problem.k) == index[..., None]
-    wanted = problem.wanted() * library.lift
+    wanted = problem.wanted() * library.factor
     return problem.counted(took) & accepts(library, accepting[..., None], wanted, drafts.law)
 
 
@@ -64,7 +64,7 @@ class Arrivals:
 
 @dataclass(frozen=True)
 class ArrivedDrafts:
-    """Distinct drafts, in the order of their first arrivals; all masses are lifted.
+    """Distinct drafts, in the order of their first arrivals; all masses are scaled.
 
     Parameters
     ----------
@@ -103,12 +103,12 @@ class ArrivedDrafts:
     def of(cls, problem: Problem, pools: ArrivalPools) -> ArrivedDrafts:
         """Return the drafts of a problem."""
         library, xp = problem.library, problem.library.xp
-        drafted, lift, valid = problem.drafted(), library.lift, problem.which()
+        drafted, factor, valid = problem.drafted(), library.factor, problem.which()
         heavy = drafted > pools.heavy.border
         pair = problem.draft, problem.drafts, drafted
-        left = off_drafts(library, *pair, problem.valid, pools.heavy.blocks) * lift
-        filled = pools.law.filled(drafted * lift, problem.wanted() * lift)
-        drafted = xp.where(valid, drafted, 0.0) * lift
+        left = off_drafts(library, *pair, problem.valid, pools.heavy.blocks) * factor
+        filled = pools.law.filled(drafted * factor, problem.wanted() * factor)
+        drafted = xp.where(valid, drafted, 0.0) * factor
         below, part = pools.law.level(filled)
         light = xp.cumulative_sum(xp.where(heavy, 0.0, drafted), axis=-1)
         light = xp.concat([0 * light[..., :1], light], axis=-1)

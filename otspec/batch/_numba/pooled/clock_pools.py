@@ -70,7 +70,7 @@ _NOTHING = float(np.finfo(np.float64).epsneg)
 
 
 @inner_code
-def highest_grade(heavy: Array, light: float, count: float, lift: float, most: float) -> float:
+def highest_grade(heavy: Array, light: float, count: float, factor: float, most: float) -> float:
     """Return Σ 1/(1 − s_i) for i = 0 to count − 1, s_i the mass of the i heaviest tokens.
 
     No token is drafted more often than that times its draft mass. It is at most ``most``.
@@ -84,7 +84,7 @@ def highest_grade(heavy: Array, light: float, count: float, lift: float, most: f
         left = light
         for j in range(min(i, number), number):
             left += heavy[DRAFTED, j]
-        grade += quotient(total, left * lift, 0.0) * lift
+        grade += quotient(total, left * factor, 0.0) * factor
     return min(grade, most)
 
 
@@ -94,35 +94,35 @@ def write_knots(
     kept: Array,
     heavy: Array,
     light: Array,
-    lift: float,
+    factor: float,
     pools: Array,
     below: Array,
 ) -> None:
-    """Write the grades, the lifted draft mass above each knot, and what is below it, row by row.
+    """Write the grades, the scaled draft mass above each knot, and what is below it, row by row.
 
     Parameters
     ----------
     grades, kept : array, shape (rows, m)
-        The positive grades, and Σ min(q, t p) over light tokens there, lifted.
+        The positive grades, and Σ min(q, t p) over light tokens there, scaled.
     heavy : array, shape (rows, 2, h)
     light : array, shape (rows,)
-    lift : float
+    factor : float
     pools : array
     below : array, shape (rows, m, h + 1)
         What of each heavy token is below, and last what of the light ones is.
     """
     last, number = grades.shape[1] + 1, heavy.shape[2]
     for row in range(grades.shape[0]):
-        own, all_light, total = pools[row], light[row] * lift, light[row]
+        own, all_light, total = pools[row], light[row] * factor, light[row]
         start, at_start, light_over = 0.0, 0.0, all_light
         for i in range(number):
             total += heavy[row, DRAFTED, i]
-        own[GRADE, 0], own[ABOVE, 0], own[ABOVE, last] = 0.0, lift, 0.0
+        own[GRADE, 0], own[ABOVE, 0], own[ABOVE, last] = 0.0, factor, 0.0
         for j in range(1, last):
             end, at_end, above = grades[row, j - 1], kept[row, j - 1], 0.0
             light_over = min(light_over, max((at_end - at_start) / (end - start), 0.0))
             for i in range(number):
-                mass, wanted = heavy[row, DRAFTED, i] * lift, heavy[row, WANTED, i] * lift
+                mass, wanted = heavy[row, DRAFTED, i] * factor, heavy[row, WANTED, i] * factor
                 over = (min(end * mass, wanted) - min(start * mass, wanted)) / (end - start)
                 over = min(max(over, 0.0), mass)
                 above += over

@@ -2,7 +2,7 @@
 
 Each stage is an arrival that counts, after others. ``drafts`` is an array, (8, k + 1), of what is
 known of the drafts, or of their first few, in the order in which they arrived first. ``stages`` is
-an array of integers, (4, k). Their rows are named below; all masses are lifted.
+an array of integers, (4, k). Their rows are named below; all masses are scaled.
 """
 
 import numpy as np
@@ -52,7 +52,7 @@ def select(
     lefts: Array,
     uniforms: Array,
     valid: Array,
-    lift: float,
+    factor: float,
     index: Array,
 ) -> None:
     """Write which draft of each row is selected and accepted, or −1.
@@ -69,14 +69,14 @@ def select(
     lefts : array, shape (rows, k + 1)
         The draft mass off the first drafts.
     uniforms, valid : array
-    lift : float
+    factor : float
     index : array of int, shape (rows,)
     """
     k = valid.shape[1]
     drafts, stages = np.empty((8, k + 1)), np.empty((4, k), np.int64)
     for row in range(index.size):
         own = pools[row]
-        _take_drafts(drafts, own, pairs[row], borders[row], lefts[row], valid[row], lift)
+        _take_drafts(drafts, own, pairs[row], borders[row], lefts[row], valid[row], factor)
         moment, left = _arrive(drafts, stages, own.shape[1], uniforms[row])
         top, arrived = ZERO, ZERO
         for s in range(k):
@@ -85,11 +85,11 @@ def select(
                 arrived += stages[TOKEN, s] == stages[BEFORE, s]
             else:
                 stages[POOL, s], stages[AGAIN, s] = -1, -1
-        lowest, end = group_of(own, tight[row], top, lift, moment)
+        lowest, end = group_of(own, tight[row], top, factor, moment)
         above, beyond = own[ABOVE_KNOT, lowest], own[ABOVE_KNOT, end]
         _weigh(drafts, stages, lowest, end, arrived, above - beyond, beyond)
         took, accepting = locate(drafts[WEIGHT, :k], left)
-        passed = accepts(accepting, pairs[row, took, 1] * lift, drafts[LAW, took])
+        passed = accepts(accepting, pairs[row, took, 1] * factor, drafts[LAW, took])
         index[row] = took if valid[row, took] and passed else DRAWN
 
 
@@ -101,16 +101,16 @@ def _take_drafts(
     border: float,
     lefts: Array,
     valid: Array,
-    lift: float,
+    factor: float,
 ) -> None:
     """Write what is known of the drafts."""
     light = 0.0
     for i in range(lefts.size):
-        drafts[COUNTED, i] = lefts[i] * lift + light
-        drafts[NEW, i] = quotient(lefts[i] * lift, drafts[COUNTED, i], 1.0)
+        drafts[COUNTED, i] = lefts[i] * factor + light
+        drafts[NEW, i] = quotient(lefts[i] * factor, drafts[COUNTED, i], 1.0)
         if i < valid.size:
-            mass = pairs[i, 0] * lift
-            below, part, law = level(pools, mass, pairs[i, 1] * lift)
+            mass = pairs[i, 0] * factor
+            below, part, law = level(pools, mass, pairs[i, 1] * factor)
             drafts[BELOW, i], drafts[PART, i], drafts[LAW, i] = below, part, law
             drafts[MASS, i] = mass if valid[i] else 0.0
             drafts[HEAVY, i] = 1.0 if pairs[i, 0] > border else 0.0
