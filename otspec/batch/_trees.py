@@ -236,11 +236,7 @@ def check_numbers_of_children(shape: TreeShape, rule: str, only_k: int) -> None:
 
 
 def check_tree_problem(
-    tree: TreeShape,
-    numbers: tuple[int, ...],
-    mask: Array | None,
-    checked: bool,
-    *arrays: Array,
+    tree: TreeShape, numbers: tuple[int, ...], mask: Array | None, checked: bool, *arrays: Array
 ) -> Library:
     """Check the arguments of the verification of a tree, where drafts are (..., nodes).
 

@@ -96,17 +96,14 @@ class SpecTwoHubs(PairRule):
         """Verify drafts; see :meth:`otspec.rules.Rule.verify`."""
         shares, hubs = self._shares, TwoHubs(self.draft).hubs.tolist()
         both = set(drafts) == set(hubs)
-        taken = _of_the_hubs(shares, hubs) if both else _of_a_pair(shares, hubs, drafts)
+        of_hubs = dict(zip(hubs, shares.both.tolist(), strict=True))
+        taken = of_hubs if both else _of_a_pair(shares, hubs, drafts)
         left = as_number(1, like=self.target)  # the probability that no draft before was accepted
         for token, share in taken.items():
             if chance.accept(share, left):
                 return drafts.index(token)
             left = left - share
         return residual_of(self._by_token(), self.target)
-
-
-def _of_the_hubs(shares: HubShares, hubs: Sequence[int]) -> dict[int, Any]:
-    return dict(zip(hubs, shares.both.tolist(), strict=True))
 
 
 def _of_a_pair(shares: HubShares, hubs: Sequence[int], x: Sequence[int]) -> dict[int, Any]:

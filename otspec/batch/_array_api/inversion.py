@@ -95,12 +95,7 @@ def block_weights(
 
 
 def without(
-    library: Library,
-    draft: Array,
-    target: Array,
-    weight: Weight,
-    blocks: Array,
-    excluded: Array,
+    library: Library, draft: Array, target: Array, weight: Weight, blocks: Array, excluded: Array
 ) -> Array:
     """Return block sums with the last of the excluded tokens taken out as well.
 

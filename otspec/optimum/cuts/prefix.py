@@ -88,7 +88,8 @@ _STRETCH = 1 << 10
 
 def by_ratio(law: ByRatio, target: Distribution) -> IntArray:
     """Return the minimum cut of a law over one draft distribution: ascending target/draft."""
-    return _best_prefix(law, target, ratios.order(law.draft, target))
+    order = ratios.order(law.draft, target)
+    return order[: int(np.argmin(_excess(law, target, order)))]
 
 
 def by_ratio_with_bound(law: ByRatio, target: Distribution) -> tuple[IntArray, Number]:
@@ -162,10 +163,6 @@ def distinct_acceptances(pair: Pair, ks: Sequence[int]) -> Array:
     """
     found: Array = 1 + least_excess(pair.by_ratio.draft, pair.below[1], ks)
     return found
-
-
-def _best_prefix(law: DraftLaw, target: Distribution, order: IntArray) -> IntArray:
-    return order[: int(np.argmin(_excess(law, target, order)))]
 
 
 def _excess(law: DraftLaw, target: Distribution, order: IntArray) -> Array:

@@ -193,12 +193,7 @@ def merged(pools: Pools, ratios: Array, inner: Sequence[int]) -> Pools:
 
 
 def _filled(
-    drafted: Array,
-    wanted: Array,
-    low: Array,
-    high: Array,
-    index: IntArray,
-    tokens: Distribution,
+    drafted: Array, wanted: Array, low: Array, high: Array, index: IntArray, tokens: Distribution
 ) -> Pools:
     """Return the bins that hold draft mass, given bounds on their ratios."""
     filled = drafted > 0

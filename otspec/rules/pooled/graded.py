@@ -171,11 +171,7 @@ def heaviest(draft: Distribution, count: int) -> Array:
 
 
 def by_grade(
-    draft: Distribution,
-    target: Distribution,
-    most: Number,
-    count: int,
-    heavy: Array | None = None,
+    draft: Distribution, target: Distribution, most: Number, count: int, heavy: Array | None = None
 ) -> Pools:
     """Return the grades that some token has, as pools.
 

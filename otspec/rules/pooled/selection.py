@@ -246,13 +246,9 @@ class EarliestPooledSelection(PooledSelection):
         weights = zeros(self.k, like=self.draft)
         for pools, chance in self.barriers.pools.placements(x):
             for lowest, _, span in self.barriers.groups(max(pools)):
-                weights[_first_of(pools, lowest)] += chance * span
+                first = next(place for place, pool in enumerate(pools) if pool >= lowest)
+                weights[first] += chance * span
         return weights
 
     def _one_of(self, competing: Sequence[int], chance: Chance) -> int:  # noqa: ARG002
         return competing[0]
-
-
-def _first_of(pools: Sequence[int], lowest: int) -> int:
-    """Return the first draft in the pools from the lowest one that competes."""
-    return next(place for place, pool in enumerate(pools) if pool >= lowest)

@@ -41,7 +41,9 @@ def _fewer(
 ) -> Array:
     """Return how likely fewer arrivals than there are drafts have counted: (..., m, nodes)."""
     xp = library.xp
-    due = xp.clip(light[..., None] * times, max=_latest(library))
+    # Of more arrivals than this e^−due is 0, to the last digit.
+    latest = 700.0 if library.wide == library.xp.float64 else 80.0
+    due = xp.clip(light[..., None] * times, max=latest)
     numbers = [xp.exp(-due)]
     for c in range(1, k):
         numbers.append(numbers[-1] * due / c)
@@ -90,20 +92,11 @@ def _product(numbers: list[Array], others: list[Array], k: int) -> list[Array]:
 
 def nodes(library: Library, k: int) -> tuple[Array, Array]:
     """Return the times τ, by the clock of what is above, and what each weighs."""
-    low = math.log(_tolerance(library))
+    # What the sum may leave out of the integral.
+    low = math.log(1e-16 if library.dtype == library.xp.float64 else 1e-8)
     high = math.log(-low)
     step = math.pi**2 / (3 - low + 2.5 * (k - 1))
     number = math.ceil((high - low) / step)
     logarithms = low + step * (library.widened(library.arange(number)) + 0.5)
     moments = library.xp.exp(logarithms)
     return moments, step * library.xp.exp(logarithms - moments)
-
-
-def _tolerance(library: Library) -> float:
-    """Return what the sum may leave out of the integral."""
-    return 1e-16 if library.dtype == library.xp.float64 else 1e-8
-
-
-def _latest(library: Library) -> float:
-    """Return a number of arrivals that no token is left after, to the last digit."""
-    return 700.0 if library.wide == library.xp.float64 else 80.0

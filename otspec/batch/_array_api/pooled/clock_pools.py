@@ -152,13 +152,7 @@ def _grades(library: Library, heavy: Heavy, count: Array, k: int, grades: int) -
 
 
 def _knots(
-    library: Library,
-    draft: Array,
-    target: Array,
-    heavy: Heavy,
-    at: Array,
-    count: Array,
-    k: int,
+    library: Library, draft: Array, target: Array, heavy: Heavy, at: Array, count: Array, k: int
 ) -> tuple[Array, Array]:
     """Return the scaled draft mass above each knot, and G: (..., m + 2) each."""
     xp, factor = library.xp, library.factor

@@ -93,7 +93,7 @@ class _Level(NamedTuple):
 class _Values(NamedTuple):
     """What is expected to be kept after each state of a depth.
 
-    Values of states of shape s are whole numbers over factors[0] · … · factors[s]; floats are over 1.
+    Of states of shape s they are whole numbers over factors[0] · … · factors[s]; floats are over 1.
     """
 
     level: _Level
