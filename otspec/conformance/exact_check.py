@@ -69,13 +69,7 @@ class OutOfTimeError(Exception):
 def exactly_tried(
     task: Task, tests: Sequence[Tested], rounding: float, deadline: float = math.inf
 ) -> tuple[Tried, Finding | None]:
-    """Follow all drafts of one case, and compare the laws of what comes out.
-
-    Parameters
-    ----------
-    rounding : float
-        The error of a probability that counts as rounding.
-    """
+    """Follow all drafts of one case, and compare the laws of what comes out."""
     tested, case = tests[0].last, task.case
     cells = len(tested.expected)
     needs = replace(tests[0].needs, detect=min(1.0, cells * rounding / 2), size=0)
@@ -116,18 +110,6 @@ def exact_counts(task: Task, least: float, marked: bool, deadline: float = math.
     """Return how likely each mark comes with each text, shape (marks, fine cells).
 
     The verifier is handed one row at a time, or it and one that keeps nothing.
-
-    Parameters
-    ----------
-    marked : bool
-        Whether the verifier has to tell what it accepts.
-
-    Raises
-    ------
-    CannotFollowError
-        As :func:`otspec.conformance.exact_law`.
-    FaultError
-        The verifier raises something, or says what no right one says.
     """
     kind, case = task.kind, task.case
     law = no_answers(kind, case)
@@ -148,13 +130,7 @@ def exact_counts(task: Task, least: float, marked: bool, deadline: float = math.
 
 
 def drafted_ways(kind: Kind, case: Case) -> Iterator[Drafted]:
-    """Yield all ways that drafts can be drawn, as they are drawn for samples.
-
-    Raises
-    ------
-    CannotFollowError
-        There are too many.
-    """
+    """Yield all ways that drafts can be drawn, as they are drawn for samples."""
     sets = patterns(kind.parents) if case.uneven else [(True,) * len(kind.parents)]
     share = 1 / (case.variants * len(sets))
     number = 0

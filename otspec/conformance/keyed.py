@@ -120,13 +120,7 @@ class KeyedTexts(Keyed, TextEngine):
 
 
 def keyed(function: Any, form: Form, kind: Kind, mode: str) -> Keyed:
-    """Return an engine with the names of what it asks for.
-
-    Raises
-    ------
-    ValueError
-        It asks for something else, or for no noise.
-    """
+    """Return an engine with the names of what it asks for."""
     if mode != "pipeline":
         made = Keyed(function, form)
         made.check_kind(kind)

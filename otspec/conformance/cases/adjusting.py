@@ -17,13 +17,7 @@ MOST_RESERVED = 1024
 
 
 class Named:
-    """A function some of whose parameters have other names, by which it is called.
-
-    Raises
-    ------
-    ValueError
-        No callable, names that are none, or of parameters that it does not have.
-    """
+    """A function some of whose parameters have other names, by which it is called."""
 
     def __init__(self, function: Callable[..., Any], names: Mapping[str, str]) -> None:
         as_callable(function, "verifier", "a callable that takes draft, target and drafts")
@@ -64,13 +58,7 @@ def renamed_parameters(function: Any, names: Any) -> Any:
 
 
 def as_reserved(reserved: Any, vocabulary: int) -> tuple[int, ...]:
-    """Return ids that no text has, of a large vocabulary.
-
-    Raises
-    ------
-    ValueError
-        No ids, or too many of them for the cases.
-    """
+    """Return ids that no text has, of a large vocabulary."""
     found = as_tokens(reserved, vocabulary, "reserved", count=MOST_RESERVED, unordered=True)
     if -1 in found or len(set(found)) > vocabulary - 8:
         raise ValueError(
@@ -80,13 +68,7 @@ def as_reserved(reserved: Any, vocabulary: int) -> tuple[int, ...]:
 
 
 def placed(case: Case, least: int, reserved: tuple[int, ...]) -> Case:
-    """Return a case of at least so many tokens, none of whose symbols is a reserved id.
-
-    Parameters
-    ----------
-    case : Case
-        A small one, whose tokens are its symbols; or one in a large vocabulary.
-    """
+    """Return a case of at least so many tokens, none of whose symbols is a reserved id."""
     if case.named and not reserved and least <= case.n:
         return case
     if case.named:

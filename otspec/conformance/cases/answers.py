@@ -36,15 +36,7 @@ def named(answer: Any, names: tuple[str, ...], least: int = 2) -> Mapping[str, A
 
 
 def integers(values: Any, shape: tuple[int, ...], name: str) -> IntArray:
-    """Return an array of integers of a shape.
-
-    Raises
-    ------
-    ImpossibleError
-        Some are NaN.
-    ValueError
-        Another type or shape.
-    """
+    """Return an array of integers of a shape."""
     array = as_array(values, f"what the verifier returned as {name}")
     if array.dtype.kind == "f" and np.isnan(array).any():
         rows = int(np.isnan(array).reshape(len(array), -1).any(axis=1).sum()) if array.ndim else 1
@@ -61,13 +53,7 @@ def integers(values: Any, shape: tuple[int, ...], name: str) -> IntArray:
 
 
 def symbols_of(tokens: IntArray, case: Case) -> IntArray:
-    """Return the symbols of tokens; n for a token that is none.
-
-    Raises
-    ------
-    ImpossibleError
-        A token that the vocabulary does not have.
-    """
+    """Return the symbols of tokens; n for a token that is none."""
     outside = (tokens < 0) | (tokens >= case.vocabulary)
     if outside.any():
         raise ImpossibleError(

@@ -20,13 +20,7 @@ MOSTLY = 0.9
 
 @dataclass(frozen=True, eq=False)
 class Form(Frozen):
-    """What a verifier is called with.
-
-    Raises
-    ------
-    ValueError
-        A type that NumPy does not have, or no such device.
-    """
+    """What a verifier is called with."""
 
     library: str = "numpy"  # one of LIBRARIES
     dtype: str = "float32"  # one of DTYPES
@@ -48,17 +42,7 @@ class Form(Frozen):
                 ) from error
 
     def refuse_too_many(self, entries: int, numbers: int) -> None:
-        """Refuse a call whose arrays half of the memory does not hold.
-
-        Parameters
-        ----------
-        numbers : int
-            Probabilities in the target's array; the draft's has no more.
-
-        Raises
-        ------
-        ValueError
-        """
+        """Refuse a call whose arrays half of the memory does not hold."""
         size = 2 * numbers * {"float64": 8, "float32": 4}.get(self.dtype, 2)
         if size > self._memory() / 2:
             raise ValueError(

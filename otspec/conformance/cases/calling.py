@@ -39,13 +39,7 @@ RANDOMNESS = ("rng", "generator", "seed", "uniforms")
 
 @dataclass(frozen=True, eq=False)
 class Verifier(Frozen):
-    """A callable with the names of what it asks for.
-
-    Raises
-    ------
-    ValueError
-        No callable, or one that asks for something else.
-    """
+    """A callable with the names of what it asks for."""
 
     function: Callable[..., Any]
     form: Form
@@ -87,13 +81,7 @@ class Verifier(Frozen):
         }
 
     def check_kind(self, kind: Kind) -> None:
-        """Refuse parameters that a kind does not have.
-
-        Raises
-        ------
-        ValueError
-            ``uniforms`` or ``lengths`` for a tree, ``corrections`` for anything but a block.
-        """
+        """Refuse parameters that a kind does not have."""
         if self.corrects and kind.name != "block":
             raise ValueError("verifier takes corrections: only those of blocks have any")
         if kind.name == "tree" and "uniforms" in self.wanted:
@@ -118,13 +106,7 @@ class Verifier(Frozen):
         return CORRECTIONS in self.wanted
 
     def parted(self, answer: Any) -> tuple[Any, Any]:
-        """Return what it says of a block, and what it is handed with the next one.
-
-        Raises
-        ------
-        ValueError
-            It takes corrections, and returned none.
-        """
+        """Return what it says of a block, and what it is handed with the next one."""
         if not self.corrects:
             return answer, None
         parts = named(answer, ("length", "token", CORRECTIONS), least=3)

@@ -130,15 +130,7 @@ def remembering(name: str, draft: Any, target: Any, **options: Any) -> Case:
 
 
 def prompted(name: str, draft: Any, target: Any, prompts: int) -> Case:
-    """Return a case whose texts begin after a prompt of one symbol.
-
-    Parameters
-    ----------
-    draft, target : array_like, shape (n, n)
-        Weights after each symbol.
-    prompts : int
-        The first so many symbols are prompts, one for each variant.
-    """
+    """Return a case whose texts begin after a prompt of one symbol."""
     tables = [_scaled(np.asarray(weights, dtype=float)) for weights in (draft, target)]
     after = [
         np.stack([np.concatenate([table[prompt][None], table]) for prompt in range(prompts)])

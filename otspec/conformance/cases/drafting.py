@@ -36,18 +36,7 @@ UNKNOWN = -1
 def drafted(
     parents: tuple[int, ...], law: str, case: Case, variants: IntArray, rng: np.random.Generator
 ) -> Sample:
-    """Draw drafts, siblings together and after their parents.
-
-    Parameters
-    ----------
-    parents : tuple of int
-        Of each node, before it; −1 for the text.
-    law : str
-        One of :data:`otspec.drafts.LAWS`, of siblings. Of distinct ones there are as many as the
-        draft has tokens.
-    variants : ndarray of int, shape (size,)
-        Which pair of models each row has.
-    """
+    """Draw drafts, siblings together and after their parents."""
     size = len(variants)
     drafts = np.zeros((size, len(parents)), dtype=np.intp)
     there = np.ones((size, len(parents)), dtype=bool)

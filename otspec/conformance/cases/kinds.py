@@ -247,13 +247,7 @@ def _at(values: IntArray, index: IntArray) -> IntArray:
 
 
 def as_kind(kind: str, shape: Any, law: str, policy: Policy | None) -> Kind:
-    """Return the drafts of a kind, a shape and a law, of which a policy may leave some.
-
-    Raises
-    ------
-    ValueError
-        No such shape, or a policy that masks.
-    """
+    """Return the drafts of a kind, a shape and a law, of which a policy may leave some."""
     cut = None if policy is None else _not_masking(policy)
     if kind == "tokens":
         made: Kind = Tokens(

@@ -30,20 +30,7 @@ def model_of(rows: Array) -> Model:
 
 
 def left_by(policy: Policy, parents: tuple[int, ...], rows: Array) -> Sequence[Left]:
-    """Return all ways that the drafts of a policy can come out.
-
-    Parameters
-    ----------
-    parents : tuple of int
-        Of each node that there is room for, before it; −1 for the text.
-    rows : ndarray, shape (n + 1, n)
-        The draft's row after the text, and those after each symbol.
-
-    Raises
-    ------
-    ValueError
-        The policy drafts more than there is room for.
-    """
+    """Return all ways that the drafts of a policy can come out."""
     return _left_by(policy, parents, tuple(map(tuple, rows.tolist())))
 
 

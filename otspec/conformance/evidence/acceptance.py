@@ -16,12 +16,7 @@ from otspec.optimum import optimal_acceptance
 
 
 def accepted(kind: Kind, counts: IntArray) -> Estimate | None:
-    """Return how much was accepted in the mean; None of fewer than two rows.
-
-    Parameters
-    ----------
-    counts : ndarray of int, shape (marks, fine cells)
-    """
+    """Return how much was accepted in the mean; None of fewer than two rows."""
     by_mark = counts.sum(axis=1)
     if by_mark.sum() < 2:
         return None
@@ -31,13 +26,7 @@ def accepted(kind: Kind, counts: IntArray) -> Estimate | None:
 
 
 def most_accepted(kind: Kind, case: Case) -> float | None:
-    """Return the most that any lossless rule accepts in the mean, if that is cheap to tell.
-
-    Parameters
-    ----------
-    case : Case
-        Of i.i.d. drafts the optimum; of a block that of one block (Block, thm. 1).
-    """
+    """Return the most that any lossless rule accepts in the mean, if that is cheap to tell."""
     known = kind.name == "block" or (kind.name == "tokens" and kind.law == "iid")
     if case.uneven or case.sizes.max() > 1 or not known:
         return None

@@ -111,13 +111,7 @@ class Check(Frozen):
         return results
 
     def _followed(self, progress: Progress) -> tuple[list[Result], tuple[str, ...]]:
-        """Follow the verifier on all small cases; and say in words what was not followed.
-
-        Raises
-        ------
-        ValueError
-            It cannot be followed.
-        """
+        """Follow the verifier on all small cases; and say in words what was not followed."""
         small = [task for task in self.tasks if not task.costly and task.batches is KernelBatches]
         results: dict[str, Result] = {}
         deadline = time.monotonic() + self.seconds

@@ -41,14 +41,7 @@ class Tested(NamedTuple):
 def tried(
     name: str, batch: Callable[[int], IntArray], tests: Sequence[Tested], largest: int
 ) -> tuple[Tried, Finding | None]:
-    """Look at ever more samples, and stop when it is clear.
-
-    Parameters
-    ----------
-    batch : callable
-        Takes how many rows to verify; returns how often each fine cell was seen, in so many rows
-        or more, and raises :class:`FaultError`.
-    """
+    """Look at ever more samples, and stop when it is clear."""
     running = [(test, test.evidence) for test in tests]
     counts = np.zeros(tests[0].last.cells.shape, dtype=np.int64)
     done, finding = 0, None

@@ -23,14 +23,7 @@ class Seen(Frozen):
     off: bool  # whether there is a finding
 
     def likelihood(self, law: Array, *, marked: bool = False) -> float | None:
-        """Return the logarithm of the likelihood, None where a law does not fit.
-
-        Parameters
-        ----------
-        law : ndarray, shape (marks, fine cells)
-        marked : bool
-            Whether marks are compared, too.
-        """
+        """Return the logarithm of the likelihood, None where a law does not fit."""
         axis = () if marked else (0,)
         expected, counts = law.sum(axis=axis).ravel(), self.counts.sum(axis=axis).ravel()
         evidence = self._evidence(expected)

@@ -24,20 +24,7 @@ AND = " together with "
 def two_faults(
     kind: Kind, seen: Sequence[Seen], faults: Sequence[tuple[Fault, RightRule]]
 ) -> list[str]:
-    """Return pairs of faults that explain all cases, the one that shows by itself first.
-
-    Parameters
-    ----------
-    seen : sequence of Seen
-        Cases with findings first, simple before hard.
-    faults : sequence
-        Which faults in which rules are tried.
-
-    Returns
-    -------
-    list of str
-        The likeliest pair alone, if there is one.
-    """
+    """Return pairs of faults that explain all cases, the one that shows by itself first."""
     best, named = -np.inf, ""
     for first, rule in _alone(kind, seen, faults):
         for second in dict.fromkeys(fault for fault, other in faults if other is rule):

@@ -23,11 +23,6 @@ def intercepted(chance: Branch) -> Iterator[None]:
     The functions of ``numpy.random`` and ``random``, and ``torch.manual_seed``, are replaced, for
     all threads, and put back whatever happens; PyTorch is asked to tell of its calls, in this
     thread.
-
-    Raises
-    ------
-    CannotFollowError
-        It is open already.
     """
     with ExitStack() as stack:
         stack.enter_context(running(chance))
@@ -61,12 +56,6 @@ def nothing_escapes() -> Iterator[None]:
     """Refuse code that draws, or seeds, random numbers which are not intercepted.
 
     The states of the generators that a process shares are compared, and put back.
-
-    Raises
-    ------
-    CannotFollowError
-        At the end if numbers were drawn, or PyTorch was imported meanwhile; at the beginning if
-        random calls are intercepted already.
     """
     check_nothing_runs()
     generators = _generators()

@@ -55,13 +55,7 @@ class Ledger:
         return len(self._entries) - 1
 
     def open(self, tensor: Any, numbers: Any = None) -> None:
-        """Begin to enter the elements of a tensor.
-
-        Parameters
-        ----------
-        numbers : Tensor, optional
-            Of the same shape: the numbers of its entries; by default there are none yet.
-        """
+        """Begin to enter the elements of a tensor."""
         if tensor.numel() == 0:
             return
         if _address(tensor) not in self._storages:
