@@ -26,7 +26,7 @@ from otspec.conformance.evidence.trial import Tested, tried
 from otspec.conformance.faults.base import Fault, joint_law, right_law, total_variation
 from otspec.conformance.faults.machine import Machine
 from otspec.conformance.faults.rules import RightRule
-from otspec.conformance.faults.seen import Seen
+from otspec.conformance.faults.base import Seen
 from otspec.conformance.report.report import Finding, Tried
 
 ROUNDING = DTYPES["float32"]

@@ -16,9 +16,8 @@ from otspec.chance import CannotFollowError
 from otspec.conformance.cases.arrays import plain
 from otspec.conformance.cases.calling import Randomness, Verifier
 from otspec.conformance.cases.cases import Case
-from otspec.conformance.cases.drafting import UNKNOWN, Sample, patterns, siblings_of
+from otspec.conformance.cases.drafting import UNKNOWN, Sample, left_by, patterns, siblings_of
 from otspec.conformance.cases.kinds import Kind
-from otspec.conformance.cases.policies import left_by
 from otspec.conformance.cases.tasks import Task
 from otspec.conformance.evidence.batches import BesideRejected, read_answer, with_rejected
 from otspec.conformance.evidence.statistics import add_answer, no_answers

@@ -13,10 +13,9 @@ from otspec._base.coerce import as_array
 from otspec._base.frozen import Frozen
 from otspec._base.parents import depths_of
 from otspec.batch import shared_noise
-from otspec.conformance.cases.answers import Answer
 from otspec.conformance.cases.arrays import Form, plain
 from otspec.conformance.cases.calling import ARRAYS, Randomness, Verifier
-from otspec.conformance.cases.cases import Case, memoryless, prompted
+from otspec.conformance.cases.cases import Answer, Case, memoryless, prompted
 from otspec.conformance.cases.drafting import Sample, drafted
 from otspec.conformance.cases.generated import Said
 from otspec.conformance.cases.kinds import Kind

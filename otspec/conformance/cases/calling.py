@@ -12,9 +12,8 @@ import numpy as np
 from otspec._base.arguments import as_callable
 from otspec._base.arithmetic import Array, IntArray
 from otspec._base.frozen import Frozen, cached_property
-from otspec.conformance.cases.answers import named
 from otspec.conformance.cases.arrays import Form, plain
-from otspec.conformance.cases.cases import Case
+from otspec.conformance.cases.cases import Case, named
 from otspec.conformance.cases.drafting import Sample
 from otspec.conformance.cases.kinds import Kind
 from otspec.conformance.cases.warping import (

@@ -8,10 +8,9 @@ import numpy as np
 from otspec._base.arithmetic import IntArray
 from otspec._base.frozen import Frozen
 from otspec.auditing.sandbox import attempt
-from otspec.conformance.cases.answers import Answer, ImpossibleError
 from otspec.conformance.cases.arrays import plain
 from otspec.conformance.cases.calling import Randomness, Verifier, copied, written
-from otspec.conformance.cases.cases import Case, after_any_symbol, renamed
+from otspec.conformance.cases.cases import Answer, Case, ImpossibleError, after_any_symbol, renamed
 from otspec.conformance.cases.drafting import UNKNOWN, Sample, completed
 from otspec.conformance.cases.kinds import Kind
 from otspec.conformance.cases.library import MOST_TEXTS, plain_cases
