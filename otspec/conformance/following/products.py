@@ -1,8 +1,8 @@
 """Races of exponential numbers, and products of uniform ones, compared exactly.
 
-Minus the logarithms of the products are the times t_1 < t_2 < … of a Poisson process of rate 1, whose density is
-exp(−t_k). What is known of them are bounds a_j < t_j < b_j, so that each chance is a quotient of
-integrals of polynomials times exp(−t).
+Minus the logarithms of the products are the times t_1 < t_2 < … of a Poisson process of rate 1,
+whose density is exp(−t_k). What is known of them are bounds a_j < t_j < b_j, so that each chance is
+a quotient of integrals of polynomials times exp(−t).
 """
 
 from __future__ import annotations
