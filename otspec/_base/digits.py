@@ -21,14 +21,7 @@ _ENDS = 3
 def digits_of(number: int) -> str:
     """Return all decimal digits of an integer.
 
-    Parameters
-    ----------
-    number : int
-
-    Returns
-    -------
-    str
-        What ``str(number)`` would be without Python's limit.
+    Result: what ``str(number)`` would be without Python's limit.
 
     Examples
     --------
@@ -81,10 +74,7 @@ def written(value: Fraction | int) -> str:
 def shortened(value: Fraction | int) -> str:
     """Return an exact number for people: whole, or its ends and how many digits it has.
 
-    Returns
-    -------
-    str
-        As :func:`written` up to 40 characters.
+    Result: as :func:`written` up to 40 characters.
 
     Examples
     --------

@@ -4,12 +4,7 @@ import os
 
 
 def refuse_too_large(size: int) -> None:
-    """Refuse to read more bytes than half of this machine's memory.
-
-    Raises
-    ------
-    ValueError
-    """
+    """Refuse to read more bytes than half of this machine's memory."""
     if size > memory() / 2:
         raise ValueError(
             f"it unpacks to {size / 2**30:.3g} GiB, more than half of this machine's memory"

@@ -131,11 +131,7 @@ def meant(name: str, known: Iterable[str]) -> str:
 
     Dashes in front do not count, so that options are told apart by their words.
 
-    Parameters
-    ----------
-    name : str
-        Which is none of them.
-    known : iterable of str
+    ``name``: which is none of them.
 
     Examples
     --------

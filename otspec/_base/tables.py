@@ -48,14 +48,6 @@ def printable(text: str) -> str:
     Control characters, those that reverse the direction of text, lone surrogates, and separators
     other than the blank are written as Python writes them.
 
-    Parameters
-    ----------
-    text : str
-
-    Returns
-    -------
-    str
-
     Examples
     --------
     >>> printable("trace\x1b[2J.npz")

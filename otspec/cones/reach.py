@@ -99,21 +99,8 @@ LADDERS: tuple[tuple[str, Sizes], ...] = (
 def reach(seconds: float, ladders: Sequence[tuple[str, Sizes]] = LADDERS) -> Iterator[Attempt]:
     """Climb each ladder as far as a time limit per attempt allows.
 
-    Parameters
-    ----------
-    seconds : float
-        For one attempt, by the clock.
-    ladders : sequence of (method, sizes)
-
-    Yields
-    ------
-    Attempt
-        The last one of a ladder may have reached nothing.
-
-    Raises
-    ------
-    ValueError
-        An unknown method, or a limit that is not positive.
+    ``seconds``: for one attempt, by the clock. Yields: the last one of a ladder may have reached
+    nothing.
     """
     if not seconds > 0:
         raise ValueError(f"seconds is {seconds}: it must be positive")

@@ -38,17 +38,8 @@ class Objective(ABC):
     def solve(self, library: Library, logits: Array, target: Array) -> tuple[Array, State]:
         """Return the loss and what its gradient needs.
 
-        Parameters
-        ----------
-        library : Library
-        logits : array, shape (..., V)
-            Divided by the temperature.
-        target : array, shape (..., V)
-
-        Returns
-        -------
-        loss : array, shape (...)
-        state : tuple of array, shape (..., m)
+        Shapes: ``target`` (..., V). ``logits``, shape (..., V): divided by the temperature. Result:
+        ``loss`` (...), ``state`` (..., m).
         """
 
     @abstractmethod

@@ -11,20 +11,7 @@ from otspec.solvers.simplex import Simplex
 def solve(program: LinearProgram) -> Solution:
     """Solve a linear program exactly.
 
-    Parameters
-    ----------
-    program : LinearProgram
-        With exact data.
-
-    Returns
-    -------
-    Solution
-        Value, primal solution and duals are ``Fraction``.
-
-    Raises
-    ------
-    ValueError
-        Float data.
+    ``program``: with exact data. Result: value, primal solution and duals are ``Fraction``.
     """
     if not program.exact:
         raise ValueError(

@@ -48,10 +48,7 @@ class Simplex:
 
     ``program``: with exact data.
 
-    Attributes
-    ----------
-    steps : int
-        Changes of the basis so far.
+    ``steps``: changes of the basis so far.
     """
 
     def __init__(self, program: LinearProgram) -> None:

@@ -25,13 +25,7 @@ def decided(
 ) -> Array:
     """Return what was found, or where that is open what is decided, row by row.
 
-    Parameters
-    ----------
-    library : Library
-    found, is_open : array, shape (...)
-    decide : callable
-        Arrays (m, V), -> (m,).
-    *rows : array, shape (..., V)
+    Shapes: ``found``, ``is_open`` (...), ``*rows`` (..., V). ``decide``: arrays (m, V), -> (m,).
     """
     xp = library.xp
     some = xp.any(is_open)

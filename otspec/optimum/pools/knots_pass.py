@@ -48,8 +48,6 @@ def binned(
     ratios of the same leading bits. ``lowest``: the leading bits of the first cell. ``index``,
     shape (n,): the last bin for tokens that are never drafted. ``drafted, wanted``: shape (bins,).
 
-    Notes
-    -----
     The loops are apart so that the first two have no branches.
     """
     n, last = len(draft), len(first) - 1

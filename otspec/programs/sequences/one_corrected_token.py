@@ -69,11 +69,7 @@ class LongRunProgram(Frozen, ABC):
 class Rows:
     """Rows of a program under construction, one by one.
 
-    Parameters
-    ----------
-    model : ProgramBuilder
-    like : ndarray
-        Gives the arithmetic.
+    ``like``: gives the arithmetic.
     """
 
     def __init__(self, model: ProgramBuilder, like: Array) -> None:

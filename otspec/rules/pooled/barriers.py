@@ -150,8 +150,6 @@ def find_barriers(law: SelectionLaw, heights: InsideMasses) -> Barriers:
 
     ``heights``: the probability that all drafts are below each knot.
 
-    Notes
-    -----
     O(m log m). Every knot that is not tight dies before 1; see the documentation for the proof.
     """
     # Both import Numba, if it is there.

@@ -27,8 +27,6 @@ def best_steps(
     ``source``, shape (m + 1,): becomes where that step began. ``lines``, shape (m + 1,): what it
     holds is lost.
 
-    Notes
-    -----
     The upper envelope of lines whose slopes descend while the queries move left: O(m).
     """
     m = len(slopes)

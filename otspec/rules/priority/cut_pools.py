@@ -51,8 +51,6 @@ def settled(drafts: Array, target: Distribution, members: Array) -> Array:
 
     Shapes: ``drafts`` (k, n); ``target`` (n,); ``members`` (n,).
 
-    Notes
-    -----
     All that is worth a move of its own moves at once: leaving together loses no more of Π p_i(A)
     than leaving one by one from the whole set, and joining together gains no less.
     """
