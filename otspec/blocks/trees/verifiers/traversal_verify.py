@@ -34,7 +34,7 @@ class Traversal(LastToFirst):
     def verify(self, drafts: DraftedTree, chance: Chance) -> Found:
         """Accept or delete leaves in depth-first order until one is accepted."""
 
-        def visit(node: int, weight: Any) -> Found | None:
+        def visit(node: int, weight: Any) -> "Found | None":
             """Return the leaf that is accepted at a node of that weight or below it, if one is."""
             target, children = drafts.target(node), drafts.children(node)
             draft = drafts.draft(node) if children else target  # which is not asked for
