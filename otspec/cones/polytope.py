@@ -91,10 +91,8 @@ def selection_polytope(law: DraftLaw) -> SelectionPolytope:
 
 
 def _priority_law(order: Sequence[int], inside: Inside) -> Point:
-    """Return the law of the draft that comes first in an order.
-
-    The first j tokens of the order are avoided if all drafts are inside the others.
-    """
+    """Return the law of the draft that comes first in an order."""
+    # The first j tokens of the order are avoided if all drafts are inside the others.
     law, left = [Fraction(0)] * len(order), frozenset(order)
     for token in order:
         law[token] = inside[left] - inside[left - {token}]

@@ -82,11 +82,9 @@ class SpecTwoHubs(PairRule):
         return HubShares(1 - left_shares, left_shares * served[:, None], parts * served)
 
     def _by_token(self) -> Array:
-        """Return the accepted mass of each token, shape (n,).
-
-        A residual token is never one of the drafts: a pair keeps mass only if its tokens are served
-        in full.
-        """
+        """Return the accepted mass of each token, shape (n,)."""
+        # A residual token is never one of the drafts: a pair keeps mass only if its tokens are
+        # served in full.
         (pairs, both), shares = self._pairs, self._shares
         accepted: Array = (shares.token * pairs).sum(axis=0)
         accepted[TwoHubs(self.draft).hubs] = (shares.hub * pairs).sum(axis=1) + shares.both * both

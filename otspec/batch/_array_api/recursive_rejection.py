@@ -34,10 +34,8 @@ def distinct(problem: Problem) -> Verified:
 def shares_of(
     library: Library, draft: Array, drafts: Array, drafted: Array, valid: Array | None = None
 ) -> list[Array | float]:
-    """Return 1 over the draft's scaled mass off the drafts before each distinct one, (...) each.
-
-    Before the first it is 1 over the factor, whatever the mass of the draft.
-    """
+    """Return 1 over the draft's scaled mass off the drafts before each distinct one, (...) each."""
+    # Before the first it is 1 over the factor, whatever the mass of the draft.
     first = [1 / library.factor]
     if drafts.shape[-1] == 1:
         return first
@@ -170,10 +168,8 @@ class Residual:
         return lacking if self.weight is None else self.weight * lacking, offered
 
     def after(self, share: Array | float | None = None, valid: Array | None = None) -> Residual:
-        """Return the state after a draft was rejected, where it counts.
-
-        Distinct drafts leave another share to the next one.
-        """
+        """Return the state after a draft was rejected, where it counts."""
+        # Distinct drafts leave another share to the next one.
         library, xp = self.library, self.library.xp
         scale, blocks, whole = self._offered(valid), self.blocks, self.whole
         first = blocks is None and self.weight is None  # then c is 1

@@ -33,11 +33,8 @@ def overlaps(library: Library, draft: Array, target: Array, scales: Array) -> Ar
 
 
 def split(library: Library, draft: Array, target: Array, scale: Array) -> tuple[Array, Array]:
-    """Return the draft's mass where target > scale·draft, and the target's elsewhere.
-
-    (..., V), (..., V), (...) -> (...), (...), wide. The scale is
-    :meth:`~otspec.batch._array_api.library.Library.rounded`.
-    """
+    """Return the draft's mass where target > scale·draft, and the target's elsewhere."""
+    # (..., V), (..., V), (...) -> (...), (...), wide. The scale is `rounded`.
     narrow = library.narrowed(scale)[..., None]
     outside, rest = totals(
         library,

@@ -96,11 +96,9 @@ def _clipped(along: Number, other: Number, target: Number) -> Array:
 
 
 def _signs(weights: Array, point: Array) -> Array:
-    """Return λ₁p₁ + λ₂p₂ − q per token, rounded to 0 where it is within rounding of 0.
-
-    At a minimiser every token is off its line by p₁(y)p₂(y), so that moving a token that is
-    within rounding of a line across it changes the value by rounding only.
-    """
+    """Return λ₁p₁ + λ₂p₂ − q per token, rounded to 0 where it is within rounding of 0."""
+    # At a minimiser every token is off its line by p₁(y)p₂(y), so that moving a token that is
+    # within rounding of a line across it changes the value by rounding only.
     reach = point @ weights[:2]
     signs: Array = reach - weights[2]
     if not is_exact(weights):
@@ -226,12 +224,10 @@ class _Search:
         return _Point(sigma, -(delta * delta) / 4 - positive_part(margins).sum() / 2, delta)
 
     def _balance(self, leaving: Array, entering: Array) -> tuple[list[Array], Number]:
-        """Return the sets beside the δ that is p₁ − p₂ of the set there, and this δ.
-
-        As δ grows from −1 to 1, tokens with p₁ > p₂ leave {λ₁p₁ + λ₂p₂ > q}, and those with
-        p₁ < p₂ enter: at δ = (σ(p₁ + p₂) − 2q)/(p₁ − p₂). ``leaving``, ``entering``: the numerator
-        for the two kinds. Where p₁ − p₂ of the set passes δ, the best set has a part of a token.
-        """
+        """Return the sets beside the δ that is p₁ − p₂ of the set there, and this δ."""
+        # As δ grows from −1 to 1, tokens with p₁ > p₂ leave {λ₁p₁ + λ₂p₂ > q}, and those with p₁ <
+        # p₂ enter: at δ = (σ(p₁ + p₂) − 2q)/(p₁ − p₂). `leaving`, `entering`: the numerator for the
+        # two kinds. Where p₁ − p₂ of the set passes δ, the best set has a part of a token.
         difference = self._difference
         reach = np.where(difference > 0, leaving, entering)
         moving = np.abs(reach) < np.abs(difference)
@@ -256,11 +252,9 @@ class _Search:
             self.least, self.members = value, members
 
     def _lines(self) -> IntArray:
-        """Return the tokens whose lines cross an open interval, for all δ that are best in it.
-
-        There the sets of a δ have p₁ − p₂ between those with σ of one end for the tokens with
-        p₁ > p₂ and σ of the other end for the others.
-        """
+        """Return the tokens whose lines cross an open interval, for all δ that are best in it."""
+        # There the sets of a δ have p₁ − p₂ between those with σ of one end for the tokens with p₁
+        # > p₂ and σ of the other end for the others.
         crossing = np.zeros(len(self._target), bool)
         for lowest, _, left, right in self._open:
             if lowest >= self.least - self._spare:

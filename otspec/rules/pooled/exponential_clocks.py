@@ -102,11 +102,9 @@ class ClockedDrafts(Frozen):
     def _one_more(
         self, first: Array, none: Array, below: Array, inside: Array, beyond: Array
     ) -> tuple[Array, Array]:
-        """Advance to the next arrival that counts: a light token's again, or the next draft's.
-
-        Masses are divided by masses before they meet probabilities, so that floats of any size
-        leave ratios that are at most 1.
-        """
+        """Advance to the next arrival that counts: a light token's again, or the next draft's."""
+        # Masses are divided by masses before they meet probabilities, so that floats of any size
+        # leave ratios that are at most 1.
         next_first, next_none = zeros(first.shape, like=first), zeros(none.shape, like=none)
         held, both = inside * self.masses, (below + inside) * self.masses
         for arrived in np.flatnonzero(none[:-1] + first[:-1].sum(axis=1) > 0).tolist():

@@ -75,10 +75,8 @@ class GradedPools(Pools):
         return below
 
     def between(self, tokens: IntArray, start: int, end: int) -> Array:
-        """Return how likely each token is put in the pools start to end − 1: (t,) -> (t,).
-
-        It is no difference: a part that is small against the others keeps its digits.
-        """
+        """Return how likely each token is put in the pools start to end − 1: (t,) -> (t,)."""
+        # It is no difference: a part that is small against the others keeps its digits.
         part = self.part[tokens]
         lower, upper = (
             (pools[tokens] >= start) & (pools[tokens] < end) for pools in (self.index, self.upper)

@@ -110,11 +110,9 @@ class PooledSelection(PooledRule):
         return CountedLaw(accepted, positive_part(self.target - self.law_of_selection))
 
     def _by_position(self) -> Array:
-        """Return the accepted law by which draft is the first that is the output, shape (k, n).
-
-        All orders of the drafts are alike, so that of c equal ones the first is draft i in
-        C(k − i, c − 1) of C(k, c) ways. By enumeration with pools that are not optimal.
-        """
+        """Return the accepted law by which draft is the first that is the output, shape (k, n)."""
+        # All orders of the drafts are alike, so that of c equal ones the first is draft i in C(k −
+        # i, c − 1) of C(k, c) ways. By enumeration with pools that are not optimal.
         if not self.pools.optimal:
             return super()._by_position()
         if not is_exact(self.draft) and len(self.draft) > MOST_COUNTED:

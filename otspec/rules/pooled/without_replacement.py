@@ -263,10 +263,8 @@ class DistinctDrafts(DrawnDrafts):
         return Estimates(hits / hits.sum(axis=0) * known, 0 * hits, np.tile(known, (k, 1)))
 
     def of_token_by_position(self, y: int) -> list[Estimate]:
-        """Estimate how often y is accepted at each position from drafts that y is among.
-
-        The others are drawn without y; how likely y is drafted among them at each place is known.
-        """
+        """Estimate how often y is accepted at each position from drafts that y is among."""
+        # The others are drawn without y; how likely y is drafted among them at each place is known.
         rule, size = self.rule, self.size
         drafts = WithOne(rule.draft.astype(float), y, rule.k)
         rng = np.random.default_rng(self.seed)

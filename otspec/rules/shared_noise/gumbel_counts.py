@@ -98,10 +98,8 @@ class NodeCounts:
     def _heavy(
         self, alive: IntArray, piece: int, together: int
     ) -> Iterator[tuple[IntArray, IntArray, Array]]:
-        """Yield some heavy tokens at once, from which node on each counts, and rates w_z/V.
-
-        The rates are (tokens, alive), and 0 where the token does not count.
-        """
+        """Yield some heavy tokens at once, from which node on each counts, and rates w_z/V."""
+        # The rates are (tokens, alive), and 0 where the token does not count.
         rho, ends, total = self._rho[alive], self._ends[alive], self._total[alive]
         heavy = np.sort(np.concatenate(self._levels[: self._first(piece)]))
         for place in range(0, len(heavy), max(1, together)):

@@ -30,11 +30,9 @@ Block: TypeAlias = tuple[slice, Array, Array]
 
 
 def quadrature(pair: Pair, k: int) -> tuple[Array, Array, Iterator[Block]]:
-    """Return nodes and weights for k or more lists, (m,), and blocks of tokens, last ones first.
-
-    A block is a slice of b tokens by ascending ratio, and their a and b at the nodes, (b, m) each.
-    Tokens that are never drafted are in none.
-    """
+    """Return nodes and weights for k or more lists, (m,), and blocks of tokens, last ones first."""
+    # A block is a slice of b tokens by ascending ratio, and their a and b at the nodes, (b, m)
+    # each. Tokens that are never drafted are in none.
     ratios, draft, _ = pair.by_ratio
     drafted = int(np.searchsorted(ratios, np.inf))
     draft, mass = draft[:drafted], pair.below[0][1 : drafted + 1]

@@ -30,10 +30,8 @@ class Heavy:
 
 
 def heavy_tokens(library: Library, draft: Array, target: Array, number: int) -> Heavy:
-    """Return the tokens heavier than the one after the ``number`` heaviest, if there is one.
-
-    They are in the blocks of the largest maxima, and so they are within these blocks.
-    """
+    """Return the tokens heavier than the one after the ``number`` heaviest, if there is one."""
+    # They are in the blocks of the largest maxima, and so they are within these blocks.
     xp = library.xp
     sums, highest = _block_figures(library, draft)
     most = min(number + 1, draft.shape[-1])
@@ -118,10 +116,8 @@ def arrival_pools(
     grades: int,
     number: int = HEAVY,
 ) -> ArrivalPools:
-    """Return the pools with the best law that they allow; ``number`` tokens are heavy.
-
-    The count is (..., 1).
-    """
+    """Return the pools with the best law that they allow; ``number`` tokens are heavy."""
+    # The count is (..., 1).
     xp = library.xp
     count = xp.clip(count, min=1.0)
     heavy = heavy_tokens(library, draft, target, number)
@@ -131,11 +127,9 @@ def arrival_pools(
 
 
 def _grades(library: Library, heavy: Heavy, count: Array, k: int, grades: int) -> Array:
-    """Return t_0 = 0 and t_1 = 1/2 to t_m in equal steps: (..., m + 1), wide and rounded.
-
-    t_m = Σ 1/(1 − s_i) for i = 0 to k − 1, s_i the mass of the i heaviest heavy tokens: no token
-    is drafted more often than that times its draft mass. It is kept in the range of the dtype.
-    """
+    """Return t_0 = 0 and t_1 = 1/2 to t_m in equal steps: (..., m + 1), wide and rounded."""
+    # t_m = Σ 1/(1 − s_i) for i = 0 to k − 1, s_i the mass of the i heaviest heavy tokens: no token
+    # is drafted more often than that times its draft mass. It is kept in the range of the dtype.
     xp = library.xp
     light = heavy.light[..., None]
     up_to = xp.flip(xp.concat([heavy.drafted, light], axis=-1), axis=-1)

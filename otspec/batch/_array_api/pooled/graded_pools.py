@@ -62,10 +62,8 @@ def _accepted(problem: Problem, pools: GradedPools) -> Array:
 
 
 def split(library: Library, uniforms: Array, chances: Array) -> tuple[Array, Array]:
-    """Return whether uniform numbers are below chances, and numbers that are uniform again.
-
-    Given on which side of a chance it is, a uniform number is uniform on that side.
-    """
+    """Return whether uniform numbers are below chances, and numbers that are uniform again."""
+    # Given on which side of a chance it is, a uniform number is uniform on that side.
     xp = library.xp
     low = uniforms < chances
     share = xp.where(low, chances, 1 - chances)
@@ -99,11 +97,9 @@ class GradedPools:
         return barriers(self.library, self.widths, rises, self.tight)
 
     def rest(self) -> Excess:
-        """Return the weight (q − b)₊.
-
-        It is zero up to the pool j below ``high``, and b = min(A p + σ q, high·p) from there on:
-        f rises linearly from t_j to t_{j+1}, or is constant.
-        """
+        """Return the weight (q − b)₊."""
+        # It is zero up to the pool j below `high`, and b = min(A p + σ q, high·p) from there on: f
+        # rises linearly from t_j to t_{j+1}, or is constant.
         library, xp = self.library, self.library.xp
         grades, slopes, high = self.grades, self.slopes, self.slopes[..., -1:]
         before = grades <= high
@@ -138,10 +134,8 @@ class GradedPools:
 
 
 def even_grades(library: Library, count: Array, grades: int) -> Array:
-    """Return t_0 = 0 and t_j = 1/2 + (k − 1/2)(j − 1)/(m − 1): (..., 1) -> (..., m + 1).
-
-    Wide and rounded; k is the count of each row, at least 1.
-    """
+    """Return t_0 = 0 and t_j = 1/2 + (k − 1/2)(j − 1)/(m − 1): (..., 1) -> (..., m + 1)."""
+    # Wide and rounded; k is the count of each row, at least 1.
     steps = library.widened(library.arange(grades)) / (grades - 1)
     positive = library.rounded(LOWEST + (count - LOWEST) * steps)
     return library.xp.concat([0 * count, positive], axis=-1)
@@ -150,12 +144,10 @@ def even_grades(library: Library, count: Array, grades: int) -> Array:
 def graded_pools(
     library: Library, draft: Array, target: Array, count: Array, grades: int
 ) -> GradedPools:
-    """Return the pools and the best law that they allow; the count is (..., 1).
-
-    Σ min(q, t p) at the grades gives the draft mass of each pool. The pools are then an
-    alphabet of m + 1 tokens of ratios t_j, and their optimal law is that of proposition 3 in the
-    documentation: clip(t_j, low, high), low and high from two tangents.
-    """
+    """Return the pools and the best law that they allow; the count is (..., 1)."""
+    # Σ min(q, t p) at the grades gives the draft mass of each pool. The pools are then an alphabet
+    # of m + 1 tokens of ratios t_j, and their optimal law is that of proposition 3 in the
+    # documentation: clip(t_j, low, high), low and high from two tangents.
     xp = library.xp
     count = xp.clip(count, min=1.0)
     at = even_grades(library, count, grades)
@@ -197,11 +189,9 @@ def best_pools(
 def _tangents(
     library: Library, factor: float, above: Array, raised: Array, tight: Array
 ) -> tuple[Array, Array]:
-    """Return the least and the largest slope of the law, (..., 1) each.
-
-    They are those of the lines from (0, 0) and from (1, 1) that touch the raised target curve. With
-    no draft mass on a side there is no line, and a slope that is out of the way.
-    """
+    """Return the least and the largest slope of the law, (..., 1) each."""
+    # They are those of the lines from (0, 0) and from (1, 1) that touch the raised target curve.
+    # With no draft mass on a side there is no line, and a slope that is out of the way.
     xp = library.xp
     ids, knots = library.arange(above.shape[-1]), factor - above
     under, over = (ids <= tight) & (knots > 0), (ids >= tight) & (above > 0)

@@ -169,10 +169,8 @@ def _until_end(problem: Problem, values: Array) -> Array:
 
 
 def _inverse(problem: Problem, drafted: Array, wanted: Array, least: float) -> Array:
-    """Return M_s/M_b of the first 0 to L tokens, at least so much after each: (..., L + 1).
-
-    It is the largest number where the target never says them.
-    """
+    """Return M_s/M_b of the first 0 to L tokens, at least so much after each: (..., L + 1)."""
+    # It is the largest number where the target never says them.
     library, xp = problem.library, problem.library.xp
     inverse, valid = [xp.ones_like(drafted[..., 0])], problem.valid
     for i in range(problem.k):
@@ -187,11 +185,9 @@ def _inverse(problem: Problem, drafted: Array, wanted: Array, least: float) -> A
 
 
 def _last_kept(problem: Problem, inverse: Array, share: Array, missing: Array) -> Array:
-    """Return the last length whose uniform number allows it, (...).
-
-    Length i < L is allowed with probability Z/(Z + missing), Z = Σ (target − share·draft)₊, and
-    the whole block with 1/inverse at most.
-    """
+    """Return the last length whose uniform number allows it, (...)."""
+    # Length i < L is allowed with probability Z/(Z + missing), Z = Σ (target − share·draft)₊, and
+    # the whole block with 1/inverse at most.
     library, xp = problem.library, problem.library.xp
     (z,) = totals(library, problem.draft, problem.target[..., :-1, :], excess(library, share))
     ends, number = _ends(problem)[..., None], library.arange(problem.k) + 1

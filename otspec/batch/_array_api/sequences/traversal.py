@@ -66,10 +66,8 @@ def turns(parents: Sequence[int]) -> Iterator[tuple[int, bool]]:
 def _visit(
     problem: Problem, node: int, weight: Array, children: list[int], distinct: bool
 ) -> tuple[Residual, Iterator[Array | float]]:
-    """Return what a node of a weight lacks before any of its children was deleted.
-
-    And the draft's share that is left to each further one of distinct children.
-    """
+    """Return what a node of a weight lacks before any of its children was deleted."""
+    # And the draft's share that is left to each further one of distinct children.
     library = problem.library
     rows = problem.draft[..., node + 1, :], problem.target[..., node + 1, :]
     if not (distinct and children):
