@@ -36,10 +36,8 @@ def as_integer(
     wanted: str = "an integer",
     otherwise: str = "pass a smaller one",
 ) -> int:
-    """Check an integer from ``least`` to ``most``.
-
-    The error message says to pass what is ``wanted``, or ``otherwise`` where it is too large.
-    """
+    """Check an integer from ``least`` to ``most``."""
+    # The error message says to pass what is `wanted`, or `otherwise` where it is too large.
     number = plain_integer(value)
     if number is None:
         example = "" if isinstance(value, (bool, np.bool_)) else f", such as {name}={max(least, 2)}"
@@ -168,10 +166,8 @@ def as_float_above(
 
 
 def as_list(values: Any, name: str, wanted: str, most: int = MOST_ITEMS) -> list[Any]:
-    """Return what a collection holds, in order; for the error message, what is ``wanted``.
-
-    Text, sets, mappings and masked entries are refused, and more than ``most``.
-    """
+    """Return what a collection holds, in order; for the error message, what is ``wanted``."""
+    # Text, sets, mappings and masked entries are refused, and more than `most`.
     _refuse_unordered(values, name, wanted, True)
     items = []
     for item in as_steps(values, name, wanted):

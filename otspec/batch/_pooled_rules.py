@@ -33,7 +33,7 @@ def pooled_selection(
 
     Parameters
     ----------
-    draft, target : array, shape (..., V)
+    draft, target, partial, checked
         As for :func:`otspec.batch.maximal_coupling`.
     drafts : array of token ids, shape (..., k)
         Drawn from the draft, independently.
@@ -45,10 +45,6 @@ def pooled_selection(
         As for :func:`otspec.batch.recursive_rejection`.
     grades : int
         m, from 2 to 256.
-    partial : bool
-        As for :func:`otspec.batch.maximal_coupling`.
-    checked : bool
-        As for :func:`otspec.batch.maximal_coupling`.
 
     Returns
     -------
@@ -92,14 +88,15 @@ def pooled_selection_without_replacement(
 ) -> Verified:
     """Select one of distinct drafts by graded pools, then couple it maximally with the target.
 
-    Distinct drafts are the tokens that ring first, if tokens ring again and again, at random, in
-    proportion to the draft. Every ring of a token of ratio r = q/p between two grades is in the
-    pool of one of the two at random, so that its grade is r in the mean. In the highest group of
-    pools between barriers that rang, the draft of its first ring is selected with probability
-    1 − λ, one in proportion to what lies of it in the group with probability λ. The law of the
-    selected draft is then p(y) f(r), f a broken line, as for :func:`otspec.batch.pooled_selection`.
+    Distinct drafts are the tokens that arrive first, if tokens arrive again and again, at random,
+    in proportion to the draft. Every arrival of a token of ratio r = q/p between two grades is in
+    the pool of one of the two at random, so that its grade is r in the mean. In the highest group
+    of pools between barriers with an arrival, the draft of the first one is selected with
+    probability 1 − λ, one in proportion to what lies of it in the group with probability λ. The law
+    of the selected draft is then p(y) f(r), f a broken line, as for
+    :func:`otspec.batch.pooled_selection`.
 
-    Of tokens that are lighter than the 32 heaviest every ring counts as a draft, so that nothing
+    Of tokens that are lighter than the 32 heaviest every arrival counts as a draft, so that nothing
     but sums is needed of them. The grades are 0 and, in equal steps, 1/2 to Σ 1/(1 − s_i), s_i the
     mass of the i heaviest tokens, i < k: no token is drafted more often than that times p.
 
@@ -110,22 +107,18 @@ def pooled_selection_without_replacement(
 
     Parameters
     ----------
-    draft, target : array, shape (..., V)
+    draft, target, checked
         As for :func:`otspec.batch.maximal_coupling`.
-    drafts : array of token ids, shape (..., k)
+    drafts, partial
         As for :func:`otspec.batch.recursive_rejection_without_replacement`.
     uniforms : array, shape (..., k + 1)
-        Number i decides on the i-th ring that counts, and on those before it. What is left of the
-        first one decides on the barriers, of the last but one on the selection and on
+        Number i decides on the i-th arrival that counts, and on those before it. What is left of
+        the first one decides on the barriers, of the last but one on the selection and on
         acceptance. The last is for the draw.
     mask : array of bool, shape (..., k), optional
         True where a draft counts: the first ones of each row.
-    partial : bool
-        As for :func:`otspec.batch.recursive_rejection_without_replacement`.
     grades : int
         m, from 2 to 256.
-    checked : bool
-        As for :func:`otspec.batch.maximal_coupling`.
 
     Returns
     -------

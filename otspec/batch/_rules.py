@@ -78,7 +78,7 @@ def recursive_rejection(
 
     Parameters
     ----------
-    draft, target : array, shape (..., V)
+    draft, target, partial, checked
         As for :func:`otspec.batch.maximal_coupling`.
     drafts : array of token ids, shape (..., k)
         Drawn from the draft, independently.
@@ -86,10 +86,6 @@ def recursive_rejection(
         One for each draft, the last one for the draw if all are rejected.
     mask : array of bool, shape (..., k), optional
         True where a draft counts; rows may have different numbers of drafts, also none.
-    partial : bool
-        As for :func:`otspec.batch.maximal_coupling`.
-    checked : bool
-        As for :func:`otspec.batch.maximal_coupling`.
 
     Returns
     -------
@@ -232,7 +228,7 @@ def spechub(
 
     Parameters
     ----------
-    draft, target : array, shape (..., V)
+    draft, target, checked
         As for :func:`otspec.batch.maximal_coupling`.
     drafts : array of token ids, shape (..., 2)
         From :func:`otspec.batch.sample_spechub`: one of them is the likeliest token of the
@@ -242,8 +238,6 @@ def spechub(
     partial : bool
         As for :func:`otspec.batch.maximal_coupling`. The null token, after all others, may be the
         hub.
-    checked : bool
-        As for :func:`otspec.batch.maximal_coupling`.
 
     Returns
     -------

@@ -166,14 +166,10 @@ def traversal_verification(
         As for :func:`tree_verification`. Rows of leaves in the draft are to be finite.
     uniforms : array, shape (..., nodes + 1)
         One for each node, the last one for the draw.
-    mask : array of bool, shape (..., nodes), optional
-        As for :func:`tree_verification`.
-    partial : bool
+    mask, partial, checked
         As for :func:`tree_verification`.
     distinct : bool
         Whether siblings are drawn without replacement; else they are independent.
-    checked : bool
-        As for :func:`tree_verification`.
 
     Returns
     -------
@@ -240,11 +236,7 @@ def check_numbers_of_children(shape: TreeShape, rule: str, only_k: int) -> None:
 
 
 def check_tree_problem(
-    tree: TreeShape,
-    numbers: tuple[int, ...],
-    mask: Array | None,
-    checked: bool,
-    *arrays: Array,
+    tree: TreeShape, numbers: tuple[int, ...], mask: Array | None, checked: bool, *arrays: Array
 ) -> Library:
     """Check the arguments of the verification of a tree, where drafts are (..., nodes).
 

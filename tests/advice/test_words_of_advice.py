@@ -11,9 +11,8 @@ import matplotlib.pyplot as plt
 import pytest
 
 from otspec.advice import draw_pareto
-from otspec.advice.advice import Advice
-from otspec.advice.charts import pareto_figure
-from otspec.advice.document import (
+from otspec.advice.advice import (
+    Advice,
     document_of,
     interval_words,
     percent_words,
@@ -22,6 +21,7 @@ from otspec.advice.document import (
     shown_choices,
     too_few,
 )
+from otspec.advice.charts import pareto_figure
 from otspec.advice.evaluation.choices import UNKNOWN, Choice, Loss
 from otspec.advice.report import write_report
 from otspec.blocks import as_shape

@@ -11,8 +11,8 @@ import click
 
 from otspec._base.extras import needed
 from otspec._base.tables import listed, print_table, say
-from otspec.advice.advice import Advice
-from otspec.advice.document import (
+from otspec.advice.advice import (
+    Advice,
     document_of,
     interval_words,
     percent_words,

@@ -67,10 +67,7 @@ class LongRunProgram(Frozen, ABC):
 
 
 class Rows:
-    """Rows of a program under construction, one by one.
-
-    ``like``: gives the arithmetic.
-    """
+    """Rows of a program under construction, one by one."""
 
     def __init__(self, model: ProgramBuilder, like: Array) -> None:
         self._model, self._like = model, like
