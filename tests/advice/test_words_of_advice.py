@@ -53,7 +53,9 @@ def without_intervals(choice):
     return replace(choice, tokens_interval=UNKNOWN, speed_up_interval=UNKNOWN)
 
 
-FASTEST = "The fastest is recursive rejection with the tree 2x1: 2.5000 tokens per call, 2.000 times"
+FASTEST = (
+    "The fastest is recursive rejection with the tree 2x1: 2.5000 tokens per call, 2.000 times"
+)
 HELD_OUT = "Cross-validated, with the choice made on other texts: 1.875 times"
 BARE = {"choices": [*map(without_intervals, (TREE, CHAIN, ALONE))], "held_out": math.nan,
         "ends": UNKNOWN}  # fmt: skip
