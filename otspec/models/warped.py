@@ -1,7 +1,5 @@
 """Language models at a temperature, cut to the likeliest tokens: exactly where that can be."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from fractions import Fraction
 from typing import Any
@@ -102,10 +100,8 @@ def exactly_warped(
     min_p: Number | None = None,
     order: Order = STEPS,
 ) -> Distribution:
-    """Return a row of fractions to the power 1/T, cut to its likeliest tokens, scaled to sum 1.
-
-    The steps are those of :func:`otspec.warping.warped`; 1/T must be a whole number.
-    """
+    """Return a row of fractions to the power 1/T, cut to its likeliest tokens, scaled to sum 1."""
+    # The steps are those of `warped`; 1/T must be a whole number.
     weights, _ = over_one_denominator(row)
     for step in order:
         if step == "temperature":

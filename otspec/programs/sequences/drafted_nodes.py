@@ -104,10 +104,8 @@ class DraftedNodes(Drafted):
         return as_number(1 - missed[0], like=missed)
 
     def _missed(self, marks: Marks) -> Levels:
-        """Return for each text, if it is drafted, how likely nothing marked is below it.
-
-        That is 0 for marked texts and for all that go on from them.
-        """
+        """Return for each text, if it is drafted, how likely nothing marked is below it."""
+        # That is 0 for marked texts and for all that go on from them.
         hidden = highest_so_far(marks, self.n)
         like = self._laws[0][0].law.marginal(0)
         missed = zeros(self.n**self.depth, like=like) + 1

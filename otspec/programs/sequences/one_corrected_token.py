@@ -1,7 +1,5 @@
 """Programs of the long run (Theory, 20 and 21), and the best rule that corrects one token only."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections import defaultdict
 from collections.abc import Iterator
@@ -69,14 +67,7 @@ class LongRunProgram(Frozen, ABC):
 
 
 class Rows:
-    """Rows of a program under construction, one by one.
-
-    Parameters
-    ----------
-    model : ProgramBuilder
-    like : ndarray
-        Gives the arithmetic.
-    """
+    """Rows of a program under construction, one by one."""
 
     def __init__(self, model: ProgramBuilder, like: Array) -> None:
         self._model, self._like = model, like

@@ -24,11 +24,9 @@ from otspec.solvers import LinearProgram, Sense, solve
 
 
 def depth_cuts(drafted: DraftedNodes, target: LanguageModel) -> list[Marks]:
-    """Return for each depth the texts of so many tokens that bound most what is kept of it.
-
-    They are the cut of the texts of that depth as tokens of their own: what one may keep of these
-    is at most P(a text of W is drafted) + M_b(the others).
-    """
+    """Return for each depth the texts of so many tokens that bound most what is kept of it."""
+    # They are the cut of the texts of that depth as tokens of their own: what one may keep of these
+    # is at most P(a text of W is drafted) + M_b(the others).
     found: list[Marks] = []
     wanted = text_masses(target, drafted.depth, "target")
     for length in range(1, drafted.depth + 1):

@@ -1,7 +1,5 @@
 """Typical acceptance: drafts that the target finds likely enough, given its entropy (Medusa)."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -11,13 +9,7 @@ from otspec._base.arguments import as_choice
 from otspec._base.arithmetic import Array, Number, as_number
 from otspec._base.frozen import cached_property
 from otspec.distributions import Distribution
-from otspec.rules.lossy.base import (
-    REPLACEMENTS,
-    AcceptOrReplace,
-    accepting,
-    between,
-    replaced_by,
-)
+from otspec.rules.lossy.base import REPLACEMENTS, AcceptOrReplace, accepting, between, replaced_by
 from otspec.rules.lossy.divergences import entropy
 
 
