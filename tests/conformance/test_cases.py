@@ -12,11 +12,13 @@ from otspec.conformance.cases.kinds import Block, Tokens, Tree
 from otspec.conformance.cases.library import (
     ROWS,
     TABLES,
+    among,
     cases_of,
     needs_lengths,
     small_cases,
     text_cases,
 )
+from otspec.conformance.cases.warping import logits_given, neutral
 
 KINDS = {"tokens": Tokens(3), "block": Block.of_length(2), "tree": Tree((-1, -1, 0, 1))}
 
@@ -89,6 +91,14 @@ def test_texts_are_told_of_the_first_and_the_last_law_in_a_large_vocabulary():
     assert [case.vocabulary for case in (first, last, spread)] == [4_099] * 3
     assert first.name != last.name
     assert spread.name == f"{text_cases(2, 4_099)[0].name}, spread over 4,099 tokens"
+
+
+def test_tokens_that_a_case_does_not_have_get_logits_of_minus_infinity():
+    case = among(neutral(memoryless("two symbols", (1, 3), (1, 1))), 7)
+    found = logits_given(case, {}, {"draft": case.draft_logits[0, 0]})["draft_logits"]
+    wanted = np.full(7, -np.inf)
+    wanted[case.places] = np.log([0.25, 0.75])
+    assert np.array_equal(found, wanted)
 
 
 @pytest.mark.parametrize("vocabulary", [8, 9, 33])
