@@ -13,7 +13,7 @@ import numpy as np
 import otspec
 from docs.note.results import Results, thousands
 from docs.note.trace import BINS
-from otspec import IID, WithoutReplacement
+from otspec import IID, WithoutReplacement, batch
 from otspec.distributions import as_distribution
 from otspec.ratios import target_to_draft
 from otspec.rules import (
@@ -38,6 +38,13 @@ TITLES = {
     "bins": f"pooled selection, {BINS} bins, built for one draw",
     "fewest": "pooled selection, as few pools as the optimum needs",
     "tokens": "pooled selection, a pool for each ratio",
+}
+BATCH, BATCHED_KS = (32, 128_256), (1, 2, 4, 8, 16)
+BATCHED: dict[str, tuple[Callable[..., Any], str]] = {
+    "i.i.d.: recursive rejection": (batch.recursive_rejection, "i.i.d."),
+    "i.i.d.: pooled selection": (batch.pooled_selection, "i.i.d."),
+    "distinct: recursive rejection": (batch.recursive_rejection_without_replacement, "distinct"),
+    "distinct: pooled selection": (batch.pooled_selection_without_replacement, "distinct"),
 }
 K = 4
 TOKENS = 49_152
@@ -90,6 +97,33 @@ def _first_draw(
     rule: type[PairRule], draft: Any, target: Any, options: Any, drafts: Any, rng: Any
 ) -> Any:
     return rule(draft, target, K, *options).sample(drafts, rng)
+
+
+def batched(results: Results, rounds: int) -> None:
+    """Add the CPU time of batched verification for several k, in passes over the rows."""
+    rng = np.random.default_rng(SEED)
+    draft, target = rng.gumbel(size=(2, *BATCH)).astype(np.float32)
+    draft, target = (np.exp(each) for each in (2 * draft, 1.4 * draft + target))
+    draft, target = (each / each.sum(-1, keepdims=True) for each in (draft, target))
+    most = max(BATCHED_KS)
+    uniforms = rng.random((BATCH[0], most + 1), dtype=np.float32)
+    drafts = {
+        "i.i.d.": batch.sample_iid(draft, uniforms[:, :most]),
+        "distinct": batch.sample_without_replacement(draft, uniforms[:, :most]),
+    }
+    tasks: dict[Any, Callable[[], Any]] = {"pass": lambda: np.minimum(draft, target).sum(-1)}
+    for name, (rule, law) in BATCHED.items():
+        for k in BATCHED_KS:
+            tasks[name, k] = partial(rule, draft, target, drafts[law][:, :k], uniforms[:, : k + 1])
+    seconds = _in_turn(tasks, rounds)
+    results.add("batch.rows", BATCH[0])
+    results.add("batch.tokens", thousands(BATCH[1]))
+    results.add("batch.pass", f"{1000 * seconds['pass']:.0f}")
+    rows = [
+        [name, *(f"{seconds[name, k] / seconds['pass']:.1f}" for k in BATCHED_KS)]
+        for name in BATCHED
+    ]
+    results.add_table("batch", ["passes over the rows", *(f"k = {k}" for k in BATCHED_KS)], rows)
 
 
 def peers(results: Results) -> None:

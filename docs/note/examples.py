@@ -9,7 +9,7 @@ from random import Random
 from typing import Any
 
 import otspec
-from docs.note.results import Results, probability, thousands
+from docs.note.results import Results, in_words, probability, thousands
 from figures.contract import Settings
 from figures.pooled_barriers import DRAFT, TARGET, PooledBarriers
 from otspec.rules import (
@@ -38,6 +38,55 @@ PAIRS = {
 }
 """Small pairs of draft and target; the first is that of SpecHub's figures 5 and 6."""
 UNEVEN = "halves"
+
+
+WORKED = (["1/2", "3/10", "1/5"], ["1/10", "3/10", "3/5"])
+"""Draft and target of the example that the text works out, in the order of target/draft."""
+
+
+def worked_example(results: Results) -> None:
+    """Add the numbers of two distinct drafts from three tokens.
+
+    Raises
+    ------
+    AssertionError
+        The rule is not as the text says: cut after the second token, with a threshold after the
+        first, and a choice in proportion to the draft between those two.
+    """
+    draft, target = ([Fraction(mass) for mass in masses] for masses in WORKED)
+    rule = PooledSelectionWithoutReplacement(draft, target, 2)
+    law, pair = list(rule.law_of_selection), rule.law.inside([0, 1])
+    threshold, cut = rule.lifetimes[1:3]
+    lost = pair - target[0] - target[1]
+    first = draft[0] / (draft[0] + draft[1])
+    selected = pair * (1 - threshold) * first
+    if cut < 1 or selected != law[0] or law[1] != target[1] or rule.acceptance() != 1 - lost:
+        raise AssertionError("the example of three tokens is not worked out as the rule goes")
+    # Both are drafted, a first, with probability p(a) p(b) / (1 - p(a)).
+    drawn_first = (1 - threshold) * draft[0] * draft[1] / (1 - draft[0])
+    output = _coupled(rule, [drawn_first, pair - drawn_first, 1 - pair])
+    numbers = {
+        "draft": _masses(draft),
+        "target": _masses(target),
+        "k": in_words(rule.k),
+        "pair": pair,
+        "wanted": target[0] + target[1],
+        "lost": lost,
+        "optimum": rule.acceptance(),
+        "law": _masses(law),
+        "low": law[0] / draft[0],
+        "high": law[2] / draft[2],
+        "threshold": threshold,
+        "first": first,
+        "second": 1 - first,
+        "keep": target[0] / law[0],
+        "output": target[0],
+        "off": total_variation(output, target),
+        "rrsw": RecursiveRejectionWithoutReplacement(draft, target, 2).acceptance(),
+        "iid": otspec.optimal_acceptance(otspec.IID(draft, 2), target).acceptance,
+    }
+    for name, value in numbers.items():
+        results.add(f"worked.{name}", value)
 
 
 def drawn_example(results: Results) -> None:

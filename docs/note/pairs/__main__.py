@@ -21,12 +21,15 @@ PROMPT, DRAWN = 64, 12
 POSITIONS = 80
 SEED = 0
 SOURCES = "*.rst.txt"
+CHARACTERS = 8_000
+"""Of the beginning of each file."""
 
 
 def files(folder: Path) -> list[str]:
     """Return the texts of the manual in the order of their paths."""
     paths = sorted(folder.rglob(SOURCES), key=lambda path: path.relative_to(folder).as_posix())
-    return [path.read_text(encoding="utf-8") for path in paths if not path.is_symlink()]
+    texts = (path.read_text(encoding="utf-8") for path in paths if not path.is_symlink())
+    return [text[:CHARACTERS] for text in texts]
 
 
 def byte_pairs(texts: list[str]) -> Any:
@@ -75,7 +78,7 @@ def main(texts: Path, out: Path, steps: float) -> None:
     os.environ["RAYON_NUM_THREADS"] = "1"
     import torch
 
-    from docs.note.pairs.model import Size, loss_on, trained
+    from docs.note.pairs.model import Size, loss_on, pair_table, trained
 
     torch.set_num_threads(1)
     all_files = files(texts)
@@ -85,15 +88,15 @@ def main(texts: Path, out: Path, steps: float) -> None:
     stream = np.concatenate([np.array(tokenizer.encode(text).ids) for text in learnt])
     say(f"{len(all_files)} files, {len(stream)} tokens to learn from")
     sizes = [
-        Size(layers=4, width=96, heads=3, steps=round(1000 * steps), seed=1),
-        Size(layers=1, width=64, heads=2, steps=round(700 * steps), seed=2),
-        Size(layers=2, width=64, heads=2, steps=round(700 * steps), seed=3),
+        Size(layers=4, width=96, heads=3, steps=round(400 * steps), seed=1),
+        Size(layers=1, width=64, heads=2, steps=round(250 * steps), seed=2),
+        Size(layers=2, width=64, heads=2, steps=round(250 * steps), seed=3),
     ]
-    models = []
+    models, table = [], pair_table(stream, VOCABULARY)
     for size in sizes:
-        models.append(trained(size, stream, VOCABULARY, say))
+        models.append(trained(size, stream, table, say))
         torch.save(models[-1].state_dict(), out.with_suffix(f".{size.layers}.pt"))
-    some = np.concatenate([tokens[:1000] for tokens in kept])
+    some = np.concatenate([tokens[:300] for tokens in kept])
     losses = [loss_on(model, some) for model in models]
     rows = [
         logits_after(models, prompt, np.random.default_rng([SEED, index]))
@@ -106,11 +109,13 @@ def main(texts: Path, out: Path, steps: float) -> None:
     }
     facts = {
         "tokens": len(stream),
+        "prompt": PROMPT,
+        "drawn": DRAWN,
         "files": len(all_files),
         "layers": [size.layers for size in sizes],
         "widths": [size.width for size in sizes],
         "steps": [size.steps for size in sizes],
-        "parameters": [sum(w.numel() for w in model.parameters()) for model in models],
+        "parameters": [sum(weight.numel() for weight in model.parameters()) for model in models],
         "losses": [round(loss, 4) for loss in losses],
     }
     np.savez_compressed(out, **arrays, settings=np.array([json.dumps(facts)]))

@@ -1,4 +1,4 @@
-"""A small transformer of byte pairs, and its training, the same on every run of one machine."""
+"""A small transformer on top of a table of pairs, and its training, the same on every run."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ CONTEXT = 128
 """Tokens that a model sees at most."""
 BATCH = 16
 RATE = 3e-3
-WARMUP = 50
+WARMUP = 20
 
 
 @dataclass(frozen=True)
@@ -53,11 +53,24 @@ class Block(nn.Module):
         return added
 
 
-class Model(nn.Module):
-    """A transformer whose output layer is its token embedding."""
+def pair_table(stream: np.ndarray[Any, Any], vocabulary: int) -> torch.Tensor:
+    """Return log-probabilities of the next token given the last one, smoothed counts."""
+    pairs = np.bincount(stream[:-1] * vocabulary + stream[1:], minlength=vocabulary**2)
+    counts = pairs.reshape(vocabulary, vocabulary).astype(np.float32)
+    alone = (counts.sum(0) + 0.5) / (counts.sum() + 0.5 * vocabulary)
+    table = counts + 5 * alone
+    return torch.from_numpy(np.log(table / table.sum(1, keepdims=True)))
 
-    def __init__(self, size: Size, vocabulary: int) -> None:
+
+class Model(nn.Module):
+    """A transformer that is added to a table of pairs; its output layer is its embedding."""
+
+    table: torch.Tensor
+
+    def __init__(self, size: Size, table: torch.Tensor) -> None:
         super().__init__()
+        vocabulary = len(table)
+        self.register_buffer("table", table)
         self.tokens = nn.Embedding(vocabulary, size.width)
         self.places = nn.Embedding(CONTEXT, size.width)
         self.blocks = nn.Sequential(*(Block(size) for _ in range(size.layers)))
@@ -68,14 +81,14 @@ class Model(nn.Module):
     def forward(self, tokens: torch.Tensor) -> torch.Tensor:
         """Return logits: shape (batch, tokens, vocabulary)."""
         x = self.tokens(tokens) + self.places.weight[: tokens.shape[1]]
-        return self.last(self.blocks(x)) @ self.tokens.weight.T
+        return self.last(self.blocks(x)) @ self.tokens.weight.T + self.table[tokens]
 
 
-def trained(size: Size, stream: np.ndarray[Any, Any], vocabulary: int, say: Any) -> Model:
+def trained(size: Size, stream: np.ndarray[Any, Any], table: torch.Tensor, say: Any) -> Model:
     """Return a model trained on windows of the tokens of a text, drawn uniformly at random."""
     torch.manual_seed(size.seed)
     rng = np.random.default_rng(size.seed)
-    model, began = Model(size, vocabulary), time.time()
+    model, began = Model(size, table), time.time()
     adam = torch.optim.AdamW(model.parameters(), lr=RATE, betas=(0.9, 0.98), weight_decay=0.05)
     for step in range(size.steps):
         starts = rng.integers(0, len(stream) - CONTEXT - 1, BATCH)
@@ -89,7 +102,7 @@ def trained(size: Size, stream: np.ndarray[Any, Any], vocabulary: int, say: Any)
         loss.backward()
         nn.utils.clip_grad_norm_(model.parameters(), 1.0)
         adam.step()
-        if step % 100 == 0 or step + 1 == size.steps:
+        if step % 20 == 0 or step + 1 == size.steps:
             say(f"{size.layers} layers, step {step}: {loss:.3f} after {time.time() - began:.0f} s")
     return model.eval()
 
