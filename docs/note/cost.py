@@ -36,8 +36,8 @@ TITLES = {
     "optimum": "the optimum alone",
     "rejection": "recursive rejection, one draw",
     "bins": f"pooled selection, {BINS} bins, built for one draw",
-    "fewest": "pooled selection, as few pools as the optimum needs",
-    "tokens": "pooled selection, a pool for each ratio",
+    "fewest": "pooled selection, as few blocks as the optimum needs",
+    "tokens": "pooled selection, a block for each ratio",
 }
 BATCH, BATCHED_KS = (32, 128_256), (1, 2, 4, 8, 16)
 BATCHED: dict[str, tuple[Callable[..., Any], str]] = {
@@ -49,7 +49,8 @@ BATCHED: dict[str, tuple[Callable[..., Any], str]] = {
 K = 4
 TOKENS = 49_152
 SEED = 6
-PEERS = Path(__file__).parents[1] / "tables" / "peers.md"
+DOCS = Path(__file__).parents[1]
+PEERS = DOCS / "tables" / "peers.md"
 SHAPE = "(32, 128,256)"
 
 
@@ -126,10 +127,16 @@ def batched(results: Results, rounds: int) -> None:
     results.add_table("batch", ["passes over the rows", *(f"k = {k}" for k in BATCHED_KS)], rows)
 
 
+def table_of(path: Path) -> list[list[str]]:
+    """Return the cells of the table of a page in Markdown, its head first."""
+    lines = path.read_text(encoding="utf-8").splitlines()
+    rows = [[cell.strip() for cell in line[1:-1].split("|")] for line in lines if line[:1] == "|"]
+    return [rows[0], *rows[2:]]
+
+
 def peers(results: Results) -> None:
     """Add the recorded times of a batch beside loops over its rows, in milliseconds."""
-    lines = PEERS.read_text(encoding="utf-8").splitlines()
-    rows = [[cell.strip() for cell in line.strip("| ").split("|")] for line in lines]
+    rows = table_of(PEERS)
     for rule, peer, name in (
         ("pooled_selection", "MCSD, alg. 1", "iid"),
         ("pooled_selection_without_replacement", "MCSD, alg. 2", "distinct"),

@@ -1,4 +1,4 @@
-"""What rules accept at logged positions of three pairs of language models, with paired intervals."""
+"""What rules accept at logged positions of three pairs of models, with paired intervals."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ import otspec
 from docs.note.results import Results, in_words, points, probability, scientific, thousands
 from figures.contract import Settings
 from figures.means import CONFIDENCE, radius
+from otspec import IID, WithoutReplacement
 from otspec._base.arithmetic import Array
 from otspec.distributions import Distribution
 from otspec.logged.comparison import mean_and_error
@@ -42,8 +43,9 @@ OTHERS: dict[str, type[PairRule]] = {
     "RRSw": RecursiveRejectionWithoutReplacement,
 }
 NAMES = {"k-Seq": "kseq", "RRS": "rrs", "RRSw": "rrsw"}
-LARGE = "SmolLM2, some layers skipped"
-SMALL = ("small, draft of one layer", "small, draft of two layers")
+LARGE = "(1) SmolLM2, layers skipped"
+SMALL = ("(2) small, draft of one layer", "(3) small, draft of two layers")
+"""Pairs, and what the pictures call them; the tables have the numbers in front."""
 MODEL = "SmolLM2-135M-Instruct"
 """The target of the bundled trace."""
 
@@ -110,15 +112,16 @@ def gathered(settings: Settings) -> dict[str, Evidence]:
 def shown(results: Results, settings: Settings, evidence: dict[str, Evidence]) -> None:
     """Add the tables of optima and of losses, and what the text says of them."""
     head = ["k", *KS]
-    titles = {best.law_class.name: title for best, title in zip(BEST, ("i.i.d.", "distinct"))}
+    titles = {IID.name: "i.i.d.", WithoutReplacement.name: "distinct"}
     rows, lost = [], []
     for name, each in evidence.items():
+        number = name.partition(" ")[0]
         for law, title in titles.items():
             means = each.optima[law].mean(0)
-            rows.append([f"{name}: {title}", *(f"{mean:.3f}".lstrip("0") for mean in means)])
+            rows.append([f"{number}\N{NO-BREAK SPACE}{title}", *(f"{mean:.3f}".lstrip("0") for mean in means)])
         for rule in OTHERS:
             cells = [each.loss(rule, k) for k in SHOWN]
-            lost.append([f"{name}: {rule}", *(f"{points(m)} ± {points(r)}" for m, r in cells)])
+            lost.append([f"{number} {rule}", *(f"{points(m)} ± {points(r)}" for m, r in cells)])
     results.add_table("optima", head, rows)
     results.add_table("losses", ["loss, points", *(f"k = {k}" for k in SHOWN)], lost)
     for rule, short in NAMES.items():

@@ -9,7 +9,7 @@ from random import Random
 from typing import Any
 
 import otspec
-from docs.note.results import Results, in_words, probability, thousands
+from docs.note.results import Results, probability, thousands
 from figures.contract import Settings
 from figures.pooled_barriers import DRAFT, TARGET, PooledBarriers
 from otspec.rules import (
@@ -68,7 +68,7 @@ def worked_example(results: Results) -> None:
     numbers = {
         "draft": _masses(draft),
         "target": _masses(target),
-        "k": in_words(rule.k),
+        "k": rule.k,
         "pair": pair,
         "wanted": target[0] + target[1],
         "lost": lost,
