@@ -7,8 +7,6 @@ is none either; NumPy's scalars and arrays of no dimension count as the numbers 
 Arrays of probabilities have a door of their own, :mod:`otspec.distributions`.
 """
 
-from __future__ import annotations
-
 import math
 import operator
 import sys
@@ -65,13 +63,7 @@ def plain_integer(value: Any) -> int | None:
 
 
 def as_size(size: Any, *, least: int = 0, width: int = 1) -> int:
-    """Check a sample size, given how many numbers are kept for each of the samples.
-
-    Raises
-    ------
-    ValueError
-        Not an integer, too few, or more than fit into half of this machine's memory.
-    """
+    """Check a sample size, given how many numbers are kept for each of the samples."""
     number = as_integer(size, "size", least, wanted="how many samples to draw")
     if number * width * 8 > memory() / 2:
         raise ValueError(
@@ -150,22 +142,9 @@ def as_real(
 ) -> Number:
     """Check a real number within bounds.
 
-    Parameters
-    ----------
-    value : object
-        A float, or an exact number, as :func:`otspec._base.arithmetic.as_scalar` takes it.
-    name : str
-    least, most : float
-    wanted : str, optional
-        What it must be, for the error message.
-    open_below : bool
-        ``least`` itself is too small.
-    infinite : bool
-        Infinity is within bounds, too; numbers are finite otherwise.
-
-    Returns
-    -------
-    float or Fraction
+    ``value``: a float, or an exact number, as :func:`otspec._base.arithmetic.as_scalar` takes it.
+    ``wanted``: what it must be, for the error message. ``open_below``: ``least`` itself is too
+    small. ``infinite``: infinity is within bounds, too; numbers are finite otherwise.
     """
     number = as_scalar(value, name)
     above = number > least if open_below else number >= least
@@ -181,13 +160,7 @@ def as_real(
 def as_float_above(
     value: Any, name: str, least: float, most: float = math.inf, *, wanted: str | None = None
 ) -> float:
-    """Check a real number above a bound that is used as a float.
-
-    Raises
-    ------
-    ValueError
-        As :func:`as_real`; or an exact number that is rounded to the bound.
-    """
+    """Check a real number above a bound that is used as a float."""
     number = float(as_real(value, name, least, most, wanted=wanted, open_below=True))
     if number <= least:
         raise ValueError(f"{name} is {shown(value)}, which floats round to {least:g}: raise it")
@@ -213,21 +186,8 @@ def as_tokens(
 ) -> tuple[int, ...]:
     """Check token ids.
 
-    Parameters
-    ----------
-    values : iterable of int
-    n : int
-        Vocabulary size.
-    name : str
-    count : int, optional
-        Look at no more than so many; where there are more, −1 is the last that is returned.
-    unordered : bool
-        A set will do.
-
-    Raises
-    ------
-    ValueError
-        No collection of integers between 0 and n − 1. Floats, truth values and text are none.
+    ``n``: vocabulary size. ``count``: look at no more than so many; where there are more, −1 is the
+    last that is returned. ``unordered``: a set will do.
     """
     wanted = f"{'a collection' if unordered else 'a sequence'} of integer token ids"
     _refuse_unordered(values, name, wanted, not unordered)
@@ -258,13 +218,7 @@ def how_many(values: Any, tokens: tuple[int, ...], count: int) -> str:
 
 
 def as_permutation(order: Any, n: int, name: str = "order", what: str = "token id") -> IntArray:
-    """Check an order of all token ids, or of other things that are numbered.
-
-    Raises
-    ------
-    ValueError
-        Not each of 0 to n − 1 once.
-    """
+    """Check an order of all token ids, or of other things that are numbered."""
     array = as_array(order, name)
     if array.dtype.kind in "iu" and array.shape == (n,):
         ids: IntArray = array.astype(np.intp)

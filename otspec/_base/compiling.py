@@ -4,8 +4,6 @@ The loops run as plain Python too. Compiled, they do the same operations in the 
 fast-math), so that floats are identical.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any, TypeVar
 

@@ -1,7 +1,5 @@
 """Packages of the optional sets of dependencies, imported where they are used."""
 
-from __future__ import annotations
-
 import importlib
 import sys
 from importlib.abc import MetaPathFinder
@@ -37,12 +35,7 @@ def needed(package: str, what: str, extra: str, hint: str = "") -> ModuleType:
 
 class _WithoutPandas(MetaPathFinder):
     def find_spec(self, fullname: str, *_: Any) -> None:
-        """Refuse pandas; say nothing of other modules.
-
-        Raises
-        ------
-        ModuleNotFoundError
-        """
+        """Refuse pandas; say nothing of other modules."""
         if fullname == "pandas":
             raise ModuleNotFoundError("Arrow does without pandas", name=fullname)
 

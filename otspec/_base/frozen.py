@@ -1,7 +1,5 @@
 """Arrays that nobody can change, and objects that hold them: alike after copies and pickles."""
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Callable, Iterator
 from importlib import import_module
@@ -16,17 +14,10 @@ Value = TypeVar("Value")
 def read_only(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """Return the same numbers in memory that nobody can write to.
 
-    Parameters
-    ----------
-    values : ndarray
-
-    Returns
-    -------
-    ndarray
-        A copy, unless the memory is safe already: a flag says only that this view is not to be
-        written through, while its owner may still write. Numbers are kept in ``bytes``, which
-        never change, so that such an array can be shared whoever passes it. Objects are kept in
-        an array of their own; what is handed out is a view, whose flag cannot be set back.
+    Result: a copy, unless the memory is safe already: a flag says only that this view is not to be
+    written through, while its owner may still write. Numbers are kept in ``bytes``, which never
+    change, so that such an array can be shared whoever passes it. Objects are kept in an array of
+    their own; what is handed out is a view, whose flag cannot be set back.
     """
     if values.dtype.hasobject:
         owner = values.copy()

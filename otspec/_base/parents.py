@@ -1,7 +1,5 @@
 """Trees as the parents of their nodes: what is checked of them, and who the children are."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from otspec._base.arguments import as_list, plain_integer
@@ -9,13 +7,7 @@ from otspec._base.coerce import shown
 
 
 def as_parents(values: Any, name: str) -> tuple[int, ...]:
-    """Return the parent of each node, −1 for what follows the prompt directly.
-
-    Raises
-    ------
-    ValueError
-        A parent that does not come before its child.
-    """
+    """Return the parent of each node, −1 for what follows the prompt directly."""
     given = as_list(values, name, "a sequence of nodes")
     parents = [plain_integer(parent) for parent in given]
     found = []

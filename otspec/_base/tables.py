@@ -5,8 +5,6 @@ is escaped, so that no name moves the cursor, reverses the text or starts a line
 the encoding of the stream lacks is written in ASCII, so that nothing stops in the middle.
 """
 
-from __future__ import annotations
-
 import codecs
 import io
 import os
@@ -49,14 +47,6 @@ def printable(text: str) -> str:
 
     Control characters, those that reverse the direction of text, lone surrogates, and separators
     other than the blank are written as Python writes them.
-
-    Parameters
-    ----------
-    text : str
-
-    Returns
-    -------
-    str
 
     Examples
     --------

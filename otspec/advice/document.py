@@ -1,7 +1,5 @@
 """An advice for programs, and what it says in sentences."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Sequence
 from typing import Any

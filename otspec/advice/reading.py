@@ -1,7 +1,5 @@
 """What may be advised on in memory: language models, logged blocks, texts of the target."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from os import PathLike
 from typing import Any

@@ -1,7 +1,5 @@
 """An advice in sentences, as a document for programs, and as one HTML file."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path

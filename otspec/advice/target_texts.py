@@ -1,7 +1,5 @@
 """Texts of the target: the calls by which each comes out, by any rule and tree (Theory, 28)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 

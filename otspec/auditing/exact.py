@@ -1,7 +1,5 @@
 """Is a rule lossless, what does it accept, and how far is it from the optimum: exactly."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any, TypeVar, cast
 

@@ -1,7 +1,5 @@
 """Is a drafting policy lossless with a verifier: the smallest loss, if any (Theory, 37)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction

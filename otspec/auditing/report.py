@@ -1,7 +1,5 @@
 """What an audit reports: the law of the output, and a witness where it is not what it should be."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any

@@ -1,7 +1,5 @@
 """The fronts of the rules for blocks: arguments are checked, and go to the kernels."""
 
-from __future__ import annotations
-
 from otspec.batch._arguments import (
     check_block_problem,
     check_corrections,

@@ -5,8 +5,6 @@ installed and the rows are float32 or float64 that lie one after another, or are
 here refuses anything: what does not fit goes to the array path, whose checks say what is wrong.
 """
 
-from __future__ import annotations
-
 import os
 import sys
 from collections.abc import Callable, Sequence
@@ -47,11 +45,6 @@ def rows_of(
     With ``places`` the rule is for blocks or trees: drafts are (..., L), and both models have so
     many rows more than L: (..., L + places[0], V) and (..., L + places[1], V). With ``settings``
     both are sources: logits, or probabilities where a setting is None.
-
-    Raises
-    ------
-    ValueError
-        A token id out of range.
     """
     models = tuple(map(bits_of, (draft, target))) if settings else (draft, target)
     given = (*models, drafts, uniforms)
@@ -98,11 +91,6 @@ def reals_of(
     Gradients are found of operations on arrays. Where ``single``, only float32 goes row by row.
     With ``settings`` they are sources, as of :func:`rows_of`. Numbers ``beside`` them, (..., m),
     are token ids or reals that were checked.
-
-    Raises
-    ------
-    ValueError
-        A token id out of range.
     """
     models = tuple(map(bits_of, given)) if settings else given
     memory = None if are_learnt(*given) else _in_memory((*models, *beside))

@@ -1,7 +1,5 @@
 """The front of the drafters: token ids from uniform numbers, with the laws of the rules."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 from otspec._base.arguments import as_choice

@@ -1,7 +1,5 @@
 """The front of pooled selection: arguments are checked, and go to the kernels."""
 
-from __future__ import annotations
-
 from otspec.batch._array_api.library import Array, quietly
 from otspec.batch._arrays import as_grades
 from otspec.batch._calls import completed, verified

@@ -1,7 +1,5 @@
 """What verification returns."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 from otspec.batch._array_api.library import Array

@@ -1,7 +1,5 @@
 """The front of the rules: arguments are checked, and go to the kernel of the table."""
 
-from __future__ import annotations
-
 from otspec.batch._array_api.library import Array, quietly
 from otspec.batch._calls import completed, verified
 from otspec.batch._results import Verified

@@ -1,7 +1,5 @@
 """The front of shared noise: the same seed gives the same token, whatever was drafted."""
 
-from __future__ import annotations
-
 from otspec._base.arguments import as_flag, as_integer
 from otspec.batch._arguments import (
     check_drafts,

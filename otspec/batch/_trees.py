@@ -1,7 +1,5 @@
 """The front of the rules for trees: arguments are checked, and go to the kernels."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -205,14 +203,8 @@ def traversal_verification(
 class TreeShape:
     """The nodes of a tree.
 
-    Parameters
-    ----------
-    parents : tuple of int
-        Of each node; −1 stands for the text.
-    children : tuple of int
-        How many the text has, and each node.
-    widths : tuple of int
-        The most children of a node at each depth, from the text on.
+    ``parents``: of each node; −1 stands for the text. ``children``: how many the text has, and each
+    node. ``widths``: the most children of a node at each depth, from the text on.
     """
 
     parents: tuple[int, ...]
@@ -224,13 +216,7 @@ class TreeShape:
 
 
 def as_tree_shape(tree: Any) -> TreeShape:
-    """Return a tree, which is given by its parents or has them.
-
-    Raises
-    ------
-    ValueError
-        No tree; or one without nodes.
-    """
+    """Return a tree, which is given by its parents or has them."""
     parents = as_parents(getattr(tree, "parents", tree), "tree")
     if not parents:
         raise ValueError("tree has no nodes: it must have at least one")
@@ -262,21 +248,9 @@ def check_tree_problem(
 ) -> Library:
     """Check the arguments of the verification of a tree, where drafts are (..., nodes).
 
-    Parameters
-    ----------
-    tree : TreeShape
-    numbers : tuple of int
-        The last axes of the uniform numbers.
-    mask : array, optional
-    checked : bool
-        Whether they were before, so that nothing is looked at.
-    *arrays
-        The draft, the target, the drafts and the uniform numbers.
-
-    Raises
-    ------
-    ValueError
-        As :func:`~otspec.batch._arguments.check_problem`; or places that are not those of the tree.
+    ``numbers``: the last axes of the uniform numbers. ``checked``: whether they were before, so
+    that nothing is looked at. ``*arrays``: the draft, the target, the drafts and the uniform
+    numbers.
     """
     draft, target, drafts, uniforms = arrays
     if as_flag(checked, "checked"):

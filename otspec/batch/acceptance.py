@@ -4,8 +4,6 @@ Each function has the name of its rule. What they return is for rows that sum to
 what a row of the draft lacks to 1 is the null token, as for the rules.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

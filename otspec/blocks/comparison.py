@@ -1,7 +1,5 @@
 """All rules for one drafted block side by side (Theory, 10)."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any

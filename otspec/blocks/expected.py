@@ -1,7 +1,5 @@
 """E[τ] for one draft (Theory, 7–9), by dynamic programming over contexts and a ratio."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import accumulate

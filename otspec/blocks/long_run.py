@@ -1,7 +1,5 @@
 """Tokens per call in the long run (Theory, 20 and 21): the best rule found, and an upper bound."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

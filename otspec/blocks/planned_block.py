@@ -1,7 +1,5 @@
 """The rule of a best coupling with what was drafted (Theory, 16 to 18; Block, def. 1, sec. 3)."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import ClassVar, TypeAlias

@@ -1,7 +1,5 @@
 """What the rules for one drafted block share."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial

@@ -1,7 +1,5 @@
 """``python -m otspec.cones``: measure how far the exact methods reach."""
 
-from __future__ import annotations
-
 import click
 from rich.console import Console
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn

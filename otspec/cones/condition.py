@@ -1,7 +1,5 @@
 """Linear conditions on a draft law, a target and an acceptance: what they are, and in print."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction

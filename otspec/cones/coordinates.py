@@ -1,7 +1,5 @@
 """What conditions are about: the mass of each draft row and target token, and the acceptance."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction

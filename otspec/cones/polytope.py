@@ -6,8 +6,6 @@ the laws of priority orders, which select the draft that comes first in a fixed 
 tokens. For acceptance 1 select with the law of the target, which is the cut condition.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction

@@ -5,8 +5,6 @@ rest selects j. A pair (i, i) selects i. For the optimum, accepted(i) is how muc
 mass of i is accepted, and alpha is at most their sum.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property

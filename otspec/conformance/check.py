@@ -1,7 +1,5 @@
 """Is an engine's verification lossless: a check with a stated power and a stated rate of alarms."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Calling an engine that drafts and verifies: small models in its own arrays, and warping."""
 
-from __future__ import annotations
-
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field

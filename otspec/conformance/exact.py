@@ -1,7 +1,5 @@
 """The exact law of what code does that draws random numbers, which has not to be changed for it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from fractions import Fraction
 from typing import Any

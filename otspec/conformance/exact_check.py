@@ -1,7 +1,5 @@
 """Small cases followed exactly: all drafts, and every way that a verifier's chances can go."""
 
-from __future__ import annotations
-
 import math
 import time
 from collections.abc import Iterator, Sequence

@@ -1,7 +1,5 @@
 """Whether two rows of a call, and two calls, depend on each other: followed exactly."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from dataclasses import replace

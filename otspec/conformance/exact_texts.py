@@ -1,7 +1,5 @@
 """The exact law of the texts that an engine says, over all its steps and random choices."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any

@@ -1,7 +1,5 @@
 """Does the same seed give the same text: an engine is compared with plain decoding, by equality."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial

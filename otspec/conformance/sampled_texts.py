@@ -1,7 +1,5 @@
 """Whole texts of an engine with models of its own, by samples."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any

@@ -261,25 +261,13 @@ class DraftLaw(Frozen, ABC):
 
 
 def as_law(law: Any, name: str = "law") -> DraftLaw:
-    """Check a draft law.
-
-    Raises
-    ------
-    ValueError
-        Anything else.
-    """
+    """Check a draft law."""
     checked: DraftLaw = as_instance(law, name, DraftLaw, "a draft law, such as IID(draft, k)")
     return checked
 
 
 def as_drafts(x: Any, law: DraftLaw) -> tuple[int, ...]:
-    """Check a tuple of drafts.
-
-    Raises
-    ------
-    ValueError
-        Not k token ids between 0 and n − 1.
-    """
+    """Check a tuple of drafts."""
     drafts = as_tokens(x, law.n, "x", count=law.k)
     if len(drafts) != law.k:
         given = how_many(x, drafts, law.k)

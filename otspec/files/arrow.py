@@ -4,8 +4,6 @@ Feather is the former. Compressed buffers say how long they are: that is summed 
 that Arrow would read, found as it finds them.
 """
 
-from __future__ import annotations
-
 import mmap
 import struct
 from collections.abc import Iterator

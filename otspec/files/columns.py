@@ -1,7 +1,5 @@
 """What of a table of Arrow's is read: columns of numbers, of lists of them, and of text."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path

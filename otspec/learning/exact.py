@@ -1,7 +1,5 @@
 """The gradient of the optimum in the draft's logits, in fractions or floats (Theory, 2)."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from otspec._base.arguments import as_choice

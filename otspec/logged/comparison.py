@@ -1,7 +1,5 @@
 """Rules side by side on logged blocks: the mean over them of what each keeps (Theory, 11)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from typing import Any
 

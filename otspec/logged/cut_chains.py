@@ -1,7 +1,5 @@
 """Which cut of drafted chains gives most tokens per second on logs, at each load (Theory, 37)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 

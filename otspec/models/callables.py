@@ -1,7 +1,5 @@
 """Any callable as a language model: its answers are checked, and the last ones remembered."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import lru_cache
 from typing import Any

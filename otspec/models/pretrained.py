@@ -1,7 +1,5 @@
 """Causal models of transformers: read from a GGUF file, or made of another without some layers."""
 
-from __future__ import annotations
-
 import contextlib
 import copy
 import importlib.metadata

@@ -1,7 +1,5 @@
 """Language models that remember the last tokens: tables, also from files, and Markov chains."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from os import PathLike
 from typing import Any

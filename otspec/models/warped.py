@@ -1,7 +1,5 @@
 """Language models at a temperature, cut to the likeliest tokens: exactly where that can be."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from fractions import Fraction
 from typing import Any

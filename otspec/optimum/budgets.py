@@ -1,7 +1,5 @@
 """How far an output may be from the target, and the outputs between (Theory, 29 and 30)."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self

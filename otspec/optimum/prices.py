@@ -1,7 +1,5 @@
 """Budgets in a divergence of the output, with bounds by prices of the tokens (Theory, 30)."""
 
-from __future__ import annotations
-
 import math
 from abc import abstractmethod
 from collections.abc import Iterator

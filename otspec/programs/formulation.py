@@ -1,7 +1,5 @@
 """Linear programs of named rows and columns, their plans, and their sizes."""
 
-from __future__ import annotations
-
 import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass

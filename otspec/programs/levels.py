@@ -1,7 +1,5 @@
 """Numbers of all texts of up to L tokens: an array for each length, in lexicographic order."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 from typing import TypeAlias
 

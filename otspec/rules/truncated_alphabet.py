@@ -1,7 +1,5 @@
 """The truncated alphabet: any rule among a few likely tokens (Canonical, sec. 4, app. G)."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, TypeAlias

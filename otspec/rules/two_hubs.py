@@ -1,7 +1,5 @@
 """SpecHub with two hubs (after SpecHub, app. C.3): two drafts, one of them a or b."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar

@@ -1,7 +1,5 @@
 """cvxpy: the same program in its own terms, for any conic solver that it has."""
 
-from __future__ import annotations
-
 import operator
 import time
 from functools import cache
@@ -21,17 +19,8 @@ _CLARABEL_TOLERANCES = {"tol_gap_abs": 1e-12, "tol_gap_rel": 1e-12, "tol_feas": 
 def solve(program: LinearProgram, *, solver: str = "CLARABEL") -> Solution:
     """Solve a linear program with a conic solver in float64.
 
-    Parameters
-    ----------
-    program : LinearProgram
-        Exact data are rounded to floats.
-    solver : str
-        A solver that is installed, as cvxpy calls it.
-
-    Raises
-    ------
-    ValueError
-        The solver, or cvxpy, is not installed.
+    ``program``: exact data are rounded to floats. ``solver``: a solver that is installed, as cvxpy
+    calls it.
     """
     cvxpy = _package()
     installed = _installed()

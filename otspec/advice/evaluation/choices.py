@@ -1,7 +1,5 @@
 """What is said of each choice: what it keeps, what it costs, and how much faster it is."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

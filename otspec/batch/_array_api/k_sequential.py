@@ -4,8 +4,6 @@ With β = Σ min(p, q/ρ) the residual after k rejections is ∝ q − min(p, q/
 g = 1 + (1−β) + … + (1−β)^{k−1}. That is lossless for every ρ ≥ ρ*, where ρ* = g.
 """
 
-from __future__ import annotations
-
 import math
 
 from otspec.batch._array_api.coupling import accepts, draw_rest, verified

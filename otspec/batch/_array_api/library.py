@@ -1,7 +1,5 @@
 """An array library, the dtypes to compute in, and what the array API standard lacks."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext

@@ -195,12 +195,8 @@ class Residual:
     def at_last(self, valid: Array | None = None) -> tuple[KnownWeight, list[Array]]:
         """Return what the target lacks after the last draft was rejected, where it counts.
 
-        Returns
-        -------
-        rest : callable
-            As a weight.
-        blocks : list of two arrays, shape (..., ceil(V / 256))
-            The block sums of the target, and of that weight.
+        Result: ``rest``: as a weight. ``blocks``, shape (..., ceil(V / 256)): the block sums of the
+        target, and of that weight.
         """
         rest = excess(self.library, self._offered(valid), self.lift)
         known = [] if self.blocks is None else [self.blocks]

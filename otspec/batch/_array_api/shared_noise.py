@@ -1,7 +1,5 @@
 """Noise that is a function of a seed and a position, and the races that it decides (Theory, 16)."""
 
-from __future__ import annotations
-
 import math
 
 from otspec.batch._array_api.library import Array, Library

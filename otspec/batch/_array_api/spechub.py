@@ -1,7 +1,5 @@
 """Two drafts, one of them always the likeliest token (SpecHub, alg. 3)."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from otspec.batch._array_api.coupling import accepts, draw_rest, verified
@@ -57,20 +55,11 @@ def acceptance(library: Library, draft: Array, target: Array) -> Array:
 class Hubs:
     """The likeliest token of each row.
 
-    Parameters
-    ----------
-    token : array of token ids, shape (...)
-    mass : array, shape (...)
-        p(a).
-    others : array, shape (...)
-        The mass of all other tokens, added up without it.
-    odds : array, shape (...)
-        p(a) over that mass, lifted: times that lifted it is p(a). 0 if the hub is certain.
-    blocks : array, shape (..., ceil(V / 256))
-        The draft's block sums without the hub.
-    scale : array, shape (...)
-        1 + p(a) over the mass of the others, over the lift: the tokens off the hub are offered
-        that times their lifted draft mass.
+    Shapes: ``token`` (...). ``mass``, shape (...): p(a). ``others``, shape (...): the mass of all
+    other tokens, added up without it. ``odds``, shape (...): p(a) over that mass, lifted: times
+    that lifted it is p(a). 0 if the hub is certain. ``blocks``, shape (..., ceil(V / 256)): the
+    draft's block sums without the hub. ``scale``, shape (...): 1 + p(a) over the mass of the
+    others, over the lift: the tokens off the hub are offered that times their lifted draft mass.
     """
 
     token: Array
@@ -104,16 +93,9 @@ def find_hub(library: Library, draft: Array) -> Hubs:
 class HubShares:
     """What the hub takes of the pairs that the other tokens leave, all of shape (...).
 
-    Parameters
-    ----------
-    first, last : array
-        What is left of the pairs (a, x), and of (x, a).
-    first_taken, last_taken : array
-        What the hub takes of that.
-    rest : array
-        What the hub still lacks.
-    served : array
-        What the tokens off the hub take.
+    ``first``, ``last``: what is left of the pairs (a, x), and of (x, a). ``first_taken``,
+    ``last_taken``: what the hub takes of that. ``rest``: what the hub still lacks. ``served``: what
+    the tokens off the hub take.
     """
 
     first: Array

@@ -4,8 +4,6 @@ A pass goes over stretches of the vocabulary that fit into the cache, all rows a
 an expression of several steps costs hardly more than reading its inputs.
 """
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
@@ -23,17 +21,8 @@ The weights that rules draw from are values, which kernels for a device can read
 def overlaps(library: Library, draft: Array, target: Array, scales: Array) -> Array:
     """Return Σ min(target, scale·draft) for several scales in one pass.
 
-    Parameters
-    ----------
-    library : Library
-    draft, target : array, shape (..., V)
-    scales : array, shape (..., m)
-        Wide, and :meth:`~otspec.batch._array_api.library.Library.rounded`.
-
-    Returns
-    -------
-    array, shape (..., m)
-        Wide.
+    Shapes: ``draft``, ``target`` (..., V). ``scales``, shape (..., m): wide, and
+    :meth:`~otspec.batch._array_api.library.Library.rounded`. Result, shape (..., m): wide.
     """
     if library.fused is not None and library.fused.takes(library, draft, target):
         return library.fused.overlaps(library, draft, target, scales)
@@ -63,10 +52,7 @@ def split(library: Library, draft: Array, target: Array, scale: Array) -> tuple[
 def block_sums(library: Library, draft: Array, target: Array, *weights: Weight) -> list[Array]:
     """Return the sums of each weight over blocks of 256 tokens, in one pass.
 
-    Returns
-    -------
-    list of array, shape (..., ceil(V / 256))
-        Wide; one per weight.
+    Result, shape (..., ceil(V / 256)): wide; one per weight.
     """
     if library.fused is not None and library.fused.takes(library, draft, target, *weights):
         sums: list[Array] = library.fused.block_sums(library, draft, target, *weights)
@@ -91,11 +77,8 @@ def in_blocks(library: Library, values: Array, width: int) -> Array:
 def totals(library: Library, draft: Array, target: Array, *weights: Weight) -> list[Array]:
     """Return the sums of each weight over the vocabulary, in one pass.
 
-    Returns
-    -------
-    list of array, shape (...)
-        Wide; one per weight. Sums of stretches are made in the dtype of the vocabulary, their sum
-        in the wide one.
+    Result, shape (...): wide; one per weight. Sums of stretches are made in the dtype of the
+    vocabulary, their sum in the wide one.
     """
     if library.fused is not None and library.fused.takes(library, draft, target, *weights):
         sums: list[Array] = library.fused.totals(library, draft, target, *weights)
@@ -132,19 +115,12 @@ def _stretches(library: Library, draft: Array, target: Array) -> Iterator[tuple[
 class Terms:
     """What a weight is made of, for kernels that read it.
 
-    Parameters
-    ----------
-    kind : str
-        ``draft``, ``target``, ``common`` for min(target, draft), ``scaled`` for
-        min(target, scale·lift·draft), ``line`` as :class:`BrokenLine` has it, ``light`` as
-        :class:`~otspec.batch._array_api.pooled.clock_pools.Light` has it.
-    numbers : tuple of array, shape (..., 1)
-        Narrow, in the order of the parameters; the share of a mixture comes first.
-    lift : float
-    excess : bool
-        Whether the weight is what that leaves of the target.
-    mixed : bool
-        Whether that is then mixed with the target.
+    ``kind``: ``draft``, ``target``, ``common`` for min(target, draft), ``scaled`` for min(target,
+    scale·lift·draft), ``line`` as :class:`BrokenLine` has it, ``light`` as
+    :class:`~otspec.batch._array_api.pooled.clock_pools.Light` has it. ``numbers``, shape (..., 1):
+    narrow, in the order of the parameters; the share of a mixture comes first. ``excess``: whether
+    the weight is what that leaves of the target. ``mixed``: whether that is then mixed with the
+    target.
     """
 
     kind: str
@@ -189,14 +165,8 @@ the_target = One("target")
 class Common(KnownWeight):
     """The weight min(target, scale·lift·draft); without a scale min(target, draft).
 
-    Parameters
-    ----------
-    library : Library
-    scale : array, shape (..., 1), optional
-        Narrow.
-    lift : float
-        1, or :attr:`~otspec.batch._array_api.library.Library.lift` where a scale alone may be out
-        of range.
+    ``scale``, shape (..., 1): narrow. ``lift``: 1, or
+    :attr:`~otspec.batch._array_api.library.Library.lift` where a scale alone may be out of range.
     """
 
     library: Library
@@ -224,11 +194,7 @@ class Common(KnownWeight):
 class BrokenLine(KnownWeight):
     """The weight min(target, start·draft + rise·target, top·draft).
 
-    Parameters
-    ----------
-    library : Library
-    start, rise, top : array, shape (..., 1)
-        Narrow.
+    ``start``, ``rise``, ``top``, shape (..., 1): narrow.
     """
 
     library: Library

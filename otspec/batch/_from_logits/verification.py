@@ -1,7 +1,5 @@
 """The front of logits: they are warped, and rules take them in place of probabilities."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 

@@ -4,8 +4,6 @@ The functions have the names of the rules. They take ``draft`` and ``target``, (
 ``found``, (rows), which they fill, and the options of the rule.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from otspec.batch._array_api.library import BLOCK, Array

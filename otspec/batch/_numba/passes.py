@@ -4,8 +4,6 @@ Within a block the dtype of the row is computed in, and blocks are added up in f
 :mod:`otspec.batch._array_api.inversion` does. What a token weighs is said by a `Weight`.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from otspec.batch._array_api.library import BLOCK, Array

@@ -1,7 +1,5 @@
 """Distinct drafts in turn, row by row (MCSD, alg. 2)."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from otspec.batch._array_api.library import BLOCK, Array

@@ -1,7 +1,5 @@
 """Two drafts, one of them the likeliest token, row by row (SpecHub, alg. 3)."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from otspec.batch._array_api.library import BLOCK, Array

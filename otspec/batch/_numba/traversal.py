@@ -1,7 +1,5 @@
 """Traversal Verification row by row: leaves are kept or deleted, depth first (Theory, 22)."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from otspec.batch._array_api.library import Array

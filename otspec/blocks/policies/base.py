@@ -1,7 +1,5 @@
 """What a drafting policy is, and a policy and a verifier as one rule (Theory, 36 and 37)."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial

@@ -1,7 +1,5 @@
 """Options that say how logged numbers are looked at, and how logged tokens were drawn."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import wraps

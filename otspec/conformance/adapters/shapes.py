@@ -1,7 +1,5 @@
 """Verifiers of other shapes: of one row at a time, of logits, of trees as links."""
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Small models of Hugging Face form: they have logits, a cache, a device and a configuration."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from functools import cache
 from types import SimpleNamespace

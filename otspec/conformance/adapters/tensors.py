@@ -1,7 +1,5 @@
 """Arrays of a verifier as the tensors that an engine takes, and back."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Any, TypeAlias
 

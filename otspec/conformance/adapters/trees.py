@@ -1,7 +1,5 @@
 """The verifier of trees of EAGLE, and trees as engines write them (Theory, 13)."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import Any

@@ -1,7 +1,5 @@
 """Verifiers whose draft has a vocabulary of its own, with an index into the target's."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

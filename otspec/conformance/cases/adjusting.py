@@ -1,7 +1,5 @@
 """Names and vocabularies as an engine has them: other parameters, more tokens, reserved ids."""
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """What a verifier says: its parts by name, and tokens as symbols."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 

@@ -1,7 +1,5 @@
 """The arrays of a verifier: of NumPy or PyTorch, of one type, on one device."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any

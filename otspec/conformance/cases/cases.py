@@ -1,7 +1,5 @@
 """What a verifier is tried on: pairs of small models, embedded in a vocabulary."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any

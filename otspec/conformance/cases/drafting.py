@@ -1,7 +1,5 @@
 """Drafts of a batch, drawn as a draft model would."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

@@ -1,7 +1,5 @@
 """What an engine generates: one token, or whole texts over several steps."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any, ClassVar
 

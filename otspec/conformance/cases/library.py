@@ -1,7 +1,5 @@
 """The cases of a check: small, and each with something that verifiers get wrong."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache

@@ -1,7 +1,5 @@
 """Drafts that a drafting policy leaves, as nodes of a block or a tree."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple

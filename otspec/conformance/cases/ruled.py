@@ -1,7 +1,5 @@
 """The law of what a named rule accepts, and of the token after it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from dataclasses import fields
 from functools import lru_cache

@@ -1,7 +1,5 @@
 """Cases whose models a verifier warps itself: logits, settings of calls or rows, and masks."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import lru_cache

@@ -1,7 +1,5 @@
 """How much a verifier accepted of the drafts of a case, and the most that there is to accept."""
 
-from __future__ import annotations
-
 from functools import lru_cache
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Batches of answers: the harness draws drafts, the verifier verifies, and texts are counted."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, NamedTuple
 

@@ -1,7 +1,5 @@
 """Trying a verifier case by case, with a budget, or following it exactly."""
 
-from __future__ import annotations
-
 import math
 import time
 from collections.abc import Callable

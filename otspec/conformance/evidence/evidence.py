@@ -5,8 +5,6 @@ average over a Dirichlet prior, divided by the likelihood under the law. Under t
 expectation is 1 at every time, so that it ever reaches 1/α with probability α at most (Ville).
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from functools import lru_cache

@@ -1,7 +1,5 @@
 """What is compared with the law of a right verifier, coarse before fine, so that a fault shows."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache

@@ -1,7 +1,5 @@
 """Trying a verifier on one case until it is clear whether it is right there."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import NamedTuple

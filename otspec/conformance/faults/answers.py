@@ -1,7 +1,5 @@
 """Faults in what is returned: lengths and indices that are off."""
 
-from __future__ import annotations
-
 from otspec.conformance.faults.base import known
 from otspec.conformance.faults.machine import TEXT, Machine, MarkedText
 

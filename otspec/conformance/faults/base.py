@@ -1,7 +1,5 @@
 """A known fault, the table of all of them, and their exact laws on a case."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache

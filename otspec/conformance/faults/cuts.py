@@ -1,7 +1,5 @@
 """Faults of policies: drafts that are cut after something was seen that the cut must not see."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Sequence
 

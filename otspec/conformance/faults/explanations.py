@@ -1,7 +1,5 @@
 """Which known faults explain what was seen: those whose exact laws fit the counts, best first."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 

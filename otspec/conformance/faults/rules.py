@@ -1,7 +1,5 @@
 """The rules that a fault is looked for in, as programs over the parts of a verifier."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache, reduce

@@ -1,7 +1,5 @@
 """What was seen on a case, compared with the laws of known faults."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Two known faults at once: one that shows by itself somewhere, and another beside it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
 import numpy as np

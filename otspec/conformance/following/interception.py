@@ -1,7 +1,5 @@
 """The random calls of PyTorch, NumPy and ``random`` are branches while a context is open."""
 
-from __future__ import annotations
-
 import random
 import sys
 from collections.abc import Callable, Iterator, Mapping

@@ -1,7 +1,5 @@
 """What depends on the order of numbers of which some are random: the largest, a place, a bound."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Any
 

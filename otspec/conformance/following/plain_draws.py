@@ -1,7 +1,5 @@
 """The random calls of Python's own module ``random``, as branches."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable
 from itertools import accumulate, pairwise

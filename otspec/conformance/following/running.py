@@ -1,7 +1,5 @@
 """What makes the random choices of the code that is followed at the moment."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 

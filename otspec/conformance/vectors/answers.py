@@ -1,7 +1,5 @@
 """What named rules answer, to drafts exactly and to given uniform numbers: reference vectors."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from fractions import Fraction

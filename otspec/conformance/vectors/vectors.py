@@ -1,7 +1,5 @@
 """Reference vectors for engines in other languages: inputs, and what a right verifier answers."""
 
-from __future__ import annotations
-
 import json
 import math
 from collections import defaultdict

@@ -3,8 +3,6 @@
 Importing this module imports Numba if it is there, so that it is imported where it is used.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

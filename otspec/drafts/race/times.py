@@ -3,8 +3,6 @@
 Why they suffice is said in :mod:`otspec.drafts.race.inside`.
 """
 
-from __future__ import annotations
-
 import math
 from functools import cache
 
@@ -24,29 +22,10 @@ def quadrature(
 ) -> tuple[Array, Array, Array, Array]:
     """Return where the integral is summed up, in a unit of time that leaves no float.
 
-    Parameters
-    ----------
-    rates : ndarray, shape (n,)
-        Positive, as many as the most drafts at least.
-    ks : ndarray of int, shape (a,)
-    beyond : float
-        The rate of all tokens that come after these n.
-
-    Returns
-    -------
-    rates : ndarray, shape (n,)
-        In that unit.
-    outside : ndarray, shape (n + 1,)
-        The rate of all tokens from each place on.
-    times : ndarray, shape (m,)
-        The latest first.
-    weights : ndarray, shape (a, m)
-        For each number of drafts.
-
-    Raises
-    ------
-    ValueError
-        So many drafts that the counts would not fit into the memory.
+    Shapes: ``ks`` (a,). ``rates``, shape (n,): positive, as many as the most drafts at least.
+    ``beyond``: the rate of all tokens that come after these n. Result: ``rates``, shape (n,): in
+    that unit. ``outside``, shape (n + 1,): the rate of all tokens from each place on. ``times``,
+    shape (m,): the latest first. ``weights``, shape (a, m): for each number of drafts.
     """
     slow = float(np.partition(rates, len(rates) - ks.max())[len(rates) - ks.max()])
     # In a small enough unit of time neither 1/rate nor the shortest times leave the floats.

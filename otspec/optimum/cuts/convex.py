@@ -5,8 +5,6 @@ is known it is at most their chord. Where the least cost above the chord is belo
 found, P is found at the prefix where that is; until there is no such stretch between two prefixes.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from itertools import pairwise
 

@@ -1,7 +1,5 @@
 """Drafts all or all but one of which are certain (Theory, 13 and 14): the cut, and a selection."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from otspec._base.arithmetic import Array, IntArray, Number, as_number, positive_part

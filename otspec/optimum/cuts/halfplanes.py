@@ -90,9 +90,7 @@ def bound_by_prices(
 class _Search:
     """The search over σ for the token set that minimises q(A) − p₁(A) p₂(A).
 
-    Parameters
-    ----------
-    first, second, target : ndarray, shape (n,)
+    Shapes: ``first``, ``second``, ``target`` (n,).
     """
 
     def __init__(self, first: Distribution, second: Distribution, target: Distribution) -> None:

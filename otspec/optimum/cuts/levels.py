@@ -5,8 +5,6 @@ convex φ at once: the lexicographically optimal base of that polytope (Fujishig
 takes a few levels, and the sets of tokens above a level are tight.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import singledispatch

@@ -12,8 +12,6 @@ cumulative sums give the value of the cells on both sides of every edge. O(n log
 edges stored.
 """
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 import numpy as np

@@ -6,8 +6,6 @@ the two lines from the ends of the bin; less a power, that is least at an end or
 meet. Few bins can hold the optimum by that: only their tokens are sorted.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

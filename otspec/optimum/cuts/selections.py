@@ -11,8 +11,6 @@ a prefix of the tokens by ascending target/draft for *every* target, it is enoug
 prefixes by ascending b/draft.
 """
 
-from __future__ import annotations
-
 from functools import singledispatch
 
 import numpy as np

@@ -7,8 +7,6 @@ and Q is the target's. The minimum cut is at the knot s that maximises G − Q: 
 it is at least q below s and at most q above it, token by token.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Couplings of whole blocks, and their plans (Theory, 8; Block, def. 1 and eqs. 3-5)."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """What the target allows to be kept: whole blocks, or one token, are corrected (Theory, 8, 9)."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 
 import numpy as np

@@ -1,7 +1,5 @@
 """How likely what is kept begins with each text: what programs of it share (Theory, 16)."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 

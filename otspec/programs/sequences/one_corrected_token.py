@@ -1,7 +1,5 @@
 """Programs of the long run (Theory, 20 and 21), and the best rule that corrects one token only."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections import defaultdict
 from collections.abc import Iterator
@@ -71,11 +69,7 @@ class LongRunProgram(Frozen, ABC):
 class Rows:
     """Rows of a program under construction, one by one.
 
-    Parameters
-    ----------
-    model : ProgramBuilder
-    like : ndarray
-        Gives the arithmetic.
+    ``like``: gives the arithmetic.
     """
 
     def __init__(self, model: ProgramBuilder, like: Array) -> None:

@@ -1,7 +1,5 @@
 """What no rule is above in the long run (Theory, 21): a program over windows of the text."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass

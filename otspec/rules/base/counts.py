@@ -1,7 +1,5 @@
 """Sums of powers, and how many i.i.d. drafts are the accepted token (Theory, 15)."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Rules made from a draft, a target and k; drawn drafts (Theory, 14); the table of rules."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import InitVar, dataclass, field
 from typing import Any, ClassVar, Self

@@ -1,7 +1,5 @@
 """Pairs of tokens shared out so that each gets what it wants, by flow (SpecHub, app. E)."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 from typing import Any
 

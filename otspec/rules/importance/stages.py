@@ -3,8 +3,6 @@
 A stage selects between the token that was selected so far and one more draft.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple, TypeAlias
 

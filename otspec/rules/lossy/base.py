@@ -1,7 +1,5 @@
 """Lossy rules: what each answers, accept or replace a draft, verify it against another law."""
 
-from __future__ import annotations
-
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, fields

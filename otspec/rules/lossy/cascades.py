@@ -1,7 +1,5 @@
 """Speculative cascades that defer a position, or a token, to the target (Narasimhan et al.)."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import ClassVar

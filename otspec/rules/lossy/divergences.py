@@ -1,7 +1,5 @@
 """Entropies and divergences in nats: floats, of exact distributions too."""
 
-from __future__ import annotations
-
 import math
 from fractions import Fraction
 
@@ -26,10 +24,7 @@ def entropy(law: Distribution) -> float:
 def kullback_leibler(first: Distribution, second: Distribution) -> float:
     """Return Σ first ln(first/second): infinite if ``first`` has a token that ``second`` lacks.
 
-    Parameters
-    ----------
-    first, second : ndarray, shape (n,)
-        In one arithmetic.
+    ``first``, ``second``, shape (n,): in one arithmetic.
     """
     held = first > 0
     first, second = first[held], second[held]

@@ -1,7 +1,5 @@
 """Fuzzy speculative decoding: all drafts where the two models hardly differ (Holsman et al.)."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from typing import ClassVar
 

@@ -1,7 +1,5 @@
 """Lenience, everywhere alike or by entropy (Leviathan et al.)."""
 
-from __future__ import annotations
-
 import math
 from abc import abstractmethod
 from dataclasses import dataclass, field

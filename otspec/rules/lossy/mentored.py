@@ -1,7 +1,5 @@
 """Mentored decoding: the draft, kept between two multiples of the target (Tran-Thien)."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, ClassVar, Self

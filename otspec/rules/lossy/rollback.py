@@ -1,7 +1,5 @@
 """The rollback policy: drafts that surprise the target too much (Big Little Decoder)."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass, field
 from typing import ClassVar

@@ -1,7 +1,5 @@
 """Typical acceptance: drafts that the target finds likely enough, given its entropy (Medusa)."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass, field
 from fractions import Fraction

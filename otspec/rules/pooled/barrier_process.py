@@ -4,8 +4,6 @@ Plain Python, and compiled for floats. Importing this module imports Numba if it
 it is imported where it is used.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from otspec._base.arithmetic import Array, Number

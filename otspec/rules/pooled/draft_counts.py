@@ -1,7 +1,5 @@
 """How often drafts are the selected token (Theory, 15), or the residual one (Pooled, prop. 2)."""
 
-from __future__ import annotations
-
 from math import comb
 
 import numpy as np
@@ -88,20 +86,9 @@ NEGLIGIBLE = 1e-14
 def residual_hits(target: Distribution, barriers: Barriers, power: int) -> Number:
     """Return the probability that the selected draft is rejected and the residual token a draft.
 
-    Parameters
-    ----------
-    target : ndarray, shape (n,)
-    barriers : Barriers
-        Those that give the law of selection.
-    power : int
-        Number of drafts, k.
+    Shapes: ``target`` (n,). ``barriers``: those that give the law of selection. ``power``: number
+    of drafts, k.
 
-    Returns
-    -------
-    float or Fraction
-
-    Notes
-    -----
     A residual token y is never rejected itself. Given that no draft is y, the drafts come from
     the rest of the draft distribution, so that the same barriers select with the draft mass of y
     taken out of every knot above it; the difference to the whole is what happens with y among

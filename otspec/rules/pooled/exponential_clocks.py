@@ -1,7 +1,5 @@
 """Distinct drafts as the tokens that ring first, for graded pools (Beyond, prop. 6, 7 and 8)."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Graded pools: drafts put in one of two pools at random (Pooled, prop. 7; Beyond, prop. 6)."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

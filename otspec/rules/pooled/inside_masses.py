@@ -1,7 +1,5 @@
 """G, the probability that all drafts are below a knot (Pooled, prop. 1)."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import singledispatch

@@ -1,7 +1,5 @@
 """Pooled selection of i.i.d. drafts: the optimum (Pooled, prop. 2, 3 and 4; Theory, 4 and 25)."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import comb

@@ -1,7 +1,5 @@
 """Pooled selection of distinct drafts: the optimum for every k (Beyond, prop. 2, 3, 4 and 5)."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -7,8 +7,6 @@ rest of its group. What is wanted is a mixture of the law of the groups and the 
 the way, which the finer groups go on with.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from itertools import combinations
 

@@ -8,8 +8,6 @@ Column generation finds them: a linear program weighs the orders found so far; i
 the next.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -198,8 +196,6 @@ def mix_priorities(law: DraftLaw, target: Distribution, gap: Number, most: int) 
     Shapes: ``target`` (n,). ``gap``: stop when ``bound`` − ``accepted`` is at most this. ``most``:
     stop when this many orders were tried.
 
-    Notes
-    -----
     Each round adds orders (:meth:`otspec.rules.priority.order_search.OrderSearch.explore`), and
     then a linear program weighs all of them anew.
     """

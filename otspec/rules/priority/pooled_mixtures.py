@@ -107,8 +107,6 @@ def mix_cut_pools(
     ``accepted`` is at most this. ``most``: stop when this many orders were tried. ``count``: how
     many pools at most.
 
-    Notes
-    -----
     Each round adds orders that give the neediest token of a pool inside the cut enough, and the
     fullest of one outside not too much. Then pools that still lose are split by what their tokens
     got. A mixture that points to a better cut starts the pools again.

@@ -1,7 +1,5 @@
 """Recursive rejection of drafts of different models (SpecInfer's setting; Different, prop. 6)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar, Self

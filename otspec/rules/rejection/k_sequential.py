@@ -1,7 +1,5 @@
 """K-Seq: drafts in turn against one inflated draft distribution (SpecTr, alg. 2; Theory, 6)."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar

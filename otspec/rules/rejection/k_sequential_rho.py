@@ -1,7 +1,5 @@
 """Which ρ k-Seq is lossless for (Theory, 31), and the root ρ* from which on it always is."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from fractions import Fraction

@@ -1,7 +1,5 @@
 """Recursive rejection: speculative sampling repeated on the residual (MCSD, alg. 1; Theory, 5)."""
 
-from __future__ import annotations
-
 from abc import abstractmethod
 from collections import deque
 from collections.abc import Iterator, Sequence

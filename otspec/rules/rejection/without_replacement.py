@@ -1,7 +1,5 @@
 """Recursive rejection sampling of distinct drafts (MCSD, alg. 2; SpecHub, alg. 1)."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar

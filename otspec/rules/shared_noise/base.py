@@ -1,7 +1,5 @@
 """Drafts and output from the same noise, which alone decides on the output (Theory, 33, 35)."""
 
-from __future__ import annotations
-
 import math
 from abc import abstractmethod
 from collections.abc import Sequence

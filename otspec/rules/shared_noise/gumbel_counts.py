@@ -1,7 +1,5 @@
 """Integrals over one race at given values of ρ (Theory, 33); see ``gumbel_race``."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from functools import cache, cached_property
@@ -33,13 +31,8 @@ def integrals(tokens: Sorted, rho: Array, ends: IntArray, most: int) -> Array:
     (j, i) = (1, 1), (2, 2), (2, 1), (3, 3), (3, 2) and (3, 1), by which the expansion in power
     sums is multiplied.
 
-    Parameters
-    ----------
-    tokens : Sorted
-    rho : ndarray, shape (e,)
-    ends : ndarray of int, shape (e,)
-        Ascending: each node is over the tokens before this place of the order.
-    most : int
+    Shapes: ``rho`` (e,). ``ends``, shape (e,): ascending: each node is over the tokens before this
+    place of the order.
     """
     whole: Array = NodeCounts(tokens, rho, ends, most).terms()[0]
     return whole

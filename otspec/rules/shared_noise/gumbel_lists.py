@@ -1,7 +1,5 @@
 """Shared noise, k lists: i.i.d. drafts (Theory, 33)."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

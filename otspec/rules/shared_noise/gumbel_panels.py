@@ -1,7 +1,5 @@
 """Panels of tokens of nearly equal draft/target, for sums over one race (Theory, 33)."""
 
-from __future__ import annotations
-
 import math
 from itertools import pairwise
 from typing import NamedTuple

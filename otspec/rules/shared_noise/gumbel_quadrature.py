@@ -6,8 +6,6 @@ probability a = e^{−tΛ(y)}. Between the starts t r of two tokens another list
 probability p(y)/P times the difference of e^{−tΛ}: b is the sum of these from y on.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from typing import TypeAlias

@@ -43,12 +43,7 @@ _LIGHT = 1e-250
 class GumbelRace:
     """One race for up to ``most`` drafts of a pair.
 
-    Parameters
-    ----------
-    pair : Pair
-        In floats.
-    most : int
-        The largest k.
+    ``pair``: in floats. ``most``: the largest k.
     """
 
     def __init__(self, pair: Pair, most: int) -> None:

@@ -1,7 +1,5 @@
 """Starting a run in a folder, or going on with one."""
 
-from __future__ import annotations
-
 import json
 import os
 from collections.abc import Iterator, Sequence

@@ -5,8 +5,6 @@ them nothing but the sum of their masses is needed. The integral is a sum over e
 logarithms of time.
 """
 
-from __future__ import annotations
-
 import math
 
 from otspec.batch._array_api.library import Array, Library
@@ -17,15 +15,9 @@ def all_below(
 ) -> Array:
     """Return G at several knots, row by row: (..., m).
 
-    Parameters
-    ----------
-    library : Library
-    heavy : array, shape (..., m, h)
-        What of each heavy token is below.
-    light, above : array, shape (..., m)
-        What of the light tokens is below, together, and what of all tokens is above.
-    count : array, shape (..., 1)
-        How many drafts there are, from 1 to k.
+    ``heavy``, shape (..., m, h): what of each heavy token is below. ``light``, ``above``, shape
+    (..., m): what of the light tokens is below, together, and what of all tokens is above.
+    ``count``, shape (..., 1): how many drafts there are, from 1 to k.
     """
     xp = library.xp
     rung, weights = nodes(library, k)

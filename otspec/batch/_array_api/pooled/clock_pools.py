@@ -1,7 +1,5 @@
 """Graded pools of distinct drafts: their masses and law (Beyond, prop. 6 and 7)."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from otspec.batch._array_api.library import Array, Library
@@ -19,13 +17,8 @@ HEAVY = 32
 class RingPools:
     """The pools, and what the choice of a draft needs of them.
 
-    Parameters
-    ----------
-    law : GradedPools
-        With the law of the selected draft.
-    heavy : Heavy
-    above : array, shape (..., m + 2)
-        The draft mass above each knot, lifted; where next to nothing is above, to its own digits.
+    ``law``: with the law of the selected draft. ``above``, shape (..., m + 2): the draft mass above
+    each knot, lifted; where next to nothing is above, to its own digits.
     """
 
     law: GradedPools
@@ -118,11 +111,7 @@ def _knots(
 class Light(KnownWeight):
     """The weight min(target, scale·draft) of tokens of a draft mass up to an edge, lifted.
 
-    Parameters
-    ----------
-    library : Library
-    edge, scale : array, shape (..., 1)
-        Narrow.
+    ``edge``, ``scale``, shape (..., 1): narrow.
     """
 
     library: Library
@@ -145,14 +134,8 @@ def light_overlaps(
 ) -> Array:
     """Return Σ min(target, t·draft) over light tokens at all grades, lifted: (..., m + 1).
 
-    Parameters
-    ----------
-    library : Library
-    draft, target : array, shape (..., V)
-    border : array, shape (..., 1)
-        The draft mass up to which tokens are light.
-    at : array, shape (..., m + 1)
-        The grades, from 0.
+    Shapes: ``draft``, ``target`` (..., V). ``border``, shape (..., 1): the draft mass up to which
+    tokens are light. ``at``, shape (..., m + 1): the grades, from 0.
     """
     xp, minimum = library.xp, library.inner.minimum
     edge, scales = library.narrowed(border), library.narrowed(at)

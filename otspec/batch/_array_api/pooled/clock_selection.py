@@ -49,18 +49,10 @@ def _accepted(problem: Problem, pools: RingPools) -> Array:
 class Rings:
     """The rings up to the last one that counts: one that counts in each stage, after others.
 
-    Parameters
-    ----------
-    before : array of int, shape (..., k)
-        How many drafts have rung before the stage.
-    token : array of int, shape (..., k)
-        Which draft the ring that counts is of.
-    pool : array of int, shape (..., k)
-        Its pool.
-    again : array of int, shape (..., k)
-        The highest pool of the rings before it in the stage, −1 if there are none.
-    rung : array of int, shape (..., 1)
-        How many drafts have rung at the end.
+    ``before``, shape (..., k): how many drafts have rung before the stage. ``token``, shape (...,
+    k): which draft the ring that counts is of. ``pool``, shape (..., k): its pool. ``again``, shape
+    (..., k): the highest pool of the rings before it in the stage, −1 if there are none. ``rung``,
+    shape (..., 1): how many drafts have rung at the end.
     """
 
     before: Array
@@ -142,13 +134,8 @@ class RungDrafts:
     def _stages(self, uniforms: Array) -> tuple[Array, Array, Array]:
         """Draw for each stage whether the next draft rings or a light one again.
 
-        Returns
-        -------
-        before : array of int, shape (..., k)
-            How many drafts have rung before the stage.
-        new : array of bool, shape (..., k)
-        left : array, shape (..., k)
-            What is left of the uniform numbers.
+        Result: ``new`` (..., k). ``before``, shape (..., k): how many drafts have rung before the
+        stage. ``left``, shape (..., k): what is left of the uniform numbers.
         """
         library, xp = self.library, self.library.xp
         shares = library.quotient(self.lefts, self.lefts + self.lights, otherwise=1.0)
@@ -209,13 +196,8 @@ class RungDrafts:
     def _first(self, rings: Rings, earliest: Array, inside: Array) -> Array:
         """Return the law of the draft that a group rings first at: (..., k).
 
-        Parameters
-        ----------
-        rings : Rings
-        earliest : array of int, shape (..., 1)
-            Where it does: 2 s + 1 for the ring of stage s that counts, 2 s for those before it.
-        inside : array, shape (..., k)
-            What of each heavy draft is in the group.
+        ``earliest``, shape (..., 1): where it does: 2 s + 1 for the ring of stage s that counts, 2
+        s for those before it. ``inside``, shape (..., k): what of each heavy draft is in the group.
         """
         library, xp = self.library, self.library.xp
         stage, counts = earliest // 2, earliest % 2 == 1

@@ -76,21 +76,11 @@ def split(library: Library, uniforms: Array, chances: Array) -> tuple[Array, Arr
 class GradedPools:
     """How drafts are put into pools, and the law of the selected one, row by row.
 
-    Parameters
-    ----------
-    library : Library
-    grades : array, shape (..., m + 1)
-        t_0 = 0 to t_m, wide and rounded.
-    slopes : array, shape (..., m + 1)
-        Per pool, the probability that it is selected over its draft mass; not descending.
-    widths : array, shape (..., m + 1)
-        The draft mass of each pool, lifted.
-    gains : array, shape (..., m + 1)
-        The rise over each pool of G, the probability that all drafts are below.
-    tight : array of int, shape (..., 1)
-        The knot at the cut.
-    lift : float
-        A power of two.
+    ``grades``, shape (..., m + 1): t_0 = 0 to t_m, wide and rounded. ``slopes``, shape (..., m +
+    1): per pool, the probability that it is selected over its draft mass; not descending.
+    ``widths``, shape (..., m + 1): the draft mass of each pool, lifted. ``gains``, shape (..., m +
+    1): the rise over each pool of G, the probability that all drafts are below. ``tight``, shape
+    (..., 1): the knot at the cut. ``lift``: a power of two.
     """
 
     library: Library
@@ -182,15 +172,9 @@ def best_pools(
 ) -> GradedPools:
     """Return the pools with the best law that they allow (Pooled, prop. 3).
 
-    Parameters
-    ----------
-    library : Library
-    at : array, shape (..., m + 1)
-        The grades.
-    above, inside : array, shape (..., m + 2)
-        At each knot the draft mass above it, times the lift, and G: that all drafts are below.
-    lift : float
-        A power of two.
+    ``at``, shape (..., m + 1): the grades. ``above``, ``inside``, shape (..., m + 2): at each knot
+    the draft mass above it, times the lift, and G: that all drafts are below. ``lift``: a power of
+    two.
     """
     xp = library.xp
     widths = above[..., :-1] - above[..., 1:]

@@ -1,7 +1,5 @@
 """The heaviest tokens of each row, without a sort of the vocabulary."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from otspec.batch._array_api.library import BLOCK, Array, Library
@@ -15,16 +13,10 @@ _PARTS = 16
 class Heavy:
     """The tokens that are heavier than the one after the heaviest of a given number.
 
-    Parameters
-    ----------
-    drafted, wanted : array, shape (..., h)
-        Their draft and target masses, wide and by descending draft; 0 for places of light tokens.
-    border : array, shape (..., 1)
-        The draft mass up to which tokens are light, wide.
-    light : array, shape (...)
-        The draft mass of all light tokens, a sum of them alone.
-    blocks : array, shape (..., ceil(V / 256))
-        The block sums of the whole draft.
+    ``drafted``, ``wanted``, shape (..., h): their draft and target masses, wide and by descending
+    draft; 0 for places of light tokens. ``border``, shape (..., 1): the draft mass up to which
+    tokens are light, wide. ``light``, shape (...): the draft mass of all light tokens, a sum of
+    them alone. ``blocks``, shape (..., ceil(V / 256)): the block sums of the whole draft.
     """
 
     drafted: Array

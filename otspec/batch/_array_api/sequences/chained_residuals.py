@@ -21,16 +21,10 @@ from otspec.batch._results import Corrections
 class Residuals:
     """What the target of each place is: (target − share·draft)₊ / mass.
 
-    Parameters
-    ----------
-    share, mass : array, shape (..., L)
-        Wide.
-    left : array of int, shape (..., L − 1)
-        How many places each earlier block still corrects, the oldest first.
-    ratios : array, shape (..., L, L − 1)
-        M_s/M_b of each earlier block at each place, 0 from its end on.
-    shares, masses : array, shape (..., L, L − 1)
-        Share and mass of what its target is there, without its own correction.
+    ``share``, ``mass``, shape (..., L): wide. ``left``, shape (..., L − 1): how many places each
+    earlier block still corrects, the oldest first. ``ratios``, shape (..., L, L − 1): M_s/M_b of
+    each earlier block at each place, 0 from its end on. ``shares``, ``masses``, shape (..., L, L −
+    1): share and mass of what its target is there, without its own correction.
     """
 
     share: Array
@@ -66,14 +60,9 @@ class Residuals:
     ) -> Corrections:
         """Return what is still corrected after some tokens of each block and one that was drawn.
 
-        Parameters
-        ----------
-        problem : Problem
-        tau, token : array, shape (...)
-        scaled : array, shape (...)
-            M_s/M_b of the kept tokens times their mass; 0 if the block was kept whole.
-        reach : array, shape (...)
-            The length that each block was to have.
+        Shapes: ``tau``, ``token`` (...). ``scaled``, shape (...): M_s/M_b of the kept tokens times
+        their mass; 0 if the block was kept whole. ``reach``, shape (...): the length that each
+        block was to have.
         """
         library, xp = problem.library, problem.library.xp
         place = xp.clip(tau, max=problem.k - 1)

@@ -5,8 +5,6 @@ After the first i tokens of a block the draw is from (target − c·draft)₊ fo
 weight serves all rules, and what differs is which lengths are kept.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from otspec.batch._array_api.coupling import accepts, draw_rest

@@ -1,7 +1,5 @@
 """Greedy multi-path block verification: the greatest of K drafted paths (Theory, 26)."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import NamedTuple
 

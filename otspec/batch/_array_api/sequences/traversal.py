@@ -1,7 +1,5 @@
 """Traversal Verification: leaves are kept or deleted, depth first (Theory, 22)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
 from otspec.batch._array_api.coupling import accepts, draw_rest
@@ -15,15 +13,9 @@ from otspec.batch._results import VerifiedTree
 def verify(problem: Problem, parents: Sequence[int], distinct: bool) -> VerifiedTree:
     """Visit the nodes of a tree, each after all that is below it, until one is kept.
 
-    Parameters
-    ----------
-    problem : Problem
-        The draft and the target are (..., nodes + 1, V), first those after the text, the drafts
-        (..., nodes), and the uniform numbers (..., nodes + 1).
-    parents : sequence of int
-        Of each node.
-    distinct : bool
-        Whether siblings are drawn without replacement.
+    ``problem``: the draft and the target are (..., nodes + 1, V), first those after the text, the
+    drafts (..., nodes), and the uniform numbers (..., nodes + 1). ``parents``: of each node.
+    ``distinct``: whether siblings are drawn without replacement.
     """
     library, xp = problem.library, problem.library.xp
     node = xp.full_like(problem.drafts[..., 0], -1)

@@ -4,8 +4,6 @@ They are the corners of a lower convex hull, as in :mod:`otspec.batch._array_api
 here only those around one pool are looked for.
 """
 
-from __future__ import annotations
-
 import math
 
 from otspec.batch._array_api.library import Array

@@ -5,8 +5,6 @@
 numbers at once is in steps that vector instructions take, unlike a call for each.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -5,8 +5,6 @@ of the drafts, or of their first few, in the order in which they rang first. ``s
 of integers, (4, k). Their rows are named below; all masses are lifted.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from otspec.batch._array_api.library import Array

@@ -4,8 +4,6 @@
 of the m + 2 knots around them.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

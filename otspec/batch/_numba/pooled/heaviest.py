@@ -1,7 +1,5 @@
 """The heaviest tokens of a row, and the masses of the others, without a sort of the vocabulary."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from otspec.batch._array_api.library import BLOCK, Array

@@ -1,7 +1,5 @@
 """Pooled selection of distinct drafts row by row, by their rings (Beyond, prop. 6)."""
 
-from __future__ import annotations
-
 from functools import cache
 from typing import NamedTuple
 

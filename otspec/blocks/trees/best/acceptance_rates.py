@@ -1,7 +1,5 @@
 """The probability that each of k drafts is kept, after everything that the models tell apart."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial

@@ -1,7 +1,5 @@
 """Sequoia's dynamic program: how many nodes each child of a node gets (Sequoia, sec. 4.1)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 

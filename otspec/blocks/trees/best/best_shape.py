@@ -16,8 +16,6 @@ the subtrees keep. Three modules follow from it:
    better after one text and another after another text, and all of them are candidates.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any

@@ -1,7 +1,5 @@
 """Which trees are candidates for the subtree of a node, level by level from the leaves."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from typing import TypeAlias, TypeVar
 

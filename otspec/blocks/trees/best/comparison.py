@@ -1,7 +1,5 @@
 """Rules side by side on trees of drafts: at one tree, and at many (MCSD, sec. 4.3)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from math import prod

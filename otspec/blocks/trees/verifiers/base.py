@@ -1,7 +1,5 @@
 """What every rule for trees of drafts answers: how they are drawn, and what is kept of one."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, NamedTuple, Self

@@ -1,7 +1,5 @@
 """A rule for one token lifted to trees, verified from the leaves to the root (Theory, 22)."""
 
-from __future__ import annotations
-
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field

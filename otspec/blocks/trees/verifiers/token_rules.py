@@ -1,7 +1,5 @@
 """The rules for one token that verify the children of a node."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any, TypeAlias
 

@@ -1,7 +1,5 @@
 """Traversal Verification (Theory, 22): recursive rejection from leaf to root."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import combinations

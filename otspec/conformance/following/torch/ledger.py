@@ -1,7 +1,5 @@
 """Which elements of which tensors are random numbers, storage by storage: views share them."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple

@@ -1,7 +1,5 @@
 """The numbers that follow ``torch.manual_seed``: the same seed gives the same ones again."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
