@@ -34,7 +34,6 @@ def compute(folder: Path, settings: Settings) -> Results:
     results = Results()
     results.add("version", __version__)
     examples.worked_example(results)
-    examples.drawn_example(results)
     examples.small_pairs(results)
     examples.wrong_choices(results)
     examples.at_random(results, 10 if settings.quick else INSTANCES)
@@ -57,7 +56,7 @@ def compute(folder: Path, settings: Settings) -> Results:
     verifiers.blocks(results)
     verifiers.engines(results)
     verifiers.verdicts(results)
-    drawn = pictures.write_all(folder, settings, found)
+    drawn = pictures.write_all(folder, found)
     printed = {"numbers": results.numbers, "tables": results.tables, "pictures": drawn}
     write_text(folder / NUMBERS, json.dumps(printed, indent=1, sort_keys=True) + "\n")
     return results

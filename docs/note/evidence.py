@@ -42,7 +42,6 @@ OTHERS: dict[str, type[PairRule]] = {
     "RRS": RecursiveRejection,
     "RRSw": RecursiveRejectionWithoutReplacement,
 }
-NAMES = {"k-Seq": "kseq", "RRS": "rrs", "RRSw": "rrsw"}
 LARGE = "(1) SmolLM2, layers skipped"
 SMALL = ("(2) small, draft of one layer", "(3) small, draft of two layers")
 """Pairs, and what the pictures call them; the tables have the numbers in front."""
@@ -118,16 +117,21 @@ def shown(results: Results, settings: Settings, evidence: dict[str, Evidence]) -
         number = name.partition(" ")[0]
         for law, title in titles.items():
             means = each.optima[law].mean(0)
-            rows.append([f"{number}\N{NO-BREAK SPACE}{title}", *(f"{mean:.3f}".lstrip("0") for mean in means)])
+            rows.append(
+                [
+                    f"{number}\N{NO-BREAK SPACE}{title}",
+                    *(f"{mean:.3f}".lstrip("0") for mean in means),
+                ]
+            )
         for rule in OTHERS:
             cells = [each.loss(rule, k) for k in SHOWN]
             lost.append([f"{number} {rule}", *(f"{points(m)} ± {points(r)}" for m, r in cells)])
     results.add_table("optima", head, rows)
     results.add_table("losses", ["loss, points", *(f"k = {k}" for k in SHOWN)], lost)
-    for rule, short in NAMES.items():
+    for rule in ("RRS", "RRSw"):
         means = [each.loss(rule, k)[0] for each in evidence.values() for k in SHOWN]
-        results.add(f"pairs.{short}.least", points(min(means)))
-        results.add(f"pairs.{short}.most", points(max(means)))
+        results.add(f"pairs.{rule.lower()}.least", points(min(means)))
+        results.add(f"pairs.{rule.lower()}.most", points(max(means)))
     results.add("evidence.fewest", in_words(SHOWN[0]))
     results.add("evidence.largest", in_words(SHOWN[-1]))
     results.add("evidence.confidence", round(100 * CONFIDENCE))

@@ -12,8 +12,6 @@ import numpy as np
 
 from docs.note.evidence import KS, OTHERS, Evidence
 from docs.note.examples import WORKED
-from figures.contract import Settings
-from figures.pooled_barriers import PooledBarriers
 from otspec.plots import save
 from otspec.plots.canvas import STYLE, in_style
 from otspec.rules import PooledSelectionWithoutReplacement
@@ -91,12 +89,6 @@ def _tokens(panel: Any, edges: list[float]) -> None:
     panel.grid(visible=False)
 
 
-class Law(PooledBarriers):
-    """The law of the selected draft, and below it the thresholds of the breakpoints."""
-
-    size = (WIDTH, 4.2)
-
-
 @dataclass(frozen=True)
 class Losses:
     """What rules lose against the optimum, with intervals, on each pair of models."""
@@ -123,13 +115,12 @@ class Losses:
         axes[1].legend(loc="upper right", frameon=False)
 
 
-def write_all(folder: Path, settings: Settings, evidence: dict[str, Evidence]) -> list[str]:
+def write_all(folder: Path, evidence: dict[str, Evidence]) -> list[str]:
     """Write the pictures as SVG into a folder that exists, and return their names.
 
     Parameters
     ----------
     folder : path
-    settings : Settings
     evidence : dict
         Name of a pair → what rules accept there.
     """
@@ -137,7 +128,6 @@ def write_all(folder: Path, settings: Settings, evidence: dict[str, Evidence]) -
 
     drawn: dict[str, Any] = {
         "rule": RuleOnThree(),
-        "law": Law.compute(settings),
         "losses": Losses(evidence),
     }
     for name, picture in drawn.items():
