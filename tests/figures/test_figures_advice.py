@@ -13,8 +13,7 @@ def picture(computed):
 
 def test_the_caption_says_what_the_numbers_say(picture):
     best = picture.advice.best
-    rule = best.rule.removesuffix(" (distinct)").capitalize()
-    assert f"{rule} of distinct drafts" in caption("advice")
+    assert f"{best.rule.removesuffix(' (distinct)')} of distinct drafts" in caption("advice")
     assert f"tree of {best.nodes} tokens is the fastest, {best.speed_up:.2f} times" in caption(
         "advice"
     )
