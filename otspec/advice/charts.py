@@ -64,7 +64,7 @@ def draw_pareto(advice: Advice, ax: Axes | None = None) -> Axes:
             [one.seconds / alone for one in front], [float(one.tokens) for one in front],
             where="post", color=ink(), linewidth=1.2, zorder=2, label="the most for the time",
         )  # fmt: skip
-        shown: dict[str, Any] = {steps.get_label(): steps}
+        shown: dict[str, Any] = {str(steps.get_label()): steps}
         named = _fastest(marks)
         for rule, choices in marks.items():
             look = look_of_several(rule) | {"linestyle": "none"}
