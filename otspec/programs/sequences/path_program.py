@@ -23,10 +23,17 @@ from otspec._base.digits import plain
 from otspec._base.frozen import Frozen, cached_property
 from otspec.models.base import Prefix
 from otspec.programs.formulation import Size, check_size
-from otspec.programs.levels import Levels, differences, place_of, summed_below, text_masses
 from otspec.programs.prices import PriceBound
 from otspec.programs.sequences.corrections import CORRECTIONS
-from otspec.programs.sequences.drafted import DraftedSets, Sequences
+from otspec.programs.sequences.drafted import (
+    DraftedSets,
+    Levels,
+    Sequences,
+    differences,
+    place_of,
+    summed_below,
+    text_masses,
+)
 from otspec.programs.sequences.kept_texts import KeptTexts
 from otspec.solvers import SOLVERS, LinearProgram, Sense, Solution, SolverName, solve
 from otspec.solvers.base import SOLVER_TOLERANCE
