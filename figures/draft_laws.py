@@ -210,14 +210,7 @@ class DraftLaws(Picture):
 
     def _optima(self) -> Numbers:
         """Return the optima with the best rule of each law, and how far that is from them."""
-        columns = (
-            "draft T",
-            "target T",
-            "law",
-            *(f"k = {k}" for k in self.ks),
-            "best rule",
-            "short",
-        )
+        columns = *PLACE, "law", *(f"k = {k}" for k in self.ks), "best rule", "short"
         rows = []
         for place, law in product(self.places, COLORS):
             keys = {k: (*place, law, k) for k in self.ks if (*place, law, k) in self.optima}
