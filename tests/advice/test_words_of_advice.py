@@ -53,8 +53,10 @@ def without_intervals(choice):
     return replace(choice, tokens_interval=UNKNOWN, speed_up_interval=UNKNOWN)
 
 
-FASTEST = "The fastest is recursive rejection of the tree 2x1: 2.5000 tokens per call, 2.000 times"
-HELD_OUT = "Cross-validated, as the choice was made on other texts: 1.875 times"
+FASTEST = (
+    "The fastest is recursive rejection with the tree 2x1: 2.5000 tokens per call, 2.000 times"
+)
+HELD_OUT = "Cross-validated, with the choice made on other texts: 1.875 times"
 BARE = {"choices": [*map(without_intervals, (TREE, CHAIN, ALONE))], "held_out": math.nan,
         "ends": UNKNOWN}  # fmt: skip
 
@@ -153,7 +155,7 @@ def test_a_report_begins_with_what_is_gained(tmp_path, tokens, words):
     assert lead == (
         f"On two files: {FASTEST[:1].lower()}{FASTEST[1:]} as fast as without drafts (95% interval "
         "1.750 to 2.250). Token verification of one drafted text is 1.500 times as fast at best, "
-        f"25.0% slower, with {words} tokens per call. Cross-validated, as the choice was made "
+        f"25.0% slower, with {words} tokens per call. Cross-validated, with the choice made "
         "on other texts: 1.875 times (95% interval 1.500 to 2.000)."
     )
     assert "<dd>×2.000</dd>" in page
