@@ -4,8 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from otspec._base.arguments import as_choice, as_flag
-from otspec._base.parents import as_parents, children_of, depths_of
+from otspec._base.arguments import as_choice, as_flag, as_parents, children_of, depths_of
 from otspec.batch._arguments import (
     check_mask,
     check_pair,
