@@ -10,9 +10,10 @@ from otspec.batch._arguments import (
     problem_of,
 )
 from otspec.batch._array_api.library import Array, quietly
-from otspec.batch._array_api.sequences import drafted_block, greatest_path
+from otspec.batch._array_api.sequences import drafted_block
 from otspec.batch._calls import completed, verified_block
 from otspec.batch._results import CorrectedBlock, Corrections, VerifiedBlock, VerifiedPath
+from otspec.batch._running import greatest
 
 
 def token_verification(
@@ -256,4 +257,4 @@ def greedy_multi_path(
         draft, target, drafts = completed(partial, draft, target, drafts)
         library = check_paths_problem(draft, target, drafts, uniforms, checked)
         problem = problem_of(library, draft, target, drafts, uniforms, None, checked)
-        return greatest_path.verify(problem)
+        return greatest(problem)
