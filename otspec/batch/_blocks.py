@@ -250,8 +250,9 @@ def greedy_multi_path(
 
     Notes
     -----
-    Cost: a stable sort of the vocabulary at each of L places, whatever K is. Where there is no
-    float64, the sum over the ranks is one of float32.
+    Cost: a stable sort of the vocabulary at each of L places, whatever K is; row by row only at
+    places whose residual is asked for. Where there is no float64, the sum over the ranks is one of
+    float32.
     """
     with quietly(draft):
         draft, target, drafts = completed(partial, draft, target, drafts)
