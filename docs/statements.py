@@ -256,8 +256,8 @@ def written() -> str:
         "# Statements and their code",
         "",
         "This page is for readers who want the code of a statement of the [theory](theory.md) or",
-        "of the papers, and its tests. `python docs/statements.py` writes it from the first lines of",
-        "the modules, and a test compares the two.",
+        "of the papers, and its tests. `python docs/statements.py` writes it from the first lines",
+        "of the modules, and a test compares the two.",
     ]
     for title, rows in table().items():
         lines += ["", f"## {title}", "", "| statement | code | tests |", "| --- | --- | --- |"]
