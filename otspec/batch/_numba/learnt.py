@@ -5,8 +5,6 @@ They are float32, or half precision as its bits. All is computed in float32.
 The softmax of PyTorch is off by 1e-5 in the sum of a long row, and is not needed as a whole.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
