@@ -43,7 +43,7 @@ class _Loss(torch.autograd.Function):  # type: ignore[misc]
         states: list[State] = []
         parts, whole = _chunks(objective, *rows, how, FORWARD)
         for part in parts:
-            library, *pair = _read(rows[0][part], rows[1][part], *how, whole)
+            library, *pair = _read(rows[0][part], rows[1][part], whole, *how)
             loss, state = objective.solve(library, *pair)
             losses.append(loss.to(library.dtype))
             states.append(state)
@@ -59,7 +59,7 @@ class _Loss(torch.autograd.Function):  # type: ignore[misc]
         upstream = upstream.reshape(-1, 1) / ctx.how[0]
 
         def pulled(part: slice) -> torch.Tensor:
-            library, *pair = _read(logits[part], target[part], *ctx.how, whole)
+            library, *pair = _read(logits[part], target[part], whole, *ctx.how)
             state = tuple(each[part] for each in states)
             scaled = ctx.objective.scaled(state, upstream[part])
             found: torch.Tensor = ctx.objective.gradient(library, *pair, scaled or state)
@@ -95,7 +95,7 @@ def _chunks(
 
 
 def _read(
-    logits: torch.Tensor, target: torch.Tensor, temperature: float, target_logits: bool, whole: bool
+    logits: torch.Tensor, target: torch.Tensor, whole: bool, temperature: float, target_logits: bool
 ) -> tuple[Library, torch.Tensor, torch.Tensor]:
     """Return rows of logits over the temperature, and of the target's probabilities."""
     library = library_of(logits)

@@ -214,8 +214,8 @@ def _pass(keys: Array, orders: Array, here: int, shift: Any, counts: Array) -> i
     for digit in range(counts.size):
         start, counts[digit] = start + counts[digit], start
     for i in range(keys.shape[1]):
-        digit = np.int64((keys[here, i] >> shift) & last)
-        at = counts[digit]
-        counts[digit] += 1
+        own = np.int64((keys[here, i] >> shift) & last)
+        at = counts[own]
+        counts[own] += 1
         keys[there, at], orders[there, at] = keys[here, i], orders[here, i]
     return there
