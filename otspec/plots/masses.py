@@ -86,10 +86,7 @@ def cut(optimum: Optimum, ax: Axes | None = None, *, order: str = "ratio", most:
 def _legend(panel: Axes, optimum: Optimum) -> Axes:
     from matplotlib.patches import Patch
 
-    marks = [
-        Patch(label="draft", **_OF_DRAFT),
-        Patch(label="target", **_OF_TARGET),
-    ]
+    marks = [Patch(label="draft", **_OF_DRAFT), Patch(label="target", **_OF_TARGET)]
     if optimum.cut:
         marks.append(Patch(facecolor=_CUT, alpha=0.3, label="the cut A"))
     panel.legend(

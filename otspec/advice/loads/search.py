@@ -75,12 +75,7 @@ class LoadSearch:
         for batch in counts:
             drafting(batch, 1), verifying(batch, 1)  # refused before logs are read
         return cls(
-            drafting,
-            verifying,
-            counts,
-            DEPTH if depth is None else as_depth(depth),
-            least,
-            shares,
+            drafting, verifying, counts, DEPTH if depth is None else as_depth(depth), least, shares
         )
 
     def advice(self, logged: LoggedTexts) -> LoadAdvice:

@@ -243,8 +243,7 @@ def _kept(
     report = place.report
     if report is not None:
         done = was_written(
-            "the report",
-            lambda: write_report(report, advices, origin_of(command_line(), sources)),
+            "the report", lambda: write_report(report, advices, origin_of(command_line(), sources))
         )
         complete = done and complete
         lines += [f"report: {report}"] if done else []

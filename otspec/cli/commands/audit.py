@@ -41,10 +41,7 @@ from otspec.rules.lossy import LOSSY_RULES
     "--target", metavar="TARGET", help="For a kernel: the distribution that its output should have."
 )
 @click.option(
-    "-k",
-    type=click.IntRange(1, 1_000_000),
-    metavar="K",
-    help="For a kernel: its number of drafts.",
+    "-k", type=click.IntRange(1, 1_000_000), metavar="K", help="For a kernel: its number of drafts."
 )
 @reading_options
 @click.option(

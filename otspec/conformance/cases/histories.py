@@ -101,9 +101,5 @@ def history_case(option: str) -> tuple[Case, WithHistory]:
     pair = TEXTS["rows that depend on the text"]
     case = prompted(option.replace("_", " "), *pair, len(pair[0]))
     return case, WithHistory(
-        name=case.name,
-        draft=case.draft,
-        target=case.target,
-        symbols=case.symbols,
-        option=option,
+        name=case.name, draft=case.draft, target=case.target, symbols=case.symbols, option=option
     )

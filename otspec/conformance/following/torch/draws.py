@@ -35,13 +35,7 @@ def _uniforms(chance: Branch, ledger: Ledger, tensor: Any) -> Any:
     return ledger.put(tensor, _numbers(chance, ledger, tensor, "uniform"))
 
 
-def _uniform_(
-    chance: Branch,
-    ledger: Ledger,
-    tensor: Any,
-    a: float = 0,
-    b: float = 1,
-) -> Any:
+def _uniform_(chance: Branch, ledger: Ledger, tensor: Any, a: float = 0, b: float = 1) -> Any:
     return ledger.put(tensor, _numbers(chance, ledger, tensor, "uniform") * (b - a) + a)
 
 
@@ -115,11 +109,7 @@ def _refuse_seeded(chance: Branch, ledger: Ledger, name: str) -> None:
 
 
 def _randint(
-    chance: Branch,
-    ledger: Ledger,
-    *bounds_and_size: Any,
-    low: int = 0,
-    **options: Any,
+    chance: Branch, ledger: Ledger, *bounds_and_size: Any, low: int = 0, **options: Any
 ) -> Any:
     import torch
 
