@@ -24,12 +24,12 @@ from otspec.advice.advice import (
 from otspec.advice.evaluation.search import DEEPEST, WIDEST, Search
 from otspec.advice.evaluation.streaming import advice_on, work_on
 from otspec.advice.loads.advice import COLUMNS, LoadAdvice
-from otspec.advice.loads.api import texts_in
-from otspec.advice.loads.search import LoadSearch
+from otspec.advice.loads.search import LoadSearch, texts_in
 from otspec.blocks import TREE_RULES, Shape, as_load_seconds
 from otspec.cli.shared.arguments import Choice
 from otspec.cli.shared.options import cost_options, filled, json_option
 from otspec.cli.shared.output import command_line, percent, print_json, table_written, was_written
+from otspec.cli.shared.progress import raise_on_signals
 from otspec.cli.shared.run_paths import (
     FILES,
     PAIRS,
@@ -40,7 +40,6 @@ from otspec.cli.shared.run_paths import (
     source_options,
     sources_of,
 )
-from otspec.cli.shared.signals import raise_on_signals
 from otspec.cli.shared.trees import read_tree
 from otspec.cli.shared.warpings import Drawn, drawn_options, warping_options
 from otspec.datasets.english_letters import logged_file

@@ -9,6 +9,7 @@ import click
 from otspec._base.tables import print_table, say
 from otspec.cli.shared.options import SLOW, counts_option, filled, json_option, rules_option
 from otspec.cli.shared.output import percent, print_json, table_written
+from otspec.cli.shared.progress import raise_on_signals
 from otspec.cli.shared.run_paths import (
     FILES,
     PAIRS,
@@ -21,7 +22,6 @@ from otspec.cli.shared.run_paths import (
     source_options,
     sources_of,
 )
-from otspec.cli.shared.signals import raise_on_signals
 from otspec.cli.shared.warpings import warping_options
 from otspec.drafts import IID, LAWS
 from otspec.frames import Rows

@@ -14,6 +14,7 @@ from otspec.blocks.trees.best.comparison import rules_for
 from otspec.cli.shared.arguments import Choice, TokenList
 from otspec.cli.shared.options import filled, json_option
 from otspec.cli.shared.output import print_json, table_written
+from otspec.cli.shared.progress import raise_on_signals
 from otspec.cli.shared.run_paths import (
     FILES,
     PAIRS,
@@ -24,7 +25,6 @@ from otspec.cli.shared.run_paths import (
     source_options,
     sources_of,
 )
-from otspec.cli.shared.signals import raise_on_signals
 from otspec.cli.shared.trees import MEANING, read_tree
 from otspec.cli.shared.warpings import Drawn, drawn_options, warping_options
 from otspec.frames import Rows

@@ -16,6 +16,7 @@ from otspec.cli.shared.options import (
     rules_option,
 )
 from otspec.cli.shared.output import command_line, percent, print_json, table_written, was_written
+from otspec.cli.shared.progress import raise_on_signals
 from otspec.cli.shared.run_paths import (
     FILES,
     PAIRS,
@@ -28,7 +29,6 @@ from otspec.cli.shared.run_paths import (
     source_options,
     sources_of,
 )
-from otspec.cli.shared.signals import raise_on_signals
 from otspec.cli.shared.warpings import warping_options
 from otspec.drafts import IID, Hub, WithoutReplacement
 from otspec.frames import Rows

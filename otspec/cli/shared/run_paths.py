@@ -16,8 +16,7 @@ from otspec._base.writing import write_text
 from otspec.cli.shared.arguments import Choice
 from otspec.cli.shared.options import Command, table_option
 from otspec.cli.shared.output import check_picture, check_place
-from otspec.cli.shared.progress import progress_of
-from otspec.cli.shared.signals import Terminated
+from otspec.cli.shared.progress import Terminated, progress_of
 from otspec.datasets.smollm2 import bundled_file
 from otspec.drafts import LAWS
 from otspec.files import trace_formats

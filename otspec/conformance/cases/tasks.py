@@ -10,8 +10,13 @@ from otspec._base.frozen import Frozen
 from otspec.conformance.cases.arrays import Form, placed, plain
 from otspec.conformance.cases.calling import Verifier
 from otspec.conformance.cases.cases import Case, memoryless, prompted, renamed
-from otspec.conformance.cases.generated import DrawnToken, Texts
-from otspec.conformance.cases.histories import HISTORIES, WithHistory, history_case
+from otspec.conformance.cases.generated import (
+    HISTORIES,
+    DrawnToken,
+    Texts,
+    WithHistory,
+    history_case,
+)
 from otspec.conformance.cases.kinds import Kind, Tokens
 from otspec.conformance.cases.library import (
     ROWS,
