@@ -7,20 +7,16 @@ from typing import Any
 import click
 
 from otspec._base.tables import print_table, say
-from otspec.cli.shared.options import SLOW, counts_option, filled, json_option, rules_option
-from otspec.cli.shared.output import percent, print_json, table_written
-from otspec.cli.shared.progress import raise_on_signals
+from otspec.cli.shared.options import SLOW, counts_option, filled, rules_option
+from otspec.cli.shared.output import percent, print_json
 from otspec.cli.shared.run_paths import (
     FILES,
     PAIRS,
     RunPlace,
     all_failed,
-    complain,
     laws_option,
     no_drafts,
     run_options,
-    source_options,
-    sources_of,
 )
 from otspec.cli.shared.warpings import warping_options
 from otspec.drafts import IID, LAWS
@@ -45,9 +41,7 @@ _COLUMNS = (
 @laws_option(*LAWS)
 @rules_option(f"all; beyond {MOST_SLOW:,} tokens all but {SLOW}")
 @warping_options
-@source_options
 @run_options("positions/ and laws.json", pictures=False)
-@json_option
 @filled(files=FILES, pairs=PAIRS)
 def laws(
     files: tuple[str, ...],
@@ -55,10 +49,7 @@ def laws(
     laws: tuple[str, ...],
     only: tuple[str, ...],
     warpings: tuple[Warping, ...],
-    kind: str | None,
-    workers: int | None,
     place: RunPlace,
-    as_json: bool,
 ) -> int:
     """Which draft law is best on the logs, and with which rule.
 
@@ -70,14 +61,9 @@ def laws(
 
     Example: otspec laws -k 2,8 --temperature 0.6,1.0 --draft-temperature 1.0
     """
-    place.check()
     named = tuple(dict.fromkeys((IID.name, *laws)))  # with which the others are compared
     settings = Settings(ks, named, warpings, only=only)
-    with (
-        raise_on_signals(),
-        sources_of(files, kind) as sources,
-        place.run(sources, settings, workers) as run,
-    ):
+    with place.sources(files) as sources, place.run(sources, settings) as run:
         texts = texts_of(sources)
         found, failures = law_means(run.tables(), by_text=texts > 1), run.failures()
         names = ", ".join(source.name for source in sources)
@@ -86,15 +72,13 @@ def laws(
             raise ValueError(all_failed(failures) if failures else no_drafts(laws, ks))
         document = [_document(mean) for mean in rows]
         numbers = place.numbers("laws.json", document)
-    if as_json:
+    if place.as_json:
         print_json(document)
     else:
         _print(rows, warpings, texts)
         for line in numbers:
             say(line)
-    complete = table_written(place.table, rows.to_arrow, silent=as_json)
-    complain(failures)
-    return 0 if complete and not failures else 1
+    return place.end(failures, rows.to_arrow)
 
 
 def _print(rows: Sequence[LawMeans], warpings: Sequence[Warping], texts: int) -> None:

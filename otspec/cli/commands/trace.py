@@ -7,27 +7,16 @@ from typing import Any
 import click
 
 from otspec._base.tables import print_table, say
-from otspec.cli.shared.options import (
-    SLOW,
-    counts_option,
-    filled,
-    free_option,
-    json_option,
-    rules_option,
-)
-from otspec.cli.shared.output import command_line, percent, print_json, table_written, was_written
-from otspec.cli.shared.progress import raise_on_signals
+from otspec.cli.shared.options import SLOW, counts_option, filled, free_option, rules_option
+from otspec.cli.shared.output import command_line, percent, print_json, was_written
 from otspec.cli.shared.run_paths import (
     FILES,
     PAIRS,
     RunPlace,
     all_failed,
-    complain,
     laws_option,
     no_drafts,
     run_options,
-    source_options,
-    sources_of,
 )
 from otspec.cli.shared.warpings import warping_options
 from otspec.drafts import IID, Hub, WithoutReplacement
@@ -50,9 +39,7 @@ from otspec.traces.summary import attainment, by_temperatures, price_of_independ
 @rules_option(f"all; beyond {MOST_SLOW:,} tokens all but {SLOW}")
 @free_option
 @warping_options
-@source_options
 @run_options("positions/, summary.json and acceptance.png")
-@json_option
 @filled(files=FILES, pairs=PAIRS)
 def trace(
     files: tuple[str, ...],
@@ -61,10 +48,7 @@ def trace(
     only: tuple[str, ...],
     free: int,
     warpings: tuple[Warping, ...],
-    kind: str | None,
-    workers: int | None,
     place: RunPlace,
-    as_json: bool,
 ) -> int:
     """Mean acceptance of the optimum and of all rules over logs.
 
@@ -80,13 +64,8 @@ def trace(
 
     Example: otspec trace -k 1,2,4 --temperature 0.6 --drafts iid
     """
-    place.check()
     settings = Settings(ks, tuple(dict.fromkeys(laws)), warpings, free, only)
-    with (
-        raise_on_signals(),
-        sources_of(files, kind) as sources,
-        place.run(sources, settings, workers) as run,
-    ):
+    with place.sources(files) as sources, place.run(sources, settings) as run:
         by_text = texts_of(sources) > 1
         rows = statistics_of(run.tables(), by_text=by_text)
         failures = run.failures()
@@ -94,17 +73,15 @@ def trace(
             raise ValueError(all_failed(failures) if failures else no_drafts(laws, ks))
         summary = summary_of(run, settings, rows, by_text=by_text)
         numbers = place.numbers("summary.json", summary)
-        if as_json:
+        if place.as_json:
             print_json(summary)
         else:
             print_means(rows, ks, summary)
         lines, complete = _drawn(place.out, place.report, summary, rows, sources)
-        for line in () if as_json else lines + numbers:
+        for line in () if place.as_json else lines + numbers:
             say(line)
-        of_trace = Rows(rows, Statistic, summary["trace"])
-        complete = table_written(place.table, of_trace.to_arrow, silent=as_json) and complete
-    complain(failures)
-    return 0 if complete and not failures else 1
+    of_trace = Rows(rows, Statistic, summary["trace"])
+    return place.end(failures, of_trace.to_arrow, complete=complete)
 
 
 def _drawn(
