@@ -8,9 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from otspec.chance import Branch
 from otspec.conformance.following.order import clipped
-from otspec.conformance.following.torch.draws import DRAWS, REFUSED
+from otspec.conformance.following.torch.draws import DRAWS, REFUSED, Draws
 from otspec.conformance.following.torch.ledger import Ledger, Streams
 from otspec.conformance.following.torch.ranks import (
     accumulated,
@@ -105,9 +104,9 @@ _READ = ("item", "tolist", "numpy", "__array__", "__float__", "__int__", "__bool
 def _either_bound(rule: Rule) -> Rule:
     """Return a rule of clamp, which may be given either bound by name."""
 
-    def named(chance: Branch, ledger: Ledger, call: Call) -> Any:
+    def named(ledger: Ledger, call: Call) -> Any:
         bounds = argument(call, 1, "min", None), argument(call, 2, "max", None)
-        return rule(chance, ledger, Call(call.function, (call.args[0], *bounds), {}))
+        return rule(ledger, Call(call.function, (call.args[0], *bounds), {}))
 
     return named
 
@@ -147,7 +146,7 @@ RULES: MappingProxyType[str, Rule] = MappingProxyType(_rules())
 """Name of the function -> what it does to random numbers among its arguments."""
 
 
-def torch_mode(chance: Branch, streams: Streams) -> Any:
+def torch_mode(streams: Streams) -> Any:
     """Return a context manager in which PyTorch's random numbers are branches."""
     from torch.overrides import TorchFunctionMode
 
@@ -161,25 +160,24 @@ def torch_mode(chance: Branch, streams: Streams) -> Any:
         ) -> Any:
             """Do one call."""
             del types
-            return called(chance, ledger, Call(func, args, kwargs or {}))
+            return called(ledger, Call(func, args, kwargs or {}))
 
     return Followed()
 
 
-def called(chance: Branch, ledger: Ledger, call: Call) -> Any:
+def called(ledger: Ledger, call: Call) -> Any:
     """Do one call of PyTorch, inside a mode that is closed meanwhile."""
-    draw = DRAWS.get(call.name)
-    if draw is not None:
+    if call.name in DRAWS:
         options = dict(call.kwargs)
         with ledger.streams.of(options.pop("generator", None)):
-            return draw(chance, ledger, *call.args, **options)
+            return getattr(Draws(ledger), call.name)(*call.args, **options)
     if call.name in REFUSED:
-        raise chance.refused(f"it draws with torch's {call.name}")
+        raise ledger.chance.refused(f"it draws with torch's {call.name}")
     if not call.concerns(ledger):
         return call.function(*call.args, **call.kwargs)
     rule = RULES.get(call.name)
     if rule is not None:
-        return rule(chance, ledger, call)
+        return rule(ledger, call)
     if not call.settled(ledger):
-        raise chance.refused(f"it passes a random number to torch's {call.name}")
+        raise ledger.chance.refused(f"it passes a random number to torch's {call.name}")
     return call.function(*call.args, **call.kwargs)
