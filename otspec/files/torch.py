@@ -70,17 +70,13 @@ class TorchArray(StoredArray):
 def locate_torch(path: Path) -> Located:
     """Find the tensors of a file of PyTorch's."""
     tensors = tensors_of(path)
-    return located(
-        tensors,
-        lambda key: TorchArray(
-            str(path), key, tuple(tensors[key].shape), _dtype_of(key, tensors[key])
-        ),
-    )
 
+    def locate(key: str) -> TorchArray:
+        # That of no numbers tells the type that rows have.
+        dtype = numbers_of(key, tensors[key].flatten()[:0]).dtype.str
+        return TorchArray(str(path), key, tuple(tensors[key].shape), dtype)
 
-def _dtype_of(key: str, tensor: Any) -> str:
-    """Return the type that rows have, which that of no numbers tells."""
-    return numbers_of(key, tensor.flatten()[:0]).dtype.str
+    return located(tensors, locate)
 
 
 def tensors_of(path: Path) -> dict[str, Any]:

@@ -156,8 +156,9 @@ def _reported(rule: str, report: SearchReport, traceback: bool, as_json: bool) -
             + why_not_audited(found.witness, traceback)
         )
     if not report.conclusive:
+        refused = str(report.refused) if report.audited else f"all {report.refused}"
         raise ValueError(
-            f"{rule} refused {_how_many(report)} of {report.audited + report.refused} instances, "
+            f"{rule} refused {refused} of {report.audited + report.refused} instances, "
             f"which leaves too little to judge it by; the first: {report.refusal}"
         )
     if as_json:
@@ -224,10 +225,6 @@ def _refusals(report: SearchReport) -> str:
     if not report.refused:
         return ""
     return f" ({report.refused} more were refused, the first: {report.refusal})"
-
-
-def _how_many(report: SearchReport) -> str:
-    return str(report.refused) if report.audited else f"all {report.refused}"
 
 
 def _document(rule: str, report: SearchReport) -> dict[str, Any]:

@@ -80,16 +80,12 @@ def moved(*data: int) -> Rule:
         ]
         kwargs = {k: mapped(v, numbers) if k in _DATA else v for k, v in call.kwargs.items()}
         _enter(ledger, result, call.function(*args, **kwargs))
-        if call.name in _IN_PLACE and not call.args[0].is_floating_point():
-            _check_whole(ledger, call.args[0])
+        changed = call.args[0] if call.name in _IN_PLACE else None
+        if changed is not None and not changed.is_floating_point() and ledger.is_random(changed):
+            raise ledger.chance.refused("it stores a random number among integers")
         return result
 
     return rule
-
-
-def _check_whole(ledger: Ledger, tensor: Any) -> None:
-    if ledger.is_random(tensor):
-        raise ledger.chance.refused("it stores a random number among integers")
 
 
 _DATA = frozenset({"input", "tensors", "other", "value", "src", "source"})
@@ -198,11 +194,8 @@ def mapped(value: Any, function: Callable[[Any], Any]) -> Any:
     """Return an argument with its tensors and random numbers replaced."""
     if type(value) in (tuple, list):
         return type(value)(mapped(each, function) for each in value)
-    return function(value) if is_tensor(value) or _is_scalar(value) else value
-
-
-def _is_scalar(value: Any) -> bool:
-    return isinstance(value, (float, int, RandomNumber))
+    known = is_tensor(value) or isinstance(value, (float, int, RandomNumber))
+    return function(value) if known else value
 
 
 def _as_nan(value: Any) -> Any:

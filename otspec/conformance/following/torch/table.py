@@ -111,10 +111,6 @@ def _either_bound(rule: Rule) -> Rule:
     return named
 
 
-def _descending(call: Call) -> bool:
-    return bool(argument(call, 2, "descending", False))
-
-
 def _rules() -> dict[str, Rule]:
     table: dict[str, Rule] = dict.fromkeys(_SHAPES, plainly) | dict.fromkeys(_COPIES, copied)
     table |= {name: moved(*data) for name, data in _MOVES.items()}
@@ -138,7 +134,9 @@ def _rules() -> dict[str, Rule]:
         lambda call: bool(argument(call, 3, "largest", True)),
     )
     for name in ("sort", "argsort"):
-        table[name] = ranking(1, lambda _, size: size, _descending)
+        table[name] = ranking(
+            1, lambda _, size: size, lambda call: bool(argument(call, 2, "descending", False))
+        )
     return table
 
 
