@@ -7,17 +7,7 @@ from typing import Any
 import click
 
 from otspec._base.tables import print_table, say
-from otspec.cli.shared.options import SLOW, counts_option, filled, rules_option
-from otspec.cli.shared.output import percent, print_json
-from otspec.cli.shared.run_paths import (
-    FILES,
-    PAIRS,
-    RunPlace,
-    all_failed,
-    laws_option,
-    no_drafts,
-    run_options,
-)
+from otspec.cli.shared import options, output, run_paths
 from otspec.cli.shared.warpings import warping_options
 from otspec.drafts import IID, LAWS
 from otspec.frames import Rows
@@ -37,19 +27,19 @@ _COLUMNS = (
 
 @click.command()
 @click.argument("files", nargs=-1)
-@counts_option("1,2,4,8,16")
-@laws_option(*LAWS)
-@rules_option(f"all; beyond {MOST_SLOW:,} tokens all but {SLOW}")
+@options.counts_option("1,2,4,8,16")
+@run_paths.laws_option(*LAWS)
+@options.rules_option(f"all; beyond {MOST_SLOW:,} tokens all but {options.SLOW}")
 @warping_options
-@run_options("positions/ and laws.json", pictures=False)
-@filled(files=FILES, pairs=PAIRS)
+@run_paths.run_options("positions/ and laws.json", pictures=False)
+@options.filled(files=run_paths.FILES, pairs=run_paths.PAIRS)
 def laws(
     files: tuple[str, ...],
     ks: tuple[int, ...],
     laws: tuple[str, ...],
     only: tuple[str, ...],
     warpings: tuple[Warping, ...],
-    place: RunPlace,
+    place: run_paths.RunPlace,
 ) -> int:
     """Which draft law is best on the logs, and with which rule.
 
@@ -69,11 +59,13 @@ def laws(
         names = ", ".join(source.name for source in sources)
         rows = Rows([mean for mean in found if mean.drafts in laws], LawMeans, names)
         if not rows:
-            raise ValueError(all_failed(failures) if failures else no_drafts(laws, ks))
+            raise ValueError(
+                run_paths.all_failed(failures) if failures else run_paths.no_drafts(laws, ks)
+            )
         document = [_document(mean) for mean in rows]
         numbers = place.numbers("laws.json", document)
     if place.as_json:
-        print_json(document)
+        output.print_json(document)
     else:
         _print(rows, warpings, texts)
         for line in numbers:
@@ -141,6 +133,6 @@ def _meaning(temperatures: TemperaturePair, means: Sequence[LawMeans]) -> str:
     drafts = f"{LAWS[best.drafts].words} draft{'s' if k > 1 else ''}"
     return (
         f"Draft T = {temperatures.draft:g}, target T = {temperatures.target:g}: of {k} the best "
-        f"are {drafts}, of which {percent(most)} can be accepted, {percent(best.acceptance)} by "
-        f"{best.rule}."
+        f"are {drafts}, of which {output.percent(most)} can be accepted, "
+        f"{output.percent(best.acceptance)} by {best.rule}."
     )

@@ -9,18 +9,9 @@ from typing import Any
 import numpy as np
 
 from otspec.conformance.following.order import clipped
+from otspec.conformance.following.torch import ranks
 from otspec.conformance.following.torch.draws import DRAWS, REFUSED, Draws
 from otspec.conformance.following.torch.ledger import Ledger, Streams
-from otspec.conformance.following.torch.ranks import (
-    accumulated,
-    arg_extreme,
-    argument,
-    extreme_with_place,
-    made,
-    ranking,
-    read,
-    searched,
-)
 from otspec.conformance.following.torch.rules import Call, Rule, copied, elementwise, moved, plainly
 
 _SHAPES = (
@@ -105,7 +96,7 @@ def _either_bound(rule: Rule) -> Rule:
     """Return a rule of clamp, which may be given either bound by name."""
 
     def named(ledger: Ledger, call: Call) -> Any:
-        bounds = argument(call, 1, "min", None), argument(call, 2, "max", None)
+        bounds = ranks.argument(call, 1, "min", None), ranks.argument(call, 2, "max", None)
         return rule(ledger, Call(call.function, (call.args[0], *bounds), {}))
 
     return named
@@ -121,21 +112,21 @@ def _rules() -> dict[str, Rule]:
     }
     for name in ("clamp", "clip", "clamp_"):
         table[name] = _either_bound(elementwise(clipped, in_place=name == "clamp_"))
-    table |= dict.fromkeys(_READ, read)
-    table |= {name: accumulated(function) for name, function in _SUMS.items()}
-    table |= dict.fromkeys(("tensor", "as_tensor", "asarray"), made)
-    table |= dict.fromkeys(("searchsorted", "bucketize"), searched)
-    table |= {"argmax": arg_extreme(True), "argmin": arg_extreme(False)}
+    table |= dict.fromkeys(_READ, ranks.read)
+    table |= {name: ranks.accumulated(function) for name, function in _SUMS.items()}
+    table |= dict.fromkeys(("tensor", "as_tensor", "asarray"), ranks.made)
+    table |= dict.fromkeys(("searchsorted", "bucketize"), ranks.searched)
+    table |= {"argmax": ranks.arg_extreme(True), "argmin": ranks.arg_extreme(False)}
     for name, largest, pairwise in (("max", True, "maximum"), ("min", False, "minimum")):
-        table[name] = extreme_with_place(largest, table[pairwise])
-    table["topk"] = ranking(
+        table[name] = ranks.extreme_with_place(largest, table[pairwise])
+    table["topk"] = ranks.ranking(
         2,
-        lambda call, _: int(argument(call, 1, "k", 1)),
-        lambda call: bool(argument(call, 3, "largest", True)),
+        lambda call, _: int(ranks.argument(call, 1, "k", 1)),
+        lambda call: bool(ranks.argument(call, 3, "largest", True)),
     )
     for name in ("sort", "argsort"):
-        table[name] = ranking(
-            1, lambda _, size: size, lambda call: bool(argument(call, 2, "descending", False))
+        table[name] = ranks.ranking(
+            1, lambda _, size: size, lambda call: bool(ranks.argument(call, 2, "descending", False))
         )
     return table
 
