@@ -131,7 +131,7 @@ def sentences(advice: Advice) -> Iterator[str]:
     )
     if not math.isnan(advice.held_out_interval[0]):
         yield (
-            "Cross-validated, as the choice was made on other texts: "
+            "Cross-validated, with the choice made on other texts: "
             f"{advice.held_out:.3f} times{_sure(advice.held_out_interval)}."
         )
         yield "Intervals are 95% confidence intervals for the mean over texts."
@@ -149,7 +149,7 @@ def words_for(choice: Choice) -> str:
     """Return a choice in words."""
     if choice.rule == NO_DRAFT:
         return NO_DRAFT
-    return f"{choice.rule} of the tree {choice.tree}"
+    return f"{choice.rule} with the tree {choice.tree}"
 
 
 def _sure(ends: Interval) -> str:

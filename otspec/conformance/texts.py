@@ -29,8 +29,7 @@ from otspec.conformance.evidence.evidence import LARGEST
 from otspec.conformance.exact import MOST_WAYS, checked_limits, exact_law
 from otspec.conformance.report.report import Report
 from otspec.distributions import as_k
-from otspec.models.base import LanguageModel, Model, Prefix
-from otspec.models.callables import CallableModel, as_models
+from otspec.models.base import CallableModel, LanguageModel, Model, Prefix, as_models
 
 
 @dataclass(frozen=True, eq=False)
