@@ -1,7 +1,5 @@
 """Layer Verification, beside an enumeration of its description and the rules it contains."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Layer Verification: a tree is settled layer by layer, from the deepest one up (Theory, 50)."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from typing import ClassVar
 
