@@ -27,10 +27,8 @@ _MOST_BITS = 2**20
 
 
 def as_numbers(values: Any, name: str) -> Array:
-    """Turn numbers of any accepted kind into float64 or ``Fraction``, of any shape.
-
-    The array is read-only and shares no memory that anybody can write to.
-    """
+    """Turn numbers of any accepted kind into float64 or ``Fraction``, of any shape."""
+    # The array is read-only and shares no memory that anybody can write to.
     if isinstance(values, (str, bytes, dict, set, frozenset)) or values is None:
         raise ValueError(
             f"{name} must be a list or array of probabilities, got {shown(values)}: "
@@ -86,11 +84,9 @@ def is_exact(array: Array) -> bool:
 
 
 def as_number(value: Any, like: Array) -> Number:
-    """Return a scalar in the arithmetic of ``like``: ``Fraction`` or ``float``.
-
-    Sums over empty object arrays give the integer 0, and NumPy sums give its own scalars;
-    public results are one of the two plain types.
-    """
+    """Return a scalar in the arithmetic of ``like``: ``Fraction`` or ``float``."""
+    # Sums over empty object arrays give the integer 0, and NumPy sums give its own scalars; public
+    # results are one of the two plain types.
     return Fraction(value) if is_exact(like) else float(value)
 
 
@@ -114,11 +110,9 @@ def sums_by(index: IntArray, values: Array, size: int) -> Array:
 
 
 def positive_part(values: Array) -> Array:
-    """Return max(values, 0), entry by entry and in the same arithmetic.
-
-    A plain ``np.maximum(values, 0)`` would leave the integer 0 among fractions, and 0 / 1 is a
-    float.
-    """
+    """Return max(values, 0), entry by entry and in the same arithmetic."""
+    # A plain `np.maximum(values, 0)` would leave the integer 0 among fractions, and 0 / 1 is a
+    # float.
     part: Array = np.maximum(values, zeros(1, like=values))
     return part
 

@@ -29,10 +29,9 @@ def jitable(function: Loop) -> Loop:
 
 
 def unwriteable(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Return a view that is only read.
-
-    Numba compiles a loop for each kind of array that it is given; any array can be had as this one.
-    """
+    """Return a view that is only read."""
+    # Numba compiles a loop for each kind of array that it is given; any array can be had as this
+    # one.
     view = values.view()
     view.flags.writeable = False
     return view

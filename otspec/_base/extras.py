@@ -41,11 +41,9 @@ class _WithoutPandas(MetaPathFinder):
 
 
 def let_arrow_do_without_pandas() -> None:
-    """Make the first array of Arrow here, which would import pandas where it is installed.
-
-    That is half a second and 50 MB for nothing. Arrow looks for it once, and again where it is
-    asked for a frame; all others can import it.
-    """
+    """Make the first array of Arrow here, which would import pandas where it is installed."""
+    # That is half a second and 50 MB for nothing. Arrow looks for it once, and again where it is
+    # asked for a frame; all others can import it.
     pa = needed("pyarrow", "a run over traces", "runs")
     if "pandas" in sys.modules:
         return

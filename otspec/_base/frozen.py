@@ -37,10 +37,8 @@ def _is_immutable(values: npt.NDArray[Any]) -> bool:
 
 
 def frozen(value: Any) -> Any:
-    """Return a value with all arrays read-only, also inside tuples and dictionaries.
-
-    A dictionary is a new one; what holds no array is returned as it is.
-    """
+    """Return a value with all arrays read-only, also inside tuples and dictionaries."""
+    # A dictionary is a new one; what holds no array is returned as it is.
     if isinstance(value, np.ndarray):
         return read_only(value)
     if type(value) is dict:
@@ -57,10 +55,8 @@ def _may_hold_arrays(values: tuple[Any, ...]) -> bool:
 
 
 def display() -> Any:
-    """Return :mod:`otspec.display`, which says what is shown of each class.
-
-    It is found by its name, when something is shown: it stands above all that it shows.
-    """
+    """Return :mod:`otspec.display`, which says what is shown of each class."""
+    # It is found by its name, when something is shown: it stands above all that it shows.
     return import_module("otspec.display")
 
 

@@ -13,10 +13,7 @@ _LARGEST_EXPONENT = 4000  # read exactly, 1e999999999 would fill the memory
 
 
 def as_float(value: Any, place: str) -> float:
-    """Return a number, or what is written of one, as a float.
-
-    ``place``: what error messages call it.
-    """
+    """Return a number, or what is written of one, as a float."""
     try:
         if not isinstance(value, bool):
             return float(value)

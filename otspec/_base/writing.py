@@ -52,18 +52,12 @@ def in_one_step(path: Path) -> Iterator[IO[bytes]]:
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write text as UTF-8, in one step; what UTF-8 has no place for is escaped.
-
-    Raises ``OSError``: as :func:`in_one_step`.
-    """
+    """Write text as UTF-8, in one step; what UTF-8 has no place for is escaped."""
     with in_one_step(path) as stream:
         stream.write(text.encode(errors="backslashreplace"))
 
 
 def remove_unfinished(folder: Path) -> None:
-    """Remove what writers that were killed left in a folder to which nobody else writes.
-
-    Raises ``OSError``: one cannot be removed.
-    """
+    """Remove what writers that were killed left in a folder to which nobody else writes."""
     for left in folder.glob(f".*{UNFINISHED}"):
         left.unlink()

@@ -82,12 +82,10 @@ def _few_cells(law: Array, size: int, rows: int, rng: np.random.Generator) -> In
 
 
 def _many_cells(law: Array, size: int, rows: int, rng: np.random.Generator) -> IntArray:
-    """Draw multinomial counts in half the time of a binomial number per cell.
-
-    Independent Poisson counts, given how many they are together, are multinomial. They are drawn
-    three standard deviations short of the size, and again where they are more still; what they
-    lack is drawn one by one.
-    """
+    """Draw multinomial counts in half the time of a binomial number per cell."""
+    # Independent Poisson counts, given how many they are together, are multinomial. They are drawn
+    # three standard deviations short of the size, and again where they are more still; what they
+    # lack is drawn one by one.
     means = max(0.0, size - 3 * math.sqrt(size)) * law
     counts = rng.poisson(means, (rows, len(law)))
     lacking = size - counts.sum(axis=1)

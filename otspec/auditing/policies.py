@@ -79,10 +79,7 @@ def small_pairs(largest: int = 3) -> Iterator[tuple[Model, Model]]:
 
 
 def audit_policy(
-    policy: Policy,
-    verify: Verify | None = None,
-    *,
-    pairs: Iterable[tuple[Any, Any]] | None = None,
+    policy: Policy, verify: Verify | None = None, *, pairs: Iterable[tuple[Any, Any]] | None = None
 ) -> PolicyAudit:
     """Audit a policy and a verifier together on small exact models, over all branches.
 

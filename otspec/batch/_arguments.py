@@ -223,11 +223,9 @@ def check_mask(mask: Array | None, drafts: Array) -> None:
 
 
 def counted_ids(library: Library, drafts: Array, mask: Array | None, size: int | None) -> Array:
-    """Return the drafts as token ids, 0 where they do not count.
-
-    Of NumPy's arrays only, an id out of range is refused, which indexing would take from the end;
-    none of a vocabulary of no known size.
-    """
+    """Return the drafts as token ids, 0 where they do not count."""
+    # Of NumPy's arrays only, an id out of range is refused, which indexing would take from the end;
+    # none of a vocabulary of no known size.
     ids = library.ids(drafts)
     if mask is not None:  # what stands in a place that does not count may be anything, such as −1
         ids = library.xp.where(mask, ids, library.xp.zeros_like(ids))

@@ -40,12 +40,10 @@ def rows_of(
     places: tuple[int, int] | None = None,
     settings: Sequence[Settings | None] = (),
 ) -> Rows | None:
-    """Return the arguments of a rule row by row; None if they go the other path, or fit nowhere.
-
-    With ``places`` the rule is for blocks or trees: drafts are (..., L), and both models have so
-    many rows more than L: (..., L + places[0], V) and (..., L + places[1], V). With ``settings``
-    both are sources: logits, or probabilities where a setting is None.
-    """
+    """Return the arguments of a rule row by row; None if they go the other path, or fit nowhere."""
+    # With `places` the rule is for blocks or trees: drafts are (..., L), and both models have so
+    # many rows more than L: (..., L + places[0], V) and (..., L + places[1], V). With `settings`
+    # both are sources: logits, or probabilities where a setting is None.
     models = tuple(map(bits_of, (draft, target))) if settings else (draft, target)
     given = (*models, drafts, uniforms)
     memory = _in_memory(given if mask is None else (*given, mask))
@@ -86,12 +84,10 @@ def reals_of(
     settings: Sequence[Settings | None] = (),
     beside: tuple[Array, ...] = (),
 ) -> Rows | None:
-    """Return arrays of one shape row by row; None if they go the other path, or do not fit.
-
-    Gradients are found of operations on arrays. Where ``single``, only float32 goes row by row.
-    With ``settings`` they are sources, as of :func:`rows_of`. Numbers ``beside`` them, (..., m),
-    are token ids or reals that were checked.
-    """
+    """Return arrays of one shape row by row; None if they go the other path, or do not fit."""
+    # Gradients are found of operations on arrays. Where `single`, only float32 goes row by row.
+    # With `settings` they are sources, as of `rows_of`. Numbers `beside` them, (..., m), are token
+    # ids or reals that were checked.
     models = tuple(map(bits_of, given)) if settings else given
     memory = None if are_learnt(*given) else _in_memory((*models, *beside))
     if memory is None:
@@ -208,11 +204,9 @@ def _fit_together(
 
 
 def _lie_well(values: Array, places: bool) -> bool:
-    """Return whether rows lie one after another, or can be copied so.
-
-    Copies take less time than operations on arrays, but rows that are shared would take memory, and
-    of a block only two rows are needed.
-    """
+    """Return whether rows lie one after another, or can be copied so."""
+    # Copies take less time than operations on arrays, but rows that are shared would take memory,
+    # and of a block only two rows are needed.
     return values.flags.c_contiguous or not (places or 0 in values.strides)
 
 

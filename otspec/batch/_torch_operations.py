@@ -61,12 +61,7 @@ def _rule(
         return list(run(given[:5], *given[5:], checked=True))
 
     def like(
-        draft: Array,
-        target: Array,
-        drafts: Array,
-        uniforms: Array,
-        mask: Array | None,
-        *_: Any,
+        draft: Array, target: Array, drafts: Array, uniforms: Array, mask: Array | None, *_: Any
     ) -> list[Array]:
         check(draft, target, drafts, uniforms, mask)
         return [drafts.new_empty(drafts.shape[:-1], dtype=kind) for kind in kinds]

@@ -54,14 +54,7 @@ class LongRun(Frozen):
         return self.bound - self.rate
 
 
-def long_run(
-    draft: Model,
-    target: Model,
-    length: int,
-    *,
-    reach: int = 1,
-    past: int = 4,
-) -> LongRun:
+def long_run(draft: Model, target: Model, length: int, *, reach: int = 1, past: int = 4) -> LongRun:
     """Bound the tokens per call of all lossless rules in the long run, from both sides.
 
     Parameters

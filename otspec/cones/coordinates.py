@@ -69,10 +69,8 @@ class Coordinates:
         return unit(coordinate, self.size)
 
     def cut(self, tokens: Iterable[int]) -> Vector:
-        """Return the condition of a token set A.
-
-        It is q(A) ≥ P(inside A), or with the acceptance α ≤ q(A) + P(not inside A).
-        """
+        """Return the condition of a token set A."""
+        # It is q(A) ≥ P(inside A), or with the acceptance α ≤ q(A) + P(not inside A).
         members = set(tokens)
         inside = [members.issuperset(row) for row in self.drafts]
         target = [int(token in members) for token in range(self.n)]

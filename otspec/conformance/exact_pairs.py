@@ -28,13 +28,6 @@ def exactly_paired(
     """Follow two rows of the likeliest drafts together, and compare them with each alone.
 
     Law: answers to given drafts are independent, so that both have the product of their laws.
-
-    Raises
-    ------
-    CannotFollowError
-        As :func:`otspec.conformance.exact_law`.
-    FaultError, ValueError
-        The verifier raises something, or takes one row only.
     """
     batches: Any = task.batches
     joint: dict[tuple[Said, Said], float] = {}

@@ -239,13 +239,7 @@ class SameSeed(Frozen):
 
 
 def _enumerated(task: Task) -> Sample:
-    """Return all drafts of a case.
-
-    Raises
-    ------
-    ValueError
-        There are too many.
-    """
+    """Return all drafts of a case."""
     try:
         ways = list(drafted_ways(task.kind, task.case))
     except CannotFollowError as error:

@@ -276,11 +276,9 @@ def as_drafts(x: Any, law: DraftLaw) -> tuple[int, ...]:
 
 
 def draw(masses: Array, size: int, rng: np.random.Generator) -> IntArray:
-    """Draw indices with the given probabilities by inversion of their cumulative sums.
-
-    Only indices of positive mass come out: the uniform is scaled to the last cumulative sum, and
-    the search takes the first entry above it.
-    """
+    """Draw indices with the given probabilities by inversion of their cumulative sums."""
+    # Only indices of positive mass come out: the uniform is scaled to the last cumulative sum, and
+    # the search takes the first entry above it.
     return inverted(np.cumsum(masses.astype(float)), rng.random(size))
 
 

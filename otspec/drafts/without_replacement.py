@@ -118,12 +118,10 @@ class WithoutReplacement(ByRatio):
 
 
 def mass_left(descending: Array, drawn: IntArray) -> Array:
-    """Return the mass off the drawn ranks, row by row: (n,), (m, i) -> (m,).
-
-    The gaps between drawn ranks are added up from suffix sums. Since the masses descend, what a
-    difference of suffix sums cancels is never much larger than the result, so no digits are lost
-    when the drawn tokens hold nearly all the mass.
-    """
+    """Return the mass off the drawn ranks, row by row: (n,), (m, i) -> (m,)."""
+    # The gaps between drawn ranks are added up from suffix sums. Since the masses descend, what a
+    # difference of suffix sums cancels is never much larger than the result, so no digits are lost
+    # when the drawn tokens hold nearly all the mass.
     suffix = suffix_sums(descending)
     drawn = np.sort(drawn, axis=1)
     left = suffix[0] - suffix[drawn[:, 0]]

@@ -126,10 +126,8 @@ class Race:
         return xp.stack(found)
 
     def before(self, rates: Array) -> Array:
-        """Return P(N = n) of the heavy tokens before each, and of all: (k, ..., h + 1, m).
-
-        In √h blocks at once: within each, of the blocks before, and both together.
-        """
+        """Return P(N = n) of the heavy tokens before each, and of all: (k, ..., h + 1, m)."""
+        # In √h blocks at once: within each, of the blocks before, and both together.
         xp, (*lead, count) = self.library.xp, rates.shape
         width = math.isqrt(count - 1) + 1
         none = xp.zeros_like(rates[..., :1])

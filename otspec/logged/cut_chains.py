@@ -13,8 +13,7 @@ from otspec.blocks.trees.best.costs import Seconds, as_seconds
 from otspec.chance import Chance
 from otspec.distributions import as_k
 from otspec.logged.block import LoggedBlock
-from otspec.logged.comparison import as_blocks
-from otspec.logged.tally import Ratio, Tally
+from otspec.logged.comparison import Ratio, Tally, as_blocks
 from otspec.models.derived import EndingModel, LoggedModel
 
 CHAINS = ("confidence-kept", "confidence-max", "path-kept")

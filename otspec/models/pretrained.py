@@ -30,10 +30,8 @@ def takes(model: Any, option: str) -> bool:
 
 
 def cache_name(model: Any) -> str:
-    """Return what a model calls its cache of keys and values, as argument and in its output.
-
-    Transformers renamed it in version 5.24.
-    """
+    """Return what a model calls its cache of keys and values, as argument and in its output."""
+    # Transformers renamed it in version 5.24.
     return "cache" if takes(model, "cache") else "past_key_values"
 
 

@@ -174,11 +174,7 @@ def _row(name: str, prefix: Prefix) -> str:
 
 
 def load_model(
-    path: str | PathLike[str],
-    name: str = "model",
-    *,
-    exact: bool = False,
-    normalize: bool = False,
+    path: str | PathLike[str], name: str = "model", *, exact: bool = False, normalize: bool = False
 ) -> TableModel:
     """Read a table of distributions by the last tokens.
 

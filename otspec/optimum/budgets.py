@@ -69,11 +69,9 @@ class Outputs(Frozen):
         return min(self._raised.total, self.farthest)
 
     def at(self, moved: Number) -> Array:
-        """Return the law at a total variation from the target, or the selection if that is less.
-
-        Floats that differ by rounding count as less: what is rare in the target, or never there,
-        may be selected far more often.
-        """
+        """Return the law at a total variation from the target, or the selection if that is less."""
+        # Floats that differ by rounding count as less: what is rare in the target, or never there,
+        # may be selected far more often.
         raised, unwanted = self._raised.total, bool(self._unwanted.any())
         if moved >= self.farthest and (moved > raised if unwanted else moved >= raised):
             return self.selection

@@ -21,10 +21,7 @@ from otspec.solvers import LinearProgram, Names, Sense, Solution, SolverName, so
 
 
 class ProgramBuilder:
-    """What a formulation adds its rows, columns and coefficients to.
-
-    ``like``: gives the arithmetic.
-    """
+    """What a formulation adds its rows, columns and coefficients to."""
 
     def __init__(self, like: Array) -> None:
         self._like = like

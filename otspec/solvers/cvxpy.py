@@ -80,6 +80,7 @@ def solve(program: LinearProgram, *, solver: str = "CLARABEL") -> Solution:
     duals = np.zeros(program.shape[0])
     for rows, sign, constraint in stated:
         duals[rows] += (sign if maximise else -sign) * np.ravel(constraint.dual_value)
+    steps = found.attr.get(cvxpy.settings.NUM_ITERS)
     return Solution(
         program,
         f"cvxpy ({solver})",
@@ -87,7 +88,7 @@ def solve(program: LinearProgram, *, solver: str = "CLARABEL") -> Solution:
         float(problem.value),
         np.array(x.value, dtype=float),
         duals,
-        _iterations(found.attr.get(cvxpy.settings.NUM_ITERS)),
+        -1 if steps is None else int(steps),
         seconds,
     )
 
@@ -109,10 +110,6 @@ def _package() -> ModuleType:
 def _installed() -> tuple[str, ...]:
     """Return the solvers that cvxpy can import, which it tries again whenever it is asked."""
     return tuple(_package().installed_solvers())
-
-
-def _iterations(count: int | None) -> int:
-    return -1 if count is None else int(count)
 
 
 def _unsolved(program: LinearProgram, solver: str, status: Status, seconds: float) -> Solution:

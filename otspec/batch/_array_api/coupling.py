@@ -8,10 +8,8 @@ from otspec.batch._results import Verified
 
 
 def accepts(library: Library, uniforms: Array, wanted: Array, offered: Array) -> Array:
-    """Return whether uniform numbers are below min(1, wanted/offered), without dividing.
-
-    Never where nothing is wanted; always where at least what is offered is wanted.
-    """
+    """Return whether uniform numbers are below min(1, wanted/offered), without dividing."""
+    # Never where nothing is wanted; always where at least what is offered is wanted.
     xp = library.xp
     return xp.where(wanted >= offered, 0.0, uniforms * offered) < wanted
 

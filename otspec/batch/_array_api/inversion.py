@@ -74,10 +74,8 @@ def block_weights(
     block: Array,
     excluded: Array | None = None,
 ) -> tuple[Array, Array]:
-    """Return the token ids of one block per row and their weights, both (..., 256).
-
-    Beyond the vocabulary, and at excluded tokens, the weight is 0.
-    """
+    """Return the token ids of one block per row and their weights, both (..., 256)."""
+    # Beyond the vocabulary, and at excluded tokens, the weight is 0.
     xp = library.xp
     size = draft.shape[-1]
     ids = block[..., None] * BLOCK + library.arange(min(BLOCK, size))
@@ -95,18 +93,11 @@ def block_weights(
 
 
 def without(
-    library: Library,
-    draft: Array,
-    target: Array,
-    weight: Weight,
-    blocks: Array,
-    excluded: Array,
+    library: Library, draft: Array, target: Array, weight: Weight, blocks: Array, excluded: Array
 ) -> Array:
-    """Return block sums with the last of the excluded tokens taken out as well.
-
-    Its block is added up anew, without all of them: subtracting a token that holds nearly all
-    of the weight would leave nothing but rounding.
-    """
+    """Return block sums with the last of the excluded tokens taken out as well."""
+    # Its block is added up anew, without all of them: subtracting a token that holds nearly all of
+    # the weight would leave nothing but rounding.
     if library.fused is not None and library.fused.takes(library, draft, target, weight):
         return library.fused.without(library, draft, target, weight, blocks, excluded)
     xp = library.xp

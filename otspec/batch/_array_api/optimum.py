@@ -130,10 +130,8 @@ class Tangents:
         return self.library.xp.any(gaps > 0, axis=-1)
 
     def places(self) -> Array:
-        """Return where to look next: masses outside, (..., 3).
-
-        Every stretch gets its share of the places, the more the lower the optimum may be in it.
-        """
+        """Return where to look next: masses outside, (..., 3)."""
+        # Every stretch gets its share of the places, the more the lower the optimum may be in it.
         library, xp = self.library, self.library.xp
         low, high, middle, gaps = self._between()
         # Where nothing is open any more it does not matter where.

@@ -33,11 +33,8 @@ def overlaps(library: Library, draft: Array, target: Array, scales: Array) -> Ar
 
 
 def split(library: Library, draft: Array, target: Array, scale: Array) -> tuple[Array, Array]:
-    """Return the draft's mass where target > scale·draft, and the target's elsewhere.
-
-    (..., V), (..., V), (...) -> (...), (...), wide. The scale is
-    :meth:`~otspec.batch._array_api.library.Library.rounded`.
-    """
+    """Return the draft's mass where target > scale·draft, and the target's elsewhere."""
+    # (..., V), (..., V), (...) -> (...), (...), wide. The scale is `rounded`.
     narrow = library.narrowed(scale)[..., None]
     outside, rest = totals(
         library,
@@ -116,7 +113,7 @@ class Terms:
     """What a weight is made of, for kernels that read it.
 
     ``kind``: ``draft``, ``target``, ``common`` for min(target, draft), ``scaled`` for min(target,
-    scale·lift·draft), ``line`` as :class:`BrokenLine` has it, ``light`` as
+    scale·factor·draft), ``line`` as :class:`BrokenLine` has it, ``light`` as
     :class:`~otspec.batch._array_api.pooled.clock_pools.Light` has it. ``numbers``, shape (..., 1):
     narrow, in the order of the parameters; the share of a mixture comes first. ``excess``: whether
     the weight is what that leaves of the target. ``mixed``: whether that is then mixed with the
@@ -125,7 +122,7 @@ class Terms:
 
     kind: str
     numbers: tuple[Array, ...] = ()
-    lift: float = 1.0
+    factor: float = 1.0
     excess: bool = False
     mixed: bool = False
 
@@ -163,23 +160,23 @@ the_target = One("target")
 
 @dataclass(frozen=True)
 class Common(KnownWeight):
-    """The weight min(target, scale·lift·draft); without a scale min(target, draft).
+    """The weight min(target, scale·factor·draft); without a scale min(target, draft).
 
-    ``scale``, shape (..., 1): narrow. ``lift``: 1, or
-    :attr:`~otspec.batch._array_api.library.Library.lift` where a scale alone may be out of range.
+    ``scale``, shape (..., 1): narrow. ``factor``: 1, or
+    :attr:`~otspec.batch._array_api.library.Library.factor` where a scale alone may be out of range.
     """
 
     library: Library
     scale: Array | None = None
-    lift: float = 1.0
+    factor: float = 1.0
 
     def __call__(self, draft: Array, target: Array) -> Array:
         """Return what the weight is of the same tokens of both."""
         if self.scale is None:
             return self.library.inner.minimum(draft, target)
-        if self.lift == 1:
+        if self.factor == 1:
             return self.library.inner.minimum(self.scale * draft, target)
-        product = draft * self.lift
+        product = draft * self.factor
         product *= self.scale  # in place, since fresh memory takes longer than the product
         return self.library.inner.minimum(product, target)
 
@@ -187,7 +184,7 @@ class Common(KnownWeight):
         """Return what it is made of."""
         if self.scale is None:
             return Terms("common")
-        return Terms("scaled", (self.scale,), self.lift)
+        return Terms("scaled", (self.scale,), self.factor)
 
 
 @dataclass(frozen=True)
@@ -249,11 +246,11 @@ class Mixture(KnownWeight):
         return replace(rest, numbers=(self.share, *rest.numbers), mixed=True)
 
 
-def common(library: Library, scale: Array | None = None, lift: float = 1.0) -> Common:
-    """Return the weight min(target, scale·lift·draft) for a scale per row, shape (...)."""
-    return Common(library, None if scale is None else library.narrowed(scale)[..., None], lift)
+def common(library: Library, scale: Array | None = None, factor: float = 1.0) -> Common:
+    """Return the weight min(target, scale·factor·draft) for a scale per row, shape (...)."""
+    return Common(library, None if scale is None else library.narrowed(scale)[..., None], factor)
 
 
-def excess(library: Library, scale: Array, lift: float = 1.0) -> Excess:
-    """Return the weight (target − scale·lift·draft)₊ for a scale per row, shape (...)."""
-    return Excess(common(library, scale, lift))
+def excess(library: Library, scale: Array, factor: float = 1.0) -> Excess:
+    """Return the weight (target − scale·factor·draft)₊ for a scale per row, shape (...)."""
+    return Excess(common(library, scale, factor))

@@ -10,7 +10,7 @@ import numpy as np
 from otspec._base.extras import needed
 from otspec.auditing.black_box import seeded
 from otspec.conformance.adapters.tensors import Tensor, tensor_of, torch_itself
-from otspec.models.callables import CallableModel
+from otspec.models.base import CallableModel
 
 LONGEST = 1 << 16
 """What a model says is the most tokens of a text."""
@@ -24,15 +24,7 @@ class Output(NamedTuple):
 
 
 def table_model(model: Any, library: bool = False) -> Any:
-    """Return a model of Hugging Face form.
-
-    Parameters
-    ----------
-    model : SmallModel, or a map from a prefix to a distribution
-        In the second case prefixes begin after the first token.
-    library : bool
-        Whether to make a ``PreTrainedModel``.
-    """
+    """Return a model of Hugging Face form."""
     if hasattr(model, "logits"):
         read = model.logits
         vocabulary = model(np.zeros((1, 1), dtype=np.int64)).shape[-1]

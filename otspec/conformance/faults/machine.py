@@ -9,7 +9,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from otspec._base.parents import children_of, depths_of
+from otspec._base.arguments import children_of, depths_of
 from otspec.chance import Branch, Chance
 from otspec.conformance.cases.cases import Case
 from otspec.conformance.cases.drafting import patterns, siblings_of

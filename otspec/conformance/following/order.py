@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from otspec.chance import Branch
-from otspec.conformance.following.races import first
+from otspec.conformance.following.products import first
 from otspec.conformance.following.symbols import RandomNumber
 
 _NO_LOWER = 1e-9

@@ -10,13 +10,7 @@ _RUNNING: list[Branch] = []
 
 @contextmanager
 def running(chance: Branch) -> Iterator[None]:
-    """Let something make the random choices for a while.
-
-    Raises
-    ------
-    CannotFollowError
-        Something does already.
-    """
+    """Let something make the random choices for a while."""
     check_nothing_runs()
     _RUNNING.append(chance)
     try:
@@ -26,25 +20,13 @@ def running(chance: Branch) -> Iterator[None]:
 
 
 def check_nothing_runs() -> None:
-    """Refuse to follow code inside code that is followed itself.
-
-    Raises
-    ------
-    CannotFollowError
-        Code is followed at the moment.
-    """
+    """Refuse to follow code inside code that is followed itself."""
     if _RUNNING:
         raise _RUNNING[0].refused("it follows random choices inside code that is followed itself")
 
 
 def current() -> Branch:
-    """Return what makes the random choices.
-
-    Raises
-    ------
-    CannotFollowError
-        Nothing: a generator of followed numbers is used after the code that it was made for.
-    """
+    """Return what makes the random choices."""
     if not _RUNNING:
         raise CannotFollowError("it uses a generator of followed numbers where nothing is followed")
     return _RUNNING[0]

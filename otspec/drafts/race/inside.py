@@ -183,10 +183,8 @@ def _chunks(arrivals: Array) -> list[int]:
 
 
 def arrivals(rates: Array, k: int, size: int, rng: np.random.Generator) -> IntArray:
-    """Draw the first k arrivals of the race, in order: shape (size, k).
-
-    Tokens of rate 0 never arrive; at least k rates must be positive.
-    """
+    """Draw the first k arrivals of the race, in order: shape (size, k)."""
+    # Tokens of rate 0 never arrive; at least k rates must be positive.
     support = np.flatnonzero(rates)
     log_rates = np.log(rates[support])
     rows = max(1, _CHUNK // len(support))

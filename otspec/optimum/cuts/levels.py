@@ -80,10 +80,8 @@ class WaterFilling(Frozen):
         return reached
 
     def filled(self, amount: Number) -> Array:
-        """Return what each vessel holds of an amount: min(volume, level · width), shape (m,).
-
-        What is beyond the total runs over.
-        """
+        """Return what each vessel holds of an amount: min(volume, level · width), shape (m,)."""
+        # What is beyond the total runs over.
         lowest = int(np.searchsorted(self._reached, np.asarray(amount, self._reached.dtype)))
         held: Array = self.volumes.copy()
         if lowest < len(held):

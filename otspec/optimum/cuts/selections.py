@@ -31,10 +31,8 @@ TABLE_LIMIT = 10_000
 
 @singledispatch
 def best_selection(law: DraftLaw, target: Distribution) -> Array | None:
-    """Return a feasible law of the selected draft whose Σ min(b, q) is the optimum.
-
-    None where none can be had: for two independent drafts with more than 10,000 tuples.
-    """
+    """Return a feasible law of the selected draft whose Σ min(b, q) is the optimum."""
+    # None where none can be had: for two independent drafts with more than 10,000 tuples.
     return flow.selection_by_max_flow(law, target)
 
 

@@ -14,9 +14,9 @@ from otspec.rules.lossy.base import (
     AcceptOrReplace,
     accepting,
     between,
+    entropy,
     replaced_by,
 )
-from otspec.rules.lossy.divergences import entropy
 
 
 @dataclass(frozen=True, eq=False)

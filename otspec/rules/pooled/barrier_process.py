@@ -41,12 +41,7 @@ fast_rising = compiled(rising)
 
 
 def run(
-    widths: Array,
-    masses: Array,
-    kinks: Array,
-    tight: Array,
-    ids: Array,
-    one: Number,
+    widths: Array, masses: Array, kinks: Array, tight: Array, ids: Array, one: Number
 ) -> tuple[Array, Array, Array, Array, Array, Array]:
     """Run the barriers' process from time 0 to 1.
 

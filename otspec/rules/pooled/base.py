@@ -59,10 +59,8 @@ def refined_thresholds(law: ByRatio, target: Distribution, loss: Number) -> Arra
 
 
 def losses(law: SelectionLaw, target: Distribution) -> Array:
-    """Return what each pool loses against the bound of the best knot, shape (m,).
-
-    Below the cut a pool could accept all its target mass, above it all that is selected.
-    """
+    """Return what each pool loses against the bound of the best knot, shape (m,)."""
+    # Below the cut a pool could accept all its target mass, above it all that is selected.
     pools = law.pools
     excess = pools.law(law.slopes) - target
     return pools.gathered(positive_part(np.where(pools.index < law.cut, -excess, excess)))

@@ -56,11 +56,9 @@ def selected_counts(barriers: Barriers, k: int, tokens: IntArray | None = None) 
 
 
 def _in_group(tokens: Array, others: Array, below: Array, k: int) -> Array:
-    """Return the same for tokens in a group that has no draft above: (t,) -> (k, t).
-
-    If m drafts are in the group and c of them are y, y is selected with probability c/m; in
-    C(k, m) C(m, c) orders, which makes C(k, m) C(m − 1, c − 1).
-    """
+    """Return the same for tokens in a group that has no draft above: (t,) -> (k, t)."""
+    # If m drafts are in the group and c of them are y, y is selected with probability c/m; in C(k,
+    # m) C(m, c) orders, which makes C(k, m) C(m − 1, c − 1).
     own, beside, lower = (_powers(values, k) for values in (tokens, others, below))
     counts = np.zeros((k, len(tokens)), dtype=tokens.dtype)
     for m in range(1, k + 1):

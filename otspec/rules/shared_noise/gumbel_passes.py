@@ -11,11 +11,9 @@ from otspec._base.compiling import compiled
 
 
 def arrive(counts: Array, starts: IntArray, arrived: Array) -> None:
-    """Count independent events in: ``counts`` has Pr(N = i), (most, e, times), and is changed.
-
-    Event j, of probability ``arrived[j]``, counts at the nodes from ``starts[j]`` on. These ascend,
-    and ``arrived`` has the nodes from ``starts[0]`` on.
-    """
+    """Count independent events in: ``counts`` has Pr(N = i), (most, e, times), and is changed."""
+    # Event j, of probability `arrived[j]`, counts at the nodes from `starts[j]` on. These ascend,
+    # and `arrived` has the nodes from `starts[0]` on.
     most, nodes, times = counts.shape
     for node in range(starts[0], nodes):
         for j in range(len(starts)):

@@ -11,7 +11,7 @@ import numpy as np
 from otspec.chance import Branch
 from otspec.conformance.following.order import clipped
 from otspec.conformance.following.torch.draws import DRAWS, REFUSED
-from otspec.conformance.following.torch.ledger import Ledger
+from otspec.conformance.following.torch.ledger import Ledger, Streams
 from otspec.conformance.following.torch.ranks import (
     accumulated,
     arg_extreme,
@@ -23,7 +23,6 @@ from otspec.conformance.following.torch.ranks import (
     searched,
 )
 from otspec.conformance.following.torch.rules import Call, Rule, copied, elementwise, moved, plainly
-from otspec.conformance.following.torch.streams import Streams
 
 _SHAPES = (
     "__get__", "size", "dim", "ndimension", "numel", "nelement", "stride", "storage_offset",
