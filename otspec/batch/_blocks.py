@@ -63,11 +63,8 @@ def token_verification(
     -----
     Cost: a copy of two rows of each block, and one pass over them.
     """
-    with quietly(draft):
-        draft, target, drafts = completed(partial, draft, target, drafts)
-        return verified_block(
-            "token_verification", draft, target, drafts, uniforms, mask, checked=checked
-        )
+    given = draft, target, drafts, uniforms, mask
+    return verified_block("token_verification", given, partial=partial, checked=checked)
 
 
 def block_verification(
@@ -126,11 +123,8 @@ def block_verification(
     is at most 3e-8 in float32 and 3e-16 in float64. Cost: one pass over the block, and what
     :func:`otspec.batch.token_verification` costs.
     """
-    with quietly(draft):
-        draft, target, drafts = completed(partial, draft, target, drafts)
-        return verified_block(
-            "block_verification", draft, target, drafts, uniforms, mask, checked=checked
-        )
+    given = draft, target, drafts, uniforms, mask
+    return verified_block("block_verification", given, partial=partial, checked=checked)
 
 
 def block_verification_preprint(
@@ -191,12 +185,13 @@ def block_verification_preprint(
     """
     with quietly(draft):
         draft, target, drafts = completed(partial, draft, target, drafts)
-        library = check_block_problem(draft, target, drafts, uniforms, mask, checked)
+        given = draft, target, drafts, uniforms, mask
+        library = check_block_problem(given, checked)
         if corrections is not None and not checked:
             check_corrections(corrections, drafts)
         if reach is not None and not checked:
             check_reach(reach, drafts)
-        problem = problem_of(library, draft, target, drafts, uniforms, mask, checked)
+        problem = problem_of(library, given, checked)
         return drafted_block.preprint(problem, corrections, reach)
 
 
@@ -253,6 +248,7 @@ def greedy_multi_path(
     """
     with quietly(draft):
         draft, target, drafts = completed(partial, draft, target, drafts)
-        library = check_paths_problem(draft, target, drafts, uniforms, checked)
-        problem = problem_of(library, draft, target, drafts, uniforms, None, checked)
+        given = draft, target, drafts, uniforms, None
+        library = check_paths_problem(given, checked)
+        problem = problem_of(library, given, checked)
         return greatest(problem)

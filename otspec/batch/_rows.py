@@ -75,10 +75,8 @@ class Rows(NamedTuple):
 
 
 def read_only(values: Array, dtype: Any, *shape: int) -> Array:
-    """Return a read-only view of a shape, or a copy in another dtype or order.
-
-    Machine code is made for read-only arrays alone: once, not twice.
-    """
+    """Return a read-only view of a shape, or a copy in another dtype or order."""
+    # Machine code is made for read-only arrays alone: once, not twice.
     view = np.ascontiguousarray(values, dtype).reshape(shape)
     view.setflags(write=False)
     return view

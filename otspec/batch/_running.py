@@ -3,12 +3,12 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 
 from otspec._base.arguments import as_flag
-from otspec.batch._arguments import check_block_problem, check_problem, problem_of
+from otspec.batch._arguments import Given, check_block_problem, check_problem, problem_of
 from otspec.batch._array_api import drafters, k_sequential, recursive_rejection, spechub
 from otspec.batch._array_api.library import Array, library_of
 from otspec.batch._array_api.optimum import acceptance, best_cut
@@ -20,9 +20,6 @@ from otspec.batch._arrays import as_grades
 from otspec.batch._dispatch import BLOCK, TREE, machine, reals_of, rows_of
 from otspec.batch._results import KINDS, Verified, VerifiedBlock, VerifiedPath, VerifiedTree
 from otspec.batch._rows import Rows, read_only
-
-Given: TypeAlias = tuple[Array, Array, Array, Array, Array | None]
-"""What a rule is called with: draft, target, drafts, uniforms and mask."""
 
 
 @dataclass(frozen=True)
@@ -81,8 +78,8 @@ def verified(name: str, given: Given, *options: int, checked: bool) -> Verified:
     found = _row_by_row(rule, given, *options)
     if found is not None:
         return found
-    library = check_problem(*given, checked, only_k=rule.k)
-    return rule.kernel(problem_of(library, *given, checked), *options)
+    library = check_problem(given, checked, only_k=rule.k)
+    return rule.kernel(problem_of(library, given, checked), *options)
 
 
 def selected(name: str, problem: Problem, *options: int) -> Verified:
@@ -107,8 +104,8 @@ def verified_block(name: str, given: Given, *, checked: bool) -> VerifiedBlock:
     if rows is not None:
         verify = getattr(machine("drafted_block"), rule)
         return VerifiedBlock(*rows.run(verify, kinds=KINDS[VerifiedBlock]))
-    library = check_block_problem(*given, checked)
-    found: VerifiedBlock = getattr(drafted_block, rule)(problem_of(library, *given, checked))
+    library = check_block_problem(given, checked)
+    found: VerifiedBlock = getattr(drafted_block, rule)(problem_of(library, given, checked))
     return found
 
 
