@@ -125,10 +125,10 @@ def intercepted(chance: Branch) -> Iterator[None]:
             from otspec.conformance.following.torch.ledger import Streams
             from otspec.conformance.following.torch.table import torch_mode
 
-            streams, torch = Streams(), sys.modules["torch"]
+            streams, torch = Streams(chance), sys.modules["torch"]
             for module in (torch, torch.random):
                 stack.enter_context(_replaced(module, {"manual_seed": streams.begin}))
-            stack.enter_context(torch_mode(chance, streams))
+            stack.enter_context(torch_mode(streams))
         yield
 
 

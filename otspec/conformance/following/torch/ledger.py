@@ -22,7 +22,8 @@ class Streams:
     A stream is what was drawn after a seed, in order: numbers of a kind, and races.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, chance: Branch) -> None:
+        self.chance = chance
         self._named: dict[int, list[tuple[str, Any]]] = {}
         self._stream: list[tuple[str, Any]] | None = None
         self._place = 0
@@ -52,30 +53,28 @@ class Streams:
         """Whether numbers follow a seed."""
         return self._stream is not None
 
-    def number(self, chance: Branch, kind: str) -> Any:
+    def number(self, kind: str) -> Any:
         """Return the next number: uniform, or exponential."""
-        return self._next(chance, kind, lambda: _MAKERS[kind](chance))
+        return self._next(kind, lambda: _MAKERS[kind](self.chance))
 
-    def tokens(
-        self, chance: Branch, masses: Sequence[Any], count: int, again: bool
-    ) -> list[Pending]:
+    def tokens(self, masses: Sequence[Any], count: int, again: bool) -> list[Pending]:
         """Return tokens to be drawn with given masses; distinct ones, or each anew."""
         each = count if again else 1
         drawn = 1 if again else count
         found: list[Pending] = []
         for _ in range(each):
-            race: _Race = self._next(chance, f"race for {drawn} of {len(masses)}", _Race)
-            found += race.winners(chance, tuple(masses), drawn)
+            race: _Race = self._next(f"race for {drawn} of {len(masses)}", _Race)
+            found += race.winners(self.chance, tuple(masses), drawn)
         return found
 
-    def _next(self, chance: Branch, kind: str, make: Any) -> Any:
+    def _next(self, kind: str, make: Any) -> Any:
         if self._stream is None:
             return make()
         if self._place == len(self._stream):
             self._stream.append((kind, make()))
         before, found = self._stream[self._place]
         if before != kind:
-            raise chance.refused(
+            raise self.chance.refused(
                 f"it draws by {kind} after the torch.manual_seed after which it drew by {before}"
             )
         self._place += 1
@@ -131,7 +130,7 @@ class Ledger:
     def __init__(self, streams: Streams) -> None:
         import torch
 
-        self.streams = streams
+        self.streams, self.chance = streams, streams.chance
         self._int64 = torch.int64
         self._entries: list[Any] = []
         self._storages: dict[int, _Storage] = {}
