@@ -165,10 +165,8 @@ def spread(case: Case, vocabulary: int) -> Case:
 
 
 def after_any_symbol(case: Case) -> Case:
-    """Return a case whose pairs begin where texts of a case have got to.
-
-    Of each pair of models there are n + 1 in turn: at the beginning, and after each symbol.
-    """
+    """Return a case whose pairs begin where texts of a case have got to."""
+    # Of each pair of models there are n + 1 in turn: at the beginning, and after each symbol.
     draft, target = (
         np.stack([np.concatenate([row[None], table[1:]]) for table in values for row in table])
         for values in (case.draft, case.target)
