@@ -25,7 +25,7 @@ from otspec.conformance.cases.library import (
     settings_cases,
     text_cases,
 )
-from otspec.conformance.cases.warping import WARPINGS, clear, of_logits
+from otspec.conformance.cases.warping import WARPINGS, clear, warped_alike
 from otspec.conformance.engines import Engine, TextEngine, TokenEngine, logits_of
 from otspec.conformance.evidence.batches import (
     BesideRejected,
@@ -251,6 +251,5 @@ def _warped(task: Task, engine: Engine, options: dict[str, Any]) -> Task:
     if not taken or task.case.sizes.max() > 1:
         return task
     words = ", ".join(f"{name} {value}" for name, value in taken.items())
-    name = f"{task.case.name}, {words}"
-    law = replace(task.case, target=of_logits(logits, taken), name=name)
+    law = replace(warped_alike(task.case, taken, logits), name=f"{task.case.name}, {words}")
     return replace(task, verifier=replace(engine, options=taken), law=law)

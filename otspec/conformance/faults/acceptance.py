@@ -37,16 +37,20 @@ class Deterministic(Machine):
 class Lenient(Machine):
     """The ratio is multiplied by a factor above 1."""
 
+    strength, strengths = 1.25, (1.0, 10.0)
+
     def passes(self, chance: float, child: int) -> bool:
-        return super().passes(min(1.0, 1.25 * chance), child)
+        return super().passes(min(1.0, self.strength * chance), child)
 
 
 @known("strictness factor", "set the factor to 1: any other changes the output")
 class Strict(Machine):
     """The ratio is multiplied by a factor below 1."""
 
+    strength, strengths = 0.9, (0.1, 1.0)
+
     def passes(self, chance: float, child: int) -> bool:
-        return super().passes(0.9 * chance, child)
+        return super().passes(self.strength * chance, child)
 
 
 @known("drafts accepted above a ratio", RATIO)

@@ -90,4 +90,7 @@ class NextNode(Machine):
     """Nodes are counted from the text in one place and from the first draft in another."""
 
     def answer(self, node: int, token: int) -> MarkedText:
-        return super().answer(min(node + 1, len(self.kind.parents) - 1), token)
+        drafted = node + 1 < len(self.kind.parents) and all(
+            each in self.children(self.kind.parents[each]) for each in self.path(node + 1)
+        )
+        return super().answer(node + 1 if drafted else node, token)

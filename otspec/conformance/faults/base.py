@@ -12,7 +12,7 @@ import numpy as np
 from otspec._base.arithmetic import Array, Number
 from otspec._base.registry import Registry, instance_of
 from otspec.chance import LEAST, law_of
-from otspec.conformance.cases.cases import Case, after_any_symbol
+from otspec.conformance.cases.cases import Case
 from otspec.conformance.cases.generated import Texts
 from otspec.conformance.cases.kinds import Kind
 from otspec.conformance.evidence.statistics import add_answer, no_answers
@@ -118,7 +118,7 @@ def _said(
     machine: Any, rule: RightRule, kind: Texts, case: Case
 ) -> Iterator[tuple[int, tuple[int, ...], float]]:
     """Yield the texts of several steps, each with its pair of models and its probability."""
-    steps = _steps(machine, rule, kind.step, after_any_symbol(case))
+    steps = _steps(machine, rule, kind.step, case.after_any_symbol())
     for variant in range(case.variants):
         begun: dict[tuple[int, ...], float] = {(): 1.0}
         while begun:

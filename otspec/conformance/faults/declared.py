@@ -29,16 +29,33 @@ def likeliest(row: Row, kept: int) -> Row:
 class DraftTemperature(Machine):
     """Drafts are drawn at one temperature, and the probabilities are those of another."""
 
+    strength, strengths = 1.5, (1.0, 10.0)
+
     def draft(self, node: int) -> Row:
-        return self.before("draft", node, at_temperature(super().draft(node), 1.5))
+        return self.before("draft", node, at_temperature(super().draft(node), self.strength))
 
 
-@known("draft sampled sharper than declared", SAME)
+@known("draft declared sharper than sampled", SAME)
 class DraftSharper(Machine):
     """The probabilities are those of a lower temperature than drafts are drawn at."""
 
+    strength, strengths = 0.6, (0.1, 1.0)
+
     def draft(self, node: int) -> Row:
-        return at_temperature(super().draft(node), 0.6)
+        return at_temperature(super().draft(node), self.strength)
+
+
+@known("drafts drawn at another temperature", SAME, pipeline=True)
+class DraftedTemperature(Machine):
+    """Drafts are drawn at another temperature than that of the rows which are handed over."""
+
+    strength, strengths = 0.8, (0.1, 10.0)
+
+    def draft(self, node: int) -> Row:
+        return super().sampled(node)
+
+    def sampled(self, node: int) -> Row:
+        return self.before("draft", node, at_temperature(super().sampled(node), self.strength))
 
 
 @known("draft declared truncated", SAME)

@@ -9,6 +9,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
+from otspec._base.arithmetic import Array
 from otspec._base.parents import children_of, depths_of
 from otspec.chance import Branch, Chance
 from otspec.conformance.cases.cases import Case
@@ -45,8 +46,8 @@ class Setting:
     def of(cls, kind: Kind, case: Case) -> Setting:
         """Return the setting of a case."""
         sets = patterns(kind.parents) if case.uneven else [(True,) * len(kind.parents)]
-        raw = {name: rows.tolist() for name, rows in getattr(case, "raw", {}).items()}
-        return cls(kind, case.draft.tolist(), case.target.tolist(), sets, raw)
+        raw = {name: _tables(rows) for name, rows in getattr(case, "raw", {}).items()}
+        return cls(kind, _tables(case.draft), _tables(case.target), sets, raw)
 
     @cached_property
     def below(self) -> dict[int, tuple[int, ...]]:
@@ -66,6 +67,12 @@ class Setting:
         return len(self.kind.parents)
 
 
+def _tables(rows: Array) -> list[list[list[float]]]:
+    """Return rows as lists; after a node that is not drafted all symbols are equally likely."""
+    last = [1 / rows.shape[-1]] * rows.shape[-1]
+    return [[*table, last] for table in rows.tolist()]
+
+
 class Machine(Chance):
     """The parts of a right verifier, of which a fault replaces one.
 
@@ -81,6 +88,10 @@ class Machine(Chance):
 
     other_rows: ClassVar[bool] = False
     """Whether it shows only where there are other rows in the batch."""
+    strength: ClassVar[float] = 1.0
+    """How strong the fault is, if that is a number."""
+    strengths: ClassVar[tuple[float, float] | None] = None
+    """Between which numbers it is looked for."""
 
     def __init__(
         self, setting: Setting, variant: int, chance: Branch, drafts: Sequence[int] = ()

@@ -23,6 +23,12 @@ class Seen(Frozen):
     counts: IntArray  # (marks, fine cells)
     needs: Requirement  # of the test of the case
     off: bool  # whether there is a finding
+    # What else the case may have been: an engine drafts from warped logits or not
+    other: Case | None = None
+
+    def read_as(self, *, other: bool) -> Seen:
+        """Return what was seen with the case as it may have been."""
+        return replace(self, case=self.other) if other and self.other is not None else self
 
     def likelihood(self, law: Array, *, marked: bool = False) -> float | None:
         """Return the logarithm of the likelihood, None where a law does not fit.
@@ -36,11 +42,11 @@ class Seen(Frozen):
         axis = () if marked else (0,)
         expected, counts = law.sum(axis=axis).ravel(), self.counts.sum(axis=axis).ravel()
         evidence = self._evidence(expected)
-        if evidence.wrong(counts):
-            return None
-        with np.errstate(divide="ignore"):  # without rounding a cell may be impossible
-            logs = np.log(evidence.expected)
-        return float((counts[counts > 0] * logs[counts > 0]).sum())
+        return None if evidence.wrong(counts) else _logarithm(counts, evidence.expected)
+
+    def logarithm(self, law: Array) -> float:
+        """Return the logarithm of the likelihood, however badly a law fits."""
+        return _logarithm(self.counts.sum(axis=0), self._evidence(law.sum(axis=0)).expected)
 
     def first_fits(self, law: Array) -> bool:
         """Return whether a law of the first token fits, whatever follows."""
@@ -53,3 +59,9 @@ class Seen(Frozen):
 
     def _evidence(self, expected: Array) -> Evidence:
         return Evidence(expected, replace(self.needs, false_alarm=MISFIT))
+
+
+def _logarithm(counts: IntArray, expected: Array) -> float:
+    with np.errstate(divide="ignore"):  # without rounding a cell may be impossible
+        logs = np.log(expected)
+    return float((counts[counts > 0] * logs[counts > 0]).sum())
