@@ -99,8 +99,7 @@ def warped_alike(case: Case, settings: Mapping[str, Any], logits: Array) -> Warp
     given = {each.name: getattr(case, each.name) for each in fields(Case)}
     draft = _logs(case.draft)
     return Warped(
-        **given
-        | {"draft": of_logits(draft, settings), "target": of_logits(logits, settings)},
+        **given | {"draft": of_logits(draft, settings), "target": of_logits(logits, settings)},
         draft_logits=draft,
         target_logits=logits,
         allowed=np.ones((case.variants, case.n), dtype=bool),

@@ -1,4 +1,4 @@
-"""Faults with a strength, such as a temperature: the strength that what was seen is likeliest at."""
+"""Faults with a strength, such as a temperature: at which strength what was seen is likeliest."""
 
 from __future__ import annotations
 

@@ -141,9 +141,8 @@ _NOT_JUDGED = "where it raises, its output could not be judged"
 
 def _likeness(report: Report) -> str:
     """Say which known fault explains the most findings best, if any does."""
-    first = Counter(
-        (finding.looks_like[0], finding.perhaps) for finding in report.findings if finding.looks_like
-    )
+    named = (finding for finding in report.findings if finding.looks_like)
+    first = Counter((finding.looks_like[0], finding.perhaps) for finding in named)
     return "".join(
         f"; perhaps it is: {fault}" if perhaps else f"; it looks like: {fault}"
         for (fault, perhaps), _ in first.most_common(1)
