@@ -124,7 +124,8 @@ def batches(task):
     return KernelBatches(task.verifier, task.kind, task.case, task.verifier.randomness(6), rng)
 
 
-NOT_HANDED = ("bonus token from the draft", "bonus token from a residual")
+NOT_HANDED = ("bonus token from the draft", "bonus token from a residual",
+              "residual of rows that follow")  # fmt: skip
 """Faults of which a verifier of a block is not handed what they need: the row of the draft after
 its last token."""
 

@@ -29,6 +29,7 @@ class Case(Frozen):
     symbols: IntArray
     uneven: bool = False  # whether the rows of a batch have different numbers of drafts
     behind: str = "same"  # one of BEHIND: what stands where a row has no draft
+    beside: bool = False  # whether a row stands beside each row of which nothing is kept
 
     @property
     def n(self) -> int:
@@ -99,6 +100,18 @@ class Case(Frozen):
     def shares(self, values: Array) -> Array:
         """Return the probability of one token of each symbol, and 0 for one of none: (…, n + 1)."""
         return np.concatenate([values / self.sizes, np.zeros((*values.shape[:-1], 1))], axis=-1)
+
+    @property
+    def with_rejected(self) -> Case:
+        """The case with one more pair of models, of which no draft is kept."""
+        draft, target = np.zeros_like(self.draft[:1]), np.zeros_like(self.target[:1])
+        draft[..., :-1] = 1 / (self.n - 1)
+        target[..., -1] = 1
+        return replace(
+            self,
+            draft=np.concatenate([self.draft, draft]),
+            target=np.concatenate([self.target, target]),
+        )
 
     def after_any_symbol(self) -> Case:
         """Return the case whose pairs begin where texts of this one have got to.

@@ -7,6 +7,7 @@ from itertools import cycle
 from typing import Any
 
 from otspec._base.frozen import Frozen
+from otspec._base.parents import children_of
 from otspec.conformance.cases.adjusting import placed
 from otspec.conformance.cases.arrays import Form, plain
 from otspec.conformance.cases.calling import Verifier
@@ -142,10 +143,13 @@ def kernel_tasks(verifier: Verifier, kind: Kind, vocabulary: int, entries: int) 
 
 
 def beside_tasks(verifier: Verifier, kind: Kind) -> list[Task]:
-    """Return the task of two rows, of which the second keeps nothing, of blocks and of trees."""
-    if kind.name == "tokens" or kind.law != "iid":
-        return []
-    named = [renamed(case, "a row beside") for case in plain_cases(kind, verifier.uneven)]
+    """Return the task of two rows, of which the second keeps nothing."""
+    most = max(map(len, children_of(kind.parents)))
+    named = [
+        replace(case, name="a row beside", beside=True)
+        for case in plain_cases(kind, verifier.uneven)
+        if most < case.n
+    ]
     return [Task(verifier, kind, case, case, BesideRejected) for case in named]
 
 

@@ -129,17 +129,6 @@ class BesideRejected(KernelBatches):
     """Calls of two rows, of which the second keeps nothing; they are followed exactly only."""
 
 
-def with_rejected(case: Case) -> Case:
-    """Return a case with one more pair of models, of which no draft is kept."""
-    draft, target = np.zeros_like(case.draft[:1]), np.zeros_like(case.target[:1])
-    draft[..., 0] = target[..., -1] = 1
-    return replace(
-        case,
-        draft=np.concatenate([case.draft, draft]),
-        target=np.concatenate([case.target, target]),
-    )
-
-
 def long_call(before: int) -> tuple[int, int]:
     """Return the rows of a call that come before those that are counted, and how many these are."""
     return before, min(before, MOST_COUNTED)

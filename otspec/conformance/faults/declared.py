@@ -45,49 +45,12 @@ class DraftSharper(Machine):
         return at_temperature(super().draft(node), self.strength)
 
 
-@known("drafts drawn at another temperature", SAME, pipeline=True)
-class DraftedTemperature(Machine):
-    """Drafts are drawn at another temperature than that of the rows which are handed over."""
-
-    strength, strengths = 0.8, (0.1, 10.0)
-
-    def draft(self, node: int) -> Row:
-        return super().sampled(node)
-
-    def sampled(self, node: int) -> Row:
-        return self.before("draft", node, at_temperature(super().sampled(node), self.strength))
-
-
 @known("draft declared truncated", SAME)
 class DraftTruncated(Machine):
     """Drafts are drawn from the whole row, and the row handed over is cut to its likeliest."""
 
     def draft(self, node: int) -> Row:
         return likeliest(super().draft(node), 2)
-
-
-@known("draft truncated and declared whole", SAME, pipeline=True)
-class DraftedTruncated(Machine):
-    """Drafts are drawn from the likeliest tokens, and the row handed over is the whole one."""
-
-    def draft(self, node: int) -> Row:
-        return super().sampled(node)
-
-    def sampled(self, node: int) -> Row:
-        return likeliest(super().sampled(node), 2)
-
-
-@known(
-    "drafts are the likeliest tokens", SAME + "; a certain token has a row of one 1", pipeline=True
-)
-class DraftedGreedily(Machine):
-    """Drafts are the likeliest tokens, and the probabilities are those of drawn ones."""
-
-    def draft(self, node: int) -> Row:
-        return super().sampled(node)
-
-    def drafted(self, node: int, weights: Row) -> int:
-        return max(range(len(weights)), key=lambda x: (weights[x], -x))
 
 
 @known("uniform distribution mixed into the declared draft", SAME)
@@ -180,7 +143,8 @@ class WithOtherRow(Machine):
     def other(self) -> Machine:
         """The other row, with drafts of its own."""
         if self._other is None:
-            variant = self.chance.choose([1] * len(self.setting.target))
+            others = self.setting.others
+            variant = others[self.chance.choose([1] * len(others))]
             self._other = Machine(self.setting, variant, self.chance)
         return self._other
 

@@ -18,7 +18,7 @@ from otspec.conformance.faults.base import FAULTS, Fault, faults_of, joint_law
 from otspec.conformance.faults.machine import Machine
 from otspec.conformance.faults.rules import RightRule, rules_of
 from otspec.conformance.faults.seen import Seen
-from otspec.conformance.faults.strengths import likeliest
+from otspec.conformance.faults.strengths import at_likeliest_strength
 from otspec.conformance.faults.two_faults import AND, two_faults
 from otspec.conformance.report.report import Finding, Tried
 
@@ -130,7 +130,7 @@ def _of_some_strength(
     found = []
     for one in candidates:
         read = [each.read_as(other=one.other) for each in order]
-        machine = likeliest(one.fault.machine, one.rule, kind, read)
+        machine = at_likeliest_strength(one.fault.machine, one.rule, kind, read)
         if machine is not None:
             found.append(Candidate(one.fault, one.rule, machine, one.other))
     return found

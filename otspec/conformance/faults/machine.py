@@ -41,13 +41,16 @@ class Setting:
     sets: list[tuple[bool, ...]]  # which nodes may be there, each equally often
     # Rows before warping, by name: see Warped
     raw: dict[str, list[list[list[float]]]] = field(default_factory=dict)
+    others: tuple[int, ...] = ()  # the pairs of models that another row of the batch may have
 
     @classmethod
     def of(cls, kind: Kind, case: Case) -> Setting:
         """Return the setting of a case."""
         sets = patterns(kind.parents) if case.uneven else [(True,) * len(kind.parents)]
         raw = {name: _tables(rows) for name, rows in getattr(case, "raw", {}).items()}
-        return cls(kind, _tables(case.draft), _tables(case.target), sets, raw)
+        whole = case.with_rejected if case.beside else case
+        others = tuple(range(case.variants * case.beside, whole.variants))
+        return cls(kind, _tables(whole.draft), _tables(whole.target), sets, raw, others)
 
     @cached_property
     def below(self) -> dict[int, tuple[int, ...]]:

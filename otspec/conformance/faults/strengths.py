@@ -28,7 +28,7 @@ def of_strength(machine: Any, strength: float) -> type[Machine]:
     return cast(type[Machine], type(machine.__name__, (machine,), {"strength": strength}))
 
 
-def likeliest(
+def at_likeliest_strength(
     machine: type[Machine], rule: RightRule, kind: Kind, seen: Sequence[Seen]
 ) -> type[Machine] | None:
     """Return the machine of the likeliest strength.
