@@ -4,8 +4,9 @@ import numpy as np
 
 from otspec.chance import Chance
 from otspec.conformance.cases.kinds import Tokens
-from otspec.conformance.faults.machine import TEXT, Machine, Setting
+from otspec.conformance.faults.machine import Machine
 from otspec.conformance.faults.randomness import WithNumbers
+from otspec.conformance.faults.setting import TEXT, Setting
 
 
 class OfGenerator(Chance):

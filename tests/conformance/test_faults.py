@@ -14,8 +14,8 @@ from otspec.conformance.cases.library import text_cases
 from otspec.conformance.faults import FAULTS, RIGHT_RULES, Machine, joint_law, rules_of
 from otspec.conformance.faults.base import right_law, total_variation
 from otspec.conformance.faults.explanations import explanations, in_words, looked_at
-from otspec.conformance.faults.machine import Setting
 from otspec.conformance.faults.randomness import raced_again
+from otspec.conformance.faults.setting import Setting
 from tests.auditing.broken_rules import GALLERY
 from tests.support.docs_scripts import script
 

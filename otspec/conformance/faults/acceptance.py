@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from otspec.conformance.faults.base import known
-from otspec.conformance.faults.machine import TEXT, Machine, Row
+from otspec.conformance.faults.machine import Machine
+from otspec.conformance.faults.setting import TEXT, Row
 
 RATIO = "accept with probability min(1, target / draft), and nothing else"
 WEIGHTED = ("block", "tree")

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from otspec.conformance.faults.base import known
-from otspec.conformance.faults.machine import TEXT, Machine, MarkedText
+from otspec.conformance.faults.machine import Machine
+from otspec.conformance.faults.setting import TEXT, MarkedText
 
 SEVERAL = ("block", "tree")
 LENGTH = "the kept length counts the accepted drafts, and the token comes behind them"

@@ -16,8 +16,9 @@ from otspec.conformance.cases.cases import Case
 from otspec.conformance.cases.generated import Texts
 from otspec.conformance.cases.kinds import Kind
 from otspec.conformance.evidence.statistics import add_answer, no_answers
-from otspec.conformance.faults.machine import Machine, MarkedText, Setting
+from otspec.conformance.faults.machine import Machine
 from otspec.conformance.faults.rules import RightRule
+from otspec.conformance.faults.setting import MarkedText, Setting
 
 Part = TypeVar("Part", bound=type[Any])
 EVERY = ("tokens", "block", "tree")

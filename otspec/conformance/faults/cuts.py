@@ -7,7 +7,8 @@ from collections.abc import Collection, Sequence
 
 from otspec.chance import Branch
 from otspec.conformance.faults.base import known
-from otspec.conformance.faults.machine import TEXT, Machine, MarkedText, Setting
+from otspec.conformance.faults.machine import Machine
+from otspec.conformance.faults.setting import TEXT, MarkedText, Setting
 
 LIKELY = 0.5
 """The probability by the draft below which a token is dropped."""

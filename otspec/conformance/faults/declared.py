@@ -8,7 +8,8 @@ import numpy as np
 
 from otspec.chance import Branch
 from otspec.conformance.faults.base import known
-from otspec.conformance.faults.machine import TEXT, Machine, Row, Setting, normalised
+from otspec.conformance.faults.machine import Machine, normalised
+from otspec.conformance.faults.setting import TEXT, Row, Setting
 
 SEVERAL = ("block", "tree")
 SAME = "hand the verifier the very row that the token was drawn from, after all warping"

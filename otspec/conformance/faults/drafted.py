@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from otspec.conformance.faults.base import known
 from otspec.conformance.faults.declared import SAME, at_temperature, likeliest
-from otspec.conformance.faults.machine import Machine, Row
+from otspec.conformance.faults.machine import Machine
+from otspec.conformance.faults.setting import Row
 
 
 @known("drafts drawn at another temperature", SAME, pipeline=True)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from otspec.conformance.faults.base import known
-from otspec.conformance.faults.machine import Machine, Row, normalised
+from otspec.conformance.faults.machine import Machine, normalised
+from otspec.conformance.faults.setting import Row
 
 SUBTRACT = "after each rejection the residual is (target − draft)₊ of what was wanted, over its sum"
 
