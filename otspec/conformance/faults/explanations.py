@@ -91,10 +91,11 @@ def explanations(
         for fault in faults
         for other in others
     ]
-    left = _left(all_of_them, kind, order, FORGIVEN)
+    marked = any(each.counts[1:].any() for each in order)
+    left = _left(all_of_them, kind, order, marked, FORGIVEN)
     fewest = min((one.misfits for one in left), default=1)
     if fewest:
-        strong = _left(_of_some_strength(all_of_them, kind, order), kind, order, 0)
+        strong = _left(_of_some_strength(all_of_them, kind, order, marked), kind, order, marked, 0)
         if strong:
             return _named(strong)
         pair = two_faults(kind, order, [(one, rule) for rule in rules_of(step) for one in faults])
@@ -114,23 +115,24 @@ def looked_at(seen: Iterable[Seen]) -> list[Seen]:
 
 
 def _left(
-    candidates: list[Candidate], kind: Kind, order: Sequence[Seen], forgiven: int
+    candidates: list[Candidate], kind: Kind, order: Sequence[Seen], marked: bool, forgiven: int
 ) -> list[Candidate]:
     """Return the candidates that fit all cases, but for so many."""
-    marked, left = any(each.counts[1:].any() for each in order), candidates
+    left = candidates
     for each in order:
         left = [one for one in left if _fits(one, kind, each, marked) or one.misfits <= forgiven]
     return left
 
 
 def _of_some_strength(
-    candidates: Sequence[Candidate], kind: Kind, order: Sequence[Seen]
+    candidates: Sequence[Candidate], kind: Kind, order: Sequence[Seen], marked: bool
 ) -> list[Candidate]:
     """Return the candidates that have a strength, with the likeliest one."""
     found = []
     for one in candidates:
         read = [each.read_as(other=one.other) for each in order]
-        machine = at_likeliest_strength(one.fault.machine, one.rule, kind, read)
+        fault = one.fault.machine
+        machine = at_likeliest_strength(fault, one.rule, kind, read, marked=marked)
         if machine is not None:
             found.append(Candidate(one.fault, one.rule, machine, one.other))
     return found

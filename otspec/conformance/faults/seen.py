@@ -39,14 +39,20 @@ class Seen(Frozen):
         marked : bool
             Whether marks are compared, too.
         """
-        axis = () if marked else (0,)
-        expected, counts = law.sum(axis=axis).ravel(), self.counts.sum(axis=axis).ravel()
-        evidence = self._evidence(expected)
-        return None if evidence.wrong(counts) else _logarithm(counts, evidence.expected)
+        evidence, counts = self._compared(law, marked)
+        return None if evidence.wrong(counts) else self.logarithm(law, marked=marked)
 
-    def logarithm(self, law: Array) -> float:
+    def logarithm(self, law: Array, *, marked: bool = False) -> float:
         """Return the logarithm of the likelihood, however badly a law fits."""
-        return _logarithm(self.counts.sum(axis=0), self._evidence(law.sum(axis=0)).expected)
+        evidence, counts = self._compared(law, marked)
+        with np.errstate(divide="ignore"):  # without rounding a cell may be impossible
+            logs = np.log(evidence.expected)
+        return float((counts[counts > 0] * logs[counts > 0]).sum())
+
+    def _compared(self, law: Array, marked: bool) -> tuple[Evidence, IntArray]:
+        axis = () if marked else (0,)
+        evidence = self._evidence(law.sum(axis=axis).ravel())
+        return evidence, self.counts.sum(axis=axis).ravel()
 
     def first_fits(self, law: Array) -> bool:
         """Return whether a law of the first token fits, whatever follows."""
@@ -59,9 +65,3 @@ class Seen(Frozen):
 
     def _evidence(self, expected: Array) -> Evidence:
         return Evidence(expected, replace(self.needs, false_alarm=MISFIT))
-
-
-def _logarithm(counts: IntArray, expected: Array) -> float:
-    with np.errstate(divide="ignore"):  # without rounding a cell may be impossible
-        logs = np.log(expected)
-    return float((counts[counts > 0] * logs[counts > 0]).sum())

@@ -16,8 +16,10 @@ from otspec.conformance.faults.machine import Machine
 from otspec.conformance.faults.rules import RightRule
 from otspec.conformance.faults.seen import Seen
 
-FITTED = 3
-"""Cases with findings, the simplest, on which the strength is found."""
+FIRST = 3
+"""Cases with findings, the simplest, on which a strength is looked for before it is on all."""
+GRID = 9
+"""Strengths that are tried first."""
 IMPOSSIBLE = 1e12
 """Stands for minus the logarithm of a likelihood 0."""
 
@@ -29,40 +31,55 @@ def of_strength(machine: Any, strength: float) -> type[Machine]:
 
 
 def at_likeliest_strength(
-    machine: type[Machine], rule: RightRule, kind: Kind, seen: Sequence[Seen]
+    machine: type[Machine], rule: RightRule, kind: Kind, seen: Sequence[Seen], *, marked: bool
 ) -> type[Machine] | None:
     """Return the machine of the likeliest strength.
 
     Parameters
     ----------
     seen : sequence of Seen
-        Those with findings first. On the simplest of them the strength has to fit.
+        Those with findings first. On the first of them the strength has to fit.
+    marked : bool
+        Whether marks are compared, too.
 
     Returns
     -------
     type or None
         None if the fault has no strength, or fits with none.
     """
-    failing = [each for each in seen if each.off][:FITTED]
+    failing = [each for each in seen if each.off][:FIRST]
     if machine.strengths is None or not failing:
         return None
-    loss = partial(_loss, machine, rule, kind, failing)
-    bounds = np.log(machine.strengths)
-    found = minimize_scalar(loss, bounds=bounds, method="bounded", options={"xatol": 1e-7})
-    if found.fun >= IMPOSSIBLE:
+    grid = np.linspace(*np.log(machine.strengths), GRID)
+    losses = [_loss(machine, rule, kind, failing, marked, log) for log in grid]
+    best = int(np.argmin(losses))
+    if losses[best] >= IMPOSSIBLE:
         return None
-    made = of_strength(machine, float(np.exp(found.x)))
-    law = joint_law(made, rule, kind, failing[0].case)
-    return None if failing[0].likelihood(law) is None else made
+    step, log = grid[1] - grid[0], grid[best]
+    for cases in (failing, seen):
+        bounds = max(log - step, grid[0]), min(log + step, grid[-1])
+        loss = partial(_loss, machine, rule, kind, cases, marked)
+        log = minimize_scalar(loss, bounds=bounds, method="bounded", options={"xatol": 1e-6}).x
+        made = of_strength(machine, float(np.exp(log)))
+        law = joint_law(made, rule, kind, failing[0].case)
+        if failing[0].likelihood(law, marked=marked) is None:
+            return None
+        step = step / 4
+    return made
 
 
 def _loss(
-    machine: type[Machine], rule: RightRule, kind: Kind, seen: Sequence[Seen], log: float
+    machine: type[Machine],
+    rule: RightRule,
+    kind: Kind,
+    seen: Sequence[Seen],
+    marked: bool,
+    log: float,
 ) -> float:
     made, total = of_strength(machine, float(np.exp(log))), 0.0
     for each in seen:
         try:
-            total -= each.logarithm(joint_law(made, rule, kind, each.case))
+            total -= each.logarithm(joint_law(made, rule, kind, each.case), marked=marked)
         except CannotFollowError:
             return IMPOSSIBLE
     return min(total, IMPOSSIBLE)
