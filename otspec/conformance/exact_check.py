@@ -28,6 +28,7 @@ from otspec.conformance.evidence.trial import FaultError, Tested
 from otspec.conformance.exact import exact_law
 from otspec.conformance.following.numpy_draws import FollowedGenerator
 from otspec.conformance.following.running import current
+from otspec.conformance.following.torch.streams import NEW
 from otspec.conformance.report.report import Finding, Tried
 from otspec.drafts import LAWS
 
@@ -52,7 +53,7 @@ class Followed(Randomness):
     def of(self, name: str, size: int, nodes: int) -> Any:
         """Return randomness by a name of :data:`otspec.conformance.cases.calling.RANDOMNESS`."""
         if name == "generator":
-            return self.form.generator(0)
+            return self.form.generator(NEW + self.seed)
         if name == "seed":
             return self.seed
         if name == "rng":

@@ -36,10 +36,11 @@ def intercepted(chance: Branch) -> Iterator[None]:
         stack.enter_context(_replaced(np.random, numpy_functions()))
         stack.enter_context(_replaced(random, random_functions()))
         if "torch" in sys.modules:
-            from otspec.conformance.following.torch.streams import Streams
+            from otspec.conformance.following.torch.streams import TorchStreams
             from otspec.conformance.following.torch.table import torch_mode
 
-            streams, torch = Streams(), sys.modules["torch"]
+            streams, torch = TorchStreams(), sys.modules["torch"]
+            stack.callback(streams.put_back)
             for module in (torch, torch.random):
                 stack.enter_context(_replaced(module, {"manual_seed": streams.begin}))
             stack.enter_context(torch_mode(chance, streams))

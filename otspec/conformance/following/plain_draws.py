@@ -15,8 +15,12 @@ from otspec.conformance.following.symbols import exponential_number, uniform_num
 class FollowedRandom(random.Random):
     """A generator whose numbers are branches, of whatever code is followed."""
 
-    def __init__(self, *_: Any) -> None:
+    def __init__(self, seed: Any = None) -> None:
         super().__init__(0)
+        if seed is not None:
+            raise current().refused(
+                "it makes a random.Random of a seed, whose numbers come again: let it take rng"
+            )
 
     def random(self) -> Any:
         """Return a uniform number."""

@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from otspec.chance import Branch, CannotFollowError
+from otspec.conformance.following.streams import Streams
 
-_RUNNING: list[Branch] = []
+_RUNNING: list[tuple[Branch, Streams]] = []
 
 
 @contextmanager
@@ -20,7 +21,7 @@ def running(chance: Branch) -> Iterator[None]:
         Something does already.
     """
     check_nothing_runs()
-    _RUNNING.append(chance)
+    _RUNNING.append((chance, Streams()))
     try:
         yield
     finally:
@@ -36,7 +37,7 @@ def check_nothing_runs() -> None:
         Code is followed at the moment.
     """
     if _RUNNING:
-        raise _RUNNING[0].refused("it follows random choices inside code that is followed itself")
+        raise current().refused("it follows random choices inside code that is followed itself")
 
 
 def current() -> Branch:
@@ -49,4 +50,10 @@ def current() -> Branch:
     """
     if not _RUNNING:
         raise CannotFollowError("it uses a generator of followed numbers where nothing is followed")
-    return _RUNNING[0]
+    return _RUNNING[0][0]
+
+
+def streams() -> Streams:
+    """Return the numbers that follow seeds in the code that is followed."""
+    current()
+    return _RUNNING[0][1]

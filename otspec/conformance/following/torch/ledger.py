@@ -11,7 +11,7 @@ import numpy as np
 from otspec._base.arithmetic import Array
 from otspec.conformance.following.order import Pending
 from otspec.conformance.following.symbols import RandomNumber
-from otspec.conformance.following.torch.streams import Streams
+from otspec.conformance.following.torch.streams import TorchStreams
 
 KNOWN = -1
 """The number of an element that is no entry: what the tensor holds is its value."""
@@ -29,7 +29,7 @@ class Ledger:
     used where no interception is open.
     """
 
-    def __init__(self, streams: Streams) -> None:
+    def __init__(self, streams: TorchStreams) -> None:
         import torch
 
         self.streams = streams

@@ -1,56 +1,91 @@
-"""The numbers that follow ``torch.manual_seed``: the same seed gives the same ones again."""
+"""PyTorch's generators: new numbers until they are seeded, then those of the seed."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from otspec.chance import Branch
 from otspec.conformance.following.order import Pending, chosen, distinct
+from otspec.conformance.following.streams import Stream, Streams
 from otspec.conformance.following.symbols import exponential_number, uniform_number
 from otspec.rules import GumbelCoupling
 
 _MAKERS = {"uniform": uniform_number, "exponential": exponential_number}
+NEW = 1 << 62
+"""From this seed on a generator is one of a check, which has new numbers in each call."""
 
 
-class Streams:
-    """The default generator of PyTorch: new numbers until it is seeded, then those of the seed.
+class _Known(NamedTuple):
+    """A generator other than the default one."""
 
-    A stream is what was drawn after a seed, in order: numbers of a kind, and races.
+    generator: Any
+    before: Any  # its state when it was met, which is put back
+    now: Any  # its state since it was last looked at; another one if it was seeded meanwhile
+    stream: Stream | None
+
+
+class TorchStreams:
+    """The generators of PyTorch in one run.
+
+    A stream is what was drawn after a seed, in order: numbers of a kind, and races. The default
+    generator has new numbers until it is seeded. Any other one has a seed from the beginning.
     """
 
     def __init__(self) -> None:
-        self._named: dict[int, list[tuple[str, Any]]] = {}
-        self._stream: list[tuple[str, Any]] | None = None
-        self._place = 0
+        self._streams = Streams()
+        self._default: Stream | None = None
+        self._now: Stream | None = None
+        self._others: dict[int, _Known] = {}
 
     def begin(self, seed: Any) -> Any:
         """Begin a stream: what stands for ``torch.manual_seed``."""
         import torch
 
-        self._stream, self._place = self._named.setdefault(int(seed), []), 0
+        self._default = self._now = self._of_seed(int(seed))
         return torch.default_generator
+
+    def _of_seed(self, seed: int) -> Stream | None:
+        return None if seed >= NEW else self._streams.begin(seed, "torch.manual_seed")
 
     @contextmanager
     def of(self, generator: Any) -> Iterator[None]:
-        """Draw from a generator for a while; any but the default one has new numbers."""
+        """Draw from a generator for a while."""
         import torch
 
-        stream = self._stream
-        if generator is not None and generator is not torch.default_generator:
-            self._stream = None
+        own = generator is not None and generator is not torch.default_generator
+        self._now = self._stream_of(generator) if own else self._default
         try:
             yield
         finally:
-            self._stream = stream
+            self._now = self._default
+
+    def _stream_of(self, generator: Any) -> Stream | None:
+        """Return the stream of a generator, a new one if it was seeded since it drew last."""
+        import torch
+
+        state, known = generator.get_state(), self._others.get(id(generator))
+        if known is not None and torch.equal(state, known.now):
+            return known.stream
+        stream = self._of_seed(generator.initial_seed() % (1 << 64))
+        # What is drawn here leaves its state alone: it is moved, so that a seed shows.
+        torch.rand(1, generator=generator, device=generator.device)
+        before = state if known is None else known.before
+        self._others[id(generator)] = _Known(generator, before, generator.get_state(), stream)
+        return stream
+
+    def put_back(self) -> None:
+        """Put the states of all generators back."""
+        for known in self._others.values():
+            known.generator.set_state(known.before)
 
     @property
     def seeded(self) -> bool:
         """Whether numbers follow a seed."""
-        return self._stream is not None
+        return self._now is not None
 
     def number(self, chance: Branch, kind: str) -> Any:
         """Return the next number: uniform, or exponential."""
@@ -69,17 +104,7 @@ class Streams:
         return found
 
     def _next(self, chance: Branch, kind: str, make: Any) -> Any:
-        if self._stream is None:
-            return make()
-        if self._place == len(self._stream):
-            self._stream.append((kind, make()))
-        before, found = self._stream[self._place]
-        if before != kind:
-            raise chance.refused(
-                f"it draws by {kind} after the torch.manual_seed after which it drew by {before}"
-            )
-        self._place += 1
-        return found
+        return make() if self._now is None else self._now.next(chance, kind, make)
 
 
 class _Race:

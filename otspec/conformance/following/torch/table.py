@@ -25,7 +25,7 @@ from otspec.conformance.following.torch.ranks import (
     searched,
 )
 from otspec.conformance.following.torch.rules import Call, Rule, copied, elementwise, moved, plainly
-from otspec.conformance.following.torch.streams import Streams
+from otspec.conformance.following.torch.streams import TorchStreams
 
 _SHAPES = (
     "__get__", "size", "dim", "ndimension", "numel", "nelement", "stride", "storage_offset",
@@ -150,7 +150,7 @@ RULES: MappingProxyType[str, Rule] = MappingProxyType(_rules())
 """Name of the function -> what it does to random numbers among its arguments."""
 
 
-def torch_mode(chance: Branch, streams: Streams) -> Any:
+def torch_mode(chance: Branch, streams: TorchStreams) -> Any:
     """Return a context manager in which PyTorch's random numbers are branches."""
     from torch.overrides import TorchFunctionMode
 
