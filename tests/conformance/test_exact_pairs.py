@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from small_verifiers import coupled
 
 from otspec.conformance import check
 
@@ -100,15 +101,6 @@ def test_pairs_that_cannot_be_followed_are_said():
 def of_next_row(draft, target, drafts, rng):
     """Maximal coupling with the target of the next row of the batch."""
     return coupled(draft, np.roll(target, 1, axis=0), drafts, rng)
-
-
-def coupled(draft, target, drafts, rng):
-    tokens = []
-    for p, q, (x, *_) in zip(draft.astype(float), target.astype(float), drafts, strict=True):
-        rest = np.maximum(q - p, 0) if (q > p).any() else q
-        accepted = rng.random() * p[x] < q[x]
-        tokens.append(int(x) if accepted else int(rng.choice(len(q), p=rest / rest.sum())))
-    return np.array(tokens)
 
 
 @pytest.mark.parametrize("distinct", [False, True])

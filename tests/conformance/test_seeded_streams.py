@@ -4,6 +4,7 @@ import random
 
 import numpy as np
 import pytest
+from small_verifiers import coupled
 
 import otspec
 from otspec.chance import CannotFollowError
@@ -225,16 +226,6 @@ def test_generators_of_torch_have_the_numbers_of_their_seeds():
     before = outside.get_state()
     assert exact_law(lambda: again(outside)) == HALF
     assert torch.equal(outside.get_state(), before)
-
-
-def coupled(draft, target, drafts, rng):
-    """Maximal coupling of one draft in each row."""
-    tokens = []
-    for p, q, (x, *_) in zip(draft.astype(float), target.astype(float), drafts, strict=True):
-        rest = np.maximum(q - p, 0) if (q > p).any() else q
-        accepted = rng.random() * p[x] < q[x]
-        tokens.append(int(x) if accepted else int(rng.choice(len(q), p=rest / rest.sum())))
-    return np.array(tokens)
 
 
 def test_a_seed_in_the_verifier_shows_in_two_calls():
