@@ -16,7 +16,7 @@ TORCH ?= torch==2.13.0+cpu
 ROOMS ?= rules trees advice lossy logged conformance batch
 COUNT ?= 20
 
-.PHONY: help demo test lint bench bench-peers gpu docs gallery note backends coverage dist fuzz mutants nightly clean cones browser \
+.PHONY: help demo test lint bench bench-peers bench-resolution gpu docs gallery note backends coverage dist fuzz mutants nightly clean cones browser \
 	lock latest lowest
 
 help:
@@ -24,7 +24,8 @@ help:
 	@echo "make test     all tests"
 	@echo "make lint     ruff and mypy"
 	@echo "make bench    speed as ratios to a reference measured in the same run"
-	@echo "make bench-peers  the batch rules beside what others run, as a table and a chart"
+	@echo "make bench-peers  the batch rules compared with what others run, as a table and a chart"
+	@echo "make bench-resolution  Global Resolution beside pooled selection, as a table"
 	@echo "make gpu      the tests and the benchmarks that need a CUDA device, as a table"
 	@echo "make docs     the documentation, as HTML in docs/_build"
 	@echo "make gallery  the figures book, into docs/pictures and docs/tables"
@@ -61,6 +62,10 @@ gpu: backends
 bench-peers: backends
 	PYTHONPATH=.:tests/benchmarks:tests/support $(BIN)/python tests/benchmarks/bench_peers.py \
 		--out build/peers
+
+bench-resolution: $(VENV)/develop.stamp
+	PYTHONPATH=.:tests/benchmarks:tests/support $(BIN)/python tests/benchmarks/bench_resolution.py \
+		--out build/resolution
 
 docs: $(VENV)/docs.stamp
 	$(BIN)/python docs/statements.py

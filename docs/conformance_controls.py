@@ -27,17 +27,19 @@ from otspec.conformance.faults.explanations import OR, explanations
 PAGE = Path(__file__).parent / "conformance_controls.md"
 REPETITIONS = 200
 CHECKS = 10_000
+KINDS = ("tokens", "block", "tree")
 ROUNDED = 1e-12
 """Total variations below count as 0."""
 
 INTRODUCTION = """# Known faults, and how surely they are found
 
-`python docs/conformance_controls.py` measures what is on this page; a test measures a part of it
-again. A known fault is [a part of a verifier that is replaced](conformance.md#what-it-looks-like),
-and every rule below is run with each of them. What such a verifier says on a case has an exact law,
-so that the total variation from the target is computed, and the counts that a check would see are
-drawn from that law, look by look. Drafts are three tokens (two of other laws than i.i.d., one for
-maximal coupling), two in a block, or the tree 2x1.
+This page is for those who ask how much a passed [conformance check](conformance.md) is worth. A
+known fault is [a part of a verifier that is replaced](conformance.md#what-it-looks-like), and
+here every rule runs with every fault. The law of such a verifier is computed exactly on each
+case, and so is its total variation from the target; the counts that a check would see are drawn
+from that law. Drafts are three tokens (two for laws other than i.i.d., one for maximal coupling),
+two in a block, or the tree 2x1. `python docs/conformance_controls.py` measures this page, and a
+test repeats a part.
 """
 
 
@@ -124,19 +126,23 @@ def _tallies(found: Sequence[Measured]) -> list[str]:
 
 
 def fault_row(found: Sequence[Measured]) -> str:
-    """Return the row of a fault in the table of a kind, from all rules in which it is wrong."""
-    distances = [each.distance for each in found]
-    farthest = max(found, key=lambda each: each.distance)
+    """Return the row of a fault: a cell for each kind, from all rules in which it is wrong."""
+    by_kind = [[each for each in found if each.rule.kind == kind] for kind in KINDS]
+    name = found[0].fault.name + (" (pipeline)" if found[0].fault.pipeline else "")
+    return row([name, *map(_cell, by_kind)])
+
+
+def _cell(found: Sequence[Measured]) -> str:
+    """Return how far off a fault is, in how many rules, and after how many samples it is seen."""
+    if not found:
+        return ""
+    distances = [f"{each.distance:.3f}" for each in found]
+    far = "–".join(sorted({min(distances), max(distances)}))
+    samples = max(each.samples for each in found)
+    statistic = max(found, key=lambda each: each.distance).statistic.removeprefix("law of the ")
     first = sum(each.first for each in found)
-    cells = [
-        found[0].fault.name + (" (pipeline)" if found[0].fault.pipeline else ""),
-        str(len(found)),
-        f"{min(distances):.3f} to {max(distances):.3f}",
-        f"{max(each.samples for each in found):,.0f}",
-        farthest.statistic,
-        "yes" if first == len(found) else f"{first} of {len(found)}",
-    ]
-    return row(cells)
+    unexplained = "" if first == len(found) else f"; explained first in {first}"
+    return f"{far} in {len(found)}; {samples:,.0f}; {statistic}{unexplained}"
 
 
 def sections(results: dict[RightRule, list[Measured]]) -> Iterator[str]:
@@ -145,48 +151,49 @@ def sections(results: dict[RightRule, list[Measured]]) -> Iterator[str]:
     yield from _alarms()
     yield from _rules(results)
     every = [each for found in results.values() for each in found]
-    for kind, words in (("tokens", "tokens"), ("block", "a block"), ("tree", "a tree")):
-        yield OF_KIND.format(kind=words)
-        by_fault: dict[str, list[Measured]] = {}
-        for each in every:
-            if each.wrong and each.rule.kind == kind:
-                by_fault.setdefault(each.fault.name, []).append(each)
-        yield from map(fault_row, by_fault.values())
+    yield OF_FAULTS
+    by_fault: dict[str, list[Measured]] = {}
+    for each in every:
+        if each.wrong:
+            by_fault.setdefault(each.fault.name, []).append(each)
+    yield from map(fault_row, by_fault.values())
     yield from _harmless([each for each in every if not each.wrong])
     yield from shared_noise()
 
 
 ALARMS = """## Right verifiers
 
-All right verifiers have one law of texts, that of the target. Of {checks:,} checks of one, of all
-small cases at `detect=0.005` and `false_alarm=1e-6`, so many have a finding:
+All lossless verifiers have the same law of texts. Each of {checks:,} checks draws from it for all
+small cases, at `detect=0.005` and `false_alarm=1e-6`:
 
 | texts | cases | checks with a finding |
 | --- | --- | --- |"""
 EVERY_RULE = """## Every rule with every fault
 
-A fault is wrong in a rule if its total variation is {detect} or more on some case. It is tried
-{repetitions} times on the case on which it is worst, and as often mixed with the right rule so that
-the total variation there is exactly {detect}, at which a check promises to find it with probability
-0.999. *Explained* are those that are among the explanations after one check of all cases; *first*
-those that are the likeliest one, alone or with faults of the same law.
+A fault is *wrong* in a rule if its total variation is {detect} or more on some case. It is
+checked {repetitions} times on its worst case, and {repetitions} times mixed with the right rule
+so that the total variation is exactly {detect}, which a check finds with probability 0.999 by its
+promise. *Explained* counts the faults that are among the explanations after one check of all
+cases; *first* those that are the likeliest explanation, alone or with faults of the same law.
 
 | rule | batch function | faults | wrong | found | found at {detect} | explained | first |
 | --- | --- | --- | --- | --- | --- | --- | --- |"""
-OF_KIND = """
-## Faults of {kind}
+OF_FAULTS = """
+## Every fault
 
-Total variations are those on the worst case, over the rules in which the fault is wrong; samples
-are the median until it is found, in the rule that takes most.
+A cell shows the total variation on the worst case, over the rules in which the fault is wrong;
+the number of these rules; the samples until it is found, the median in the rule that takes most;
+and the first law that is off: of the output, of the first tokens, or of the text. Each fault is
+its own first explanation in all of these rules, unless the cell says otherwise.
 
-| fault | rules | total variation | samples | first statistic off | explained first |
-| --- | --- | --- | --- | --- | --- |"""
+| fault | tokens | a block | a tree |
+| --- | --- | --- | --- |"""
 HARMLESS = """
 ## Faults that are none in a rule
 
-Where a fault has a total variation below {detect} on all cases, it is not found. In {untouched}
-pairs of a fault and a rule it changes nothing: there is no residual, or no siblings. These
-change what a verifier says:
+A check cannot find a fault whose total variation is below {detect} on all cases. In {untouched}
+pairs of a fault and a rule it changes nothing, because there is no residual or there are no
+siblings. These change what a verifier returns:
 
 | fault | rule | largest total variation |
 | --- | --- | --- |"""
@@ -195,9 +202,10 @@ change what a verifier says:
 OF_NOISE = """
 ## Faults of shared noise
 
-An engine that claims [the same text for the same seed](conformance.md#the-same-seed-the-same-text)
-is compared with plain decoding, by equality. Each of these faults is found on all kinds that can
-have it; those marked *pipeline* need several steps.
+An engine that claims [the same text for the same
+seed](conformance.md#the-same-seed-the-same-text) must give exactly the text of plain decoding.
+Each of these faults is found for all kinds that can have it; those marked *pipeline* need several
+steps.
 
 | fault | kinds | what goes wrong | what to do |
 | --- | --- | --- | --- |"""

@@ -23,10 +23,9 @@ from otspec.conformance.cases.library import small_cases
 from otspec.conformance.evidence.evidence import LARGEST, requirement_of
 from otspec.conformance.evidence.statistics import text_statistics
 from otspec.conformance.evidence.trial import Tested, tried
-from otspec.conformance.faults.base import Fault, joint_law, right_law, total_variation
+from otspec.conformance.faults.base import Fault, Seen, joint_law, right_law, total_variation
 from otspec.conformance.faults.machine import Machine
 from otspec.conformance.faults.rules import RightRule
-from otspec.conformance.faults.seen import Seen
 from otspec.conformance.report.report import Finding, Tried
 
 ROUNDING = DTYPES["float32"]

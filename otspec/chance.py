@@ -20,8 +20,6 @@ Examples
 {1: '1/2', 2: '1/4', 3: '1/4'}
 """
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress

@@ -1,7 +1,5 @@
 """Maximal coupling: how a selected token becomes the output (SpecTr, alg. 1)."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -5,8 +5,6 @@ Arithmetic follows the input. Floats of any width become float64; integers, ``Fr
 exact through every function of the package. The two never meet: a mixture is an error.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable
 from typing import Any, TypeAlias

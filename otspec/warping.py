@@ -4,8 +4,6 @@ One kernel for a row or a batch of rows, in any library of the Python array API 
 are checked by those who call it, :func:`otspec.traces.warp` and :func:`otspec.batch.warp`.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable
 from typing import Any

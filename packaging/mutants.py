@@ -11,7 +11,6 @@ from __future__ import annotations
 import hashlib
 import os
 import random
-import shlex
 import shutil
 import subprocess
 import sys
@@ -22,11 +21,12 @@ from pathlib import Path
 from xml.etree import ElementTree as ET
 
 import click
-from cosmic_ray.testing import run_tests
 from cosmic_ray.work_db import WorkDB, use_db
 from cosmic_ray.work_item import MutationSpec, TestOutcome, WorkerOutcome, WorkItem, WorkResult
 from coverage import CoverageData
 from mutations import changed, draw, identity
+from short_tests import Short
+from short_tests import run as run_tests
 
 ROOT = Path(__file__).parents[1]
 FOLDER = ROOT / "build" / "mutants"
@@ -64,7 +64,8 @@ class Room:
         inside = [room for room, folder in FOLDERS.items() if folder.startswith(f"{name}/")]
         self.folders = [*(f"tests/{room}" for room in (name, *inside)), self.code, WALK]
         files = sorted(path for each in self.folders for path in TREE.glob(f"{each}/**/*.py"))
-        key = hashlib.sha256(b"".join(path.read_bytes() for path in files)).hexdigest()[:12]
+        code = b"".join(path.read_bytes() for path in files)
+        key = hashlib.sha256(code + str(longest).encode()).hexdigest()[:12]
         self.lines = FOLDER / f"{name}-{key}.coverage"
         self.times = FOLDER / f"{name}-{key}.xml"
         if not self.times.exists():
@@ -78,41 +79,38 @@ class Room:
         self.data = CoverageData(str(self.lines))
         self.data.read()
         # A test that is not found would look like a mutant that is killed.
-        outcome, output = self._run(list(self.seconds), "--collect-only")
-        if outcome != TestOutcome.SURVIVED:
+        status, output = self._run(list(self.seconds), "--collect-only")
+        if status:
             raise click.ClickException(f"the tests are not found: {output[-2_000:]}")
 
-    def command(self, *words: str) -> list[str]:
-        """Return a command that runs tests."""
-        return [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *words]
-
     def _measure(self) -> None:
-        """Run the tests once as they are; what fails then is left out, and shown."""
+        """Run the tests once as they are; what fails or takes long is left out."""
         click.echo(f"{self.name}: which tests run which lines")
-        done = subprocess.run(
-            self.command(
-                *self.folders, f"--cov={self.code}", "--cov-context=test", "--cov-report=",
-                f"--junitxml={self.times}", "-o", "junit_family=xunit1",
-            ),
-            cwd=TREE, check=False, capture_output=True, text=True, encoding="utf-8",
-            env=os.environ | {"COVERAGE_FILE": str(self.lines)},
+        words = [
+            *self.folders, f"--cov={self.code}", "--cov-context=test", "--cov-report=",
+            f"--junitxml={self.times}", "-o", "junit_family=xunit1",
+        ]  # fmt: skip
+        status, output = run_tests(
+            words, FOLDER / f"{self.name}.log", keep=True, plugins=[Short(self.longest)],
+            COVERAGE_FILE=str(self.lines),
         )  # fmt: skip
-        if done.returncode:
-            click.echo(done.stdout[-3_000:])
+        if status:
+            click.echo(output[-3_000:])
 
-    def _run(self, tests: list[str], *options: str) -> tuple[TestOutcome, str]:
+    def _run(self, tests: list[str], *options: str) -> tuple[int | None, str]:
         listed = FOLDER / f"{self.name}.tests"
         listed.write_text("\n".join(tests), encoding="utf-8")
         limit = 60 + 5 * sum(self.seconds[test] for test in tests)
-        return run_tests(shlex.join(self.command(*options, f"@{listed}")), limit)
+        return run_tests([*options, f"@{listed}"], FOLDER / f"{self.name}.log", limit=limit)
 
     def tests_of(self, mutant: MutationSpec) -> list[str]:
         """Return the tests that run the line of a mutant, the files of quick ones first."""
         by_line = self.data.contexts_by_lineno(str(mutant.module_path))
-        found = {each.partition("|")[0] for each in by_line.get(mutant.start_pos[0], ())}
-        # What is run when a module is imported may matter to every test.
-        tests = [test for test in self.seconds if "" in found or test in found]
-        tests = [test for test in tests if self.seconds[test] <= self.longest]
+        found = set(by_line.get(mutant.start_pos[0], ()))
+        if "" in found:  # what is run when a module is imported may matter to all of it
+            found = set().union(*by_line.values()) - {""} or set(self.seconds)
+        found = {each.partition("|")[0] for each in found}
+        tests = [test for test in self.seconds if test in found]
         files: dict[str, float] = defaultdict(float)
         for test in tests:
             files[test.partition("::")[0]] += self.seconds[test]
@@ -122,15 +120,12 @@ class Room:
         """Return how the tests notice a mutant that is on disk; empty if they do not."""
         near = self.tests_of(mutant)
         others = [test for test in self.seconds if test not in set(near)]
-        others = [test for test in others if self.seconds[test] <= self.longest]
         for tests in (near, others):
             if not tests or (tests is others and near and self.near):
                 continue
-            outcome, output = self._run(tests, "-x", "--tb=no")
-            if outcome == TestOutcome.INCOMPETENT:
-                raise click.ClickException(f"the tests did not run: {output}")
-            if outcome == TestOutcome.KILLED:
-                return output
+            status, output = self._run(tests, "-x", "--tb=no")
+            if status != 0:
+                return "timeout" if status is None else output
         return ""
 
 
@@ -176,7 +171,7 @@ def told(item: WorkItem, result: WorkResult) -> str:
     return f"{how:8} {place} {mutant.definition_name}: {before} → {after}"
 
 
-def run(room: Room, records: WorkDB, count: int, seed: int) -> tuple[int, int]:
+def run(room: Room, records: WorkDB, count: int, seed: int, within: str) -> tuple[int, int]:
     """Try the survivors of an earlier run, what it left, then new mutants; return two counts.
 
     Returns
@@ -194,7 +189,7 @@ def run(room: Room, records: WorkDB, count: int, seed: int) -> tuple[int, int]:
     again = [item for item, result in records.completed_work_items if not result.is_killed]
     if not pending:
         drawn = set(map(of, records.work_items))
-        records.add_work_items(draw(TREE, room.code, count, seed, known | drawn))
+        records.add_work_items(draw(TREE, room.code, count, seed, known | drawn, within))
         pending = list(records.pending_work_items)
     for item in [*again, *pending]:
         if of(item) not in known:
@@ -209,9 +204,12 @@ def run(room: Room, records: WorkDB, count: int, seed: int) -> tuple[int, int]:
 @click.argument("rooms", nargs=-1, required=True)
 @click.option("--count", default=20, help="Mutants of each room.")
 @click.option("--seed", type=int, default=None, help="Of the draw; by default another each time.")
-@click.option("--longest", default=60.0, help="Leave out tests that take more seconds.")
+@click.option("--longest", default=60.0, help="Leave out what takes a test function more seconds.")
 @click.option("--near", is_flag=True, help="Run no other tests than those that run the line.")
-def main(rooms: tuple[str, ...], count: int, seed: int | None, longest: float, near: bool) -> None:
+@click.option("--within", default="", help="Draw only in files with this in their path.")
+def main(
+    rooms: tuple[str, ...], count: int, seed: int | None, longest: float, near: bool, within: str
+) -> None:
     """Draw mutants of rooms, and say how many of them the tests of the room notice."""
     FOLDER.mkdir(parents=True, exist_ok=True)
     copied()
@@ -229,7 +227,7 @@ def main(rooms: tuple[str, ...], count: int, seed: int | None, longest: float, n
         sources = sorted((TREE / room.code).rglob("*.py"))
         key = hashlib.sha256(b"".join(path.read_bytes() for path in sources)).hexdigest()[:12]
         with use_db(FOLDER / f"{name}-{key}.sqlite") as records:
-            drawn, survivors = run(room, records, count, seed)
+            drawn, survivors = run(room, records, count, seed, within)
         left += survivors
         lines.append(f"{name}: {drawn - survivors} of {drawn} mutants are killed")
     click.echo("\n".join(lines))

@@ -139,11 +139,15 @@ def identity(tree: Path, mutant: MutationSpec, before: str, after: str) -> tuple
 
 
 def draw(
-    tree: Path, folder: str, count: int, seed: int, known: set[tuple[str, ...]]
+    tree: Path, folder: str, count: int, seed: int, known: set[tuple[str, ...]], within: str = ""
 ) -> Iterator[WorkItem]:
-    """Yield mutants of a folder that are not known: a place uniformly, then one of those there."""
+    """Yield mutants of a folder that are not known: a place uniformly, then one of those there.
+
+    ``within``: a part of the paths of the files.
+    """
     generator = random.Random(seed)  # noqa: S311
-    every = [each for path in sorted(tree.glob(f"{folder}/**/*.py")) for each in mutants(path)]
+    paths = [path for path in sorted(tree.glob(f"{folder}/**/*.py")) if within in path.as_posix()]
+    every = [each for path in paths for each in mutants(path)]
     every.sort(key=lambda each: (each.module_path, each.start_pos, each.operator_name))
     places = [
         list(found) for _, found in groupby(every, lambda each: (each.module_path, each.start_pos))

@@ -7,8 +7,6 @@ is none either; NumPy's scalars and arrays of no dimension count as the numbers 
 Arrays of probabilities have a door of their own, :mod:`otspec.distributions`.
 """
 
-from __future__ import annotations
-
 import math
 import operator
 import sys
@@ -24,6 +22,40 @@ from otspec._base.coerce import as_array, is_masked, reason, shown
 from otspec._base.memory import memory
 from otspec._base.registry import meant
 
+
+def as_parents(values: Any, name: str) -> tuple[int, ...]:
+    """Return the parent of each node, −1 for what follows the prompt directly."""
+    given = as_list(values, name, "a sequence of nodes")
+    parents = [plain_integer(parent) for parent in given]
+    found = []
+    for node, parent in enumerate(parents):
+        if parent is None:
+            raise ValueError(f"{name}[{node}] is {shown(given[node])}: it must be an integer")
+        if not -1 <= parent < node:
+            raise ValueError(
+                f"{name}[{node}] is {parent}: a parent comes before its child, and -1 stands "
+                "for the prompt"
+            )
+        found.append(parent)
+    return tuple(found)
+
+
+def depths_of(parents: tuple[int, ...]) -> list[int]:
+    """Return each node's depth; 1 for what follows the prompt directly."""
+    depths: list[int] = []
+    for parent in parents:
+        depths.append(1 if parent < 0 else depths[parent] + 1)
+    return depths
+
+
+def children_of(parents: tuple[int, ...]) -> tuple[tuple[int, ...], ...]:
+    """Return the children of the prompt, and of each node."""
+    found: list[list[int]] = [[] for _ in range(len(parents) + 1)]
+    for child, parent in enumerate(parents):
+        found[parent + 1].append(child)
+    return tuple(map(tuple, found))
+
+
 _SETS = (set, frozenset)
 MOST_ITEMS = 1_000_000
 """Most entries of arguments that are lists of other things than probabilities, such as ``ks``."""
@@ -38,10 +70,8 @@ def as_integer(
     wanted: str = "an integer",
     otherwise: str = "pass a smaller one",
 ) -> int:
-    """Check an integer from ``least`` to ``most``.
-
-    The error message says to pass what is ``wanted``, or ``otherwise`` where it is too large.
-    """
+    """Check an integer from ``least`` to ``most``."""
+    # The error message says to pass what is `wanted`, or `otherwise` where it is too large.
     number = plain_integer(value)
     if number is None:
         example = "" if isinstance(value, (bool, np.bool_)) else f", such as {name}={max(least, 2)}"
@@ -65,13 +95,7 @@ def plain_integer(value: Any) -> int | None:
 
 
 def as_size(size: Any, *, least: int = 0, width: int = 1) -> int:
-    """Check a sample size, given how many numbers are kept for each of the samples.
-
-    Raises
-    ------
-    ValueError
-        Not an integer, too few, or more than fit into half of this machine's memory.
-    """
+    """Check a sample size, given how many numbers are kept for each of the samples."""
     number = as_integer(size, "size", least, wanted="how many samples to draw")
     if number * width * 8 > memory() / 2:
         raise ValueError(
@@ -150,22 +174,9 @@ def as_real(
 ) -> Number:
     """Check a real number within bounds.
 
-    Parameters
-    ----------
-    value : object
-        A float, or an exact number, as :func:`otspec._base.arithmetic.as_scalar` takes it.
-    name : str
-    least, most : float
-    wanted : str, optional
-        What it must be, for the error message.
-    open_below : bool
-        ``least`` itself is too small.
-    infinite : bool
-        Infinity is within bounds, too; numbers are finite otherwise.
-
-    Returns
-    -------
-    float or Fraction
+    ``value``: a float, or an exact number, as :func:`otspec._base.arithmetic.as_scalar` takes it.
+    ``wanted``: what it must be, for the error message. ``open_below``: ``least`` itself is too
+    small. ``infinite``: infinity is within bounds, too; numbers are finite otherwise.
     """
     number = as_scalar(value, name)
     above = number > least if open_below else number >= least
@@ -181,13 +192,7 @@ def as_real(
 def as_float_above(
     value: Any, name: str, least: float, most: float = math.inf, *, wanted: str | None = None
 ) -> float:
-    """Check a real number above a bound that is used as a float.
-
-    Raises
-    ------
-    ValueError
-        As :func:`as_real`; or an exact number that is rounded to the bound.
-    """
+    """Check a real number above a bound that is used as a float."""
     number = float(as_real(value, name, least, most, wanted=wanted, open_below=True))
     if number <= least:
         raise ValueError(f"{name} is {shown(value)}, which floats round to {least:g}: raise it")
@@ -195,10 +200,8 @@ def as_float_above(
 
 
 def as_list(values: Any, name: str, wanted: str, most: int = MOST_ITEMS) -> list[Any]:
-    """Return what a collection holds, in order; for the error message, what is ``wanted``.
-
-    Text, sets, mappings and masked entries are refused, and more than ``most``.
-    """
+    """Return what a collection holds, in order; for the error message, what is ``wanted``."""
+    # Text, sets, mappings and masked entries are refused, and more than `most`.
     _refuse_unordered(values, name, wanted, True)
     items = []
     for item in as_steps(values, name, wanted):
@@ -213,21 +216,8 @@ def as_tokens(
 ) -> tuple[int, ...]:
     """Check token ids.
 
-    Parameters
-    ----------
-    values : iterable of int
-    n : int
-        Vocabulary size.
-    name : str
-    count : int, optional
-        Look at no more than so many; where there are more, −1 is the last that is returned.
-    unordered : bool
-        A set will do.
-
-    Raises
-    ------
-    ValueError
-        No collection of integers between 0 and n − 1. Floats, truth values and text are none.
+    ``n``: vocabulary size. ``count``: look at no more than so many; where there are more, −1 is the
+    last that is returned. ``unordered``: a set will do.
     """
     wanted = f"{'a collection' if unordered else 'a sequence'} of integer token ids"
     _refuse_unordered(values, name, wanted, not unordered)
@@ -258,13 +248,7 @@ def how_many(values: Any, tokens: tuple[int, ...], count: int) -> str:
 
 
 def as_permutation(order: Any, n: int, name: str = "order", what: str = "token id") -> IntArray:
-    """Check an order of all token ids, or of other things that are numbered.
-
-    Raises
-    ------
-    ValueError
-        Not each of 0 to n − 1 once.
-    """
+    """Check an order of all token ids, or of other things that are numbered."""
     array = as_array(order, name)
     if array.dtype.kind in "iu" and array.shape == (n,):
         ids: IntArray = array.astype(np.intp)

@@ -4,8 +4,6 @@ Floats of any width become float64; integers, ``Fraction``, ``Decimal`` and stri
 ``"3/10"`` become an object array of ``Fraction``. The two are never mixed.
 """
 
-from __future__ import annotations
-
 import math
 import numbers
 from collections.abc import Sequence
@@ -29,16 +27,8 @@ _MOST_BITS = 2**20
 
 
 def as_numbers(values: Any, name: str) -> Array:
-    """Turn numbers of any accepted kind into float64 or ``Fraction``, of any shape.
-
-    The array is read-only and shares no memory that anybody can write to.
-
-    Raises
-    ------
-    ValueError
-        Something that is not a real number, floats next to exact numbers, masked entries, or
-        lists that are ragged or nested more than 32 levels deep.
-    """
+    """Turn numbers of any accepted kind into float64 or ``Fraction``, of any shape."""
+    # The array is read-only and shares no memory that anybody can write to.
     if isinstance(values, (str, bytes, dict, set, frozenset)) or values is None:
         raise ValueError(
             f"{name} must be a list or array of probabilities, got {shown(values)}: "
@@ -59,13 +49,7 @@ def as_numbers(values: Any, name: str) -> Array:
 
 
 def as_scalar(value: Any, name: str) -> Number:
-    """Return one number of any accepted kind as a float or a ``Fraction``.
-
-    Raises
-    ------
-    ValueError
-        Something that is not one real number; NaN and infinity are floats.
-    """
+    """Return one number of any accepted kind as a float or a ``Fraction``."""
     value = unboxed(value)
     if isinstance(value, (bool, np.bool_)):
         raise ValueError(f"{name} is {value!r}: pass a number, not a truth value")
@@ -75,18 +59,8 @@ def as_scalar(value: Any, name: str) -> Number:
 def in_arithmetic(values: Sequence[Any], name: str, exact: bool) -> Array:
     """Read a list of written numbers as floats unless a fraction, or ``exact``, asks for more.
 
-    Parameters
-    ----------
-    values : sequence of number or str
-    name : str
-        What error messages call it.
-    exact : bool
-        Read decimals as the fractions that they write.
-
-    Raises
-    ------
-    ValueError
-        Something that is no number.
+    ``name``: what error messages call it. ``exact``: read decimals as the fractions that they
+    write.
     """
     if exact or any(isinstance(value, str) and "/" in value for value in values):
         return as_numbers(list(values), name)
@@ -96,13 +70,7 @@ def in_arithmetic(values: Sequence[Any], name: str, exact: bool) -> Array:
 
 
 def as_fractions(array: Array, name: str) -> Array:
-    """Return floats as the fractions that they are.
-
-    Raises
-    ------
-    ValueError
-        Floats that are not finite.
-    """
+    """Return floats as the fractions that they are."""
     if not np.isfinite(array).all():
         raise ValueError(f"{name} holds numbers that are not finite: they cannot be read exactly")
     exact = np.empty(array.size, dtype=object)
@@ -116,11 +84,9 @@ def is_exact(array: Array) -> bool:
 
 
 def as_number(value: Any, like: Array) -> Number:
-    """Return a scalar in the arithmetic of ``like``: ``Fraction`` or ``float``.
-
-    Sums over empty object arrays give the integer 0, and NumPy sums give its own scalars;
-    public results are one of the two plain types.
-    """
+    """Return a scalar in the arithmetic of ``like``: ``Fraction`` or ``float``."""
+    # Sums over empty object arrays give the integer 0, and NumPy sums give its own scalars; public
+    # results are one of the two plain types.
     return Fraction(value) if is_exact(like) else float(value)
 
 
@@ -144,23 +110,15 @@ def sums_by(index: IntArray, values: Array, size: int) -> Array:
 
 
 def positive_part(values: Array) -> Array:
-    """Return max(values, 0), entry by entry and in the same arithmetic.
-
-    A plain ``np.maximum(values, 0)`` would leave the integer 0 among fractions, and 0 / 1 is a
-    float.
-    """
+    """Return max(values, 0), entry by entry and in the same arithmetic."""
+    # A plain `np.maximum(values, 0)` would leave the integer 0 among fractions, and 0 / 1 is a
+    # float.
     part: Array = np.maximum(values, zeros(1, like=values))
     return part
 
 
 def power(values: Any, exponent: int) -> Any:
-    """Return numbers from 0 to 1 to a power, of a number or an array, by repeated squaring.
-
-    Raises
-    ------
-    ValueError
-        Exact powers that are longer than a million bits.
-    """
+    """Return numbers from 0 to 1 to a power, of a number or an array, by repeated squaring."""
     refuse_long_power(values, exponent)
     if not is_exact(np.asarray(values)):
         return values ** float(exponent)
@@ -173,13 +131,7 @@ def power(values: Any, exponent: int) -> Any:
 
 
 def refuse_long_power(values: Any, exponent: int) -> None:
-    """Refuse to raise exact numbers from 0 to 1, and their sums, to a power of too many digits.
-
-    Raises
-    ------
-    ValueError
-        With the limit, and what to do instead.
-    """
+    """Refuse to raise exact numbers from 0 to 1, and their sums, to a power of too many digits."""
     array = np.asarray(values)
     if not is_exact(array):
         return
@@ -202,12 +154,8 @@ def counted_power(base: int, exponent: int, most: int = 10**18) -> int:
 def over_one_denominator(*arrays: Array) -> tuple[Any, ...]:
     """Return arrays times their common denominator, and that.
 
-    Returns
-    -------
-    *arrays : ndarray
-        Fractions as whole numbers; floats as they are.
-    unit : int or float
-        The least common multiple of all denominators; 1.0 for floats.
+    Result: ``*arrays``: fractions as whole numbers; floats as they are. ``unit``: the least common
+    multiple of all denominators; 1.0 for floats.
     """
     if not is_exact(arrays[0]):
         return *arrays, 1.0

@@ -4,8 +4,6 @@ Their methods are the caller's code, which may raise anything; a ``ValueError`` 
 of that.
 """
 
-from __future__ import annotations
-
 import math
 from array import ArrayType
 from collections.abc import Mapping
@@ -24,13 +22,7 @@ _MOST_GIVEN = 10**6  # entries of a sequence that is no list, which may say and 
 
 
 def as_array(values: Any, name: str) -> npt.NDArray[Any]:
-    """Return an array of whatever NumPy makes one of.
-
-    Raises
-    ------
-    ValueError
-        It makes none; or entries are masked, which a plain array would show.
-    """
+    """Return an array of whatever NumPy makes one of."""
     if _is_sequence(values):
         values = boxed(values, name).tolist()
     try:
@@ -124,13 +116,7 @@ def _is_sequence(values: Any) -> bool:
 
 
 def _in_full(values: Any, name: str) -> list[Any]:
-    """Return the entries of a sequence, of which there have to be as many as it says.
-
-    Raises
-    ------
-    ValueError
-        More, or fewer; or it cannot be gone through.
-    """
+    """Return the entries of a sequence, of which there have to be as many as it says."""
     if type(values) in (list, tuple):
         return list(values)
     try:

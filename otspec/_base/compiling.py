@@ -4,8 +4,6 @@ The loops run as plain Python too. Compiled, they do the same operations in the 
 fast-math), so that floats are identical.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any, TypeVar
 
@@ -31,10 +29,9 @@ def jitable(function: Loop) -> Loop:
 
 
 def unwriteable(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Return a view that is only read.
-
-    Numba compiles a loop for each kind of array that it is given; any array can be had as this one.
-    """
+    """Return a view that is only read."""
+    # Numba compiles a loop for each kind of array that it is given; any array can be had as this
+    # one.
     view = values.view()
     view.flags.writeable = False
     return view

@@ -5,8 +5,6 @@ time, and its switch is one for the whole process. Here they are written in near
 without that switch; reading them stays refused, in words that say so.
 """
 
-from __future__ import annotations
-
 import decimal
 import math
 import sys
@@ -23,14 +21,7 @@ _ENDS = 3
 def digits_of(number: int) -> str:
     """Return all decimal digits of an integer.
 
-    Parameters
-    ----------
-    number : int
-
-    Returns
-    -------
-    str
-        What ``str(number)`` would be without Python's limit.
+    Result: what ``str(number)`` would be without Python's limit.
 
     Examples
     --------
@@ -83,10 +74,7 @@ def written(value: Fraction | int) -> str:
 def shortened(value: Fraction | int) -> str:
     """Return an exact number for people: whole, or its ends and how many digits it has.
 
-    Returns
-    -------
-    str
-        As :func:`written` up to 40 characters.
+    Result: as :func:`written` up to 40 characters.
 
     Examples
     --------

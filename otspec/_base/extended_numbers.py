@@ -1,7 +1,5 @@
 """Arithmetic with exact numbers, floats and infinity: quotients by 0 and overflow are infinite."""
 
-from __future__ import annotations
-
 import math
 from fractions import Fraction
 from numbers import Real

@@ -1,7 +1,5 @@
 """Packages of the optional sets of dependencies, imported where they are used."""
 
-from __future__ import annotations
-
 import importlib
 import sys
 from importlib.abc import MetaPathFinder
@@ -37,22 +35,15 @@ def needed(package: str, what: str, extra: str, hint: str = "") -> ModuleType:
 
 class _WithoutPandas(MetaPathFinder):
     def find_spec(self, fullname: str, *_: Any) -> None:
-        """Refuse pandas; say nothing of other modules.
-
-        Raises
-        ------
-        ModuleNotFoundError
-        """
+        """Refuse pandas; say nothing of other modules."""
         if fullname == "pandas":
             raise ModuleNotFoundError("Arrow does without pandas", name=fullname)
 
 
 def let_arrow_do_without_pandas() -> None:
-    """Make the first array of Arrow here, which would import pandas where it is installed.
-
-    That is half a second and 50 MB for nothing. Arrow looks for it once, and again where it is
-    asked for a frame; all others can import it.
-    """
+    """Make the first array of Arrow here, which would import pandas where it is installed."""
+    # That is half a second and 50 MB for nothing. Arrow looks for it once, and again where it is
+    # asked for a frame; all others can import it.
     pa = needed("pyarrow", "a run over traces", "runs")
     if "pandas" in sys.modules:
         return

@@ -1,7 +1,5 @@
 """Arrays that nobody can change, and objects that hold them: alike after copies and pickles."""
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Callable, Iterator
 from importlib import import_module
@@ -16,17 +14,10 @@ Value = TypeVar("Value")
 def read_only(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """Return the same numbers in memory that nobody can write to.
 
-    Parameters
-    ----------
-    values : ndarray
-
-    Returns
-    -------
-    ndarray
-        A copy, unless the memory is safe already: a flag says only that this view is not to be
-        written through, while its owner may still write. Numbers are kept in ``bytes``, which
-        never change, so that such an array can be shared whoever passes it. Objects are kept in
-        an array of their own; what is handed out is a view, whose flag cannot be set back.
+    Result: a copy, unless the memory is safe already: a flag says only that this view is not to be
+    written through, while its owner may still write. Numbers are kept in ``bytes``, which never
+    change, so that such an array can be shared whoever passes it. Objects are kept in an array of
+    their own; what is handed out is a view, whose flag cannot be set back.
     """
     if values.dtype.hasobject:
         owner = values.copy()
@@ -46,10 +37,8 @@ def _is_immutable(values: npt.NDArray[Any]) -> bool:
 
 
 def frozen(value: Any) -> Any:
-    """Return a value with all arrays read-only, also inside tuples and dictionaries.
-
-    A dictionary is a new one; what holds no array is returned as it is.
-    """
+    """Return a value with all arrays read-only, also inside tuples and dictionaries."""
+    # A dictionary is a new one; what holds no array is returned as it is.
     if isinstance(value, np.ndarray):
         return read_only(value)
     if type(value) is dict:
@@ -66,10 +55,8 @@ def _may_hold_arrays(values: tuple[Any, ...]) -> bool:
 
 
 def display() -> Any:
-    """Return :mod:`otspec.display`, which says what is shown of each class.
-
-    It is found by its name, when something is shown: it stands above all that it shows.
-    """
+    """Return :mod:`otspec.display`, which says what is shown of each class."""
+    # It is found by its name, when something is shown: it stands above all that it shows.
     return import_module("otspec.display")
 
 

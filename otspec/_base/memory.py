@@ -1,17 +1,10 @@
 """What fits into this machine."""
 
-from __future__ import annotations
-
 import os
 
 
 def refuse_too_large(size: int) -> None:
-    """Refuse to read more bytes than half of this machine's memory.
-
-    Raises
-    ------
-    ValueError
-    """
+    """Refuse to read more bytes than half of this machine's memory."""
     if size > memory() / 2:
         raise ValueError(
             f"it unpacks to {size / 2**30:.3g} GiB, more than half of this machine's memory"

@@ -1,7 +1,5 @@
 """Things of one kind by name: those of the package, and those that other packages add."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from difflib import get_close_matches
@@ -133,11 +131,7 @@ def meant(name: str, known: Iterable[str]) -> str:
 
     Dashes in front do not count, so that options are told apart by their words.
 
-    Parameters
-    ----------
-    name : str
-        Which is none of them.
-    known : iterable of str
+    ``name``: which is none of them.
 
     Examples
     --------

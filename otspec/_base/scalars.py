@@ -1,7 +1,5 @@
 """One number, whatever it is written as: a float, or the fraction that it is exactly."""
 
-from __future__ import annotations
-
 import numbers
 import re
 from decimal import Decimal
@@ -15,19 +13,7 @@ _LARGEST_EXPONENT = 4000  # read exactly, 1e999999999 would fill the memory
 
 
 def as_float(value: Any, place: str) -> float:
-    """Return a number, or what is written of one, as a float.
-
-    Parameters
-    ----------
-    value : object
-    place : str
-        What error messages call it.
-
-    Raises
-    ------
-    ValueError
-        Anything else.
-    """
+    """Return a number, or what is written of one, as a float."""
     try:
         if not isinstance(value, bool):
             return float(value)

@@ -5,8 +5,6 @@ is escaped, so that no name moves the cursor, reverses the text or starts a line
 the encoding of the stream lacks is written in ASCII, so that nothing stops in the middle.
 """
 
-from __future__ import annotations
-
 import codecs
 import io
 import os
@@ -29,12 +27,10 @@ _IN_ASCII = "otspec-plain"
 
 
 def keep_answers_apart() -> None:
-    """Let nothing but answers reach the standard output of this process.
-
-    Libraries write to descriptor 1, some of them from C. From here on that is standard error, for
-    the processes that this one starts as well; answers go to where descriptor 1 led before. The
-    process has to be ours: nothing is changed where standard output is closed or was replaced.
-    """
+    """Let nothing but answers reach the standard output of this process."""
+    # Libraries write to descriptor 1, some of them from C. From here on that is standard error, for
+    # the processes that this one starts as well; answers go to where descriptor 1 led before. The
+    # process has to be ours: nothing is changed where standard output is closed or was replaced.
     stream = sys.__stdout__
     if stream is None or stream is not sys.stdout:
         return
@@ -49,14 +45,6 @@ def printable(text: str) -> str:
 
     Control characters, those that reverse the direction of text, lone surrogates, and separators
     other than the blank are written as Python writes them.
-
-    Parameters
-    ----------
-    text : str
-
-    Returns
-    -------
-    str
 
     Examples
     --------
@@ -99,11 +87,9 @@ def say_more(text: str) -> None:
 
 
 def print_table(columns: Sequence[str], rows: Sequence[Sequence[str]], *, text: int = 1) -> None:
-    """Print aligned columns; the first ``text`` of them to the left, numbers to the right.
-
-    Nothing is cut off. On a terminal that is too narrow each row is a list, and a line says so; a
-    pipe or a file has no width.
-    """
+    """Print aligned columns; the first ``text`` of them to the left, numbers to the right."""
+    # Nothing is cut off. On a terminal that is too narrow each row is a list, and a line says so; a
+    # pipe or a file has no width.
     table = Table(box=None, pad_edge=False, header_style="bold")
     for index, column in enumerate(columns):
         table.add_column(
@@ -135,10 +121,8 @@ def _print_lists(columns: Sequence[str], rows: Sequence[Sequence[str]], why: str
 
 
 def forgive_encodings() -> None:
-    """Let standard output and standard error write in ASCII what their encodings lack.
-
-    Also what does not come through :func:`say`: progress bars, help and warnings.
-    """
+    """Let standard output and standard error write in ASCII what their encodings lack."""
+    # Also what does not come through `say`: progress bars, help and warnings.
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors=_IN_ASCII)

@@ -4,8 +4,6 @@ It follows the reader's choice of bright or dark, and can be printed. A table ne
 the page: on a narrow one each row of many cells is a block, with the names of the columns.
 """
 
-from __future__ import annotations
-
 import html
 from collections.abc import Iterable, Sequence
 from typing import TypeAlias

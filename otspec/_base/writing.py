@@ -1,7 +1,5 @@
 """Writing files so that whoever reads one finds the old or the new, never half of it."""
 
-from __future__ import annotations
-
 import errno
 import os
 import secrets
@@ -22,14 +20,8 @@ def in_one_step(path: Path) -> Iterator[IO[bytes]]:
     What a symbolic link names is replaced, not the link; what is no file, such as ``/dev/stdout``,
     is written to directly.
 
-    Parameters
-    ----------
-    path : path
-
-    Raises
-    ------
-    OSError
-        The file cannot be written, or not in full; an earlier one is left as it was.
+    Raises ``OSError``: the file cannot be written, or not in full; an earlier one is left as it
+    was.
     """
     real = Path(os.path.realpath(path))
     if path.exists() and not path.is_file():
@@ -60,24 +52,12 @@ def in_one_step(path: Path) -> Iterator[IO[bytes]]:
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write text as UTF-8, in one step; what UTF-8 has no place for is escaped.
-
-    Raises
-    ------
-    OSError
-        As :func:`in_one_step`.
-    """
+    """Write text as UTF-8, in one step; what UTF-8 has no place for is escaped."""
     with in_one_step(path) as stream:
         stream.write(text.encode(errors="backslashreplace"))
 
 
 def remove_unfinished(folder: Path) -> None:
-    """Remove what writers that were killed left in a folder to which nobody else writes.
-
-    Raises
-    ------
-    OSError
-        One cannot be removed.
-    """
+    """Remove what writers that were killed left in a folder to which nobody else writes."""
     for left in folder.glob(f".*{UNFINISHED}"):
         left.unlink()

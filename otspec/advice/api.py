@@ -1,7 +1,5 @@
 """Which draft law, rule, number of drafts, depth and tree: the choice by tokens per second."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What may be advised on in memory: language models, logged blocks, texts of the target."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from os import PathLike
 from typing import Any
@@ -10,11 +8,10 @@ import numpy as np
 
 from otspec._base.arguments import as_instance, as_list
 from otspec.advice.evaluation.candidates import LossyChain
+from otspec.advice.evaluation.choices import Evidence, ModelEvidence
 from otspec.advice.evaluation.numbers import Asked, TextNumbers, drafted_texts
 from otspec.advice.evaluation.search import DEEPEST
-from otspec.advice.evidence import Evidence, ModelEvidence
-from otspec.advice.on_texts import TextEvidence
-from otspec.advice.target_texts import Written, written_texts
+from otspec.advice.on_texts import TextEvidence, Written, written_texts
 from otspec.logged import LoggedBlock
 from otspec.logged.comparison import shared_length
 from otspec.models import as_models

@@ -1,7 +1,5 @@
 """An advice in sentences, as a document for programs, and as one HTML file."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
@@ -18,9 +16,8 @@ from otspec._base.webpage import (
     verbatim,
 )
 from otspec._base.writing import write_text
-from otspec.advice.advice import Advice
+from otspec.advice.advice import Advice, interval_words, percent_words, sentences, short, too_few
 from otspec.advice.charts import pareto_figure
-from otspec.advice.document import interval_words, percent_words, sentences, short, too_few
 from otspec.advice.evaluation.candidates import NO_DRAFT
 from otspec.advice.evaluation.choices import Choice, Loss
 from otspec.plots import svg

@@ -1,7 +1,5 @@
 """Calling a black box, its random numbers, and reading what it returns."""
 
-from __future__ import annotations
-
 import inspect
 import random
 import sys

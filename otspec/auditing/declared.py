@@ -1,7 +1,5 @@
 """What a rule under audit says of itself, compared with the instance that it was made for."""
 
-from __future__ import annotations
-
 import inspect
 import operator
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """How far counts deviate from their law by chance (Auditing, 1 and 2): bounds, simulation."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from statistics import NormalDist
@@ -47,8 +45,6 @@ def p_value(found: float, known: Array, law: Array, size: int, rng: np.random.Ge
     cells. Result: a random number that is at most a with probability at most a, for each a, if the
     samples do have that law.
 
-    Notes
-    -----
     Simulated samples are compared with what was found until :data:`ENOUGH` = h of them deviate at
     least as much. If that is at the l-th, h/l is a p-value (Besag and Clifford 1991), since
     among the first l of them and the one found each is as likely to be one of the h largest.
@@ -86,12 +82,10 @@ def _few_cells(law: Array, size: int, rows: int, rng: np.random.Generator) -> In
 
 
 def _many_cells(law: Array, size: int, rows: int, rng: np.random.Generator) -> IntArray:
-    """Draw multinomial counts in half the time of a binomial number per cell.
-
-    Independent Poisson counts, given how many they are together, are multinomial. They are drawn
-    three standard deviations short of the size, and again where they are more still; what they
-    lack is drawn one by one.
-    """
+    """Draw multinomial counts in half the time of a binomial number per cell."""
+    # Independent Poisson counts, given how many they are together, are multinomial. They are drawn
+    # three standard deviations short of the size, and again where they are more still; what they
+    # lack is drawn one by one.
     means = max(0.0, size - 3 * math.sqrt(size)) * law
     counts = rng.poisson(means, (rows, len(law)))
     lacking = size - counts.sum(axis=1)
@@ -152,14 +146,8 @@ def resolution(false_alarm: float, size: int, cells: int, known: Array) -> float
     z √(variance + 4 r). The threshold is that of a gamma law with the first three cumulants of
     the deviation, at half the rate, since it is simulated.
 
-    Parameters
-    ----------
-    false_alarm : float
-    size : int
-    cells : int
-        How many of the cells have a probability above 0.
-    known : ndarray
-        The cumulants of the deviation.
+    ``cells``: how many of the cells have a probability above 0. ``known``: the cumulants of the
+    deviation.
     """
     margin = _quantile(1 - false_alarm / 2, known) - float(known[1])
     z = NormalDist().inv_cdf(POWER)

@@ -1,7 +1,5 @@
 """Asking a kernel about all drafts, twice, and trusting none of its answers."""
 
-from __future__ import annotations
-
 import operator
 from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias, cast

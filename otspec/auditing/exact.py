@@ -1,17 +1,10 @@
 """Is a rule lossless, what does it accept, and how far is it from the optimum: exactly."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any, TypeVar, cast
 
 from otspec._base.arguments import as_callable, as_real
-from otspec.auditing.declared import (
-    DisagreementError,
-    as_declared,
-    is_step,
-    kernel_of,
-)
+from otspec.auditing.declared import DisagreementError, as_declared, is_step, kernel_of
 from otspec.auditing.enumeration import Kernel, enumerated
 from otspec.auditing.report import Audit, Problem, problem_of, step_problem
 from otspec.auditing.sandbox import attempt, attribute
@@ -121,7 +114,9 @@ def audit(
     else:
         problem = told(_problem, law, wanted)
         kernel = _kernel_of(rule, as_law(law), problem.target)
-    declared = told(_declared, asked(rule, "declared_output"), problem)
+    declared = asked(rule, "declared_output")
+    if declared is not None:
+        declared = told(as_declared, declared, len(problem.target))
     accuracy = 0.0 if tolerance is not None else told(_believed, asked(rule, "accuracy"))
     return enumerated(
         kernel,
@@ -182,10 +177,6 @@ def _problem(law: Any, target: Any) -> Problem:
     problem = problem_of(as_law(law), target)
     as_distribution(problem.masses, "the masses of the law's draft tuples")
     return problem
-
-
-def _declared(law: Any, problem: Problem) -> Distribution | None:
-    return None if law is None else as_declared(law, len(problem.target))
 
 
 def _believed(accuracy: Any) -> float:

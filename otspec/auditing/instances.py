@@ -1,7 +1,5 @@
 """Instances to audit a rule on: random ones, and simpler neighbours of one that fails."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction

@@ -1,7 +1,5 @@
 """Is a drafting policy lossless with a verifier: the smallest loss, if any (Theory, 37)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
@@ -81,10 +79,7 @@ def small_pairs(largest: int = 3) -> Iterator[tuple[Model, Model]]:
 
 
 def audit_policy(
-    policy: Policy,
-    verify: Verify | None = None,
-    *,
-    pairs: Iterable[tuple[Any, Any]] | None = None,
+    policy: Policy, verify: Verify | None = None, *, pairs: Iterable[tuple[Any, Any]] | None = None
 ) -> PolicyAudit:
     """Audit a policy and a verifier together on small exact models, over all branches.
 

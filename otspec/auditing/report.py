@@ -1,7 +1,5 @@
 """What an audit reports: the law of the output, and a witness where it is not what it should be."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -17,7 +15,7 @@ from otspec.distributions import Distribution, DistributionLike, as_distribution
 from otspec.drafts import DraftLaw, Fixed
 from otspec.optimum import optimal_acceptance
 from otspec.rules.base.law_rule import ProgramRule
-from otspec.rules.lossy.divergences import kullback_leibler
+from otspec.rules.lossy.base import kullback_leibler
 
 
 @dataclass(frozen=True)
@@ -177,10 +175,8 @@ def problem_of(law: DraftLaw, target: DistributionLike) -> Problem:
 def step_problem(
     step: Callable[[Chance], Any], target: DistributionLike
 ) -> tuple[Problem, Callable[[tuple[int, ...]], Array]]:
-    """Return what a whole step is held to, and its kernel.
-
-    A step that returns a token is a rule that always accepts, where all tokens are drafted.
-    """
+    """Return what a whole step is held to, and its kernel."""
+    # A step that returns a token is a rule that always accepts, where all tokens are drafted.
     checked = as_distribution(target, "target")
     tokens = Fixed(range(len(checked)), len(checked), exact=is_exact(checked))
     rule = ProgramRule(tokens, checked, lambda _, chance: step(chance))
@@ -191,10 +187,8 @@ def step_problem(
 def unmeasured(
     found: DisagreementError, problem: Problem, declared: Distribution | None = None
 ) -> Audit:
-    """Return the report on a rule whose output cannot be measured.
-
-    An answer that is no distribution is wrong for every target. Otherwise nothing is known.
-    """
+    """Return the report on a rule whose output cannot be measured."""
+    # An answer that is no distribution is wrong for every target. Otherwise nothing is known.
     lossless = False if isinstance(found, NoDistributionError) else None
     witness = Witness(-1, None, found.drafts, found.reason, found.about, found.traceback)
     return Audit(

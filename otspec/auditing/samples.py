@@ -1,7 +1,5 @@
 """Auditing a black box by its samples: a test with a stated error rate (Auditing, 1)."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any

@@ -1,7 +1,5 @@
 """Running code under audit: whatever it raises is a finding, never the end of the audit."""
 
-from __future__ import annotations
-
 import inspect
 import signal
 import threading

@@ -1,7 +1,5 @@
 """Auditing a rule on many instances, which say what is right, and shrinking what fails."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from fractions import Fraction

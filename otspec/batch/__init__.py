@@ -1,16 +1,16 @@
 """Verification of drafts for whole batches at full vocabulary, on any array library.
 
 Every function takes arrays that follow the Python array API standard (NumPy, PyTorch, CuPy, JAX)
-with the vocabulary on the last axis and any leading axes, and returns arrays of the same library
-on the same device. Randomness comes in as uniform numbers. Nothing waits for the device: shapes,
-dtypes and devices are checked, values are not (but token ids in NumPy's arrays, and in tensors on a
-CPU where these go row by row in machine code, for which Numba must be there).
+with the vocabulary on the last axis and any leading axes. It returns arrays of the same library
+on the same device. Randomness is passed in as uniform numbers. Nothing waits for the device:
+shapes, dtypes and devices are checked, but values are not. (Token ids are checked in NumPy's
+arrays, and in tensors that Numba processes row by row on a CPU.)
 
 Notes
 -----
-Precision. With draft and target rows that sum to 1, the law of the token is the target up to a
-total variation that rounding gives it, measured at vocabularies of 300 to 128,256 tokens and k up
-to 8, on random rows and on a language model:
+Precision. If draft and target rows sum to 1, the law of the token differs from the target only by
+rounding. The table shows the largest total variation measured at vocabularies of 300 to 128,256
+tokens and k up to 8, on random rows and on a language model:
 
 ========  ===================  ============  ================  =======
 dtype     recursive rejection  k-sequential  pooled selection  SpecHub
@@ -19,15 +19,14 @@ float32   1.3e-7               0.9e-7        1.3e-7            1.1e-7
 float64   0.9e-15              0.3e-15       0.8e-15           0.7e-15
 ========  ===================  ============  ================  =======
 
-Pooled selection of distinct drafts is off by 4e-8 and, for its quadrature, 4e-14. The others go
-through the same sums and are at most as far off (a draw alone in float32: 2e-8,
-where one float32 cumulative sum is off by 2e-5). float16 and bfloat16 rows are
-computed in float32, but do not sum to 1 themselves: the law is off by their rounding, 3e-4 in
-float16. Uniform numbers of float32 are multiples of 2⁻²⁴: each place where the outcome changes is
-moved by as much at most. A draft of which one token leaves next to nothing to the others keeps this
+Pooled selection of distinct drafts is off by 4e-8 in float32 and, by its quadrature, 4e-14 in
+float64. The other rules use the same sums and are at most as far off (a draw alone in float32:
+2e-8). float16 and bfloat16 rows are computed in float32 but do not sum to 1 themselves: the law is
+off by their rounding, 3e-4 in float16. Uniform numbers in float32 are multiples of 2⁻²⁴ and move
+each place where the outcome changes by at most as much. Rows with one dominant token keep this
 precision, down to a single subnormal number; JAX on a CPU and CuPy in float32 treat subnormal
-numbers as zeros. Where the device or the library has no float64 (Apple's MPS; JAX unless 64 bits
-are switched on), sums over blocks are added up in float32, and float64 rows do not exist.
+numbers as zeros. Without float64 (Apple's MPS; JAX without 64 bits) sums over blocks are added in
+float32.
 """
 
 from otspec.batch import acceptance

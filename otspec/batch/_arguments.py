@@ -7,8 +7,6 @@ notices rows that do not sum to 1, or uniform numbers outside [0, 1). Only token
 and only in NumPy's arrays, where nothing has to be waited for.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from otspec._base.arguments import as_flag
@@ -28,14 +26,7 @@ def check_problem(
     *,
     only_k: int | None = None,
 ) -> Library:
-    """Check the arguments of a rule for one token, and return their library.
-
-    Raises
-    ------
-    ValueError
-        A shape, dtype or device that does not fit; the message names the argument and the fix. Only
-        a flag that is none, if they were ``checked`` before.
-    """
+    """Check the arguments of a rule for one token, and return their library."""
     if as_flag(checked, "checked"):
         return library_of(draft)
     library = library_of_all(draft, target, drafts, uniforms, mask)
@@ -53,13 +44,7 @@ def check_block_problem(
     mask: Array | None,
     checked: bool = False,
 ) -> Library:
-    """Check the arguments of block verification, where drafts are (..., L), as before.
-
-    Raises
-    ------
-    ValueError
-        As :func:`check_problem`; or places that do not fit.
-    """
+    """Check the arguments of block verification, where drafts are (..., L), as before."""
     if as_flag(checked, "checked"):
         return library_of(draft)
     library = library_of_all(draft, target, drafts, uniforms, mask)
@@ -71,13 +56,7 @@ def check_block_problem(
 def check_paths_problem(
     draft: Array, target: Array, drafts: Array, uniforms: Array, checked: bool = False
 ) -> Library:
-    """Check the arguments of verification of several paths, where drafts are (..., K, L).
-
-    Raises
-    ------
-    ValueError
-        As :func:`check_block_problem`.
-    """
+    """Check the arguments of verification of several paths, where drafts are (..., K, L)."""
     if as_flag(checked, "checked"):
         return library_of(draft)
     library = library_of_all(draft, target, drafts, uniforms, None)
@@ -98,13 +77,7 @@ def problem_of(
     mask: Array | None,
     checked: bool = False,
 ) -> Problem:
-    """Return what a rule is given.
-
-    Raises
-    ------
-    ValueError
-        A token id out of range, in NumPy's arrays, unless they were ``checked`` before.
-    """
+    """Return what a rule is given."""
     ids = counted_ids(library, drafts, mask, None if checked else draft.shape[-1])
     return Problem(library, draft, target, ids, library.widened(uniforms), mask)
 
@@ -250,11 +223,9 @@ def check_mask(mask: Array | None, drafts: Array) -> None:
 
 
 def counted_ids(library: Library, drafts: Array, mask: Array | None, size: int | None) -> Array:
-    """Return the drafts as token ids, 0 where they do not count.
-
-    Of NumPy's arrays only, an id out of range is refused, which indexing would take from the end;
-    none of a vocabulary of no known size.
-    """
+    """Return the drafts as token ids, 0 where they do not count."""
+    # Of NumPy's arrays only, an id out of range is refused, which indexing would take from the end;
+    # none of a vocabulary of no known size.
     ids = library.ids(drafts)
     if mask is not None:  # what stands in a place that does not count may be anything, such as −1
         ids = library.xp.where(mask, ids, library.xp.zeros_like(ids))

@@ -4,8 +4,6 @@ What would be computed as something else than what was meant is refused: a maske
 mask, rows of more than double precision in float32, booleans as token ids.
 """
 
-from __future__ import annotations
-
 import math
 import sys
 from typing import Any
@@ -31,13 +29,7 @@ INTEGERS = tuple(f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32
 
 
 def one_library(**arguments: Any) -> Library:
-    """Check that all arguments are arrays of one library on one device, and return it.
-
-    Raises
-    ------
-    ValueError
-        Naming the argument that is not such an array, or not where the first one is.
-    """
+    """Check that all arguments are arrays of one library on one device, and return it."""
     values = tuple(arguments.values())
     if not (_all_numpy(values) or _all_torch(values)):
         _check_one_by_one(arguments)
@@ -166,13 +158,7 @@ _NO_NUMBERS = (bool, np.bool_, str, bytes, complex, np.complexfloating)
 def as_count(
     name: str, value: Any, least: int, most: int | None = None, why: str = "no less"
 ) -> int:
-    """Return an integer between two bounds.
-
-    Raises
-    ------
-    ValueError
-        Naming the argument, its value and the bounds; ``why`` says what the upper one is for.
-    """
+    """Return an integer between two bounds."""
     number: int = value if type(value) is int else _as_integer(name, value)
     if number < least:
         raise ValueError(f"{name} is {number}: it must be at least {least}")
@@ -198,13 +184,7 @@ def as_grades(grades: Any) -> int:
 
 
 def as_number(name: str, value: Any) -> float:
-    """Return a real number as a float.
-
-    Raises
-    ------
-    ValueError
-        Naming the argument and its value.
-    """
+    """Return a real number as a float."""
     if isinstance(value, _NO_NUMBERS) or not hasattr(type(value), "__float__"):
         raise ValueError(f"{name} is {shown(value)}: it must be a number")
     try:

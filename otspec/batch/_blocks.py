@@ -1,7 +1,5 @@
 """The fronts of the rules for blocks: arguments are checked, and go to the kernels."""
 
-from __future__ import annotations
-
 from otspec.batch._arguments import (
     check_block_problem,
     check_corrections,
@@ -37,14 +35,14 @@ def token_verification(
     Parameters
     ----------
     draft : array, shape (..., L, V)
-        What each token of the block was drawn from, p_1 to p_L.
+        The distributions that the tokens of the block were drawn from, p_1 to p_L.
     target : array, shape (..., L + 1, V)
         The target at the same places, and after the block.
     drafts : array of token ids, shape (..., L)
     uniforms : array, shape (..., L + 1)
-        One for each place, the last one for the draw.
+        One for each place, and the last one for the draw.
     mask : array of bool, shape (..., L), optional
-        Of shorter blocks, as :func:`otspec.batch.block_verification` takes it.
+        For shorter blocks, as for :func:`otspec.batch.block_verification`.
     partial : bool
         As for :func:`otspec.batch.maximal_coupling`.
     checked : bool
@@ -62,7 +60,7 @@ def token_verification(
 
     Notes
     -----
-    Cost: two rows of each block are copied, and one pass goes over them.
+    Cost: a copy of two rows of each block, and one pass over them.
     """
     with quietly(draft):
         draft, target, drafts = completed(partial, draft, target, drafts)
@@ -90,22 +88,22 @@ def block_verification(
     from the target after a whole block.
 
     Law: the kept tokens, the drawn one, and the target's own continuation are distributed as the
-    target's text; no such rule keeps more in the mean; :class:`otspec.blocks.BlockVerification`.
+    target's text. No such rule keeps more on average. :class:`otspec.blocks.BlockVerification`.
     Source: block verification, published version, alg. 2.
 
     Parameters
     ----------
     draft : array, shape (..., L, V)
-        What each token of the block was drawn from, p_1 to p_L.
+        The distributions that the tokens of the block were drawn from, p_1 to p_L.
     target : array, shape (..., L + 1, V)
         The target at the same places, and after the block.
     drafts : array of token ids, shape (..., L)
         The block.
     uniforms : array, shape (..., L + 1)
-        One for each place, the last one for the draw.
+        One for each place, and the last one for the draw.
     mask : array of bool, shape (..., L), optional
-        True for the tokens of a shorter block, which come first: the target after a block of
-        ℓ tokens is then ``target[..., ℓ, :]``. So a block ends with an end-of-text token.
+        True for the tokens of a shorter block, which come first. The target after a block of
+        ℓ tokens is then ``target[..., ℓ, :]``. Use it to end a block with an end-of-text token.
     partial : bool
         As for :func:`otspec.batch.maximal_coupling`.
     checked : bool
@@ -149,30 +147,29 @@ def block_verification_preprint(
 ) -> CorrectedBlock:
     """Decide jointly how much of a block to keep, and correct it to its end.
 
-    With r_i = Π_{j ≤ i} q_j(x_j) / p_j(x_j) and Z_i = Σ (r_i q_{i+1} − p_{i+1})₊ the chances are
-    min(1, Z_i / (Z_i + 1 − r_i)), or min(1, r_L) at the end; else as
+    With r_i = Π_{j ≤ i} q_j(x_j) / p_j(x_j) and Z_i = Σ (r_i q_{i+1} − p_{i+1})₊ the thresholds are
+    min(1, Z_i / (Z_i + 1 − r_i)), or min(1, r_L) at the end; otherwise as
     :func:`otspec.batch.block_verification`. One token is drawn from (r_i q_{i+1} − p_{i+1})₊. The
-    L − i − 1 tokens after it have the residuals of the whole text for a target, too: give the
-    returned ``corrections``, beside plain rows, to the call for the next block.
+    L − i − 1 tokens after it have residuals of the whole text as their target, too: pass the
+    returned ``corrections``, with plain rows, to the call for the next block.
 
-    Law: what is decoded block by block is the target's text; no coupling of blocks of L tokens
-    keeps more of the first block, but later ones pay for it;
-    :class:`otspec.blocks.BlockVerificationPreprint`. Source: Block, alg. 3. What is not said here
-    is as in :func:`otspec.batch.block_verification`.
+    Law: the text decoded block by block is the target's. No coupling of blocks of L tokens
+    keeps more of the first block, but later blocks keep less.
+    :class:`otspec.blocks.BlockVerificationPreprint`. Source: Block, alg. 3. Everything else is as
+    in :func:`otspec.batch.block_verification`.
 
     Parameters
     ----------
     draft, target, drafts, uniforms, mask : array
-        Rows are the models' own. Where corrections reach beyond a shorter block, the draft's row
-        after it is needed, too.
+        Rows are the models' own. If corrections reach beyond a shorter block, they need the
+        draft's row after it, too.
     partial : bool
         As for :func:`otspec.batch.block_verification`, in all blocks of a text.
     corrections : Corrections, optional
-        Of the block before; none at the beginning of a text.
+        From the previous block; None at the beginning of a text.
     reach : array of int, shape (...), optional
-        How many tokens, at most L, each block was to have; by default those it has. It makes a
-        difference where fewer were drafted since an end-of-text token came first: corrections
-        reach to the place where the block would have ended.
+        The planned length of each block, at most L; by default its actual length. They differ if
+        an end-of-text token ended the block: corrections reach to the planned end.
     checked : bool
         As for :func:`otspec.batch.maximal_coupling`.
 
@@ -214,8 +211,8 @@ def greedy_multi_path(
 ) -> VerifiedPath:
     """Choose the greatest of K drafted paths of L tokens, and verify it as one block.
 
-    At each place the path goes on with the drafted token of the highest q(x)/p(x), of equal ones
-    the largest. The law of that path has a closed form, which stands in place of p in
+    At each place the path goes on with the drafted token of the highest q(x)/p(x), the largest id
+    among equal ones. The law of this path has a closed form, which replaces p in
     :func:`block_verification` of the chosen path.
 
     Law: the kept tokens, the drawn one, and the target's own continuation are distributed as the
@@ -230,7 +227,7 @@ def greedy_multi_path(
     drafts : array of token ids, shape (..., K, L)
         The paths, each drawn independently of the others.
     uniforms : array, shape (..., L + 1)
-        One for each place, the last one for the draw.
+        One for each place, and the last one for the draw.
     partial : bool
         As for :func:`block_verification`. Rows behind withdrawn drafts are equal, too, where paths
         begin alike.

@@ -5,8 +5,6 @@ made. So a call that goes row by row outside a graph is one operation inside, an
 done on the way to it: the operation checks the arguments itself.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from otspec._base.arguments import as_flag
@@ -96,11 +94,6 @@ def completed(
     """Return rows over one more token, the null token, if they are ``partial``; else as they are.
 
     The null token has the draft mass that is missing and the target 0. Ids out of range become it.
-
-    Raises
-    ------
-    ValueError
-        No flag, and arrays that do not fit.
     """
     if not as_flag(partial, "partial"):
         return draft, target, drafts
@@ -113,13 +106,7 @@ def completed(
 
 
 def completed_pair(partial: bool, draft: Array, target: Array) -> tuple[Array, Array]:
-    """Return rows over one more token, as :func:`completed`.
-
-    Raises
-    ------
-    ValueError
-        No flag, and arrays that do not fit.
-    """
+    """Return rows over one more token, as :func:`completed`."""
     if not as_flag(partial, "partial"):
         return draft, target
     library = one_library(draft=draft, target=target)

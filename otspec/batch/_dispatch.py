@@ -5,8 +5,6 @@ installed and the rows are float32 or float64 that lie one after another, or are
 here refuses anything: what does not fit goes to the array path, whose checks say what is wrong.
 """
 
-from __future__ import annotations
-
 import os
 import sys
 from collections.abc import Callable, Sequence
@@ -42,17 +40,10 @@ def rows_of(
     places: tuple[int, int] | None = None,
     settings: Sequence[Settings | None] = (),
 ) -> Rows | None:
-    """Return the arguments of a rule row by row; None if they go the other path, or fit nowhere.
-
-    With ``places`` the rule is for blocks or trees: drafts are (..., L), and both models have so
-    many rows more than L: (..., L + places[0], V) and (..., L + places[1], V). With ``settings``
-    both are sources: logits, or probabilities where a setting is None.
-
-    Raises
-    ------
-    ValueError
-        A token id out of range.
-    """
+    """Return the arguments of a rule row by row; None if they go the other path, or fit nowhere."""
+    # With `places` the rule is for blocks or trees: drafts are (..., L), and both models have so
+    # many rows more than L: (..., L + places[0], V) and (..., L + places[1], V). With `settings`
+    # both are sources: logits, or probabilities where a setting is None.
     models = tuple(map(bits_of, (draft, target))) if settings else (draft, target)
     given = (*models, drafts, uniforms)
     memory = _in_memory(given if mask is None else (*given, mask))
@@ -93,17 +84,10 @@ def reals_of(
     settings: Sequence[Settings | None] = (),
     beside: tuple[Array, ...] = (),
 ) -> Rows | None:
-    """Return arrays of one shape row by row; None if they go the other path, or do not fit.
-
-    Gradients are found of operations on arrays. Where ``single``, only float32 goes row by row.
-    With ``settings`` they are sources, as of :func:`rows_of`. Numbers ``beside`` them, (..., m),
-    are token ids or reals that were checked.
-
-    Raises
-    ------
-    ValueError
-        A token id out of range.
-    """
+    """Return arrays of one shape row by row; None if they go the other path, or do not fit."""
+    # Gradients are found of operations on arrays. Where `single`, only float32 goes row by row.
+    # With `settings` they are sources, as of `rows_of`. Numbers `beside` them, (..., m), are token
+    # ids or reals that were checked.
     models = tuple(map(bits_of, given)) if settings else given
     memory = None if are_learnt(*given) else _in_memory((*models, *beside))
     if memory is None:
@@ -220,11 +204,9 @@ def _fit_together(
 
 
 def _lie_well(values: Array, places: bool) -> bool:
-    """Return whether rows lie one after another, or can be copied so.
-
-    Copies take less time than operations on arrays, but rows that are shared would take memory, and
-    of a block only two rows are needed.
-    """
+    """Return whether rows lie one after another, or can be copied so."""
+    # Copies take less time than operations on arrays, but rows that are shared would take memory,
+    # and of a block only two rows are needed.
     return values.flags.c_contiguous or not (places or 0 in values.strides)
 
 

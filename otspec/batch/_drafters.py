@@ -1,6 +1,4 @@
-"""The front of the drafters: token ids from uniform numbers, with the laws of the rules."""
-
-from __future__ import annotations
+"""Samplers: token ids from uniform numbers, with the draft laws of the rules."""
 
 from collections.abc import Iterable
 
@@ -22,13 +20,14 @@ def sample_iid(draft: Array, uniforms: Array, /) -> Array:
     Parameters
     ----------
     draft : array, shape (..., V)
-        As for :func:`otspec.batch.maximal_coupling`. Draws are from the rows scaled to sum 1.
+        As for :func:`otspec.batch.maximal_coupling`. Rows are scaled to sum 1.
     uniforms : array, shape (..., k)
         Independent and uniform on [0, 1), float32 or float64: one for each draft.
 
     Returns
     -------
     array of token ids, shape (..., k)
+        int64, in the library and on the device of the draft. −1 for a row of zeros.
 
     Raises
     ------
@@ -45,22 +44,22 @@ def sample_iid(draft: Array, uniforms: Array, /) -> Array:
 
 
 def sample_without_replacement(draft: Array, uniforms: Array, /) -> Array:
-    """Draw distinct drafts one after another, each from the draft renormalised off the earlier.
+    """Draw distinct drafts one after another, each from the draft without the earlier ones.
 
-    Law: :class:`otspec.WithoutReplacement`, the law of Gumbel top-k as well; here from k uniform
-    numbers instead of one per token.
+    Law: :class:`otspec.WithoutReplacement`, which is also the law of Gumbel top-k. It takes k
+    uniform numbers instead of one per token.
 
     Parameters
     ----------
     draft : array, shape (..., V)
-        With at least k tokens of positive probability; otherwise the last drafts repeat or have
-        probability 0, and should be masked.
+        With at least k tokens of positive probability. Otherwise the last drafts repeat or have
+        probability 0: mask them.
     uniforms : array, shape (..., k)
 
     Returns
     -------
     array of token ids, shape (..., k)
-        In the order of drawing.
+        int64, in the order of drawing. −1 for a row of zeros.
 
     Raises
     ------
@@ -85,12 +84,12 @@ def sample_spechub(draft: Array, uniforms: Array, /) -> Array:
     ----------
     draft : array, shape (..., V)
     uniforms : array, shape (..., 2)
-        For the order, and for the token off the hub.
+        For the order, and for the token other than the hub.
 
     Returns
     -------
     array of token ids, shape (..., 2)
-        Both are the hub where it has all the mass.
+        int64. Both are the hub if it has all the mass.
 
     Raises
     ------
@@ -112,7 +111,7 @@ DRAFTERS = {
     "sample_without_replacement": "without_replacement",
     "sample_spechub": "spechub",
 }
-"""What draws drafts, by name: the function of both kinds of kernels."""
+"""The kernel of each sampler, by name."""
 
 
 def draft_from_logits(
@@ -127,9 +126,9 @@ def draft_from_logits(
     min_p: float | Array | None = None,
     order: str | Iterable[str] = STEPS,
 ) -> Drafted:
-    """Draw drafts with a drafter that is given logits in place of probabilities.
+    """Draw drafts from logits; return them with the probabilities that they were drawn from.
 
-    Law: that of the drafter for ``warp(logits, ...)``.
+    Law: that of the sampler for ``warp(logits, ...)``.
 
     Parameters
     ----------
@@ -138,23 +137,22 @@ def draft_from_logits(
     logits, temperature, top_k, top_p, min_p, order
         As for :func:`otspec.batch.warp`.
     uniforms : array, shape (..., k)
-        As the drafter takes them.
+        As the sampler takes them.
 
     Returns
     -------
     Drafted
-        The drafts, and the probabilities that they were drawn from: give these to
-        :func:`otspec.batch.from_logits` with ``draft_probabilities=True``, or to a rule.
+        ``drafts`` and ``probabilities``. Pass the latter to :func:`otspec.batch.from_logits` with
+        ``draft_probabilities=True``, or to a rule.
 
     Raises
     ------
     ValueError
-        As the drafter and :func:`otspec.batch.warp`; a drafter that is none.
+        As the sampler and :func:`otspec.batch.warp`; an unknown sampler.
 
     Notes
     -----
-    float32 and half-precision logits on a CPU go row by row, where Numba is installed: they are
-    read once, and the drafts are drawn while the probabilities are in the cache.
+    With Numba, float32 and half-precision logits on a CPU go row by row and are read once.
 
     Examples
     --------
@@ -172,24 +170,24 @@ def draft_from_logits(
 
 
 def top_tokens(values: Array, k: int, /) -> Array:
-    """Return the k likeliest tokens of each row: drafts of which none is drawn.
+    """Return the k likeliest tokens of each row, as certain drafts.
 
-    Law: :class:`otspec.Fixed`. No rule accepts more of them than the target's mass of these tokens:
-    draw the token from the target, with :func:`sample_iid` or :func:`draft_from_logits`, and see
+    Law: :class:`otspec.Fixed`. Every lossless rule accepts the target's mass of these tokens: draw
+    the token from the target, with :func:`sample_iid` or :func:`draft_from_logits`, and check
     whether it is one of them.
 
     Parameters
     ----------
     values : array, shape (..., V)
-        Logits or probabilities: what is larger is likelier.
+        Logits or probabilities.
     k : int
         From 1 to V.
 
     Returns
     -------
     array of token ids, shape (..., k)
-        In descending order of their values; of equal ones the lowest id comes first. The order of
-        a row with NaN may be any.
+        int64, in descending order of the values; the lowest id first among equal ones. Undefined
+        for a row with NaN.
 
     Raises
     ------

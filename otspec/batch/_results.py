@@ -1,7 +1,5 @@
 """What verification returns."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 from otspec.batch._array_api.library import Array
@@ -15,9 +13,9 @@ class Verified(NamedTuple):
     token : array of token ids, shape (...)
         The output. −1 for a row whose target is zero everywhere.
     accepted : array of bool, shape (...)
-        Whether the token is one of the drafts, also where a residual draw happens to be.
+        Whether the token is one of the drafts, including residual draws that equal a draft.
     index : array of int, shape (...)
-        Which draft was accepted; −1 if the token was drawn instead.
+        Which draft was accepted; −1 if the token was drawn from the residual distribution.
     """
 
     token: Array
@@ -26,13 +24,13 @@ class Verified(NamedTuple):
 
 
 class Drafted(NamedTuple):
-    """Drafts, and what their verification needs.
+    """Drafts, and the probabilities that they were drawn from.
 
     Parameters
     ----------
     drafts : array of token ids, shape (..., k)
     probabilities : array, shape (..., V)
-        What they were drawn from: float64 for float64 logits, else float32.
+        float64 for float64 logits, else float32.
     """
 
     drafts: Array
@@ -40,12 +38,12 @@ class Drafted(NamedTuple):
 
 
 class VerifiedBlock(NamedTuple):
-    """How much of a draft block is kept, per row, and the token that follows.
+    """How many tokens of a block are kept in each row, and the token that follows.
 
     Parameters
     ----------
     length : array of int, shape (...)
-        How many of the block's tokens are kept, from 0 to L.
+        The number of kept tokens, from 0 to L.
     token : array of token ids, shape (...)
         The token after them. −1 where the target there is zero everywhere.
     """
@@ -55,12 +53,12 @@ class VerifiedBlock(NamedTuple):
 
 
 class Corrections(NamedTuple):
-    """What earlier blocks still correct: the oldest first, as many as may be.
+    """The corrections that earlier blocks still demand, the oldest block first.
 
     Parameters
     ----------
     ratio : array, shape (..., L − 1)
-        M_s/M_b of the text since the block began, as its target says it; below 1.
+        M_s/M_b of the text since the block began; below 1.
     left : array of int, shape (..., L − 1)
         How many further tokens the block corrects; 0 if it is over.
     """
@@ -70,14 +68,14 @@ class Corrections(NamedTuple):
 
 
 class CorrectedBlock(NamedTuple):
-    """How much of a draft block is kept, per row, the token that follows, and what is left over.
+    """How many tokens of a block are kept in each row, the token that follows, and corrections.
 
     Parameters
     ----------
     length, token : array, shape (...)
         As in :class:`VerifiedBlock`.
     corrections : Corrections
-        For the block after them.
+        For the next block.
     """
 
     length: Array
@@ -86,14 +84,14 @@ class CorrectedBlock(NamedTuple):
 
 
 class VerifiedPath(NamedTuple):
-    """Which of several drafted paths is kept and how far, per row, and the token that follows.
+    """Which drafted path is kept in each row and how far, and the token that follows.
 
     Parameters
     ----------
     path : array of int, shape (...)
-        The path that was chosen, the first of those that are alike.
+        The chosen path; the first of equal ones.
     length : array of int, shape (...)
-        How many of its tokens are kept, from 0 to L.
+        The number of its kept tokens, from 0 to L.
     token : array of token ids, shape (...)
         The token after them. −1 where the target there is zero everywhere.
     """
@@ -104,14 +102,14 @@ class VerifiedPath(NamedTuple):
 
 
 class VerifiedTree(NamedTuple):
-    """How much of a tree of drafts is kept, per row, and the token that follows.
+    """How much of a drafted tree is kept in each row, and the token that follows.
 
     Parameters
     ----------
     node : array of int, shape (...)
-        The last node that is kept, whose path is; −1 if none is.
+        The last kept node; its ancestors are kept, too. −1 if none is kept.
     length : array of int, shape (...)
-        How many tokens are kept: the depth of the node.
+        The number of kept tokens, which is the depth of the node.
     token : array of token ids, shape (...)
         The token after them. −1 where the target there is zero everywhere.
     """

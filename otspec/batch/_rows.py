@@ -18,18 +18,11 @@ _SHARED = 1 << 21
 class Rows(NamedTuple):
     """Arguments of a rule as NumPy's arrays, read-only, one row after another.
 
-    Parameters
-    ----------
-    arguments : tuple of ndarray
-        What machine code takes: ``draft`` and ``target``, (rows, V), and of a rule that verifies
-        ``drafts``, (rows, k) of int64, ``uniforms``, (rows, k + 1) of float64, and ``valid``,
-        (rows, k) of bool.
-    lead : tuple of int
-        The leading axes of the arguments.
-    back : callable
-        Turns an array of NumPy into one of the library of the arguments.
-    threads : int
-        How many threads may share the rows: those of PyTorch, and one of NumPy.
+    ``arguments``: what machine code takes: ``draft`` and ``target``, (rows, V), and of a rule that
+    verifies ``drafts``, (rows, k) of int64, ``uniforms``, (rows, k + 1) of float64, and ``valid``,
+    (rows, k) of bool. ``lead``: the leading axes of the arguments. ``back``: turns an array of
+    NumPy into one of the library of the arguments. ``threads``: how many threads may share the
+    rows: those of PyTorch, and one of NumPy.
     """
 
     arguments: tuple[Array, ...]

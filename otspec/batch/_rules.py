@@ -1,7 +1,5 @@
 """The front of the rules: arguments are checked, and go to the kernel of the table."""
 
-from __future__ import annotations
-
 from otspec.batch._array_api.library import Array, quietly
 from otspec.batch._calls import completed, verified
 from otspec.batch._results import Verified
@@ -27,7 +25,7 @@ def maximal_coupling(
     ----------
     draft, target : array, shape (..., V)
         Probabilities p and q; float32 or float64, or a half-precision type, which is computed in
-        float32. Rows should sum to 1: what is off is off in the law, too.
+        float32. Rows should sum to 1; an error in a sum is an error in the law.
     drafts : array of token ids, shape (..., 1)
         Drawn from the draft.
     uniforms : array, shape (..., 2)
@@ -35,11 +33,11 @@ def maximal_coupling(
     mask : array of bool, shape (..., 1), optional
         False where a row has no draft: its token is drawn from the target.
     partial : bool
-        True where rows of the draft sum to less than 1, as of a policy that withdraws drafts by
+        True if rows of the draft may sum to less than 1, because a policy withdraws drafts by
         token (:class:`otspec.Masked`). A withdrawn draft is −1, or any id out of range.
     checked : bool
-        True where the caller knows that the arguments fit, so that nothing of them is looked at.
-        If they do not, the error or the token may be any.
+        True skips all checks of the arguments, for callers who know that they fit. Otherwise the
+        result, or the error, is undefined.
 
     Returns
     -------
@@ -49,8 +47,8 @@ def maximal_coupling(
     Raises
     ------
     ValueError
-        What is not a plain array; libraries, shapes, dtypes or devices that do not fit. Values are
-        not looked at, but for token ids out of range in NumPy's arrays and in rows on a CPU.
+        An argument that is not a plain array; libraries, shapes, dtypes or devices that do not fit.
+        Values are not checked, except token ids in NumPy's arrays and in rows on a CPU.
 
     Notes
     -----
@@ -80,18 +78,14 @@ def recursive_rejection(
 
     Parameters
     ----------
-    draft, target : array, shape (..., V)
+    draft, target, partial, checked
         As for :func:`otspec.batch.maximal_coupling`.
     drafts : array of token ids, shape (..., k)
         Drawn from the draft, independently.
     uniforms : array, shape (..., k + 1)
-        One for each draft, the last one for the draw if all are rejected.
+        One for each draft, and the last one for the draw if all are rejected.
     mask : array of bool, shape (..., k), optional
-        True where a draft counts; rows may have different numbers of drafts, also none.
-    partial : bool
-        As for :func:`otspec.batch.maximal_coupling`.
-    checked : bool
-        As for :func:`otspec.batch.maximal_coupling`.
+        True where a draft counts. Rows may have different numbers of drafts, or none.
 
     Returns
     -------
@@ -127,7 +121,8 @@ def recursive_rejection_without_replacement(
 ) -> Verified:
     """Recursive rejection of distinct drafts, drawn one after another without replacement.
 
-    Draft i is drawn from p̄_i, p renormalised off the earlier drafts. Accept it with probability
+    Draft i is drawn from p̄_i, which is p without the earlier drafts, rescaled. Accept it with
+    probability
     min(1, q_{i−1}/p̄_i), else go on with q_i ∝ (q_{i−1} − p̄_i)₊.
 
     Law: the token is distributed as the target;
@@ -140,10 +135,10 @@ def recursive_rejection_without_replacement(
         As for :func:`otspec.batch.recursive_rejection`.
     drafts : array of token ids, shape (..., k)
         Distinct, in the order in which they were drawn, such as from
-        :func:`otspec.batch.sample_without_replacement`. A row may leave out its last ones.
+        :func:`otspec.batch.sample_without_replacement`. A mask may leave out the last ones.
     partial : bool
-        As for :func:`otspec.batch.maximal_coupling`. The null token is one of the tokens that
-        distinct drafts are drawn from, so that it is drafted once at most.
+        As for :func:`otspec.batch.maximal_coupling`. Distinct drafts contain the
+        null token at most once.
 
     Returns
     -------
@@ -179,8 +174,8 @@ def k_sequential(
     """Accept each draft x in turn with probability min(1, q(x) / (ρ p(x))).
 
     With β = Σ min(p, q/ρ), the residual after k rejections is ∝ q − min(p, q/ρ) g, where
-    g = 1 + (1−β) + … + (1−β)^{k−1}. That is lossless for every ρ ≥ ρ*, where ρ* = g. Here ρ is
-    a little above ρ*: see the notes.
+    g = 1 + (1−β) + … + (1−β)^{k−1}. This is lossless for every ρ ≥ ρ*, where ρ* = g. Here ρ is
+    slightly above ρ* (see the notes).
 
     Law: the token is distributed as the target; :class:`otspec.rules.KSequential` at that ρ.
     Source: SpecTr, alg. 2.
@@ -201,11 +196,10 @@ def k_sequential(
 
     Notes
     -----
-    ρβ = Σ min(q, ρp) is concave in ρ, so that a chord between two values of it is below it, and
-    the root that the chord gives is above ρ*: a valid ρ. Two values in one pass give a chord,
-    two more in a second pass a much shorter one. On a language model the acceptance that this
-    costs was 1e-6, 1e-5 and 7e-5 in the mean for k = 2, 4 and 8, and at most 5e-4; it never
-    costs losslessness.
+    ρβ = Σ min(q, ρp) is concave in ρ, so a chord is below it, and the root of the chord is above
+    ρ* and so valid. One pass gives a chord, a second pass a much shorter one. On a language model
+    the mean loss of acceptance was 1e-6, 1e-5 and 7e-5 for k = 2, 4 and 8, and at most 5e-4. The
+    rule stays lossless.
 
     Measured total variation between the law of the token and the target: at most 9e-8 in
     float32 and 3e-16 in float64 (:mod:`otspec.batch`).
@@ -227,25 +221,23 @@ def spechub(
     partial: bool = False,
     checked: bool = False,
 ) -> Verified:
-    """Serve a token x off the hub a from the pairs (x, a), then (a, x); a takes what is left.
+    """Accept a token x other than the hub a from the pairs (x, a), then (a, x); a takes the rest.
 
     Law: the token is distributed as the target; :class:`otspec.rules.SpecHub`, optimal for its
     draft law. Source: SpecHub, alg. 3.
 
     Parameters
     ----------
-    draft, target : array, shape (..., V)
+    draft, target, checked
         As for :func:`otspec.batch.maximal_coupling`.
     drafts : array of token ids, shape (..., 2)
         From :func:`otspec.batch.sample_spechub`: one of them is the likeliest token of the
-        draft, of equally likely ones the first.
+        draft (the first one of equal tokens).
     uniforms : array, shape (..., 3)
-        For the token off the hub, for the hub, for the draw.
+        For the token other than the hub, for the hub, and for the draw.
     partial : bool
-        As for :func:`otspec.batch.maximal_coupling`. The null token, after all others, may be the
-        hub.
-    checked : bool
-        As for :func:`otspec.batch.maximal_coupling`.
+        As for :func:`otspec.batch.maximal_coupling`. The null token comes after all others
+        and may be the hub.
 
     Returns
     -------

@@ -1,7 +1,5 @@
 """Rules row by row where machine code takes the rows, else by array operations."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -31,20 +29,11 @@ Given: TypeAlias = tuple[Array, Array, Array, Array, Array | None]
 class BatchRule:
     """What there is to know of a rule.
 
-    Parameters
-    ----------
-    kernel : callable
-        Takes a :class:`~otspec.batch._array_api.problem.Problem`, and the options of the rule.
-    rows : str
-        The module of :mod:`otspec.batch._numba` whose ``verify`` runs the rule row by row.
-    drafter : str
-        The function of :mod:`otspec.batch` that draws the drafts which the rule is for.
-    k : int, optional
-        The only number of drafts that the rule takes.
-    masked : bool
-        Whether rows may have fewer drafts.
-    graded : bool
-        Whether a number of grades is an option.
+    ``kernel``: takes a :class:`~otspec.batch._array_api.problem.Problem`, and the options of the
+    rule. ``rows``: the module of :mod:`otspec.batch._numba` whose ``verify`` runs the rule row by
+    row. ``drafter``: the function of :mod:`otspec.batch` that draws the drafts which the rule is
+    for. ``k``: the only number of drafts that the rule takes. ``masked``: whether rows may have
+    fewer drafts. ``graded``: whether a number of grades is an option.
     """
 
     kernel: Callable[..., Verified]

@@ -1,14 +1,7 @@
-"""The front of shared noise: the same seed gives the same token, whatever was drafted."""
-
-from __future__ import annotations
+"""Shared noise: the same seed gives the same token, whatever was drafted."""
 
 from otspec._base.arguments import as_flag, as_integer
-from otspec.batch._arguments import (
-    check_drafts,
-    check_mask,
-    check_probabilities,
-    counted_ids,
-)
+from otspec.batch._arguments import check_drafts, check_mask, check_probabilities, counted_ids
 from otspec.batch._array_api import shared_noise as kernel
 from otspec.batch._array_api.library import Array, Library, quietly
 from otspec.batch._arrays import INTEGERS, dtype_name, one_library
@@ -25,11 +18,11 @@ def shared_noise(like: Array, positions: Array, seed: int, /) -> Array:
     Parameters
     ----------
     like : array, shape (..., V)
-        Rows, such as the target's, whose vocabulary, dtype and device the noise has.
+        Rows, such as the target's. The noise has their vocabulary, dtype and device.
     positions : array of int, shape (...)
-        From 0 to 2³² − 1: the position in the text of the token that is drawn. Drafter and
-        verifier must count alike, and no two draws of one text may share a position. Texts that
-        shall be independent need seeds of their own.
+        From 0 to 2³² − 1: the position of the drawn token in its text. Drafter and verifier must
+        count in the same way, and no two draws of one text may share a position. Independent
+        texts need different seeds.
     seed : int
         From 0 to 2⁶⁴ − 1.
 
@@ -45,8 +38,8 @@ def shared_noise(like: Array, positions: Array, seed: int, /) -> Array:
 
     Notes
     -----
-    Numbers have 24 digits of their own however small they are, so that a race over a large
-    vocabulary is no coarser than one over a small one.
+    Numbers keep 24 binary digits however small they are, so a race over a large vocabulary is as
+    fine as one over a small one.
     """
     with quietly(like):
         library = one_library(like=like, positions=positions)
@@ -61,7 +54,7 @@ def shared_noise(like: Array, positions: Array, seed: int, /) -> Array:
 
 
 def sample_from_noise(draft: Array, noise: Array, k: int, /) -> Array:
-    """Return the first k tokens of the draft's race, E/p: distinct drafts.
+    """Return the k tokens of smallest E/p, with E the noise and p the draft: distinct drafts.
 
     Law: :class:`otspec.WithoutReplacement`. Source: Gumbel top-k; Daliri et al. for k = 1.
 
@@ -77,7 +70,7 @@ def sample_from_noise(draft: Array, noise: Array, k: int, /) -> Array:
     Returns
     -------
     array of token ids, shape (..., k)
-        In the order of arrival; −1 where there are fewer tokens of positive probability.
+        In ascending order of E/p; −1 if there are fewer tokens of positive probability.
 
     Raises
     ------
@@ -100,12 +93,12 @@ def gumbel_coupling(
     logits: bool = False,
     checked: bool = False,
 ) -> Verified:
-    """Draw the token from the target with shared noise; accept the draft that it happens to be.
+    """Draw the token from the target with shared noise; accept a draft that equals it.
 
     The token is argmin E/q. It depends on the target and the noise alone: the same seed gives the
     same text with any drafts, or none. Drafts that were drawn with the same noise
-    (:func:`otspec.batch.sample_from_noise`) are accepted often; with other noise the token is as
-    lossless, and drafts are accepted by accident. No draft probabilities are needed.
+    (:func:`otspec.batch.sample_from_noise`) are accepted often. With other noise the rule is still
+    lossless, but drafts are accepted only by chance. No draft probabilities are needed.
 
     Law: the token is distributed as the target. Source: Daliri et al., *Coupling without
     communication and drafter-invariant speculative decoding*, 2024.
@@ -120,14 +113,14 @@ def gumbel_coupling(
     mask : array of bool, shape (..., k), optional
         True where a draft counts.
     logits : bool
-        Whether the target is logits, of temperature 1; ``-inf`` masks a token.
+        True if the target is logits at temperature 1; ``-inf`` masks a token.
     checked : bool
         As for :func:`otspec.batch.maximal_coupling`.
 
     Returns
     -------
     Verified
-        ``index`` is the first draft that is the token. −1 is the token of a row without any.
+        ``index`` is the first draft that equals the token. A row of zeros has token −1.
 
     Raises
     ------

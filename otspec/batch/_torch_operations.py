@@ -4,8 +4,6 @@ Importing this module imports PyTorch. The operations are defined without
 :func:`torch.library.custom_op`, whose way into one takes as long as many a rule.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -23,16 +21,9 @@ _LIBRARY = torch.library.Library("otspec", "FRAGMENT")
 def _operation(name: str, schema: str, run: Callable[..., Any], like: Callable[..., Any]) -> Any:
     """Return the operation ``otspec::name``.
 
-    Parameters
-    ----------
-    name : str
-        That of the public function.
-    schema : str
-        Arguments and results, as PyTorch writes them.
-    run : callable
-        What it does with tensors. There are no gradients of it.
-    like : callable
-        Returns arrays of the shapes and dtypes of the results, of which nothing else matters.
+    ``name``: that of the public function. ``schema``: arguments and results, as PyTorch writes
+    them. ``run``: what it does with tensors. There are no gradients of it. ``like``: returns arrays
+    of the shapes and dtypes of the results, of which nothing else matters.
     """
     whole = f"otspec::{name}"
     _LIBRARY.define(name + schema, tags=(torch.Tag.pt2_compliant_tag,))
@@ -70,12 +61,7 @@ def _rule(
         return list(run(given[:5], *given[5:], checked=True))
 
     def like(
-        draft: Array,
-        target: Array,
-        drafts: Array,
-        uniforms: Array,
-        mask: Array | None,
-        *_: Any,
+        draft: Array, target: Array, drafts: Array, uniforms: Array, mask: Array | None, *_: Any
     ) -> list[Array]:
         check(draft, target, drafts, uniforms, mask)
         return [drafts.new_empty(drafts.shape[:-1], dtype=kind) for kind in kinds]

@@ -1,13 +1,10 @@
 """The front of the rules for trees: arguments are checked, and go to the kernels."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from otspec._base.arguments import as_choice, as_flag
-from otspec._base.parents import as_parents, children_of, depths_of
+from otspec._base.arguments import as_choice, as_flag, as_parents, children_of, depths_of
 from otspec.batch._arguments import (
     check_mask,
     check_pair,
@@ -39,11 +36,11 @@ def tree_verification(
     grades: int = 6,
     checked: bool = False,
 ) -> VerifiedTree:
-    """Verify a tree of any shape: a rule for one token selects among the children of a node.
+    """Verify a tree depth by depth: a rule for one token selects among the children of a node.
 
-    Where the token that it returns is a child, the first one that holds it is kept, and the rule
-    goes on with the children of that. Else the token is what follows; after a leaf it is drawn from
-    the target. The rule sees as many drafts as the node has children.
+    If the returned token is a child, the first child with this token is kept, and the rule goes on
+    with its children. Otherwise the token is the output. After a leaf the output is drawn from the
+    target. The rule sees as many drafts as the node has children.
 
     Law: the kept tokens, the drawn one, and the target's own continuation are distributed as the
     target's text; :class:`otspec.blocks.DraftSelection` with ``merge=False``.
@@ -52,32 +49,32 @@ def tree_verification(
     Parameters
     ----------
     draft : array, shape (..., nodes + 1, V)
-        What the children of the text were drawn from, then those of each node. Rows of leaves
-        are not looked at.
+        The distributions of the children of the text, then of the children of each node. Rows of
+        leaves are ignored.
     target : array, shape (..., nodes + 1, V)
         The target after the text, then after each node.
     drafts : array of token ids, shape (..., nodes)
-        The tree's tokens: siblings are drawn as the drafts of the rule are.
+        The tree's tokens. Siblings must be drawn as the drafts of the rule.
     uniforms : array, shape (..., depth + 1, widest + 1)
-        A row for each depth: of the children of a node there, w at most, the first w numbers and
-        the last one, as the rule takes them. The very last one draws the token after a leaf.
+        A row for each depth. A node with w children uses the first w numbers and the last one, as
+        the rule takes them. The very last number draws the token after a leaf.
     tree : TokenTree or sequence of int
-        The parent of each node, which comes before it; −1 for the text. The same for all rows.
+        The parent of each node, −1 for the text; parents come first. The same for all rows.
     rule : str
         A function of this module for one token: ``maximal_coupling``, ``recursive_rejection``,
         ``k_sequential``, ``pooled_selection``, ``spechub``, or one for distinct drafts,
         ``recursive_rejection_without_replacement`` or ``pooled_selection_without_replacement``.
     mask : array of bool, shape (..., nodes), optional
-        True where a node was drafted, so that each row may have a tree of its own: below a node
-        that was not, nothing counts. Of distinct siblings the first ones count; of SpecHub's two
-        both or none. Nothing is drafted after an end-of-text token, and of distinct drafts no more
-        than the draft has tokens.
+        True where a node was drafted, so that each row may have its own tree. Nothing counts below
+        an undrafted node. Distinct siblings are left out from the last one on; SpecHub's siblings
+        count both or not at all. Mask what follows an end-of-text token, and distinct drafts
+        beyond the draft's number of tokens.
     partial : bool
         As for :func:`otspec.batch.block_verification`; nothing is drafted below a withdrawn draft.
     grades : int
-        As for :func:`otspec.batch.pooled_selection`; no matter for other rules.
+        As for :func:`otspec.batch.pooled_selection`; other rules ignore it.
     checked : bool
-        As for :func:`otspec.batch.maximal_coupling`; the tree and the options are checked always.
+        As for :func:`otspec.batch.maximal_coupling`; the tree and the options are always checked.
 
     Returns
     -------
@@ -87,13 +84,13 @@ def tree_verification(
     Raises
     ------
     ValueError
-        As :func:`otspec.batch.maximal_coupling`; also a tree that is none, or does not fit to the
-        rule or to the arrays.
+        As :func:`otspec.batch.maximal_coupling`; also an invalid tree, or one that does not fit the
+        rule or the arrays.
 
     Notes
     -----
-    Cost: at each depth two rows are copied, and the rule is called once for the whole batch; one
-    row and one sum for the token after a leaf.
+    Cost: at each depth a copy of two rows and one call of the rule for the whole batch; one row
+    and one sum for the token after a leaf.
     """
     with quietly(draft):
         draft, target, drafts = completed(partial, draft, target, drafts)
@@ -148,13 +145,13 @@ def traversal_verification(
     distinct: bool = False,
     checked: bool = False,
 ) -> VerifiedTree:
-    """Keep or delete the leaves of a tree, depth first: a node after all that is below it.
+    """Verify a tree from its leaves to its root: each node after everything below it.
 
     The text has the weight w = 1, and a child x that of recursive rejection of (w q, 1 − w), one
     outcome more: min(1, (w q − c p)₊/(W p)) at x, where c is the sum of W over the siblings that
     were deleted before, and W = Σ (w q − c p)₊ + 1 − w. Once its children are deleted, a node is
     kept with probability Σ (w q − c p)₊/W, a leaf with w, and one token is drawn from
-    (w q − c p)₊. Of distinct siblings p is renormalised off those that were deleted.
+    (w q − c p)₊. For distinct siblings p is rescaled without the deleted ones.
 
     Law: the kept tokens, the drawn one, and the target's own continuation are distributed as the
     target's text; :class:`otspec.blocks.TraversalVerify` with ``merge=False``, or
@@ -165,17 +162,13 @@ def traversal_verification(
     Parameters
     ----------
     draft, target, drafts, tree
-        As for :func:`tree_verification`. Rows of leaves in the draft are to be finite.
+        As for :func:`tree_verification`. Rows of leaves in the draft must be finite.
     uniforms : array, shape (..., nodes + 1)
-        One for each node, the last one for the draw.
-    mask : array of bool, shape (..., nodes), optional
-        As for :func:`tree_verification`.
-    partial : bool
+        One for each node, and the last one for the draw.
+    mask, partial, checked
         As for :func:`tree_verification`.
     distinct : bool
         Whether siblings are drawn without replacement; else they are independent.
-    checked : bool
-        As for :func:`tree_verification`.
 
     Returns
     -------
@@ -185,12 +178,12 @@ def traversal_verification(
     Raises
     ------
     ValueError
-        Of the same arguments; or ``distinct`` that is no bool.
+        As for :func:`tree_verification`; or ``distinct`` that is not a bool.
 
     Notes
     -----
-    Cost: one pass over a row for each node, with ``distinct`` a sum for each that has children;
-    two rows are copied, and one pass goes over them.
+    Cost: one pass over a row for each node, with ``distinct`` also a sum for each inner node; and
+    a copy of two rows with one pass over them.
     """
     with quietly(draft):
         shape = as_tree_shape(tree)
@@ -205,14 +198,8 @@ def traversal_verification(
 class TreeShape:
     """The nodes of a tree.
 
-    Parameters
-    ----------
-    parents : tuple of int
-        Of each node; −1 stands for the text.
-    children : tuple of int
-        How many the text has, and each node.
-    widths : tuple of int
-        The most children of a node at each depth, from the text on.
+    ``parents``: of each node; −1 stands for the text. ``children``: how many the text has, and each
+    node. ``widths``: the most children of a node at each depth, from the text on.
     """
 
     parents: tuple[int, ...]
@@ -224,13 +211,7 @@ class TreeShape:
 
 
 def as_tree_shape(tree: Any) -> TreeShape:
-    """Return a tree, which is given by its parents or has them.
-
-    Raises
-    ------
-    ValueError
-        No tree; or one without nodes.
-    """
+    """Return a tree, which is given by its parents or has them."""
     parents = as_parents(getattr(tree, "parents", tree), "tree")
     if not parents:
         raise ValueError("tree has no nodes: it must have at least one")
@@ -254,29 +235,13 @@ def check_numbers_of_children(shape: TreeShape, rule: str, only_k: int) -> None:
 
 
 def check_tree_problem(
-    tree: TreeShape,
-    numbers: tuple[int, ...],
-    mask: Array | None,
-    checked: bool,
-    *arrays: Array,
+    tree: TreeShape, numbers: tuple[int, ...], mask: Array | None, checked: bool, *arrays: Array
 ) -> Library:
     """Check the arguments of the verification of a tree, where drafts are (..., nodes).
 
-    Parameters
-    ----------
-    tree : TreeShape
-    numbers : tuple of int
-        The last axes of the uniform numbers.
-    mask : array, optional
-    checked : bool
-        Whether they were before, so that nothing is looked at.
-    *arrays
-        The draft, the target, the drafts and the uniform numbers.
-
-    Raises
-    ------
-    ValueError
-        As :func:`~otspec.batch._arguments.check_problem`; or places that are not those of the tree.
+    ``numbers``: the last axes of the uniform numbers. ``checked``: whether they were before, so
+    that nothing is looked at. ``*arrays``: the draft, the target, the drafts and the uniform
+    numbers.
     """
     draft, target, drafts, uniforms = arrays
     if as_flag(checked, "checked"):

@@ -1,10 +1,8 @@
 """How often each rule's output is one of the drafts, row by row: the optimum and the rules.
 
-Each function has the name of its rule. What they return is for rows that sum to 1; with ``partial``
-what a row of the draft lacks to 1 is the null token, as for the rules.
+Each function has the name of its rule. Rows must sum to 1. With ``partial`` the missing mass of a
+draft row belongs to the null token, as for the rules.
 """
-
-from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
@@ -42,7 +40,7 @@ def optimal_acceptance(draft: Array, target: Array, k: int, /, *, partial: bool 
         As for :func:`otspec.batch.maximal_coupling`.
     k : int
     partial : bool
-        Rows of the draft may sum to less than 1, as for :func:`otspec.batch.maximal_coupling`.
+        As for :func:`otspec.batch.maximal_coupling`.
 
     Returns
     -------
@@ -57,13 +55,13 @@ def optimal_acceptance(draft: Array, target: Array, k: int, /, *, partial: bool 
 
     Notes
     -----
-    Up to rounding, also where there are several minima. At most 18 sums in float32 and 27 in
-    float64, one for k = 1, and no copy of the rows; a row with minima of one depth all over, which
-    so few sums do not decide, is sorted. Whether there is one is asked of the device, which waits
-    for it. Row by row, on a CPU with Numba, that is 1 to 6 passes over the rows.
+    The result is exact up to rounding. It takes at most 18 sums in float32 and 27 in float64, one
+    for k = 1, and no copy of the rows. Only a row with equally deep minima everywhere is sorted;
+    the call waits for the device to learn whether there is one. Row by row, on a CPU with Numba, it
+    takes 1 to 6 passes.
 
-    What is inside A is taken as 1 less what is outside, so that no number of drafts makes more of
-    rounding. A draft without any mass is never accepted.
+    The mass inside A is computed as 1 minus the mass outside, so rounding errors do not grow with
+    k. A draft without any mass is never accepted.
     """
     with quietly(draft):
         library_of_pair(draft, target)
@@ -125,7 +123,7 @@ def recursive_rejection_without_replacement(
 
 
 def k_sequential(draft: Array, target: Array, k: int, /, *, partial: bool = False) -> Array:
-    """Return 1 − (1 − β)^k, and the residual draws that happen to be one of the drafts.
+    """Return 1 − (1 − β)^k plus the probability of a residual draw that equals a draft.
 
     Law: :meth:`otspec.rules.KSequential.acceptance` at the ρ that
     :func:`otspec.batch.k_sequential` uses. (..., V), (..., V) -> (...).
@@ -150,7 +148,7 @@ def spechub(draft: Array, target: Array, /, *, partial: bool = False) -> Array:
 def pooled_selection(
     draft: Array, target: Array, k: int, /, *, partial: bool = False, grades: int = 6
 ) -> Array:
-    """Return Σ min(b, q), b the law of the selected draft: (..., V), (..., V) -> (...).
+    """Return Σ min(b, q), with b the law of the selected draft: (..., V), (..., V) -> (...).
 
     At most :func:`optimal_acceptance`. Residual tokens that happen to be drafts are not counted.
     """
@@ -164,7 +162,7 @@ def pooled_selection(
 def pooled_selection_without_replacement(
     draft: Array, target: Array, k: int, /, *, partial: bool = False, grades: int = 6
 ) -> Array:
-    """Return Σ min(b, q), b the law of the selected draft: (..., V), (..., V) -> (...).
+    """Return Σ min(b, q), with b the law of the selected draft: (..., V), (..., V) -> (...).
 
     At most the optimum for distinct drafts. Residual tokens that happen to be drafts are not
     counted. Work grows with k²: k is at most 64.
@@ -192,7 +190,7 @@ def from_logits(
     order: Any = STEPS,
     draft_probabilities: bool = False,
 ) -> Array:
-    """Return what a function of this module returns for logits in place of probabilities.
+    """Return the result of a function of this module, given logits instead of probabilities.
 
     Law: that of the function for ``warp(draft_logits, ...)`` and ``warp(target_logits, ...)``.
 
@@ -217,13 +215,11 @@ def from_logits(
     Raises
     ------
     ValueError
-        As the function and :func:`otspec.batch.from_logits`; a k or drafts that are missing, or
-        that the function does not take.
+        As the function and :func:`otspec.batch.from_logits`; missing or superfluous k or drafts.
 
     Notes
     -----
-    float32 and half-precision logits on a CPU go row by row, where Numba is installed: each is
-    read once.
+    With Numba, float32 and half-precision logits on a CPU go row by row and are read once.
 
     Examples
     --------

@@ -1,7 +1,5 @@
 """Block verification as it was published (Theory, 9 and 19): one token is corrected."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any, ClassVar
 

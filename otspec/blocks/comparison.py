@@ -1,7 +1,5 @@
 """All rules for one drafted block side by side (Theory, 10)."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any
@@ -11,7 +9,7 @@ from otspec.blocks.block_verification_preprint import BlockVerificationPreprint
 from otspec.blocks.single_draft import BLOCK_RULES
 from otspec.distributions import as_k
 from otspec.frames import Rows, Tokens
-from otspec.models.callables import as_models
+from otspec.models.base import as_models
 
 
 @dataclass(frozen=True)

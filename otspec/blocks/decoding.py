@@ -1,7 +1,5 @@
 """Decoding a whole text, block after block: at random, all chances at once, and on average."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any, NamedTuple, TypeAlias
 

@@ -1,7 +1,5 @@
 """E[τ] for one draft (Theory, 7–9), by dynamic programming over contexts and a ratio."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import accumulate
@@ -57,10 +55,8 @@ def expected_up_to(
 def _kept(
     draft: Model, target: Model, length: int, step: Step, beginnings: Mapping[Prefix, Number]
 ) -> Iterator[Any]:
-    """Yield the probability that at least ℓ tokens are kept, for ℓ = 1 to L.
-
-    Exact masses are whole numbers over the product of the depths' common denominators.
-    """
+    """Yield the probability that at least ℓ tokens are kept, for ℓ = 1 to L."""
+    # Exact masses are whole numbers over the product of the depths' common denominators.
     level: _Level = {}
     weights, scale = as_whole(list(map(draft.number, beginnings.values())))
     for text, mass in zip(beginnings, weights, strict=True):

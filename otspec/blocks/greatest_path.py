@@ -1,7 +1,5 @@
 """The greatest of K independent texts by M_b/M_s, as a language model (Theory, 26)."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

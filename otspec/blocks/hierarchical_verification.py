@@ -1,7 +1,5 @@
 """Hierarchical Speculative Decoding as its public code has it, which is not lossless."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any, ClassVar
 

@@ -1,7 +1,5 @@
 """Tokens per call in the long run (Theory, 20 and 21): the best rule found, and an upper bound."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -56,14 +54,7 @@ class LongRun(Frozen):
         return self.bound - self.rate
 
 
-def long_run(
-    draft: Model,
-    target: Model,
-    length: int,
-    *,
-    reach: int = 1,
-    past: int = 4,
-) -> LongRun:
+def long_run(draft: Model, target: Model, length: int, *, reach: int = 1, past: int = 4) -> LongRun:
     """Bound the tokens per call of all lossless rules in the long run, from both sides.
 
     Parameters

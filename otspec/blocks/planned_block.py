@@ -1,7 +1,5 @@
 """The rule of a best coupling with what was drafted (Theory, 16 to 18; Block, def. 1, sec. 3)."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import ClassVar, TypeAlias
@@ -15,9 +13,8 @@ from otspec.chance import Chance
 from otspec.distributions import Distribution, normalised
 from otspec.models.base import Model, Prefix, as_prefix
 from otspec.programs.candidates import CandidateProgram
-from otspec.programs.levels import Levels, place_of
 from otspec.programs.sequences.corrections import as_corrects
-from otspec.programs.sequences.drafted import DraftedSets, Sequences
+from otspec.programs.sequences.drafted import DraftedSets, Levels, Sequences, place_of
 from otspec.programs.sequences.path_program import PathPlan, PathProgram
 
 Planner: TypeAlias = Callable[[Mapping[Sequences, Number], Model, str], PathPlan]

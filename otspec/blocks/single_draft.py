@@ -1,8 +1,6 @@
 """What the rules for one drafted block share."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, ClassVar
@@ -133,11 +131,8 @@ class SingleDraftRule(BlockRule):
         dict
             n^L blocks are enumerated.
         """
-        return {frozenset([block]): mass for block, mass in self._blocks()}
-
-    def _blocks(self) -> Iterator[tuple[Prefix, Number]]:
-        """Yield each block that may be drafted, up to the end of the target's text."""
-        return self.draft.texts(self.length, self.target.ended)
+        blocks = self.draft.texts(self.length, self.target.ended)
+        return {frozenset([block]): mass for block, mass in blocks}
 
     def expected(self) -> Number:
         """Return E[τ] by the rule's formula, see :meth:`expected_up_to`."""

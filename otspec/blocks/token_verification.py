@@ -1,7 +1,5 @@
 """Token-by-token verification of one draft (Theory, 7)."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any, ClassVar
 

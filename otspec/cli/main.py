@@ -1,7 +1,5 @@
 """The command line: the table of commands, and how every error becomes one line."""
 
-from __future__ import annotations
-
 import os
 import re
 import shlex

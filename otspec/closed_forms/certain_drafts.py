@@ -1,7 +1,5 @@
 """Certain drafts: a bound by entropy, and how far a draft may be off (Theory, 45 and 46)."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

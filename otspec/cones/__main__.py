@@ -1,7 +1,5 @@
 """``python -m otspec.cones``: measure how far the exact methods reach."""
 
-from __future__ import annotations
-
 import click
 from rich.console import Console
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
@@ -20,11 +18,9 @@ from otspec.cones.reach import LADDERS, Attempt, reach
     help="Time limit of one attempt, by the clock.",
 )
 def main(seconds: float) -> None:
-    """Measure how far cones, elimination and polytopes reach in n and k.
-
-    Each method climbs from small to large n and k, every attempt in a process of its own, until
-    one takes too long.
-    """
+    """Measure how far cones, elimination and polytopes reach in n and k."""
+    # Each method climbs from small to large n and k, every attempt in a process of its own, until
+    # one takes too long.
     try:
         require()
     except ValueError as error:

@@ -1,7 +1,5 @@
 """Linear conditions on a draft law, a target and an acceptance: what they are, and in print."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -143,11 +141,9 @@ class Classifier:
         return tuple(cut for cut in cuts if cut is not None and cut not in present)
 
     def equalities_are_cuts(self) -> bool:
-        """Return whether the equalities follow from cuts and Σ q = Σ P.
-
-        The cut of A is an equality only if no draft row meets both A and its complement; then the
-        cuts of the two add up to Σ q ≥ Σ P, and must both be tight.
-        """
+        """Return whether the equalities follow from cuts and Σ q = Σ P."""
+        # The cut of A is an equality only if no draft row meets both A and its complement; then the
+        # cuts of the two add up to Σ q ≥ Σ P, and must both be tight.
         return Quotient(self._equal).rank == self.modulo.rank
 
     def _learn(self, condition: Condition) -> None:

@@ -6,8 +6,6 @@ hold for all draft laws and targets at once. Source: Canonical, app. C, for acce
 also for the optimum of app. D.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property

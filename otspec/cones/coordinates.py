@@ -1,7 +1,5 @@
 """What conditions are about: the mass of each draft row and target token, and the acceptance."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -71,10 +69,8 @@ class Coordinates:
         return unit(coordinate, self.size)
 
     def cut(self, tokens: Iterable[int]) -> Vector:
-        """Return the condition of a token set A.
-
-        It is q(A) ≥ P(inside A), or with the acceptance α ≤ q(A) + P(not inside A).
-        """
+        """Return the condition of a token set A."""
+        # It is q(A) ≥ P(inside A), or with the acceptance α ≤ q(A) + P(not inside A).
         members = set(tokens)
         inside = [members.issuperset(row) for row in self.drafts]
         target = [int(token in members) for token in range(self.n)]

@@ -4,8 +4,6 @@ Source: Fukuda and Prodon, "Double description method revisited" (1995), as impl
 with GMP rationals; it is the method of Canonical, app. C.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from math import lcm

@@ -3,8 +3,6 @@
 Source: Canonical, app. B (lemma 2) for acceptance 1, app. D (lemmas 3 and 4) for the optimum.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property

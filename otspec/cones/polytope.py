@@ -6,8 +6,6 @@ the laws of priority orders, which select the draft that comes first in a fixed 
 tokens. For acceptance 1 select with the law of the target, which is the cut condition.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -93,10 +91,8 @@ def selection_polytope(law: DraftLaw) -> SelectionPolytope:
 
 
 def _priority_law(order: Sequence[int], inside: Inside) -> Point:
-    """Return the law of the draft that comes first in an order.
-
-    The first j tokens of the order are avoided if all drafts are inside the others.
-    """
+    """Return the law of the draft that comes first in an order."""
+    # The first j tokens of the order are avoided if all drafts are inside the others.
     law, left = [Fraction(0)] * len(order), frozenset(order)
     for token in order:
         law[token] = inside[left] - inside[left - {token}]
@@ -106,17 +102,11 @@ def _priority_law(order: Sequence[int], inside: Inside) -> Point:
 
 def _condition(chosen: tuple[int, ...], inside: Inside, n: int) -> Point:
     """Return (c, a) with c + a · b = b(A) − P(all drafts in A)."""
-    return (
-        -inside[frozenset(chosen)],
-        *(Fraction(int(token in chosen)) for token in range(n)),
-    )
+    return (-inside[frozenset(chosen)], *(Fraction(int(token in chosen)) for token in range(n)))
 
 
 def _named(
-    hull: Iterable[Point],
-    sets: Iterable[tuple[int, ...]],
-    points: Sequence[Point],
-    inside: Inside,
+    hull: Iterable[Point], sets: Iterable[tuple[int, ...]], points: Sequence[Point], inside: Inside
 ) -> tuple[tuple[tuple[int, ...], ...], tuple[Point, ...]]:
     """Match facets with token sets by the vertices on them, which no two facets have in common."""
     names: dict[frozenset[int], tuple[int, ...]] = {}

@@ -1,7 +1,5 @@
 """How far the exact methods reach in n and k, each attempt in a process of its own."""
 
-from __future__ import annotations
-
 import multiprocessing
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -101,21 +99,8 @@ LADDERS: tuple[tuple[str, Sizes], ...] = (
 def reach(seconds: float, ladders: Sequence[tuple[str, Sizes]] = LADDERS) -> Iterator[Attempt]:
     """Climb each ladder as far as a time limit per attempt allows.
 
-    Parameters
-    ----------
-    seconds : float
-        For one attempt, by the clock.
-    ladders : sequence of (method, sizes)
-
-    Yields
-    ------
-    Attempt
-        The last one of a ladder may have reached nothing.
-
-    Raises
-    ------
-    ValueError
-        An unknown method, or a limit that is not positive.
+    ``seconds``: for one attempt, by the clock. Yields: the last one of a ladder may have reached
+    nothing.
     """
     if not seconds > 0:
         raise ValueError(f"seconds is {seconds}: it must be positive")

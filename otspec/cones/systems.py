@@ -5,8 +5,6 @@ rest selects j. A pair (i, i) selects i. For the optimum, accepted(i) is how muc
 mass of i is accepted, and alpha is at most their sum.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -46,12 +44,10 @@ class System:
         return (*selected, *accepted * self.coordinates.acceptance)
 
     def inequalities(self) -> Iterator[Vector]:
-        """Yield the relaxed system.
-
-        Certainty (Canonical, (50)-(53)): w(i, j) ≥ 0, P{i, j} − w(i, j) ≥ 0, and q(i) is at least
-        all that selects i. Optimum ((110)-(112)): 0 ≤ accepted(i) ≤ q(i), accepted(i) is at most
-        all that selects i, and α at most the sum of accepted(i). And P{i} ≥ 0.
-        """
+        """Yield the relaxed system."""
+        # Certainty (Canonical, (50)-(53)): w(i, j) ≥ 0, P{i, j} − w(i, j) ≥ 0, and q(i) is at least
+        # all that selects i. Optimum ((110)-(112)): 0 ≤ accepted(i) ≤ q(i), accepted(i) is at most
+        # all that selects i, and α at most the sum of accepted(i). And P{i} ≥ 0.
         yield from self._bounds(eliminated=0)
         for token in range(self.coordinates.n):
             yield self._selection((token,), eliminated=0)
@@ -101,12 +97,10 @@ class System:
             yield self._vector([*total, (-1, self._column(space.size - 1))])
 
     def _selection(self, tokens: tuple[int, ...], eliminated: int) -> Vector:
-        """Return that q, or what is accepted, of a token set is within what selects it.
-
-        For certainty q(A) is at least what must be selected in A: pairs inside, and w of pairs
-        that meet A from outside as long as they are unknown. For the optimum accepted(A) is at
-        most what can be selected in A: all of those pairs once their w is eliminated.
-        """
+        """Return that q, or what is accepted, of a token set is within what selects it."""
+        # For certainty q(A) is at least what must be selected in A: pairs inside, and w of pairs
+        # that meet A from outside as long as they are unknown. For the optimum accepted(A) is at
+        # most what can be selected in A: all of those pairs once their w is eliminated.
         sign = 1 if self.coordinates.acceptance else -1
         own = self._accepted if self.coordinates.acceptance else self._target
         terms = [(-sign, own(token)) for token in tokens]

@@ -1,7 +1,5 @@
 """Integer vectors up to positive factors, and modulo a linear space."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from math import gcd, lcm

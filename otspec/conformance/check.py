@@ -1,7 +1,5 @@
 """Is an engine's verification lossless: a check with a stated power and a stated rate of alarms."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
@@ -18,8 +16,7 @@ from otspec._base.arguments import (
     as_seed,
 )
 from otspec.blocks.policies import Policy
-from otspec.conformance.cases.adjusting import as_reserved, renamed_parameters
-from otspec.conformance.cases.arrays import DTYPES, LIBRARIES, Form
+from otspec.conformance.cases.arrays import DTYPES, LIBRARIES, Form, as_reserved, renamed_parameters
 from otspec.conformance.cases.calling import Verifier
 from otspec.conformance.cases.kinds import as_kind
 from otspec.conformance.cases.ruled import Maker, as_maker, law_asked_for

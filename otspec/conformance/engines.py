@@ -1,7 +1,5 @@
 """Calling an engine that drafts and verifies: small models in its own arrays, and warping."""
 
-from __future__ import annotations
-
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -11,10 +9,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from otspec._base.arguments import as_callable
+from otspec._base.arguments import as_callable, depths_of
 from otspec._base.arithmetic import Array
 from otspec._base.coerce import as_array
-from otspec._base.parents import depths_of
 from otspec.conformance.cases.arrays import Form, plain
 from otspec.conformance.cases.calling import Verifier
 from otspec.conformance.cases.cases import Case

@@ -1,7 +1,5 @@
 """The exact law of what code does that draws random numbers, which has not to be changed for it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
@@ -83,13 +81,7 @@ def exact_law(
 
 
 def checked_limits(least: float, most: int) -> tuple[float, int]:
-    """Return the limits of :func:`exact_law`.
-
-    Raises
-    ------
-    ValueError
-        Chances that are not from 0 to below 1, or no number of ways.
-    """
+    """Return the limits of :func:`exact_law`."""
     chance = float(as_real(least, "least"))
     if not 0 <= chance < 1:
         raise ValueError(f"least is {least}: it must be at least 0 and below 1, as 1e-7 is")
@@ -172,13 +164,7 @@ def _token(result: Any) -> int:
 
 
 def outcome(value: Any, chance: Branch) -> Any:
-    """Return a result as something hashable; tokens that are not drawn yet are drawn.
-
-    Raises
-    ------
-    CannotFollowError
-        It holds random numbers.
-    """
+    """Return a result as something hashable; tokens that are not drawn yet are drawn."""
     if isinstance(value, RandomNumber):
         raise chance.refused("it returns a random number")
     if hasattr(value, "tolist"):

@@ -1,7 +1,5 @@
 """Small cases followed exactly: all drafts, and every way that a verifier's chances can go."""
 
-from __future__ import annotations
-
 import math
 import time
 from collections.abc import Iterator, Sequence
@@ -11,16 +9,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from otspec._base.arguments import children_of
 from otspec._base.arithmetic import Array
-from otspec._base.parents import children_of
 from otspec.auditing.sandbox import attempt
 from otspec.chance import CannotFollowError
 from otspec.conformance.cases.arrays import plain
 from otspec.conformance.cases.calling import Randomness, Verifier
 from otspec.conformance.cases.cases import Case
-from otspec.conformance.cases.drafting import UNKNOWN, Sample, patterns, siblings_of
+from otspec.conformance.cases.drafting import UNKNOWN, Sample, left_by, patterns, siblings_of
 from otspec.conformance.cases.kinds import Kind
-from otspec.conformance.cases.policies import left_by
 from otspec.conformance.cases.tasks import Task
 from otspec.conformance.evidence.batches import BesideRejected, read_answer
 from otspec.conformance.evidence.statistics import add_answer, no_answers
@@ -72,13 +69,7 @@ class OutOfTimeError(Exception):
 def exactly_tried(
     task: Task, tests: Sequence[Tested], rounding: float, deadline: float = math.inf
 ) -> tuple[Tried, Finding | None]:
-    """Follow all drafts of one case, and compare the laws of what comes out.
-
-    Parameters
-    ----------
-    rounding : float
-        The error of a probability that counts as rounding.
-    """
+    """Follow all drafts of one case, and compare the laws of what comes out."""
     tested, case = tests[0].last, task.case
     cells = len(tested.expected)
     needs = replace(tests[0].needs, detect=min(1.0, cells * rounding / 2), size=0)
@@ -119,18 +110,6 @@ def exact_counts(task: Task, least: float, marked: bool, deadline: float = math.
     """Return how likely each mark comes with each text, shape (marks, fine cells).
 
     The verifier is handed one row at a time, or it and one that keeps nothing.
-
-    Parameters
-    ----------
-    marked : bool
-        Whether the verifier has to tell what it accepts.
-
-    Raises
-    ------
-    CannotFollowError
-        As :func:`otspec.conformance.exact_law`.
-    FaultError
-        The verifier raises something, or says what no right one says.
     """
     kind, case = task.kind, task.case
     law = no_answers(kind, case)
@@ -151,13 +130,7 @@ def exact_counts(task: Task, least: float, marked: bool, deadline: float = math.
 
 
 def drafted_ways(kind: Kind, case: Case) -> Iterator[Drafted]:
-    """Yield all ways that drafts can be drawn, as they are drawn for samples.
-
-    Raises
-    ------
-    CannotFollowError
-        There are too many.
-    """
+    """Yield all ways that drafts can be drawn, as they are drawn for samples."""
     sets = patterns(kind.parents) if case.uneven else [(True,) * len(kind.parents)]
     share = 1 / (case.variants * len(sets))
     number = 0

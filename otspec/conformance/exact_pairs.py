@@ -1,7 +1,5 @@
 """Whether two rows of a call, and two calls, depend on each other: followed exactly."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from dataclasses import replace
@@ -30,13 +28,6 @@ def exactly_paired(
     """Follow two rows of the likeliest drafts together, and compare them with each alone.
 
     Law: answers to given drafts are independent, so that both have the product of their laws.
-
-    Raises
-    ------
-    CannotFollowError
-        As :func:`otspec.conformance.exact_law`.
-    FaultError, ValueError
-        The verifier raises something, or takes one row only.
     """
     batches: Any = task.batches
     joint: dict[tuple[Said, Said], float] = {}

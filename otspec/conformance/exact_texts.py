@@ -1,7 +1,5 @@
 """The exact law of the texts that an engine says, over all its steps and random choices."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -16,8 +14,7 @@ from otspec.auditing.sandbox import attempt
 from otspec.chance import LEAST
 from otspec.conformance.exact import MOST_WAYS, checked_limits, exact_law
 from otspec.distributions import as_k
-from otspec.models.base import Model, Prefix
-from otspec.models.callables import as_models
+from otspec.models.base import Model, Prefix, as_models
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,15 +8,14 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from otspec._base.arguments import depths_of
 from otspec._base.arithmetic import Array, IntArray
 from otspec._base.coerce import as_array
 from otspec._base.frozen import Frozen
-from otspec._base.parents import depths_of
 from otspec.batch import shared_noise
-from otspec.conformance.cases.answers import Answer
 from otspec.conformance.cases.arrays import Form, plain
 from otspec.conformance.cases.calling import ARRAYS, Randomness, Verifier
-from otspec.conformance.cases.cases import Case, memoryless, prompted
+from otspec.conformance.cases.cases import Answer, Case, memoryless, prompted
 from otspec.conformance.cases.drafting import Sample, drafted
 from otspec.conformance.cases.generated import Said
 from otspec.conformance.cases.kinds import Kind
@@ -120,13 +119,7 @@ class KeyedTexts(Keyed, TextEngine):
 
 
 def keyed(function: Any, form: Form, kind: Kind, mode: str) -> Keyed:
-    """Return an engine with the names of what it asks for.
-
-    Raises
-    ------
-    ValueError
-        It asks for something else, or for no noise.
-    """
+    """Return an engine with the names of what it asks for."""
     if mode != "pipeline":
         made = Keyed(function, form)
         made.check_kind(kind)

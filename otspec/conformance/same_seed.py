@@ -1,7 +1,5 @@
 """Does the same seed give the same text: an engine is compared with plain decoding, by equality."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
@@ -241,13 +239,7 @@ class SameSeed(Frozen):
 
 
 def _enumerated(task: Task) -> Sample:
-    """Return all drafts of a case.
-
-    Raises
-    ------
-    ValueError
-        There are too many.
-    """
+    """Return all drafts of a case."""
     try:
         ways = list(drafted_ways(task.kind, task.case))
     except CannotFollowError as error:

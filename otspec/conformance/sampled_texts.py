@@ -1,7 +1,5 @@
 """Whole texts of an engine with models of its own, by samples."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -23,8 +21,7 @@ from otspec.conformance.evidence.case_by_case import COARSE, Check
 from otspec.conformance.evidence.dependence import CallPairs, RowPairs, SlotPairs
 from otspec.conformance.evidence.evidence import LARGEST
 from otspec.conformance.report.report import Report
-from otspec.models.base import LanguageModel, Model
-from otspec.models.callables import CallableModel
+from otspec.models.base import CallableModel, LanguageModel, Model
 
 MOST_TEXTS = 4_096
 """The most texts that are told apart."""

@@ -1,7 +1,5 @@
 """The letters: n-gram models of English over 27 symbols, exact drafts and targets."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 from contextlib import AbstractContextManager

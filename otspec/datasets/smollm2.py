@@ -1,7 +1,5 @@
 """The SmolLM2 trace: a 135M-parameter model, and itself with four layers skipped as draft."""
 
-from __future__ import annotations
-
 from contextlib import AbstractContextManager
 from importlib.resources import as_file, files
 from os import PathLike

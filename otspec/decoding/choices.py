@@ -1,7 +1,5 @@
 """What decoding is told, by name or by class: rules and trees, and how it begins."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Sequence
 from typing import Any, TypeAlias, cast
 

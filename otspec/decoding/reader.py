@@ -43,18 +43,7 @@ class Reader(Frozen, ABC):
 
     @classmethod
     def read_all(cls, requests: Sequence[Request]) -> list[Reading]:
-        """Read for several texts: here one after the other, in a batch where a reader can.
-
-        Parameters
-        ----------
-        requests : sequence of Request
-            One at least, all of one model.
-
-        Returns
-        -------
-        list of Reading
-            What :meth:`read` gives for each, up to rounding.
-        """
+        """Read for several texts: here one after the other, in a batch where a reader can."""
         return [each.reader.read(each.tokens, each.parents, each.last) for each in requests]
 
     @abstractmethod

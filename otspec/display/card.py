@@ -1,7 +1,5 @@
 """A card: what a result is, and its rows, which every way to show it has in common."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 from typing import Any, NamedTuple

@@ -3,8 +3,6 @@
 The table names classes, so that it needs none of their modules and they do not need it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import fields, is_dataclass
 from typing import Any, NamedTuple, TypeAlias

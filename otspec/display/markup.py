@@ -3,8 +3,6 @@
 There is no script and no style sheet, so that a saved notebook shows the same.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 

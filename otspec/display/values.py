@@ -1,7 +1,5 @@
 """How a value looks on a card: short, whatever it holds, and exact numbers as fractions."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 from itertools import islice

@@ -261,25 +261,13 @@ class DraftLaw(Frozen, ABC):
 
 
 def as_law(law: Any, name: str = "law") -> DraftLaw:
-    """Check a draft law.
-
-    Raises
-    ------
-    ValueError
-        Anything else.
-    """
+    """Check a draft law."""
     checked: DraftLaw = as_instance(law, name, DraftLaw, "a draft law, such as IID(draft, k)")
     return checked
 
 
 def as_drafts(x: Any, law: DraftLaw) -> tuple[int, ...]:
-    """Check a tuple of drafts.
-
-    Raises
-    ------
-    ValueError
-        Not k token ids between 0 and n − 1.
-    """
+    """Check a tuple of drafts."""
     drafts = as_tokens(x, law.n, "x", count=law.k)
     if len(drafts) != law.k:
         given = how_many(x, drafts, law.k)
@@ -288,11 +276,9 @@ def as_drafts(x: Any, law: DraftLaw) -> tuple[int, ...]:
 
 
 def draw(masses: Array, size: int, rng: np.random.Generator) -> IntArray:
-    """Draw indices with the given probabilities by inversion of their cumulative sums.
-
-    Only indices of positive mass come out: the uniform is scaled to the last cumulative sum, and
-    the search takes the first entry above it.
-    """
+    """Draw indices with the given probabilities by inversion of their cumulative sums."""
+    # Only indices of positive mass come out: the uniform is scaled to the last cumulative sum, and
+    # the search takes the first entry above it.
     return inverted(np.cumsum(masses.astype(float)), rng.random(size))
 
 

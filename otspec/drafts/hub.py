@@ -4,8 +4,6 @@ Their tables have at most 2n rows, so that everything that follows from the tabl
 vocabulary size. The last law has two hubs (after SpecHub, app. C.3).
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import ClassVar
 

@@ -1,7 +1,5 @@
 """Laws of drafts from several distributions, and any joint law."""
 
-from __future__ import annotations
-
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import InitVar, dataclass, field

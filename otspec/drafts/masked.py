@@ -1,7 +1,5 @@
 """Drafts that a policy withdraws by token: a withdrawn draft is a null token (Theory, 36)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 

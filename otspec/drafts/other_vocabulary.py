@@ -1,7 +1,5 @@
 """Drafts of a model with another vocabulary than the target's (Theory, 44)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Laws that are made from one draft distribution and a number of drafts, and their registry."""
 
-from __future__ import annotations
-
 from abc import abstractmethod
 from dataclasses import InitVar, dataclass, field
 from typing import ClassVar

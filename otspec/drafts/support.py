@@ -1,7 +1,5 @@
 """What a rule can see of the drafts (Programs, 1): each tuple, or the set of its tokens."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -24,17 +22,10 @@ class Support(Frozen):
     splitting that in proportion to P(x) gives one on tuples. Rows of sets therefore lose nothing,
     whatever the law, and shrink n^k rows to at most Σ_{j ≤ k} C(n, j).
 
-    Parameters
-    ----------
-    law : DraftLaw
-    sets : bool
-        Whether rows are sets.
-    keys : ndarray of int, shape (m, k)
-        One row each: the tuple; for a set its tokens ascending, the largest one repeated.
-    masses : ndarray, shape (m,)
-        P(x), or the total of the tuples with that set.
-    rows, tokens : ndarray of int, shape (p,)
-        The pairs, row by row, tokens ascending within a row.
+    ``sets``: whether rows are sets. ``keys``, shape (m, k): one row each: the tuple; for a set its
+    tokens ascending, the largest one repeated. ``masses``, shape (m,): P(x), or the total of the
+    tuples with that set. ``rows``, ``tokens``, shape (p,): the pairs, row by row, tokens ascending
+    within a row.
     """
 
     law: DraftLaw
@@ -45,13 +36,7 @@ class Support(Frozen):
     tokens: IntArray
 
     def row_of(self, x: Sequence[int]) -> int | None:
-        """Return the row of a draft tuple, or None if it has probability 0.
-
-        Raises
-        ------
-        ValueError
-            Not k token ids.
-        """
+        """Return the row of a draft tuple, or None if it has probability 0."""
         key = np.array([as_drafts(x, self.law)], dtype=np.intp)
         return self._row_numbers.get(tuple((_as_set_keys(key) if self.sets else key)[0].tolist()))
 
@@ -68,16 +53,7 @@ class Support(Frozen):
 def support(law: DraftLaw, *, sets: bool = True) -> Support:
     """Return what a rule can see of the drafts of a law.
 
-    Parameters
-    ----------
-    law : DraftLaw
-    sets : bool
-        Add up the tuples that have the same distinct tokens.
-
-    Raises
-    ------
-    ValueError
-        As :meth:`DraftLaw.tuples`.
+    ``sets``: add up the tuples that have the same distinct tokens.
     """
     keys, masses = as_law(law).tuples()
     if as_flag(sets, "sets"):

@@ -1,7 +1,5 @@
 """Successive sampling: k distinct drafts, each drawn from what the earlier ones left."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
@@ -120,12 +118,10 @@ class WithoutReplacement(ByRatio):
 
 
 def mass_left(descending: Array, drawn: IntArray) -> Array:
-    """Return the mass off the drawn ranks, row by row: (n,), (m, i) -> (m,).
-
-    The gaps between drawn ranks are added up from suffix sums. Since the masses descend, what a
-    difference of suffix sums cancels is never much larger than the result, so no digits are lost
-    when the drawn tokens hold nearly all the mass.
-    """
+    """Return the mass off the drawn ranks, row by row: (n,), (m, i) -> (m,)."""
+    # The gaps between drawn ranks are added up from suffix sums. Since the masses descend, what a
+    # difference of suffix sums cancels is never much larger than the result, so no digits are lost
+    # when the drawn tokens hold nearly all the mass.
     suffix = suffix_sums(descending)
     drawn = np.sort(drawn, axis=1)
     left = suffix[0] - suffix[drawn[:, 0]]
@@ -145,17 +141,8 @@ def successive(draft: Array, k: int, size: int, rng: np.random.Generator) -> Int
     The tokens of i.i.d. draws in the order in which they come for the first time are draws without
     replacement. Where they are too few, more are drawn off them one by one.
 
-    Parameters
-    ----------
-    draft : ndarray of float, shape (n,)
-    k : int
-        At most the tokens of positive probability.
-    size : int
-    rng : numpy.random.Generator
-
-    Returns
-    -------
-    ndarray of int, shape (size, k)
+    Shapes: ``draft`` (n,). ``k``: at most the tokens of positive probability. Result: shape (size,
+    k).
     """
     drawn = inverted(np.cumsum(draft), rng.random((size, _TIMES * k)))
     rows = [list(dict.fromkeys(row))[:k] for row in drawn.tolist()]
@@ -175,13 +162,8 @@ class WithOne(Frozen):
     this order without y, times p(y)/(1 − s_i) Π_{j<i} (1 − p(y) − s_j)/(1 − s_j), where s_j is the
     mass of the first j of z: y is not drawn in any of the first i rounds, and then it is.
 
-    Parameters
-    ----------
-    draft : ndarray of float, shape (n,)
-    y : int
-        A token of positive probability.
-    k : int
-        At most the number of such tokens.
+    Shapes: ``draft`` (n,). ``y``: a token of positive probability. ``k``: at most the number of
+    such tokens.
     """
 
     draft: Array

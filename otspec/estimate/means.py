@@ -107,11 +107,10 @@ def _mean_ends(ends: Iterable[tuple[float, float]]) -> tuple[float, float]:
 
 
 def _widened(part: Estimate, doubt: float) -> Estimate:
-    """Return an estimate with an empirical Bernstein interval that fails less often.
-
-    Its radius is a √log(4/δ) + b log(4/δ). From δ to a smaller one it grows by at most the ratio of
-    the logarithms. An end that a certain bound has cut off may be taken as it is, and cut again.
-    """
+    """Return an estimate with an empirical Bernstein interval that fails less often."""
+    # Its radius is a √log(4/δ) + b log(4/δ). From δ to a smaller one it grows by at most the ratio
+    # of the logarithms. An end that a certain bound has cut off may be taken as it is, and cut
+    # again.
     factor = math.log(4 / doubt) / math.log(4 / (1 - part.confidence))
     least, most = part.bounds or ends_of(part)
     low = max(least, part.value - factor * (part.value - part.low))

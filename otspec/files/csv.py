@@ -1,7 +1,5 @@
 """Tables of numbers as text: one row, one column, or columns under a header."""
 
-from __future__ import annotations
-
 import csv
 from pathlib import Path
 

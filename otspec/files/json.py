@@ -1,7 +1,5 @@
 """Lists of numbers, or an object of them, as JSON."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -4,8 +4,6 @@ Sizes come from the member that is really read, not from the directory of the ar
 arrays, stored ones are read where they are, and compressed ones unpacked into a file.
 """
 
-from __future__ import annotations
-
 import shutil
 import zipfile
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Reading small files, each error one line that names the file and what to do."""
 
-from __future__ import annotations
-
 from os import PathLike
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Tensors in the format of Hugging Face, which needs the package safetensors."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -3,8 +3,6 @@
 Of large ones only the rows that are asked for are read, since the file is mapped.
 """
 
-from __future__ import annotations
-
 import io
 import pickle
 import zipfile

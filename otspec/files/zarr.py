@@ -1,7 +1,5 @@
 """Arrays in Zarr groups: folders of packed chunks, each of which has to be there in full."""
 
-from __future__ import annotations
-
 import bz2
 import gzip
 import io

@@ -1,7 +1,5 @@
 """The columns of a class of rows, from the types that its fields and properties declare."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass

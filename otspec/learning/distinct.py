@@ -1,7 +1,5 @@
 """The optimum for distinct drafts: its minimizing set, and the gradient there (Theory, 2)."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from typing import ClassVar

@@ -1,7 +1,5 @@
 """The gradient of the optimum in the draft's logits, in fractions or floats (Theory, 2)."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from otspec._base.arguments import as_choice
@@ -81,11 +79,9 @@ def _of_free(drafts: FixedButOne, members: IntArray) -> Array:
 
 
 def _of_distinct(draft: Distribution, k: int, members: IntArray) -> Array:
-    """Return the derivative of P(all distinct drafts in A), set by set of drafts.
-
-    The next draft after a set S is x with probability w = p(x)/(1 − p(S)), whose logarithm has the
-    derivative 1[y = x] − 1[y ∉ S] p(y)/(1 − p(S)) by logit y.
-    """
+    """Return the derivative of P(all distinct drafts in A), set by set of drafts."""
+    # The next draft after a set S is x with probability w = p(x)/(1 − p(S)), whose logarithm has
+    # the derivative 1[y = x] − 1[y ∉ S] p(y)/(1 − p(S)) by logit y.
     tokens = [int(token) for token in members if draft[token]]
     check_steps(len(tokens), k)
     one = draft[0] * 0 + 1

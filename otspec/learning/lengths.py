@@ -1,7 +1,5 @@
 """How many drafted levels of a chain or tree are lost, from the losses of its levels."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Any
 

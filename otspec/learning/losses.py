@@ -1,7 +1,5 @@
 """The public losses: arguments are checked, and go to PyTorch or JAX."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable
 from typing import Any, TypeAlias
@@ -242,13 +240,7 @@ def _loss(
 def check_pair(
     draft_logits: Array, target_probs: Array | None, target_logits: Array | None
 ) -> Array:
-    """Check the arrays, and return the target.
-
-    Raises
-    ------
-    ValueError
-        Neither or both forms of the target, or arrays that do not fit.
-    """
+    """Check the arrays, and return the target."""
     if (target_probs is None) == (target_logits is None):
         given = "neither" if target_probs is None else "both"
         raise ValueError(

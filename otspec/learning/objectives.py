@@ -4,8 +4,6 @@ Array code for PyTorch and JAX. An objective is solved once, for a few numbers p
 the gradient follows in one pass, so that nothing as large as the vocabulary is kept in between.
 """
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from functools import partial
 from typing import ClassVar, TypeAlias
@@ -40,17 +38,8 @@ class Objective(ABC):
     def solve(self, library: Library, logits: Array, target: Array) -> tuple[Array, State]:
         """Return the loss and what its gradient needs.
 
-        Parameters
-        ----------
-        library : Library
-        logits : array, shape (..., V)
-            Divided by the temperature.
-        target : array, shape (..., V)
-
-        Returns
-        -------
-        loss : array, shape (...)
-        state : tuple of array, shape (..., m)
+        Shapes: ``target`` (..., V). ``logits``, shape (..., V): divided by the temperature. Result:
+        ``loss`` (...), ``state`` (..., m).
         """
 
     @abstractmethod

@@ -1,7 +1,5 @@
 """The loss of shared noise for several drafts of one race (Theory, 33), computed on the host."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import partial
 from importlib import import_module

@@ -1,7 +1,5 @@
 """The optimum for drafts that are i.i.d., or fixed but for one (Theory, 2)."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from otspec.batch._array_api.library import Array, Library, is_torch

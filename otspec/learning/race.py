@@ -44,19 +44,10 @@ class Race:
 
     P(N = n) for n < k is (k, ...), and of m times (k, ..., m).
 
-    Parameters
-    ----------
-    library : Library
-    k : int
-    times : array, shape (..., m)
-    step : array, shape (..., 1)
-        Of log t.
-    tokens, rates, ratios : array, shape (..., h)
-        The heavy tokens by ascending q/p; 0 is the rate of those that count as light.
-    heaviest : array, shape (..., 1)
-        The draft probability of light tokens at most; −1 where there are none.
-    unit : array, shape (..., 1)
-        The same, or 1 where that is not positive.
+    Shapes: ``times`` (..., m). ``step``, shape (..., 1): of log t. ``tokens``, ``rates``,
+    ``ratios``, shape (..., h): the heavy tokens by ascending q/p; 0 is the rate of those that count
+    as light. ``heaviest``, shape (..., 1): the draft probability of light tokens at most; −1 where
+    there are none. ``unit``, shape (..., 1): the same, or 1 where that is not positive.
     """
 
     library: Library
@@ -135,10 +126,8 @@ class Race:
         return xp.stack(found)
 
     def before(self, rates: Array) -> Array:
-        """Return P(N = n) of the heavy tokens before each, and of all: (k, ..., h + 1, m).
-
-        In √h blocks at once: within each, of the blocks before, and both together.
-        """
+        """Return P(N = n) of the heavy tokens before each, and of all: (k, ..., h + 1, m)."""
+        # In √h blocks at once: within each, of the blocks before, and both together.
         xp, (*lead, count) = self.library.xp, rates.shape
         width = math.isqrt(count - 1) + 1
         none = xp.zeros_like(rates[..., :1])
@@ -177,22 +166,11 @@ class Race:
     ) -> tuple[Array, Array, Array]:
         """Return f(A) and its derivatives by the probabilities of A.
 
-        Parameters
-        ----------
-        before : array, shape (k, ..., h + 1, m)
-            :meth:`before` of all heavy tokens.
-        outside : array, shape (..., 1)
-        sums : array, shape (..., J)
-            Power sums of the light tokens of A, in units.
-        members : array of bool, shape (..., h)
-            The heavy tokens of A, which come before the others.
-
-        Returns
-        -------
-        found : array, shape (...)
-        heavy : array, shape (..., h)
-        coefficients : array, shape (..., J)
-            Of a polynomial in the probability of a light token, in units.
+        Shapes: ``outside`` (..., 1). ``before``, shape (k, ..., h + 1, m): :meth:`before` of all
+        heavy tokens. ``sums``, shape (..., J): power sums of the light tokens of A, in units.
+        ``members``, shape (..., h): the heavy tokens of A, which come before the others. Result:
+        ``found`` (...), ``heavy`` (..., h). ``coefficients``, shape (..., J): of a polynomial in
+        the probability of a light token, in units.
         """
         xp, k = self.library.xp, self.k
         rates = xp.where(members, self.rates, 0.0)

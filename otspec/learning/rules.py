@@ -1,7 +1,5 @@
 """The losses of rules, and the divergence that drafts are usually trained on."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import ClassVar
 

@@ -1,7 +1,5 @@
 """Losses for JAX: chunks of rows, forward and backward. Importing this imports JAX."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 from typing import Any, TypeAlias

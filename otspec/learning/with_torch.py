@@ -1,7 +1,5 @@
 """Losses for PyTorch: chunks of rows, forward and backward. Importing this imports PyTorch."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import torch

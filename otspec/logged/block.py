@@ -1,7 +1,5 @@
 """Tokens that were logged (Theory, 11 and 27): both models along them, nowhere else."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """How likely drafts are kept along logged blocks: one by one, and averaged (Sequoia, sec. 4.1)."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 

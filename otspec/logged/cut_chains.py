@@ -1,7 +1,5 @@
 """Which cut of drafted chains gives most tokens per second on logs, at each load (Theory, 37)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
@@ -15,8 +13,7 @@ from otspec.blocks.trees.best.costs import Seconds, as_seconds
 from otspec.chance import Chance
 from otspec.distributions import as_k
 from otspec.logged.block import LoggedBlock
-from otspec.logged.comparison import as_blocks
-from otspec.logged.tally import Ratio, Tally
+from otspec.logged.comparison import Ratio, Tally, as_blocks
 from otspec.models.derived import EndingModel, LoggedModel
 
 CHAINS = ("confidence-kept", "confidence-max", "path-kept")

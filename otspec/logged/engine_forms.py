@@ -1,7 +1,5 @@
 """Accept lengths in the forms that inference engines take for load tests without a draft."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """How likely drafts are kept, given the text of the target that comes out (Theory, 28)."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

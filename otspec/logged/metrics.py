@@ -16,9 +16,8 @@ from otspec._base.frozen import Frozen, cached_property
 from otspec.blocks.trees.shapes import Shape
 from otspec.logged.block import LoggedBlock
 from otspec.logged.chances import logged_chances
-from otspec.logged.comparison import as_blocks
+from otspec.logged.comparison import Ratio, Tally, as_blocks
 from otspec.logged.replay import Replay, as_rule_tree, is_block_rule, replay
-from otspec.logged.tally import Ratio, Tally
 
 _CALLS, _TOKENS, _LEVELS = 0, 1, 2
 """Where in the counts of a text: calls, tokens that came out, calls that keep at least 1, 2, …"""

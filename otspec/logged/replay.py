@@ -1,7 +1,5 @@
 """The calls that decode a given text of the target: a renewal process along it (Theory, 28)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any

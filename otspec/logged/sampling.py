@@ -1,7 +1,5 @@
 """The law that logged tokens were drawn from, where it is not the draft's (Theory, 27)."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

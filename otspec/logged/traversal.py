@@ -1,7 +1,5 @@
 """What Traversal Verification keeps of a tree, from one logged text (Theory, 24)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 

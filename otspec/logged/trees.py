@@ -1,7 +1,5 @@
 """Trees for logged blocks: the best by mean chances, and dynamic ones (Theory, 11)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """What two models remember of a text, joined; and a law of first tokens continued (Theory, 20)."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from otspec._base.arithmetic import Array, zeros

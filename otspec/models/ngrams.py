@@ -1,7 +1,5 @@
 """Language models of counted texts: n-grams with one added to every count, in fractions."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable
 from fractions import Fraction

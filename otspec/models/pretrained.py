@@ -1,7 +1,5 @@
 """Causal models of transformers: read from a GGUF file, or made of another without some layers."""
 
-from __future__ import annotations
-
 import contextlib
 import copy
 import importlib.metadata
@@ -32,10 +30,8 @@ def takes(model: Any, option: str) -> bool:
 
 
 def cache_name(model: Any) -> str:
-    """Return what a model calls its cache of keys and values, as argument and in its output.
-
-    Transformers renamed it in version 5.24.
-    """
+    """Return what a model calls its cache of keys and values, as argument and in its output."""
+    # Transformers renamed it in version 5.24.
     return "cache" if takes(model, "cache") else "past_key_values"
 
 

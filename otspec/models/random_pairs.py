@@ -1,7 +1,5 @@
 """Random pairs of language models whose next tokens differ by a given amount."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 import numpy as np

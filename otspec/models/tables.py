@@ -1,7 +1,5 @@
 """Language models that remember the last tokens: tables, also from files, and Markov chains."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from os import PathLike
 from typing import Any
@@ -176,11 +174,7 @@ def _row(name: str, prefix: Prefix) -> str:
 
 
 def load_model(
-    path: str | PathLike[str],
-    name: str = "model",
-    *,
-    exact: bool = False,
-    normalize: bool = False,
+    path: str | PathLike[str], name: str = "model", *, exact: bool = False, normalize: bool = False
 ) -> TableModel:
     """Read a table of distributions by the last tokens.
 

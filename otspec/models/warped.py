@@ -1,7 +1,5 @@
 """Language models at a temperature, cut to the likeliest tokens: exactly where that can be."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from fractions import Fraction
 from typing import Any
@@ -12,8 +10,7 @@ from otspec._base.arguments import as_float_above, as_integer, as_real
 from otspec._base.arithmetic import Array, Number, is_exact, over_one_denominator
 from otspec._base.coerce import shown
 from otspec.distributions import Distribution, as_k
-from otspec.models.base import Model, Prefix
-from otspec.models.callables import CallableModel
+from otspec.models.base import CallableModel, Model, Prefix
 from otspec.warping import STEPS, Order, as_order, warped
 
 MOST_POWER = 1_000
@@ -102,10 +99,8 @@ def exactly_warped(
     min_p: Number | None = None,
     order: Order = STEPS,
 ) -> Distribution:
-    """Return a row of fractions to the power 1/T, cut to its likeliest tokens, scaled to sum 1.
-
-    The steps are those of :func:`otspec.warping.warped`; 1/T must be a whole number.
-    """
+    """Return a row of fractions to the power 1/T, cut to its likeliest tokens, scaled to sum 1."""
+    # The steps are those of `warped`; 1/T must be a whole number.
     weights, _ = over_one_denominator(row)
     for step in order:
         if step == "temperature":

@@ -1,7 +1,5 @@
 """The most that any rule accepts, for any draft law (Theory, 1, 2, 29 and 30)."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 

@@ -1,7 +1,5 @@
 """How far an output may be from the target, and the outputs between (Theory, 29 and 30)."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
@@ -71,11 +69,9 @@ class Outputs(Frozen):
         return min(self._raised.total, self.farthest)
 
     def at(self, moved: Number) -> Array:
-        """Return the law at a total variation from the target, or the selection if that is less.
-
-        Floats that differ by rounding count as less: what is rare in the target, or never there,
-        may be selected far more often.
-        """
+        """Return the law at a total variation from the target, or the selection if that is less."""
+        # Floats that differ by rounding count as less: what is rare in the target, or never there,
+        # may be selected far more often.
         raised, unwanted = self._raised.total, bool(self._unwanted.any())
         if moved >= self.farthest and (moved > raised if unwanted else moved >= raised):
             return self.selection

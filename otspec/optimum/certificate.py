@@ -9,8 +9,6 @@ some rule accepts as much is proved by a law of the selected draft
 (:mod:`otspec.optimum.cuts.selections`).
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

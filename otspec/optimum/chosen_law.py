@@ -1,7 +1,5 @@
 """Laws of k drafts chosen for several targets, with prices that prove them (Theory, 41 and 42)."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 

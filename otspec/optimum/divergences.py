@@ -1,7 +1,5 @@
 """Budgets in Kullback-Leibler and Rényi divergences (Theory, 30)."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self

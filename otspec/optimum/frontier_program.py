@@ -1,7 +1,5 @@
 """The lossy frontier as a linear program that has the output as a variable (Theory, 29)."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import ClassVar
 

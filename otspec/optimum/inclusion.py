@@ -1,7 +1,5 @@
 """What inclusion probabilities of the drafts allow at most, by water filling (Theory, 41, 42)."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """The best law of k drafts for several targets, or for all near the draft (Theory, 41 and 42)."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from itertools import chain, combinations
 from typing import Any

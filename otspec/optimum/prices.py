@@ -1,7 +1,5 @@
 """Budgets in a divergence of the output, with bounds by prices of the tokens (Theory, 30)."""
 
-from __future__ import annotations
-
 import math
 from abc import abstractmethod
 from collections.abc import Iterator
@@ -127,11 +125,9 @@ class Divergence(Budget):
     def _levels(
         self, logs: Array, target: Distribution, output: Distribution
     ) -> Iterator[tuple[float, float]]:
-        """Yield logarithms of the least and the greatest ratio o/q of a law that is optimal.
-
-        They are the output's; but the ratio of a token that is rare in the target may be far
-        greater than the floats of an output show: so great that all of the budget is spent.
-        """
+        """Yield logarithms of the least and the greatest ratio o/q of a law that is optimal."""
+        # They are the output's; but the ratio of a token that is rare in the target may be far
+        # greater than the floats of an output show: so great that all of the budget is spent.
         precise = np.minimum(output, target) >= _NORMAL
         ratios = log_ratios(output[precise], target[precise])
         low, high = ratios.min(initial=0), ratios.max(initial=0)
@@ -152,10 +148,8 @@ def _clipped(target: Distribution, logs: Array, low: float, high: float) -> Arra
 
 
 def _cheapest(law: DraftLaw, prices: Array) -> float:
-    """Return the most that (1 − w)·b can be, b the law of a selected draft.
-
-    w·b is at least the integral of P(all drafts inside {w ≥ t}) over t.
-    """
+    """Return the most that (1 − w)·b can be, b the law of a selected draft."""
+    # w·b is at least the integral of P(all drafts inside {w ≥ t}) over t.
     order = np.argsort(-prices)
     steps = -np.diff(prices[order], append=0.0)
     return float(1 - (steps * law.inside_prefixes(order)[1:]).sum())

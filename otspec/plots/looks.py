@@ -1,7 +1,5 @@
 """How lines of rules are drawn and called, the same in every chart."""
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 from otspec._base.coerce import shown

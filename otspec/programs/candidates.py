@@ -1,7 +1,5 @@
 """Couplings of sets of candidate sequences with blocks (SpecTr, sec. 5, for blocks)."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar

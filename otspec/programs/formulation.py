@@ -1,7 +1,5 @@
 """Linear programs of named rows and columns, their plans, and their sizes."""
 
-from __future__ import annotations
-
 import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
@@ -23,10 +21,7 @@ from otspec.solvers import LinearProgram, Names, Sense, Solution, SolverName, so
 
 
 class ProgramBuilder:
-    """What a formulation adds its rows, columns and coefficients to.
-
-    ``like``: gives the arithmetic.
-    """
+    """What a formulation adds its rows, columns and coefficients to."""
 
     def __init__(self, like: Array) -> None:
         self._like = like

@@ -5,8 +5,6 @@ Selecting a draft first (Canonical, thms. 1 and 4) and the flow from drafts thro
 So has the compact network of two drafts, whose nodes are tokens (Programs, 4).
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import ClassVar
 

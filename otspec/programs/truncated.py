@@ -1,7 +1,5 @@
 """Two drafts: most selections fixed in advance (Canonical, alg. 1, app. G; Programs, 5)."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import ClassVar
 

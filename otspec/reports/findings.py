@@ -1,7 +1,5 @@
 """What means over positions come to: what is possible, who gets there, and what is left."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """A report on a run as one HTML file that needs nothing else."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any

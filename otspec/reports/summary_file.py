@@ -1,7 +1,5 @@
 """What a run found, ``summary.json``, and where it comes from: documents for programs."""
 
-from __future__ import annotations
-
 import hashlib
 import math
 from collections.abc import Iterable, Sequence

@@ -1,7 +1,5 @@
 """Speculative sampling of a single draft (SpecTr, alg. 1)."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar

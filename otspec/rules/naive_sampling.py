@@ -1,7 +1,5 @@
 """Sampling from the target without looking at the drafts (MCSD, sec. 4.5)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar

@@ -1,7 +1,5 @@
 """Any coupling as a rule (SpecTr, sec. 5)."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar, Self

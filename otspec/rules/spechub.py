@@ -1,7 +1,5 @@
 """SpecHub: two drafts, one of them always the likeliest token (SpecHub, alg. 3)."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar

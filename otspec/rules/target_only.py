@@ -1,7 +1,5 @@
 """Target-only verification (Theory, 13): a draw from the target, looked up among the drafts."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import ClassVar
 

@@ -1,7 +1,5 @@
 """The truncated alphabet: any rule among a few likely tokens (Canonical, sec. 4, app. G)."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, TypeAlias
@@ -155,10 +153,8 @@ class TruncatedAlphabet(PairRule):
         return accepted
 
     def _counted(self) -> CountedLaw:
-        """Return the accepted law by how many of the drafts are the output.
-
-        Off Ω₀ that is binomial; on Ω₀ it is what the rules inside say.
-        """
+        """Return the accepted law by how many of the drafts are the output."""
+        # Off Ω₀ that is binomial; on Ω₀ it is what the rules inside say.
         draft, unit = over_one_denominator(self.draft)
         counts = self.target * over(drafted_counts(self, draft, unit), unit**self.k)
         counts[:, self._kept] *= 0

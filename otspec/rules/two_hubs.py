@@ -1,7 +1,5 @@
 """SpecHub with two hubs (after SpecHub, app. C.3): two drafts, one of them a or b."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -84,11 +82,9 @@ class SpecTwoHubs(PairRule):
         return HubShares(1 - left_shares, left_shares * served[:, None], parts * served)
 
     def _by_token(self) -> Array:
-        """Return the accepted mass of each token, shape (n,).
-
-        A residual token is never one of the drafts: a pair keeps mass only if its tokens are served
-        in full.
-        """
+        """Return the accepted mass of each token, shape (n,)."""
+        # A residual token is never one of the drafts: a pair keeps mass only if its tokens are
+        # served in full.
         (pairs, both), shares = self._pairs, self._shares
         accepted: Array = (shares.token * pairs).sum(axis=0)
         accepted[TwoHubs(self.draft).hubs] = (shares.hub * pairs).sum(axis=1) + shares.both * both
@@ -98,17 +94,14 @@ class SpecTwoHubs(PairRule):
         """Verify drafts; see :meth:`otspec.rules.Rule.verify`."""
         shares, hubs = self._shares, TwoHubs(self.draft).hubs.tolist()
         both = set(drafts) == set(hubs)
-        taken = _of_the_hubs(shares, hubs) if both else _of_a_pair(shares, hubs, drafts)
+        of_hubs = dict(zip(hubs, shares.both.tolist(), strict=True))
+        taken = of_hubs if both else _of_a_pair(shares, hubs, drafts)
         left = as_number(1, like=self.target)  # the probability that no draft before was accepted
         for token, share in taken.items():
             if chance.accept(share, left):
                 return drafts.index(token)
             left = left - share
         return residual_of(self._by_token(), self.target)
-
-
-def _of_the_hubs(shares: HubShares, hubs: Sequence[int]) -> dict[int, Any]:
-    return dict(zip(hubs, shares.both.tolist(), strict=True))
 
 
 def _of_a_pair(shares: HubShares, hubs: Sequence[int], x: Sequence[int]) -> dict[int, Any]:

@@ -2,8 +2,6 @@
 
 # ruff: noqa: I001 -- solvers are registered in the order of tables
 
-from __future__ import annotations
-
 from typing import TypeAlias
 
 from otspec._base.arguments import as_choice, as_instance

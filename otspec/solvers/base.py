@@ -110,12 +110,10 @@ SOLVER_TOLERANCE = 1e-10
 
 
 def tolerance(program: LinearProgram) -> float:
-    """Return the violation that a float solution may have; 0 in exact arithmetic.
-
-    Solvers work to 1e-10 in scaled units, where a row or column may be scaled by its number of
-    coefficients; sums over all columns add their rounding. Ten times the first plus the second
-    stays below 1e-9 + 1e-10 for every program that fits in memory.
-    """
+    """Return the violation that a float solution may have; 0 in exact arithmetic."""
+    # Solvers work to 1e-10 in scaled units, where a row or column may be scaled by its number of
+    # coefficients; sums over all columns add their rounding. Ten times the first plus the second
+    # stays below 1e-9 + 1e-10 for every program that fits in memory.
     if program.exact:
         return 0.0
     return 10 * SOLVER_TOLERANCE + np.finfo(float).eps * (len(program.rows) + sum(program.shape))

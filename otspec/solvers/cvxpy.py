@@ -1,7 +1,5 @@
 """cvxpy: the same program in its own terms, for any conic solver that it has."""
 
-from __future__ import annotations
-
 import operator
 import time
 from functools import cache
@@ -21,17 +19,8 @@ _CLARABEL_TOLERANCES = {"tol_gap_abs": 1e-12, "tol_gap_rel": 1e-12, "tol_feas": 
 def solve(program: LinearProgram, *, solver: str = "CLARABEL") -> Solution:
     """Solve a linear program with a conic solver in float64.
 
-    Parameters
-    ----------
-    program : LinearProgram
-        Exact data are rounded to floats.
-    solver : str
-        A solver that is installed, as cvxpy calls it.
-
-    Raises
-    ------
-    ValueError
-        The solver, or cvxpy, is not installed.
+    ``program``: exact data are rounded to floats. ``solver``: a solver that is installed, as cvxpy
+    calls it.
     """
     cvxpy = _package()
     installed = _installed()
@@ -91,6 +80,7 @@ def solve(program: LinearProgram, *, solver: str = "CLARABEL") -> Solution:
     duals = np.zeros(program.shape[0])
     for rows, sign, constraint in stated:
         duals[rows] += (sign if maximise else -sign) * np.ravel(constraint.dual_value)
+    steps = found.attr.get(cvxpy.settings.NUM_ITERS)
     return Solution(
         program,
         f"cvxpy ({solver})",
@@ -98,7 +88,7 @@ def solve(program: LinearProgram, *, solver: str = "CLARABEL") -> Solution:
         float(problem.value),
         np.array(x.value, dtype=float),
         duals,
-        _iterations(found.attr.get(cvxpy.settings.NUM_ITERS)),
+        -1 if steps is None else int(steps),
         seconds,
     )
 
@@ -120,10 +110,6 @@ def _package() -> ModuleType:
 def _installed() -> tuple[str, ...]:
     """Return the solvers that cvxpy can import, which it tries again whenever it is asked."""
     return tuple(_package().installed_solvers())
-
-
-def _iterations(count: int | None) -> int:
-    return -1 if count is None else int(count)
 
 
 def _unsolved(program: LinearProgram, solver: str, status: Status, seconds: float) -> Solution:

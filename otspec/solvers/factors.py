@@ -1,7 +1,5 @@
 """Exact linear systems: a sparse matrix of whole numbers, decomposed once."""
 
-from __future__ import annotations
-
 import math
 from fractions import Fraction
 

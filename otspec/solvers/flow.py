@@ -29,20 +29,11 @@ _LAST = 60
 def solve(program: LinearProgram, rows: IntArray, tokens: IntArray, split: int) -> Solution:
     """Carry as much as possible, with a cut as the duals.
 
-    Parameters
-    ----------
-    program : LinearProgram
-        In floats; its first rows bound what is carried of each row, the others what is carried to
-        each token, and its columns are what is carried, which it counts once.
-    rows, tokens : ndarray of int, shape (n,)
-        The row and the token of each column.
-    split : int
-        How many rows there are.
-
-    Returns
-    -------
-    Solution
-        Optimal up to rounding, not checked yet. Its iterations are the flows of whole numbers.
+    ``program``: in floats; its first rows bound what is carried of each row, the others what is
+    carried to each token, and its columns are what is carried, which it counts once. ``rows``,
+    ``tokens``, shape (n,): the row and the token of each column. ``split``: how many rows there
+    are. Result: optimal up to rounding, not checked yet. Its iterations are the flows of whole
+    numbers.
     """
     start = time.perf_counter()
     room = program.row_upper

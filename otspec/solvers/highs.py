@@ -1,7 +1,5 @@
 """HiGHS, through its own interface."""
 
-from __future__ import annotations
-
 import time
 from typing import Any
 
@@ -65,15 +63,8 @@ def _run(program: LinearProgram) -> tuple[Any, float]:
 def solve(program: LinearProgram) -> Solution:
     """Solve a linear program with HiGHS in float64.
 
-    Parameters
-    ----------
-    program : LinearProgram
-        Exact data are rounded to floats.
-
-    Returns
-    -------
-    Solution
-        Feasible to 1e-10; usually a vertex, found by the dual simplex method.
+    ``program``: exact data are rounded to floats. Result: feasible to 1e-10; usually a vertex,
+    found by the dual simplex method.
     """
     import highspy
 

@@ -1,7 +1,5 @@
 """Exact arithmetic: the optimum itself, in fractions."""
 
-from __future__ import annotations
-
 import time
 
 from otspec._base.arithmetic import zeros
@@ -13,20 +11,7 @@ from otspec.solvers.simplex import Simplex
 def solve(program: LinearProgram) -> Solution:
     """Solve a linear program exactly.
 
-    Parameters
-    ----------
-    program : LinearProgram
-        With exact data.
-
-    Returns
-    -------
-    Solution
-        Value, primal solution and duals are ``Fraction``.
-
-    Raises
-    ------
-    ValueError
-        Float data.
+    ``program``: with exact data. Result: value, primal solution and duals are ``Fraction``.
     """
     if not program.exact:
         raise ValueError(

@@ -8,8 +8,6 @@ relaxation is left; each step lowers it, and at 0 the basis is optimal for the p
 comes twice. If two steps tie, which would leave μ as it is, other numbers are drawn.
 """
 
-from __future__ import annotations
-
 import math
 from collections import defaultdict
 from collections.abc import Mapping, Set
@@ -50,10 +48,7 @@ class Simplex:
 
     ``program``: with exact data.
 
-    Attributes
-    ----------
-    steps : int
-        Changes of the basis so far.
+    ``steps``: changes of the basis so far.
     """
 
     def __init__(self, program: LinearProgram) -> None:

@@ -1,7 +1,5 @@
 """Every rule beside the optimum for one draft and one target."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Annotated

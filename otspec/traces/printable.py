@@ -1,7 +1,5 @@
 """Names of files and arrays in pictures and pages, whatever characters they hold."""
 
-from __future__ import annotations
-
 
 def printable(text: str) -> str:
     r"""Return a text that any file in UTF-8 can hold and any page can show.

@@ -1,7 +1,5 @@
 """Means over the positions of a trace by temperature, and which rules attain the optimum."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction

@@ -1,7 +1,5 @@
 """One row of logits, checked, and warped by :mod:`otspec.warping`."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable
 

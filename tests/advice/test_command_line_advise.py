@@ -52,7 +52,7 @@ def test_the_table_has_the_fastest_choices_and_the_best_of_every_rule(drafted, c
     assert {one.rule for one in advice.choices} == {
         one.rule for one in advice.choices if f"\n{one.rule} " in table
     }
-    assert f"The fastest is {advice.best.rule} of the tree {advice.best.tree}: " in printed
+    assert f"The fastest is {advice.best.rule} with the tree {advice.best.tree}: " in printed
     assert f"on other texts: {advice.held_out:.3f} times" in printed
 
 
@@ -117,7 +117,7 @@ def check_beginning(page, document):
     """Compare the sentences and the figures of a report with its numbers."""
     lead = unescape(re.search(r'<p class="lead">(.*?)</p>', page)[1])
     best = document["choices"][0]
-    assert lead.startswith(f"On {document['source']}: the fastest is {best['rule']} of the tree")
+    assert lead.startswith(f"On {document['source']}: the fastest is {best['rule']} with the tree")
     assert f"{best['tokens']:.4f} tokens per call, {best['speed_up']:.3f} times as fast" in lead
     simple = next(one for one in document["choices"] if one["rule"] == "token verification")
     slower = 100 * (1 - simple["speed_up"] / best["speed_up"])

@@ -11,9 +11,8 @@ import matplotlib.pyplot as plt
 import pytest
 
 from otspec.advice import draw_pareto
-from otspec.advice.advice import Advice
-from otspec.advice.charts import pareto_figure
-from otspec.advice.document import (
+from otspec.advice.advice import (
+    Advice,
     document_of,
     interval_words,
     percent_words,
@@ -22,6 +21,7 @@ from otspec.advice.document import (
     shown_choices,
     too_few,
 )
+from otspec.advice.charts import pareto_figure
 from otspec.advice.evaluation.choices import UNKNOWN, Choice, Loss
 from otspec.advice.report import write_report
 from otspec.blocks import as_shape
@@ -53,8 +53,10 @@ def without_intervals(choice):
     return replace(choice, tokens_interval=UNKNOWN, speed_up_interval=UNKNOWN)
 
 
-FASTEST = "The fastest is recursive rejection of the tree 2x1: 2.5000 tokens per call, 2.000 times"
-HELD_OUT = "Cross-validated, as the choice was made on other texts: 1.875 times"
+FASTEST = (
+    "The fastest is recursive rejection with the tree 2x1: 2.5000 tokens per call, 2.000 times"
+)
+HELD_OUT = "Cross-validated, with the choice made on other texts: 1.875 times"
 BARE = {"choices": [*map(without_intervals, (TREE, CHAIN, ALONE))], "held_out": math.nan,
         "ends": UNKNOWN}  # fmt: skip
 
@@ -153,7 +155,7 @@ def test_a_report_begins_with_what_is_gained(tmp_path, tokens, words):
     assert lead == (
         f"On two files: {FASTEST[:1].lower()}{FASTEST[1:]} as fast as without drafts (95% interval "
         "1.750 to 2.250). Token verification of one drafted text is 1.500 times as fast at best, "
-        f"25.0% slower, with {words} tokens per call. Cross-validated, as the choice was made "
+        f"25.0% slower, with {words} tokens per call. Cross-validated, with the choice made "
         "on other texts: 1.875 times (95% interval 1.500 to 2.000)."
     )
     assert "<dd>×2.000</dd>" in page
@@ -217,7 +219,10 @@ def test_a_chart_has_a_mark_for_each_choice_at_its_time_and_tokens():
     assert ax.get_ylim() == (0.9, 2.8)
     assert ax.get_xlim() == pytest.approx((1 - 0.06 * 0.25, 1.25 + 0.06 * 0.25))
     speeds = []
-    for text in ax.texts:
+    assert {text.get_text(): text.xy for text in ax.texts if "×" not in text.get_text()} == {
+        "the fastest": (1.25, 2.5), "no draft": (1, 1)
+    }  # fmt: skip
+    for text in (text for text in ax.texts if "×" in text.get_text()):
         speed, (x, y) = float(text.get_text().strip().removeprefix("×")), text.xy
         speeds.append(speed)
         assert y == pytest.approx(speed * x)  # where the line of this speed leaves the axes
@@ -227,6 +232,14 @@ def test_a_chart_has_a_mark_for_each_choice_at_its_time_and_tokens():
     figure = pareto_figure(advice(), title="A title")
     assert figure.get_size_inches()[1] == pytest.approx(4.6)
     plt.close(figure)
+
+
+def test_of_many_rules_those_with_the_fastest_choices_have_names():
+    many = [replace(TREE, rule=f"rule {i}", speed_up=1 + i / 10) for i in range(8)]
+    ax = draw_pareto(advice([*many, ALONE]))
+    names = [text.get_text() for text in ax.get_legend().get_texts()]
+    assert sorted(names[1:]) == ["3 other rules", *(f"rule {i}" for i in range(3, 8))]
+    plt.close(ax.figure)
 
 
 @pytest.mark.parametrize(
@@ -242,7 +255,8 @@ def test_a_chart_has_a_mark_for_each_choice_at_its_time_and_tokens():
 def test_lines_of_equal_speed_are_quarters_halves_or_whole_numbers(slowest, tokens, speeds):
     best = replace(TREE, seconds=10 * slowest, tokens=tokens)
     ax = draw_pareto(advice([best, ALONE]))
-    assert [float(text.get_text().strip().removeprefix("×")) for text in ax.texts] == speeds
+    texts = [text.get_text().strip() for text in ax.texts]
+    assert [float(text.removeprefix("×")) for text in texts if "×" in text] == speeds
     plt.close(ax.figure)
 
 

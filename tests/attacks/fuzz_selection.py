@@ -74,7 +74,9 @@ def divergence(order: float, output: np.ndarray, target: np.ndarray) -> float:
         return math.inf
     if order == 0:
         lacking = any(q > 0 and not o > 0 for o, q in pairs)
-        return math.inf if lacking else math.fsum(q * math.log(q / o) for o, q in pairs if q > 0)
+        if lacking:
+            return math.inf
+        return math.fsum(q * (math.log(q) - math.log(o)) for o, q in pairs if q > 0)
     both = [(math.log(o), math.log(q)) for o, q in pairs if o > 0 and q > 0]
     if order == 1:
         return math.fsum(math.exp(o) * (o - q) for o, q in both)

@@ -14,7 +14,7 @@ from barrier_lives import lifetimes_of
 from otspec.batch._array_api.inversion import off_drafts, without
 from otspec.batch._array_api.k_sequential import safe_rho
 from otspec.batch._array_api.library import BLOCK, library_of
-from otspec.batch._array_api.pooled.clock_pools import ring_pools
+from otspec.batch._array_api.pooled.clock_pools import arrival_pools
 from otspec.batch._array_api.pooled.graded_pools import graded_pools
 from otspec.batch._array_api.recursive_rejection import Residual
 from otspec.batch._array_api.spechub import find_hub, hub_shares
@@ -94,9 +94,9 @@ def pooled_selection(draft, target, k):
 def pooled_selection_without_replacement(draft, target, k):
     """The law if λ is right; the curve comes from the exact rule's code, by the true parts."""
     library = library_of(draft)
-    p, q, lift = draft.astype(float), target.astype(float), library.lift
-    pools = ring_pools(library, draft, target, np.full(1, float(k)), k, 6)
-    below, part = pools.law.level(pools.law.filled(p * lift, q * lift))
+    p, q, factor = draft.astype(float), target.astype(float), library.factor
+    pools = arrival_pools(library, draft, target, np.full(1, float(k)), k, 6)
+    below, part = pools.law.level(pools.law.filled(p * factor, q * factor))
     heavy, last = p > pools.heavy.border, len(pools.law.grades) - 1
     masses, heights = [], [0.0]
     for knot in range(1, last + 2):
@@ -111,15 +111,15 @@ def pooled_selection_without_replacement(draft, target, k):
         wide = knots[j] - knots[i]
         return (heights[j] - heights[i]) / wide if wide > 1e-15 else 0.0
 
-    return selected_law(draft, target, pools.law, chord, lift)
+    return selected_law(draft, target, pools.law, chord, factor)
 
 
 @np.errstate(all="ignore")
-def selected_law(draft, target, pools, chord, lift=1.0):
+def selected_law(draft, target, pools, chord, factor=1.0):
     """The law of the token for graded pools, given the chords of the curve between two knots."""
     library = library_of(draft)
     p, q = draft.astype(float), target.astype(float)
-    filled = pools.filled(p * lift, q * lift)
+    filled = pools.filled(p * factor, q * factor)
     below, part = pools.level(filled)
     claimed = p * pools.over(filled)
     slopes = slopes_of(lifetimes_of(pools), chord)
@@ -155,12 +155,12 @@ def spechub(draft, target, k):
     total = p.sum()
     last, first = np.where(off, p, 0) / total, np.where(off, p / others * p[a], 0) / total
     x_last = last * chances(q, p)
-    x_first = first * chances(q - np.minimum(q, p), hub.odds * (library.lift * p))
+    x_first = first * chances(q - np.minimum(q, p), hub.odds * (library.factor * p))
     law = x_last + x_first
     taken_last = chances(shares.last_taken, shares.last) * (last - x_last).sum()
     taken_first = chances(shares.first_taken, shares.first) * (first - x_first).sum()
     law[a] += taken_last + taken_first
-    rest = excess(library, hub.scale, library.lift)
+    rest = excess(library, hub.scale, library.factor)
     (blocks,) = block_sums(library, draft, target, rest)
     blocks = without(library, draft, target, rest, blocks, hub.token[..., None])
     drawn = drawn_law(library, np.where(off, draft, 0), np.where(off, target, 0), rest, blocks)
@@ -175,11 +175,11 @@ def without_replacement(draft, target, k):
     library = library_of(draft)
     p, q = draft.astype(float), target.astype(float)
     p = p / p.sum()
-    first = Residual.at_first(library, draft, target, 1 / library.lift, library.lift)
+    first = Residual.at_first(library, draft, target, 1 / library.factor, library.factor)
     chance = chances(q, p)
     law = p * chance
     for x in np.flatnonzero(chance < 1) if k > 1 else ():
-        share = 1 / (off_drafts(library, draft, np.array([x]), draft[[x]])[1] * library.lift)
+        share = 1 / (off_drafts(library, draft, np.array([x]), draft[[x]])[1] * library.factor)
         state = first.after(share)
         left = np.where(np.arange(len(p)) == x, 0, p)
         second = left / left.sum()

@@ -100,15 +100,15 @@ def split(uniform, share):
     return low, uniform / share if low else (uniform - share) / (1 - share)
 
 
-def ring(rule, drafts, rung, uniform):
-    """Ring until a ring counts: its draft, the pools that rang, and what is left of the number."""
+def arrival(rule, drafts, arrived, uniform):
+    """Advance to the next arrival that counts: its draft, the pools it is in, and what is left."""
     pools, draft, last = rule.wanted_law.pools, rule.draft, len(rule.knots) - 1
-    before = drafts[:rung]
+    before = drafts[:arrived]
     light = [x for x in before if not pools.heavy[x]]
     heavy = [x for x in before if pools.heavy[x]]
     left, again = 1 - draft[before].sum(), draft[light].sum()
     new, uniform = split(uniform, left / (left + again))
-    x = drafts[rung]
+    x = drafts[arrived]
     if not new:
         sums = np.cumsum(draft[light]) / again
         i = int(np.searchsorted(sums, uniform, side="right"))
@@ -127,30 +127,30 @@ def ring(rule, drafts, rung, uniform):
 
 
 def pooled_selection_without_replacement(draft, target, drafts, uniforms, grades=6):
-    k, rung, tokens, befores, rang, left = len(drafts), 0, [], [], [], []
+    k, arrived, tokens, befores, hit, left = len(drafts), 0, [], [], [], []
     rule = PooledSelectionWithoutReplacement(draft, target, k, pools=Graded(grades))
     pools = rule.wanted_law.pools
     for stage in range(k):
-        x, both, uniform = ring(rule, drafts, rung, uniforms[stage])
-        befores.append(rung)
-        rung += x == drafts[rung]
+        x, both, uniform = arrival(rule, drafts, arrived, uniforms[stage])
+        befores.append(arrived)
+        arrived += x == drafts[arrived]
         tokens.append(x)
-        rang.extend(both)
+        hit.extend(both)
         left.append(uniform)
-    top, lives = max(rang), rule.lifetimes
+    top, lives = max(hit), rule.lifetimes
     lowest = max(j for j in range(top + 1) if lives[j] > left[0])
     end = min(j for j in range(top + 1, len(lives)) if lives[j] > left[0])
     below = pools.below(np.array(drafts), np.array([lowest, end]))
     heavy = pools.heavy[drafts]
     inside = draft[drafts] * (below[:, 1] - below[:, 0]) * heavy
     over = draft[drafts] * (1 - below[:, 1]) * heavy
-    earliest = next(i for i, pool in enumerate(rang) if pool >= lowest)
+    earliest = next(i for i, pool in enumerate(hit) if pool >= lowest)
     first = np.arange(k) == drafts.index(tokens[earliest // 2])
     if earliest % 2 == 0:
         first = np.where(np.arange(k) < befores[earliest // 2], inside, 0)
         first = first / first.sum()
-    inside[rung:] = over[rung:] = 0
-    counted = 1 - draft[drafts[:rung]][heavy[:rung]].sum() + over.sum()
+    inside[arrived:] = over[arrived:] = 0
+    counted = 1 - draft[drafts[:arrived]][heavy[:arrived]].sum() + over.sum()
     above, group = 1 - rule.knots[end], rule.knots[end] - rule.knots[lowest]
     share = above / group * inside.sum() / counted
     chosen = (1 - share) * first

@@ -3,11 +3,11 @@
 import batch_table
 import numpy as np
 import pytest
+from arrival_laws import token_law
 from batch_paths import every_path, path, taking  # noqa: F401 # path is a fixture
 from batch_precision import pooled_selection, variation
 from batch_table import drafts_number, reference
 from extreme_rows import REJECTED, bisected, fractions, kernel_of, rows, spread, supported
-from ring_laws import token_law
 
 import otspec
 from otspec import batch

@@ -31,7 +31,7 @@ CASES = {
 RULES = {
     name: drafts_number(name, 2)
     for name in batch_table.RULES
-    if name != "pooled_selection_without_replacement"  # thousands of cells: test_ring_pools has it
+    if name != "pooled_selection_without_replacement"  # thousands of cells: in test_arrival_pools
 }
 
 

@@ -63,14 +63,14 @@ def weights_of(torch, library, lead):
         return library.narrowed(numbers(low, high))[..., None]
 
     line = sums.BrokenLine(library, narrow(0, 1), narrow(0, 1), narrow(1, 3))
-    lifted = sums.excess(library, numbers(1, 3) / library.lift, library.lift)
+    scaled = sums.excess(library, numbers(1, 3) / library.factor, library.factor)
     weights = [
         sums.the_draft,
         sums.the_target,
         sums.common(library),
         sums.common(library, numbers(0, 4)),
         sums.Excess(sums.common(library)),
-        lifted,
+        scaled,
         line,
         sums.Excess(line),
     ]

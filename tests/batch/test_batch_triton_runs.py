@@ -206,7 +206,7 @@ def test_the_kernels_are_machine_code_for_a_gpu(torch, launches, dtype, compiled
     known = library_of(draft)
     one = known.narrowed(known.full((2, 1), 1.0))
     rest = sums.Excess(sums.BrokenLine(known, one, one, one))
-    weight = sums.Mixture(one, sums.excess(known, one[:, 0], known.lift))
+    weight = sums.Mixture(one, sums.excess(known, one[:, 0], known.factor))
     some = sums.the_target, sums.common(known), rest, weight, Light(known, one, one)
     launches.block_sums(known, draft, target, *some)
     blocks, tokens = known.full((2, 32), 1.0), known.numbers([1, 2])[:, None]

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from arrival_laws import check_heavy, rows_with_ties
 from batch_paths import taking
 from batch_table import drafts_of
-from ring_laws import check_heavy, rows_with_ties
 
 from otspec import batch
 from otspec._base import compiling
@@ -112,12 +112,12 @@ def test_pools_of_distinct_drafts_are_those_of_the_arrays(dtype, monkeypatch):
         )
         pools, _, _, tight, _ = found[-1]
         library, count = library_of(draft), np.full((len(draft), 1), float(k))
-        wanted = clock_pools.ring_pools(library, draft, target, count, k, 6)
+        wanted = clock_pools.arrival_pools(library, draft, target, count, k, 6)
         near = {"rtol": 0, "atol": 1e-6 if dtype == np.float32 else 1e-13}
         np.testing.assert_allclose(pools[:, GRADE, :-1], wanted.law.grades, rtol=4 * eps)
         np.testing.assert_allclose(pools[:, SLOPE, :-1], wanted.law.slopes, **near)
         np.testing.assert_allclose(
-            pools[:, ABOVE] / library.lift, wanted.above / library.lift, **near
+            pools[:, ABOVE] / library.factor, wanted.above / library.factor, **near
         )
         # Of cuts that differ by rounding alone, each may take another.
         gaps = pools[:, INSIDE] - pools[:, WANTED]

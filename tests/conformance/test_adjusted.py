@@ -5,7 +5,7 @@ import pytest
 
 from otspec import batch
 from otspec.conformance import check
-from otspec.conformance.cases.adjusting import placed
+from otspec.conformance.cases.arrays import placed
 from otspec.conformance.cases.cases import embedded, memoryless, spread
 
 QUICK = {"detect": 0.3, "coarse": 0.6, "vocabulary": 41, "entries": 64}

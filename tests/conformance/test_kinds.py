@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from otspec.batch import Verified, VerifiedBlock, VerifiedTree
-from otspec.conformance.cases.answers import ImpossibleError
-from otspec.conformance.cases.cases import embedded, memoryless, remembering
+from otspec.conformance.cases.cases import ImpossibleError, embedded, memoryless, remembering
 from otspec.conformance.cases.drafting import Sample, completed
 from otspec.conformance.cases.kinds import Block, Tokens, Tree
 

@@ -127,7 +127,7 @@ def test_a_new_law_needs_nothing_but_its_own_file(repeated):
     # One token is accepted at best with Σ min(p, q), however often it is drafted.
     found = [(row.k, row.acceptance) for row in rows if row.drafts == "repeated"]
     assert found == [(1, Fraction(1, 2)), (2, Fraction(1, 2))]
-    panels = acceptance_figure(rows, title="rings").axes
+    panels = acceptance_figure(rows, title="arrivals").axes
     assert [axes.get_title(loc="left") for axes in panels] == ["i.i.d. drafts", "repeated drafts"]
     (line,) = [line for line in panels[1].lines if line.get_label() == "optimum, repeated"]
     assert (line.get_markersize(), line.get_markerfacecolor()) == (18, "none")

@@ -8,14 +8,13 @@ import numpy as np
 
 from otspec.advice import Choice, Load, Loss
 from otspec.advice.evaluation.candidates import Candidate, LossyChain
+from otspec.advice.evaluation.choices import ExactWorth, ModelEvidence
 from otspec.advice.evaluation.numbers import Asked, DraftedTexts
 from otspec.advice.evaluation.search import Search
 from otspec.advice.evaluation.streaming import TextChances
-from otspec.advice.evidence import ExactWorth, ModelEvidence
 from otspec.advice.loads.cuts import Along, Cut, Tallied
 from otspec.advice.loads.search import LoadSearch, LoggedTexts
-from otspec.advice.on_texts import FoldedTally, TextEvidence, TextWorth
-from otspec.advice.target_texts import Written, WrittenTexts
+from otspec.advice.on_texts import FoldedTally, TextEvidence, TextWorth, Written, WrittenTexts
 from otspec.blocks import LoadSeconds, Seconds, StepCost, as_shape
 from otspec.decoding.transformer import WarpedRows
 from otspec.logged import LoggedBlock

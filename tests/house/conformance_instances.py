@@ -8,11 +8,9 @@ from otspec import batch
 from otspec.conformance import Certificate, Finding, Report, Tried
 from otspec.conformance.adapters.shapes import Renamed
 from otspec.conformance.adapters.table_models import Output
-from otspec.conformance.cases.adjusting import Named
-from otspec.conformance.cases.answers import Answer
-from otspec.conformance.cases.arrays import Form
+from otspec.conformance.cases.arrays import Form, Named
 from otspec.conformance.cases.calling import Verifier
-from otspec.conformance.cases.cases import Case
+from otspec.conformance.cases.cases import Answer, Case
 from otspec.conformance.cases.drafting import Sample
 from otspec.conformance.cases.generated import DrawnToken, Said, Texts
 from otspec.conformance.cases.histories import AtMost, history_case
@@ -27,7 +25,7 @@ from otspec.conformance.evidence.statistics import Statistic, TextsOnly
 from otspec.conformance.evidence.trial import Tested
 from otspec.conformance.exact_check import Drafted
 from otspec.conformance.faults import FAULTS
-from otspec.conformance.faults.seen import Seen
+from otspec.conformance.faults.base import Seen
 from otspec.conformance.faults.setting import MarkedText, Setting
 from otspec.conformance.faults.shared_noise import Seen as SeenTexts
 from otspec.conformance.faults.shared_noise import Step

@@ -238,10 +238,10 @@ EXACT = {  # from exact arrays or from float ones
     "heights": lambda give: PowerMasses(pools(give, by_token), 2),
     "summed heights": lambda give: SummedMasses(give(DRAFT)),
     "by grade": lambda give: pools(give, by_grade, 2, 3),
-    "rung drafts": lambda give: ClockedDrafts(
+    "arrived drafts": lambda give: ClockedDrafts(
         give(DRAFT), give(np.array([True, False, True])), give(DRAFT)
     ),
-    "rings": lambda give: rules.PooledSelectionWithoutReplacement(
+    "pooled clocks": lambda give: rules.PooledSelectionWithoutReplacement(
         give(DRAFT), give(TARGET), 2, rules.Graded(3, 1)
     ),
     "pooled distinct": lambda give: rules.PooledSelectionWithoutReplacement(

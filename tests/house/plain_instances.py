@@ -74,10 +74,9 @@ from otspec.traces.comparison import Row
 from otspec.traces.draft_laws import LawMeans
 from otspec.traces.readers import Source
 from otspec.traces.runs import Failure, Run
-from otspec.traces.runs.comparing import Settings
 from otspec.traces.runs.folder import RunFolder
 from otspec.traces.runs.result_files import Label
-from otspec.traces.runs.work import Chunk
+from otspec.traces.runs.work import Chunk, Settings
 from otspec.traces.statistics import Key, Statistic
 from otspec.traces.summary import TemperaturePair
 

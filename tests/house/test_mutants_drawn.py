@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import ast
+import os
+import subprocess
+import sys
 import tomllib
 from collections import Counter
 from pathlib import Path
@@ -99,3 +102,37 @@ def test_mutants_are_drawn_once_and_not_those_that_are_known(mutants, tmp_path, 
     assert known not in every
     assert drawn(3) == every[:3]
     assert not {*drawn(100, every[:3])} & {*every[:3]}
+
+
+TESTS = """
+import pytest
+
+def test_quick():
+    pass
+
+@pytest.mark.parametrize("number", range(3))
+def test_endless(number):
+    while number:
+        pass
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs processes that fork")
+def test_tests_that_take_long_are_left_out_or_ended(tmp_path):
+    """The first parameters of a function run, and what is beyond the limit does not."""
+    (tmp_path / "test_them.py").write_text(TESTS, encoding="utf-8")
+    (tmp_path / "none.ini").write_text("[pytest]", encoding="utf-8")
+    code = (
+        "from pathlib import Path; import short_tests; short_tests.LIBRARIES = ();"
+        "words, log = ['-c', 'none.ini', 'test_them.py'], Path('log');"
+        "print(short_tests.run(words, log, plugins=[short_tests.Short(0.1)]));"
+        "print(short_tests.run(words, log, limit=2)[0])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=tmp_path, check=True, capture_output=True, text=True,
+        env=os.environ | {"PYTHONPATH": str(ROOT / "packaging")},
+    )  # fmt: skip
+    first, second = done.stdout.splitlines()
+    assert first.startswith("(0, ")
+    assert "2 passed, 2 skipped" in first
+    assert second == "None"

@@ -127,6 +127,13 @@ def test_one_text_has_no_interval_and_no_call_no_rate():
     assert nothing.rates == (0, 0)
 
 
+def test_where_all_is_kept_the_intervals_end_at_the_whole_tree():
+    text = logged(memoryless([0.0, 1.0]), memoryless([0.0, 1.0]), (1,) * 6)
+    everything = lengths_on_texts([text, text], RecursiveRejection, "1x1")
+    assert everything.accepted == (2, 2, 2)
+    assert everything.acceptance_length == everything.tokens_per_call == (3, 3, 3)
+
+
 @pytest.mark.parametrize("rule", [*BLOCK_RULES.values(), RecursiveRejection])
 def test_drafted_blocks_give_means_without_bias(rule):
     tree = "1x1" if rule in BLOCK_RULES.values() else TREE

@@ -13,7 +13,7 @@ from searching import NIGHTLY
 from otspec.blocks import BLOCK_RULES, DraftSelection, TraversalVerify, as_shape
 from otspec.logged import LoggedBlock, dynamic_tree_on_blocks
 from otspec.logged.chances import logged_chances
-from otspec.models import TableModel
+from otspec.models import TableModel, memoryless
 from otspec.rules import (
     KSequential,
     PooledSelection,
@@ -103,6 +103,14 @@ def test_traversal_has_the_exact_mean(law, merge):
             )
             assert mean == rule.expected()
             assert type(mean) is Fraction
+
+
+def test_traversal_merges_equal_children_by_default():
+    draft, target = memoryless(["1/2", "1/2"]), memoryless(["1/4", "3/4"])
+    texts = over_texts(draft, target, "draft", 2)
+    mean = sum(mass * block.expected_of_traversal("2x2") for mass, block in texts)
+    apart, merged = (TraversalVerify(draft, target, "2x2", merge=each) for each in (False, True))
+    assert mean == merged.expected() != apart.expected()
 
 
 @pytest.mark.parametrize("law", LAWS)

@@ -8,8 +8,8 @@ from itertools import product
 import numpy as np
 import oracles
 import pytest
+from arrival_reference import GradedArrivals, first_arrivals, mass_of, selected
 from instances import floats, pairs, weights
-from ring_reference import GradedRings, first_rings, mass_of, selected
 from searching import NIGHTLY, enough, of_all
 
 import otspec
@@ -23,7 +23,7 @@ def instances(seed, count, most_tokens=4):
         yield draft, target, min(1 + i % 3, support), 2 + i % 3, i % 7 % 5
 
 
-def rings(seed, count):
+def arrivals(seed, count):
     """Drafts of which each token is in part below a group, in it and above it; heavy tokens."""
     rng = np.random.default_rng(seed)
     for _ in range(count):
@@ -38,14 +38,14 @@ def rings(seed, count):
 
 def counted(n, heavy, k):
     for z in product(range(n), repeat=k):
-        rung = [y for y in z if y in heavy]
-        if len(rung) == len(set(rung)):
+        arrived = [y for y in z if y in heavy]
+        if len(arrived) == len(set(arrived)):
             yield z
 
 
 def test_the_selected_token_is_in_proportion_to_the_group():
     several = 0
-    for draft, heavy, below, group in rings(860, enough(150)):
+    for draft, heavy, below, group in arrivals(860, enough(150)):
         for k in range(1, 4 if len(heavy) < len(draft) else len(heavy) + 1):
             law = [Fraction(0)] * len(draft)
             for z in counted(len(draft), heavy, k):
@@ -57,14 +57,14 @@ def test_the_selected_token_is_in_proportion_to_the_group():
 
 
 def test_all_below_is_the_sum_over_rings():
-    for draft, heavy, below, _ in rings(861, enough(60)):
+    for draft, heavy, below, _ in arrivals(861, enough(60)):
         nothing = [Fraction(0)] * len(draft)
         own = np.array([below[y] for y in sorted(heavy)], dtype=object)
         light = Fraction(sum(part for y, part in enumerate(below) if y not in heavy))
         above = 1 - sum(below)
         for k in range(1, 4 if len(heavy) < len(draft) else len(heavy) + 1):
             wanted = sum(
-                first_rings(z, heavy, nothing, below)[1] for z in counted(len(draft), heavy, k)
+                first_arrivals(z, heavy, nothing, below)[1] for z in counted(len(draft), heavy, k)
             )
             if above > 0:
                 assert all_below(own, light, above, k) == wanted
@@ -90,7 +90,7 @@ def test_the_rule_is_what_the_documentation_says():
     several = 0
     for draft, target, k, m, heavy in instances(862, 60):
         rule = PooledSelectionWithoutReplacement(draft, target, k, Graded(m, heavy))
-        wanted = GradedRings(draft, target, k, m, heavy)
+        wanted = GradedArrivals(draft, target, k, m, heavy)
         assert rule.law_of_selection.tolist() == wanted.law
         lifetimes = {
             knot: min(life, Fraction(1))
@@ -105,7 +105,7 @@ def test_the_rule_is_what_the_documentation_says():
 def test_each_draft_is_selected_as_often_as_the_definition_says():
     for draft, target, k, m, heavy in instances(863, 25, most_tokens=3):
         rule = PooledSelectionWithoutReplacement(draft, target, k, Graded(m, heavy))
-        wanted = GradedRings(draft, target, k, m, heavy)
+        wanted = GradedArrivals(draft, target, k, m, heavy)
         law = [Fraction(0)] * len(draft)
         for x in wanted.tuples():
             chosen = wanted.selection(x)

@@ -30,9 +30,9 @@ def by_graded(rule, x, start, end):
     tokens, pools = np.array(x), rule._pools
     edges = (0, start), (start, end), (end, len(rule.knots) - 1)
     parts = [pools.between(tokens, *each) for each in edges]
-    lefts = np.array([rule._left(x[:rung]) for rung in range(len(x) + 1)])
-    rung = ClockedDrafts(pools.tokens[tokens], pools.counted_once(tokens), lefts)
-    return rung.shares(*parts, *rule._above_and_in(start, end))
+    lefts = np.array([rule._left(x[:arrived]) for arrived in range(len(x) + 1)])
+    arrived = ClockedDrafts(pools.tokens[tokens], pools.counted_once(tokens), lefts)
+    return arrived.shares(*parts, *rule._above_and_in(start, end))
 
 
 def by_pools(rule, x, start, end):

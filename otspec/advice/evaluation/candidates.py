@@ -1,7 +1,5 @@
 """What is compared: rules with their trees, chains, and a lossy chain (Theory, 29)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple, TypeAlias

@@ -1,7 +1,5 @@
 """The numbers of logged texts and drafted blocks that trees are compared by (Theory, 11)."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass

@@ -12,9 +12,8 @@ from otspec._base.arguments import as_choice, as_integer, as_list
 from otspec._base.arithmetic import Array
 from otspec.advice.advice import LOSSY, Advice, simpler_kinds
 from otspec.advice.evaluation.candidates import Candidate, CheckedRule, LossyChain, candidates
-from otspec.advice.evaluation.choices import Choice, Interval, Loss
+from otspec.advice.evaluation.choices import Choice, Evidence, Interval, Loss, Worth
 from otspec.advice.evaluation.numbers import Asked
-from otspec.advice.evidence import Evidence, Worth
 from otspec.blocks import TREE_RULES, StepCost, as_seconds
 from otspec.blocks.trees.best.best_shape import as_nodes, as_widths
 from otspec.blocks.trees.best.comparison import as_trees

@@ -16,9 +16,8 @@ from otspec.advice.advice import Advice
 from otspec.advice.evaluation.candidates import CheckedRule, LossyChain
 from otspec.advice.evaluation.numbers import Asked, DraftedTexts, TextNumbers, drafted_texts
 from otspec.advice.evaluation.search import DEEPEST, Search, advice_from
-from otspec.advice.on_texts import TextEvidence
+from otspec.advice.on_texts import TextEvidence, Written, WrittenTexts, written_texts
 from otspec.advice.reading import refuse_lossy
-from otspec.advice.target_texts import Written, WrittenTexts, written_texts
 from otspec.blocks import TREE_RULES
 from otspec.blocks.trees.best.best_shape import as_widths
 from otspec.traces import Warp, Warping

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from otspec._base.frozen import Shown
-from otspec.advice.document import interval_words
+from otspec.advice.advice import interval_words
 from otspec.advice.evaluation.choices import Interval
 from otspec.frames import Rows, Tabular
 from otspec.reports.summary_file import interval_document

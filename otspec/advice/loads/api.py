@@ -1,7 +1,5 @@
 """The fastest cut of drafts at each batch size, from logs and costs by load (Theory, 37)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from os import PathLike
 from typing import Any

@@ -78,13 +78,7 @@ class Along(Frozen):
 
     @classmethod
     def of(cls, block: LoggedBlock, depth: int) -> Along:
-        """Look along a block; of a text of the target calls begin at all places.
-
-        Raises
-        ------
-        ValueError
-            A draft that the logged law never draws.
-        """
+        """Look along a block; of a text of the target calls begin at all places."""
         count = len(block.tokens)
         rows = zip(block.tokens, block.draft, block.target, block.sampled, strict=False)
         known: list[list[float]] = []

@@ -1,7 +1,5 @@
 """Loops and branches, which in a compiled function are part of what is compiled."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from importlib import import_module
 from math import prod
@@ -27,13 +25,7 @@ def decided(
 ) -> Array:
     """Return what was found, or where that is open what is decided, row by row.
 
-    Parameters
-    ----------
-    library : Library
-    found, is_open : array, shape (...)
-    decide : callable
-        Arrays (m, V), -> (m,).
-    *rows : array, shape (..., V)
+    Shapes: ``found``, ``is_open`` (...), ``*rows`` (..., V). ``decide``: arrays (m, V), -> (m,).
     """
     xp = library.xp
     some = xp.any(is_open)

@@ -1,7 +1,5 @@
 """Maximal coupling: whether a draft is accepted, and what is drawn if none is (SpecTr, alg. 1)."""
 
-from __future__ import annotations
-
 from otspec.batch._array_api.inversion import draw
 from otspec.batch._array_api.library import Array, Library
 from otspec.batch._array_api.problem import Problem
@@ -10,10 +8,8 @@ from otspec.batch._results import Verified
 
 
 def accepts(library: Library, uniforms: Array, wanted: Array, offered: Array) -> Array:
-    """Return whether uniform numbers are below min(1, wanted/offered), without dividing.
-
-    Never where nothing is wanted; always where at least what is offered is wanted.
-    """
+    """Return whether uniform numbers are below min(1, wanted/offered), without dividing."""
+    # Never where nothing is wanted; always where at least what is offered is wanted.
     xp = library.xp
     return xp.where(wanted >= offered, 0.0, uniforms * offered) < wanted
 
@@ -29,25 +25,11 @@ def draw_rest(
 ) -> Array:
     """Draw from keep · target + (1 − keep) · rest.
 
-    Parameters
-    ----------
-    problem : Problem
-    rest : callable
-        The weight that is drawn from.
-    blocks : list of two arrays, shape (..., ceil(V / 256))
-        The block sums of the target and of the rest.
-    keep : array, shape (...), optional
-        0 by default.
-    uniforms : array, shape (...), optional
-        By default the problem's last uniform numbers.
-    excluded : array, shape (..., 1), optional
-        A token that is not drawn.
-
-    Returns
-    -------
-    array of token ids, shape (...)
-        From the target where the rest is zero: then the draw is not needed but for rounding.
-        −1 where the target is zero, too.
+    ``rest``: the weight that is drawn from. ``blocks``, shape (..., ceil(V / 256)): the block sums
+    of the target and of the rest. ``keep``, shape (...): 0 by default. ``uniforms``, shape (...):
+    by default the problem's last uniform numbers. ``excluded``, shape (..., 1): a token that is not
+    drawn. Result, shape (...): from the target where the rest is zero: then the draw is not needed
+    but for rounding. −1 where the target is zero, too.
     """
     library = problem.library
     xp = library.xp
@@ -64,13 +46,8 @@ def draw_rest(
 def verified(problem: Problem, took: Array, drawn: Array) -> Verified:
     """Return what comes out: a draft that passed, else the drawn token.
 
-    Parameters
-    ----------
-    problem : Problem
-    took : array of bool, shape (..., k)
-        Which drafts passed; none that does not count.
-    drawn : array, shape (...)
-        The token if none passed.
+    ``took``, shape (..., k): which drafts passed; none that does not count. ``drawn``, shape (...):
+    the token if none passed.
     """
     library, xp = problem.library, problem.library.xp
     first, passed = library.first(took), xp.any(took, axis=-1)

@@ -1,7 +1,5 @@
 """Drafts by inversion, from wide uniform numbers, (..., k): i.i.d., distinct, SpecHub's two."""
 
-from __future__ import annotations
-
 from otspec.batch._array_api.inversion import draw, locate, without
 from otspec.batch._array_api.library import Array, Library
 from otspec.batch._array_api.spechub import find_hub

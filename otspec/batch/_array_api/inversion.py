@@ -6,8 +6,6 @@ float64 where there is one, the uniform number chooses a block, and within the b
 the token in the same way. That is also a fraction of the work of a cumulative sum.
 """
 
-from __future__ import annotations
-
 from math import inf, prod
 
 from otspec.batch._array_api.library import BLOCK, Array, Library
@@ -28,23 +26,10 @@ def draw(
 ) -> Array:
     """Draw a token with probability proportional to its weight.
 
-    Parameters
-    ----------
-    library : Library
-    draft, target : array, shape (..., V)
-    weight : callable
-        What the tokens weigh.
-    blocks : array, shape (..., ceil(V / 256))
-        The block sums of that weight.
-    uniforms : array, shape (...)
-        From 0 to 1.
-    excluded : array, shape (..., j), optional
-        Tokens that weigh nothing, which ``blocks`` knows already.
-
-    Returns
-    -------
-    array of token ids, shape (...)
-        A token of weight 0 is drawn only where all weights are 0.
+    Shapes: ``draft``, ``target`` (..., V). ``weight``: what the tokens weigh. ``blocks``, shape
+    (..., ceil(V / 256)): the block sums of that weight. ``uniforms``, shape (...): from 0 to 1.
+    ``excluded``, shape (..., j): tokens that weigh nothing, which ``blocks`` knows already. Result,
+    shape (...): a token of weight 0 is drawn only where all weights are 0.
     """
     if library.fused is not None and library.fused.takes(library, draft, target, weight):
         return library.fused.draw(library, draft, target, weight, blocks, uniforms, excluded)
@@ -57,12 +42,8 @@ def draw(
 def locate(library: Library, weights: Array, uniforms: Array) -> tuple[Array, Array]:
     """Return where uniform numbers fall: (..., m), (...) -> (...), (...).
 
-    Returns
-    -------
-    index : array
-        Of an entry of positive weight, if there is one.
-    left : array
-        How far into that entry the number falls, in [0, 1): a uniform number again.
+    Result: ``index``: of an entry of positive weight, if there is one. ``left``: how far into that
+    entry the number falls, in [0, 1): a uniform number again.
     """
     xp = library.xp
     index, shares, total = _fall(library, weights, uniforms[..., None])
@@ -93,10 +74,8 @@ def block_weights(
     block: Array,
     excluded: Array | None = None,
 ) -> tuple[Array, Array]:
-    """Return the token ids of one block per row and their weights, both (..., 256).
-
-    Beyond the vocabulary, and at excluded tokens, the weight is 0.
-    """
+    """Return the token ids of one block per row and their weights, both (..., 256)."""
+    # Beyond the vocabulary, and at excluded tokens, the weight is 0.
     xp = library.xp
     size = draft.shape[-1]
     ids = block[..., None] * BLOCK + library.arange(min(BLOCK, size))
@@ -114,18 +93,11 @@ def block_weights(
 
 
 def without(
-    library: Library,
-    draft: Array,
-    target: Array,
-    weight: Weight,
-    blocks: Array,
-    excluded: Array,
+    library: Library, draft: Array, target: Array, weight: Weight, blocks: Array, excluded: Array
 ) -> Array:
-    """Return block sums with the last of the excluded tokens taken out as well.
-
-    Its block is added up anew, without all of them: subtracting a token that holds nearly all
-    of the weight would leave nothing but rounding.
-    """
+    """Return block sums with the last of the excluded tokens taken out as well."""
+    # Its block is added up anew, without all of them: subtracting a token that holds nearly all of
+    # the weight would leave nothing but rounding.
     if library.fused is not None and library.fused.takes(library, draft, target, weight):
         return library.fused.without(library, draft, target, weight, blocks, excluded)
     xp = library.xp
@@ -148,17 +120,9 @@ def off_drafts(
     It is the mass off all of them, of which the blocks that they are in are added up anew, and
     those of the later drafts: nothing is subtracted.
 
-    Parameters
-    ----------
-    library : Library
-    draft : array, shape (..., V)
-    drafts : array of token ids, shape (..., k)
-    drafted : array, shape (..., k)
-        Their draft probabilities, wide.
-    valid : array of bool, shape (..., k), optional
-        Which drafts count.
-    blocks : array, shape (..., ceil(V / 256)), optional
-        The draft's block sums, if they are known.
+    Shapes: ``draft`` (..., V), ``drafts`` (..., k). ``drafted``, shape (..., k): their draft
+    probabilities, wide. ``valid``, shape (..., k): which drafts count. ``blocks``, shape (...,
+    ceil(V / 256)): the draft's block sums, if they are known.
     """
     xp = library.xp
     if blocks is None:

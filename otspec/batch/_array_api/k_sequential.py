@@ -4,8 +4,6 @@ With β = Σ min(p, q/ρ) the residual after k rejections is ∝ q − min(p, q/
 g = 1 + (1−β) + … + (1−β)^{k−1}. That is lossless for every ρ ≥ ρ*, where ρ* = g.
 """
 
-from __future__ import annotations
-
 import math
 
 from otspec.batch._array_api.coupling import accepts, draw_rest, verified
@@ -63,11 +61,9 @@ def acceptance(library: Library, draft: Array, target: Array, k: int) -> Array:
 
 
 def safe_rho(library: Library, draft: Array, target: Array, count: Array) -> Array:
-    """Return a ρ per row that is at least ρ*, and close to it: shape (...), wide and rounded.
-
-    The count is (..., 1). The overlap M(ρ) = Σ min(q, ρp) is looked at in two places, then in two
-    more. It is concave, so that ρ is safe if it would be at the chord below M.
-    """
+    """Return a ρ per row that is at least ρ*, and close to it: shape (...), wide and rounded."""
+    # The count is (..., 1). The overlap M(ρ) = Σ min(q, ρp) is looked at in two places, then in two
+    # more. It is concave, so that ρ is safe if it would be at the chord below M.
     xp = library.xp
     count = xp.clip(count, min=1.0)
     one = 0 * count + 1
@@ -99,10 +95,8 @@ def _overlaps(library: Library, draft: Array, target: Array, scales: Array) -> A
 
 
 def _needed(library: Library, overlap: Array, count: Array) -> Array:
-    """Return the least ρ at which an overlap is enough: M/(1 − (1 − M)^(1/k)).
-
-    It is enough at ρ where that is no more than ρ: that is ρ ≥ g.
-    """
+    """Return the least ρ at which an overlap is enough: M/(1 − (1 − M)^(1/k))."""
+    # It is enough at ρ where that is no more than ρ: that is ρ ≥ g.
     xp = library.xp
     less = -overlap
     return xp.where(overlap > 0, less / xp.expm1(xp.log1p(less) / count), count)
@@ -115,10 +109,8 @@ def _secant(library: Library, at: Array, slack: Array) -> Array:
 
 
 def _safe_between(library: Library, at: Array, values: Array, count: Array) -> Array:
-    """Return a ρ that is valid at the chord of M around ρ*: (..., m) -> (..., 1).
-
-    Of the places at least the first is not valid, and the last one, k, counts as valid.
-    """
+    """Return a ρ that is valid at the chord of M around ρ*: (..., m) -> (..., 1)."""
+    # Of the places at least the first is not valid, and the last one, k, counts as valid.
     xp = library.xp
     slack = at - _needed(library, values, count)
     valid = ((slack >= 0) | (at >= count))[..., None, :]

@@ -1,7 +1,5 @@
 """An array library, the dtypes to compute in, and what the array API standard lacks."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
@@ -28,11 +26,10 @@ BLOCK = 256
 
 
 def quietly(values: Any) -> AbstractContextManager[Any]:
-    """Return a context in which no value is complained of, whatever :func:`numpy.seterr` says.
-
-    A product beyond a dtype's range is meant; and the other libraries are quiet. PyTorch's compiler
-    does not look through NumPy's state, so that it is left alone where a tensor is given.
-    """
+    """Return a context in which no value is complained of, whatever :func:`numpy.seterr` says."""
+    # A product beyond a dtype's range is meant; and the other libraries are quiet. PyTorch's
+    # compiler does not look through NumPy's state, so that it is left alone where a tensor is
+    # given.
     return nullcontext() if is_torch(values) else np.errstate(all="ignore")
 
 
@@ -95,7 +92,7 @@ class Library:
     fused: ModuleType | None = None
 
     @property
-    def lift(self) -> float:
+    def factor(self) -> float:
         """A power of two that draft masses are multiplied with before they are divided by.
 
         1 over a mass may be beyond the range of the dtype, which is not symmetric: the least
@@ -107,10 +104,10 @@ class Library:
     def highest(self) -> float:
         """A power of two that quotients of masses are capped at, within the range.
 
-        In JAX times the lift, too, since its compiler puts products in another order.
+        In JAX times the factor, too, since its compiler puts products in another order.
         """
         most = 2.0**1020 if self.dtype == self.xp.float64 else 2.0**126
-        return most / self.lift if self.reorders else most
+        return most / self.factor if self.reorders else most
 
     def arange(self, stop: int) -> Array:
         """Return the token ids 0 to ``stop`` − 1."""
@@ -185,11 +182,9 @@ class Library:
         return self.xp.reshape(self.xp.take(flat, index, axis=0), (*lead, size))
 
     def slices(self, values: Array, *, copies: int = 1) -> Iterator[tuple[slice, int]]:
-        """Yield stretches of the vocabulary, and the width of the blocks that they consist of.
-
-        Every stretch is a whole number of blocks; the last one may be a single narrower block.
-        Where several copies of a stretch are held at once it is shorter.
-        """
+        """Yield stretches of the vocabulary, and the width of the blocks that they consist of."""
+        # Every stretch is a whole number of blocks; the last one may be a single narrower block.
+        # Where several copies of a stretch are held at once it is shorter.
         size = values.shape[-1]
         whole = size - size % BLOCK
         step = whole if self.at_once is None else self._step(values.shape[:-1], copies)
@@ -199,11 +194,9 @@ class Library:
             yield slice(whole, size), size - whole
 
     def added(self, values: Array, width: int) -> Array:
-        """Return the sum of a stretch: (..., m) -> (...), of blocks of a width where it is long.
-
-        Compilers add up all of a long row of float32 in a few numbers, which is ten times as far
-        off. So what is not cut into stretches is added up block by block, and the blocks wide.
-        """
+        """Return the sum of a stretch: (..., m) -> (...), of blocks of a width where it is long."""
+        # Compilers add up all of a long row of float32 in a few numbers, which is ten times as far
+        # off. So what is not cut into stretches is added up block by block, and the blocks wide.
         if self.at_once is not None:
             return self.inner.sum(values, axis=-1)
         *lead, size = values.shape
@@ -261,11 +254,9 @@ def _torch_library(place: Any, dtype: Any, at_once: int | None) -> Library:
 
 
 def geometric(library: Library, chance: Array, count: Array | float) -> Array:
-    """Return 1 + r + … + r^(count−1) for r = 1 − chance: how often one tries until it happens.
-
-    It is (1 − r^count)/chance, written so that nothing cancels. Where the chance is 0 it is the
-    count, which is at least 1.
-    """
+    """Return 1 + r + … + r^(count−1) for r = 1 − chance: how often one tries until it happens."""
+    # It is (1 − r^count)/chance, written so that nothing cancels. Where the chance is 0 it is the
+    # count, which is at least 1.
     return _tries(chance, count, library.xp)
 
 

@@ -101,17 +101,9 @@ def _sorted(library: Library, state: list[Array]) -> State:
 class Tangents:
     """What is known of a few tangents, by ascending scale.
 
-    Parameters
-    ----------
-    library : Library
-    k : int
-        At least 2.
-    scales : array, shape (..., m)
-        From 0 to k.
-    outside : array, shape (..., m)
-        The draft mass r outside the sets that they are tangent at, from 1 to 0.
-    overlap : array, shape (..., m)
-        Σ min(target, scale·draft).
+    ``k``: at least 2. ``scales``, shape (..., m): from 0 to k. ``outside``, shape (..., m): the
+    draft mass r outside the sets that they are tangent at, from 1 to 0. ``overlap``, shape (...,
+    m): Σ min(target, scale·draft).
     """
 
     library: Library
@@ -138,10 +130,8 @@ class Tangents:
         return self.library.xp.any(gaps > 0, axis=-1)
 
     def places(self) -> Array:
-        """Return where to look next: masses outside, (..., 3).
-
-        Every stretch gets its share of the places, the more the lower the optimum may be in it.
-        """
+        """Return where to look next: masses outside, (..., 3)."""
+        # Every stretch gets its share of the places, the more the lower the optimum may be in it.
         library, xp = self.library, self.library.xp
         low, high, middle, gaps = self._between()
         # Where nothing is open any more it does not matter where.
@@ -167,11 +157,9 @@ class Tangents:
     def _between(self) -> tuple[Array, Array, Array, Array]:
         """Return for each stretch between tangents where the optimum may be, and how low.
 
-        Returns
-        -------
-        low, high, middle, gaps : array, shape (..., m − 1)
-            The least and the most mass outside, the one that the chord is for, and by how much the
-            optimum in between may be below the least that is known: 0 if by rounding only.
+        Result: ``low``, ``high``, ``middle``, ``gaps``, shape (..., m − 1): the least and the most
+        mass outside, the one that the chord is for, and by how much the optimum in between may be
+        below the least that is known: 0 if by rounding only.
         """
         library, xp, k = self.library, self.library.xp, self.k
         unit = float(xp.finfo(library.dtype).eps)

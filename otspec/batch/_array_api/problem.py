@@ -1,7 +1,5 @@
 """What a rule is given: checked arguments, and the library that they belong to."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from otspec.batch._array_api.library import Array, Library
@@ -11,16 +9,9 @@ from otspec.batch._array_api.library import Array, Library
 class Problem:
     """Checked arguments of a rule.
 
-    Parameters
-    ----------
-    library : Library
-    draft, target : array, shape (..., V)
-    drafts : array of token ids, shape (..., k)
-        0 where a draft does not count.
-    uniforms : array, shape (..., k + 1)
-        Wide.
-    valid : array of bool, shape (..., k), optional
-        Which drafts count; None if all do.
+    Shapes: ``draft``, ``target`` (..., V). ``drafts``, shape (..., k): 0 where a draft does not
+    count. ``uniforms``, shape (..., k + 1): wide. ``valid``, shape (..., k): which drafts count;
+    None if all do.
     """
 
     library: Library

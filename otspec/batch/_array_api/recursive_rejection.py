@@ -28,29 +28,27 @@ def distinct(problem: Problem) -> Verified:
     """Try drafts that are drawn without replacement."""
     library, drafted = problem.library, problem.drafted()
     shares = shares_of(library, problem.draft, problem.drafts, drafted, problem.valid)
-    return _in_turn(problem, drafted, shares, library.lift)
+    return _in_turn(problem, drafted, shares, library.factor)
 
 
 def shares_of(
     library: Library, draft: Array, drafts: Array, drafted: Array, valid: Array | None = None
 ) -> list[Array | float]:
-    """Return 1 over the draft's lifted mass off the drafts before each distinct one, (...) each.
-
-    Before the first it is 1 over the lift, whatever the mass of the draft.
-    """
-    first = [1 / library.lift]
+    """Return 1 over the draft's scaled mass off the drafts before each distinct one, (...) each."""
+    # Before the first it is 1 over the factor, whatever the mass of the draft.
+    first = [1 / library.factor]
     if drafts.shape[-1] == 1:
         return first
-    left = off_drafts(library, draft, drafts, drafted, valid)[..., 1:-1] * library.lift
+    left = off_drafts(library, draft, drafts, drafted, valid)[..., 1:-1] * library.factor
     shares = library.quotient(1.0, left)
     return [*first, *(shares[..., i] for i in range(shares.shape[-1]))]
 
 
 def _in_turn(
-    problem: Problem, drafted: Array, shares: Sequence[Array | float | None], lift: float = 1.0
+    problem: Problem, drafted: Array, shares: Sequence[Array | float | None], factor: float = 1.0
 ) -> Verified:
     library, valid = problem.library, problem.valid
-    state = Residual.at_first(library, problem.draft, problem.target, shares[0], lift)
+    state = Residual.at_first(library, problem.draft, problem.target, shares[0], factor)
     states = [state]
     for i in range(1, problem.k):
         state = state.after(shares[i], None if valid is None else valid[..., i - 1])
@@ -59,17 +57,17 @@ def _in_turn(
         library.xp.stack(column, axis=-1)
         for column in zip(*((state.scale, state.added) for state in states), strict=True)
     )
-    lacking, offered = _offer(library, scale, added, drafted * lift, problem.wanted())
+    lacking, offered = _offer(library, scale, added, drafted * factor, problem.wanted())
     took = accepts(library, problem.uniforms[..., :-1], lacking, offered)
     rest, blocks = state.at_last(None if valid is None else valid[..., -1])
     return verified(problem, problem.counted(took), draw_rest(problem, rest, blocks))
 
 
 def _offer(
-    library: Library, scale: Array, added: Array, lifted: Array, wanted: Array
+    library: Library, scale: Array, added: Array, scaled: Array, wanted: Array
 ) -> tuple[Array, Array]:
-    """Return what the target still lacks of drafts of lifted masses, and what is offered of it."""
-    return wanted - library.xp.minimum(wanted, scale * lifted), added * lifted
+    """Return what the target still lacks of drafts of scaled masses, and what is offered of it."""
+    return wanted - library.xp.minimum(wanted, scale * scaled), added * scaled
 
 
 def overlap(library: Library, draft: Array, target: Array) -> Array:
@@ -91,7 +89,7 @@ def distinct_acceptance(library: Library, draft: Array, target: Array, drafts: A
     xp = library.xp
     drafted, wanted = library.take(draft, drafts), library.take(target, drafts)
     shares = shares_of(library, draft, drafts, drafted)
-    state = Residual.at_first(library, draft, target, shares[0], library.lift)
+    state = Residual.at_first(library, draft, target, shares[0], library.factor)
     missed = 1.0
     for i in range(drafts.shape[-1]):
         if i > 0:
@@ -110,15 +108,15 @@ class Residual:
     ----------
     library : Library
     draft, target : array, shape (..., V)
-    lift : float
-        Draft masses are lifted by this, which c and 1 over their sum are for: both may be out of
+    factor : float
+        Draft masses are scaled by this, which c and 1 over their sum are for: both may be out of
         range.
     scale : array, shape (...)
-        c over the lift, narrow: what the target lacks is (target − c·draft)₊.
+        c over the factor, narrow: what the target lacks is (target − c·draft)₊.
     rejected : array, shape (...)
         W: the probability that all drafts so far are rejected.
     share : array, shape (...), or float, optional
-        1 over the draft's lifted mass off the earlier drafts; by default 1.
+        1 over the draft's scaled mass off the earlier drafts; by default 1.
     blocks : array, shape (..., ceil(V / 256)), optional
         The target's block sums, once they are known.
     whole : array, shape (...), optional
@@ -130,7 +128,7 @@ class Residual:
     library: Library
     draft: Array
     target: Array
-    lift: float
+    factor: float
     scale: Array
     rejected: Array
     share: Array | float | None
@@ -145,17 +143,17 @@ class Residual:
         draft: Array,
         target: Array,
         share: Array | float | None = None,
-        lift: float = 1.0,
+        factor: float = 1.0,
         weight: Array | None = None,
     ) -> Residual:
         """Return the state before the first draft, of which all of the draft is the share."""
         one = library.full(draft.shape[:-1], 1.0)
         scale = library.narrowed(0 * one)
-        return cls(library, draft, target, lift, scale, one, share, weight=weight)
+        return cls(library, draft, target, factor, scale, one, share, weight=weight)
 
     @property
     def added(self) -> Array:
-        """What is offered of the next draft over its lifted mass, (...)."""
+        """What is offered of the next draft over its scaled mass, (...)."""
         return self.rejected if self.share is None else self.rejected * self.share
 
     @property
@@ -165,19 +163,17 @@ class Residual:
 
     def offer(self, drafted: Array, wanted: Array) -> tuple[Array, Array]:
         """Return what the target still lacks of a draft, and what is offered of it, (...) each."""
-        lifted = drafted * self.lift
-        lacking, offered = _offer(self.library, self.scale, self.added, lifted, wanted)
+        scaled = drafted * self.factor
+        lacking, offered = _offer(self.library, self.scale, self.added, scaled, wanted)
         return lacking if self.weight is None else self.weight * lacking, offered
 
     def after(self, share: Array | float | None = None, valid: Array | None = None) -> Residual:
-        """Return the state after a draft was rejected, where it counts.
-
-        Distinct drafts leave another share to the next one.
-        """
+        """Return the state after a draft was rejected, where it counts."""
+        # Distinct drafts leave another share to the next one.
         library, xp = self.library, self.library.xp
         scale, blocks, whole = self._offered(valid), self.blocks, self.whole
         first = blocks is None and self.weight is None  # then c is 1
-        weight = common(library) if first else common(library, scale, self.lift)
+        weight = common(library) if first else common(library, scale, self.factor)
         if blocks is None:
             blocks, kept = block_sums(library, self.draft, self.target, the_target, weight)
             whole, kept = xp.sum(blocks, axis=-1), xp.sum(kept, axis=-1)
@@ -195,20 +191,16 @@ class Residual:
     def at_last(self, valid: Array | None = None) -> tuple[KnownWeight, list[Array]]:
         """Return what the target lacks after the last draft was rejected, where it counts.
 
-        Returns
-        -------
-        rest : callable
-            As a weight.
-        blocks : list of two arrays, shape (..., ceil(V / 256))
-            The block sums of the target, and of that weight.
+        Result: ``rest``: as a weight. ``blocks``, shape (..., ceil(V / 256)): the block sums of the
+        target, and of that weight.
         """
-        rest = excess(self.library, self._offered(valid), self.lift)
+        rest = excess(self.library, self._offered(valid), self.factor)
         known = [] if self.blocks is None else [self.blocks]
         weights = [rest] if known else [the_target, rest]
         return rest, known + block_sums(self.library, self.draft, self.target, *weights)
 
     def _offered(self, valid: Array | None) -> Array:
-        """Return c over the lift, with what is offered of the next draft, where that counts."""
+        """Return c over the factor, with what is offered of the next draft, where that counts."""
         library, added = self.library, self.added
         if self.weight is not None:
             most = library.highest

@@ -1,7 +1,5 @@
 """Noise that is a function of a seed and a position, and the races that it decides (Theory, 16)."""
 
-from __future__ import annotations
-
 import math
 
 from otspec.batch._array_api.library import Array, Library
@@ -55,11 +53,9 @@ def threefry(
 
 
 def exponentials(library: Library, seed: int, positions: Array, size: int) -> Array:
-    """Return exponential numbers for each position and token: (...) -> (..., V).
-
-    64 random bits make a uniform number u with as many digits as its size needs, and −log(1 − u) is
-    exponential.
-    """
+    """Return exponential numbers for each position and token: (...) -> (..., V)."""
+    # 64 random bits make a uniform number u with as many digits as its size needs, and −log(1 − u)
+    # is exponential.
     xp, words = library.xp, _Words(library)
     tokens = xp.astype(library.arange(size), words.dtype)
     places = xp.astype(positions, words.dtype)[..., None]

@@ -1,7 +1,5 @@
 """The optimum for i.i.d. drafts by a sort, where sums do not decide (Theory, 1 and 2)."""
 
-from __future__ import annotations
-
 from otspec.batch._array_api.library import Array, Library
 
 

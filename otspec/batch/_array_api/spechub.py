@@ -1,7 +1,5 @@
 """Two drafts, one of them always the likeliest token (SpecHub, alg. 3)."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from otspec.batch._array_api.coupling import accepts, draw_rest, verified
@@ -35,7 +33,7 @@ def verify(problem: Problem) -> Verified:
     lacking = wanted - xp.minimum(wanted, drafted)
     off_wanted = xp.where(hub_last, wanted, lacking)
     off_wanted = xp.where(certain, xp.zeros_like(lacking), off_wanted)
-    off_offered = xp.where(hub_last, drafted, hub.odds * (drafted * library.lift))
+    off_offered = xp.where(hub_last, drafted, hub.odds * (drafted * library.factor))
     off_took = accepts(library, problem.uniforms[..., 0], off_wanted, off_offered)
     served = xp.where(hub_last, shares.last_taken, shares.first_taken)
     available = xp.where(hub_last, shares.last, shares.first)
@@ -57,20 +55,11 @@ def acceptance(library: Library, draft: Array, target: Array) -> Array:
 class Hubs:
     """The likeliest token of each row.
 
-    Parameters
-    ----------
-    token : array of token ids, shape (...)
-    mass : array, shape (...)
-        p(a).
-    others : array, shape (...)
-        The mass of all other tokens, added up without it.
-    odds : array, shape (...)
-        p(a) over that mass, lifted: times that lifted it is p(a). 0 if the hub is certain.
-    blocks : array, shape (..., ceil(V / 256))
-        The draft's block sums without the hub.
-    scale : array, shape (...)
-        1 + p(a) over the mass of the others, over the lift: the tokens off the hub are offered
-        that times their lifted draft mass.
+    Shapes: ``token`` (...). ``mass``, shape (...): p(a). ``others``, shape (...): the mass of all
+    other tokens, added up without it. ``odds``, shape (...): p(a) over that mass, scaled: times
+    that scaled it is p(a). 0 if the hub is certain. ``blocks``, shape (..., ceil(V / 256)): the
+    draft's block sums without the hub. ``scale``, shape (...): 1 + p(a) over the mass of the
+    others, over the factor: the tokens off the hub are offered that times their scaled draft mass.
     """
 
     token: Array
@@ -96,24 +85,17 @@ def find_hub(library: Library, draft: Array) -> Hubs:
     every = library.widened(xp.concat(sums, axis=-1))
     blocks = without(library, draft, draft, the_draft, every, token[..., None])
     others = xp.sum(blocks, axis=-1)
-    odds = library.quotient(mass, others * library.lift)
-    return Hubs(token, mass, others, odds, blocks, 1 / library.lift + odds)
+    odds = library.quotient(mass, others * library.factor)
+    return Hubs(token, mass, others, odds, blocks, 1 / library.factor + odds)
 
 
 @dataclass(frozen=True)
 class HubShares:
     """What the hub takes of the pairs that the other tokens leave, all of shape (...).
 
-    Parameters
-    ----------
-    first, last : array
-        What is left of the pairs (a, x), and of (x, a).
-    first_taken, last_taken : array
-        What the hub takes of that.
-    rest : array
-        What the hub still lacks.
-    served : array
-        What the tokens off the hub take.
+    ``first``, ``last``: what is left of the pairs (a, x), and of (x, a). ``first_taken``,
+    ``last_taken``: what the hub takes of that. ``rest``: what the hub still lacks. ``served``: what
+    the tokens off the hub take.
     """
 
     first: Array
@@ -129,11 +111,11 @@ def hub_shares(library: Library, draft: Array, target: Array, hub: Hubs) -> HubS
     xp = library.xp
     wanted, drafted = library.pick(target, hub.token), library.pick(draft, hub.token)
     wanted, drafted = library.widened(wanted), library.widened(drafted)
-    lift, zero = library.lift, xp.zeros_like(hub.scale)
+    factor, zero = library.factor, xp.zeros_like(hub.scale)
     scale = library.rounded(hub.scale)
-    pair = totals(library, draft, target, common(library), common(library, scale, lift))
+    pair = totals(library, draft, target, common(library), common(library, scale, factor))
     at_last = xp.clip(pair[0] - xp.minimum(drafted, wanted), min=0.0)
-    served = xp.clip(pair[1] - xp.minimum(scale * (drafted * lift), wanted), min=0.0)
+    served = xp.clip(pair[1] - xp.minimum(scale * (drafted * factor), wanted), min=0.0)
     first = xp.clip(hub.mass - (served - at_last), min=0.0)
     # If the hub is certain, the pair (a, a) counts among the last.
     last = xp.where(hub.others > 0, xp.clip(hub.others - at_last, min=0.0), hub.mass)
@@ -149,7 +131,7 @@ def _draw_rest(problem: Problem, hub: Hubs, shares: HubShares) -> Array:
     library, draft, target = problem.library, problem.draft, problem.target
     xp = library.xp
     at_hub = hub.token[..., None]
-    rest = excess(library, hub.scale, library.lift)
+    rest = excess(library, hub.scale, library.factor)
     whole, lacking = block_sums(library, draft, target, the_target, rest)
     lacking = without(library, draft, target, rest, lacking, at_hub)
     weights = xp.stack([shares.rest, xp.sum(lacking, axis=-1)], axis=-1)

@@ -4,8 +4,6 @@ A pass goes over stretches of the vocabulary that fit into the cache, all rows a
 an expression of several steps costs hardly more than reading its inputs.
 """
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
@@ -23,17 +21,8 @@ The weights that rules draw from are values, which kernels for a device can read
 def overlaps(library: Library, draft: Array, target: Array, scales: Array) -> Array:
     """Return Σ min(target, scale·draft) for several scales in one pass.
 
-    Parameters
-    ----------
-    library : Library
-    draft, target : array, shape (..., V)
-    scales : array, shape (..., m)
-        Wide, and :meth:`~otspec.batch._array_api.library.Library.rounded`.
-
-    Returns
-    -------
-    array, shape (..., m)
-        Wide.
+    Shapes: ``draft``, ``target`` (..., V). ``scales``, shape (..., m): wide, and
+    :meth:`~otspec.batch._array_api.library.Library.rounded`. Result, shape (..., m): wide.
     """
     if library.fused is not None and library.fused.takes(library, draft, target):
         return library.fused.overlaps(library, draft, target, scales)
@@ -44,11 +33,8 @@ def overlaps(library: Library, draft: Array, target: Array, scales: Array) -> Ar
 
 
 def split(library: Library, draft: Array, target: Array, scale: Array) -> tuple[Array, Array]:
-    """Return the draft's mass where target > scale·draft, and the target's elsewhere.
-
-    (..., V), (..., V), (...) -> (...), (...), wide. The scale is
-    :meth:`~otspec.batch._array_api.library.Library.rounded`.
-    """
+    """Return the draft's mass where target > scale·draft, and the target's elsewhere."""
+    # (..., V), (..., V), (...) -> (...), (...), wide. The scale is `rounded`.
     narrow = library.narrowed(scale)[..., None]
     outside, rest = totals(
         library,
@@ -63,10 +49,7 @@ def split(library: Library, draft: Array, target: Array, scale: Array) -> tuple[
 def block_sums(library: Library, draft: Array, target: Array, *weights: Weight) -> list[Array]:
     """Return the sums of each weight over blocks of 256 tokens, in one pass.
 
-    Returns
-    -------
-    list of array, shape (..., ceil(V / 256))
-        Wide; one per weight.
+    Result, shape (..., ceil(V / 256)): wide; one per weight.
     """
     if library.fused is not None and library.fused.takes(library, draft, target, *weights):
         sums: list[Array] = library.fused.block_sums(library, draft, target, *weights)
@@ -91,11 +74,8 @@ def in_blocks(library: Library, values: Array, width: int) -> Array:
 def totals(library: Library, draft: Array, target: Array, *weights: Weight) -> list[Array]:
     """Return the sums of each weight over the vocabulary, in one pass.
 
-    Returns
-    -------
-    list of array, shape (...)
-        Wide; one per weight. Sums of stretches are made in the dtype of the vocabulary, their sum
-        in the wide one.
+    Result, shape (...): wide; one per weight. Sums of stretches are made in the dtype of the
+    vocabulary, their sum in the wide one.
     """
     if library.fused is not None and library.fused.takes(library, draft, target, *weights):
         sums: list[Array] = library.fused.totals(library, draft, target, *weights)
@@ -132,24 +112,17 @@ def _stretches(library: Library, draft: Array, target: Array) -> Iterator[tuple[
 class Terms:
     """What a weight is made of, for kernels that read it.
 
-    Parameters
-    ----------
-    kind : str
-        ``draft``, ``target``, ``common`` for min(target, draft), ``scaled`` for
-        min(target, scale·lift·draft), ``line`` as :class:`BrokenLine` has it, ``light`` as
-        :class:`~otspec.batch._array_api.pooled.clock_pools.Light` has it.
-    numbers : tuple of array, shape (..., 1)
-        Narrow, in the order of the parameters; the share of a mixture comes first.
-    lift : float
-    excess : bool
-        Whether the weight is what that leaves of the target.
-    mixed : bool
-        Whether that is then mixed with the target.
+    ``kind``: ``draft``, ``target``, ``common`` for min(target, draft), ``scaled`` for min(target,
+    scale·factor·draft), ``line`` as :class:`BrokenLine` has it, ``light`` as
+    :class:`~otspec.batch._array_api.pooled.clock_pools.Light` has it. ``numbers``, shape (..., 1):
+    narrow, in the order of the parameters; the share of a mixture comes first. ``excess``: whether
+    the weight is what that leaves of the target. ``mixed``: whether that is then mixed with the
+    target.
     """
 
     kind: str
     numbers: tuple[Array, ...] = ()
-    lift: float = 1.0
+    factor: float = 1.0
     excess: bool = False
     mixed: bool = False
 
@@ -187,29 +160,23 @@ the_target = One("target")
 
 @dataclass(frozen=True)
 class Common(KnownWeight):
-    """The weight min(target, scale·lift·draft); without a scale min(target, draft).
+    """The weight min(target, scale·factor·draft); without a scale min(target, draft).
 
-    Parameters
-    ----------
-    library : Library
-    scale : array, shape (..., 1), optional
-        Narrow.
-    lift : float
-        1, or :attr:`~otspec.batch._array_api.library.Library.lift` where a scale alone may be out
-        of range.
+    ``scale``, shape (..., 1): narrow. ``factor``: 1, or
+    :attr:`~otspec.batch._array_api.library.Library.factor` where a scale alone may be out of range.
     """
 
     library: Library
     scale: Array | None = None
-    lift: float = 1.0
+    factor: float = 1.0
 
     def __call__(self, draft: Array, target: Array) -> Array:
         """Return what the weight is of the same tokens of both."""
         if self.scale is None:
             return self.library.inner.minimum(draft, target)
-        if self.lift == 1:
+        if self.factor == 1:
             return self.library.inner.minimum(self.scale * draft, target)
-        product = draft * self.lift
+        product = draft * self.factor
         product *= self.scale  # in place, since fresh memory takes longer than the product
         return self.library.inner.minimum(product, target)
 
@@ -217,18 +184,14 @@ class Common(KnownWeight):
         """Return what it is made of."""
         if self.scale is None:
             return Terms("common")
-        return Terms("scaled", (self.scale,), self.lift)
+        return Terms("scaled", (self.scale,), self.factor)
 
 
 @dataclass(frozen=True)
 class BrokenLine(KnownWeight):
     """The weight min(target, start·draft + rise·target, top·draft).
 
-    Parameters
-    ----------
-    library : Library
-    start, rise, top : array, shape (..., 1)
-        Narrow.
+    ``start``, ``rise``, ``top``, shape (..., 1): narrow.
     """
 
     library: Library
@@ -283,11 +246,11 @@ class Mixture(KnownWeight):
         return replace(rest, numbers=(self.share, *rest.numbers), mixed=True)
 
 
-def common(library: Library, scale: Array | None = None, lift: float = 1.0) -> Common:
-    """Return the weight min(target, scale·lift·draft) for a scale per row, shape (...)."""
-    return Common(library, None if scale is None else library.narrowed(scale)[..., None], lift)
+def common(library: Library, scale: Array | None = None, factor: float = 1.0) -> Common:
+    """Return the weight min(target, scale·factor·draft) for a scale per row, shape (...)."""
+    return Common(library, None if scale is None else library.narrowed(scale)[..., None], factor)
 
 
-def excess(library: Library, scale: Array, lift: float = 1.0) -> Excess:
-    """Return the weight (target − scale·lift·draft)₊ for a scale per row, shape (...)."""
-    return Excess(common(library, scale, lift))
+def excess(library: Library, scale: Array, factor: float = 1.0) -> Excess:
+    """Return the weight (target − scale·factor·draft)₊ for a scale per row, shape (...)."""
+    return Excess(common(library, scale, factor))

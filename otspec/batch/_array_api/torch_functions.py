@@ -6,8 +6,6 @@ standard's arguments. The others are written for the arguments that the kernels 
 is one number, indices from 0, tensors of one dtype.
 """
 
-from __future__ import annotations
-
 from typing import TypeAlias
 
 import torch

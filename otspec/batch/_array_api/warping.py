@@ -1,7 +1,5 @@
 """Logits turned into probabilities by operations on arrays, with settings of each row."""
 
-from __future__ import annotations
-
 import math
 from typing import Any, NamedTuple
 
@@ -12,12 +10,7 @@ from otspec.warping import STEPS, Order, warped
 class Settings(NamedTuple):
     """What is done to logits: numbers, or arrays of one for each row, with the axes of the logits.
 
-    Parameters
-    ----------
-    temperature : float or array
-        0 for the first of the largest logits.
-    top_k, top_p, min_p : number or array, optional
-    order : tuple of str
+    ``temperature``: 0 for the first of the largest logits.
     """
 
     temperature: Any = 1.0

@@ -1,7 +1,5 @@
 """What is done to logits before they are probabilities: settings, checked."""
 
-from __future__ import annotations
-
 import sys
 from functools import lru_cache
 from typing import Any

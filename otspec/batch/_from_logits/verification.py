@@ -1,7 +1,5 @@
 """The front of logits: they are warped, and rules take them in place of probabilities."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
@@ -54,13 +52,13 @@ def warp(
     logits : array, shape (..., V)
         float32 or float64, or a half-precision type. ``-inf`` masks a token.
     temperature : float or array
-        Divides the logits; in the range of the dtype that is computed in. 0 is greedy: the first of
-        the largest logits has probability 1, whatever the other settings are.
+        Divides the logits; in the range of the computing dtype. 0 is greedy: the first of the
+        largest logits has probability 1, for any other settings.
     top_k : int or array, optional
-        Keep the k largest logits, and all that tie with the smallest of them.
+        Keep the k largest logits, and all ties of the smallest of them.
     top_p : float or array, optional
-        Keep the fewest likeliest tokens whose probability (after the steps before) reaches
-        ``top_p``, in (0, 1]; of tokens that tie, those of lowest id.
+        Keep the fewest likeliest tokens whose probability (after the earlier steps) reaches
+        ``top_p``, in (0, 1]; among ties, those of lowest id.
     min_p : float or array, optional
         Keep the tokens whose probability is at least ``min_p`` times the largest one's, in [0, 1].
     order : str or iterable of str
@@ -80,12 +78,10 @@ def warp(
     -----
     A setting is one number, or an array of the same library with one for each row: its shape is
     that of the first axes of the logits. In an array a ``top_k`` of V, a ``top_p`` of 1 and a
-    ``min_p`` of 0 leave a row as it is. Values in arrays are looked at only where they are NumPy's.
+    ``min_p`` of 0 leave a row as it is. Only NumPy's arrays have their values checked.
 
-    float32 and half-precision rows on a CPU are read row by row in machine code: twice, and once
-    more with settings that leave tokens out, of which only those near the border are sorted.
-    Elsewhere ``top_k`` and ``top_p`` sort the vocabulary. Σ of a row is 1 to a few roundings; a
-    rule's law is off by as much.
+    On a CPU with Numba, ``top_k`` and ``top_p`` sort only tokens near the border, elsewhere the
+    vocabulary. A row sums to 1 up to a few roundings; a rule's law is off by as much.
     """
     with quietly(logits):
         one_library(logits=logits)
@@ -110,7 +106,7 @@ def from_logits(
     tree: Any = None,
     **options: Any,
 ) -> Any:
-    """Verify drafts with a rule that is given logits in place of probabilities.
+    """Verify drafts with a rule of this module, given logits instead of probabilities.
 
     Law: that of the rule for ``warp(draft_logits, ...)`` and ``warp(target_logits, ...)``. The
     output is distributed as the warped target.
@@ -122,15 +118,14 @@ def from_logits(
         takes a draft, a target, drafts and uniform numbers.
     draft_logits, target_logits : array, shape (..., V)
         In the shapes of the rule's draft and target; each float32, float16 or bfloat16, or both
-        float64. ``-inf`` masks a token. Columns that pad the vocabulary may be cut off,
-        ``logits[..., :V]``, which copies nothing.
+        float64. ``-inf`` masks a token. Cut off padding columns with a view, ``logits[..., :V]``.
     drafts, uniforms : array
         As the rule takes them.
     temperature, top_k, top_p, min_p, order
-        As for :func:`warp`; a pair ``(draft's, target's)`` sets them apart.
+        As for :func:`warp`; a pair ``(draft's, target's)`` gives them different settings.
     draft_probabilities : bool
-        Whether ``draft_logits`` are the draft's probabilities, of the settings that the drafts were
-        drawn with. Only the target is warped then.
+        True if ``draft_logits`` are the probabilities that the drafts were drawn from. Then only
+        the target is warped.
     tree : TokenTree or sequence of int, optional
         For a rule that takes one.
     **options
@@ -144,14 +139,14 @@ def from_logits(
     Raises
     ------
     ValueError
-        As the rule and :func:`warp`; a rule that is none; a pair that is no tuple of two.
+        As the rule and :func:`warp`; an unknown rule; a pair that is not a tuple of two.
 
     Notes
     -----
-    float32 and half-precision logits on a CPU go row by row, where Numba is installed: each logit
-    is read once, and takes one power of two. Token by token no place is read after the one that is
-    corrected. Of a tree that is verified by depth only the nodes that are reached are read. The
-    other rules for blocks and trees are given all rows of both models as probabilities.
+    With Numba, float32 and half-precision logits on a CPU go row by row and are read once.
+    :func:`token_verification` reads no place after the corrected one, and
+    :func:`tree_verification` only the nodes that it reaches. The other rules for blocks and trees
+    get all rows of both models as probabilities.
 
     Examples
     --------

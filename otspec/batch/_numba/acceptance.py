@@ -4,8 +4,6 @@ The functions have the names of the rules. They take ``draft`` and ``target``, (
 ``found``, (rows), which they fill, and the options of the rule.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from otspec.batch._array_api.library import BLOCK, Array
@@ -17,13 +15,13 @@ from otspec.batch._numba.outcome import quotient
 from otspec.batch._numba.passes import (
     blocks_of,
     excess,
-    lift_of,
+    factor_of,
     overlaps,
     rest_in_blocks,
     sum_in_blocks,
 )
 from otspec.batch._numba.pooled import pooled_selection as graded
-from otspec.batch._numba.pooled import pooled_selection_without_replacement as rings
+from otspec.batch._numba.pooled import pooled_selection_without_replacement as distinct
 from otspec.batch._numba.recursive_rejection_without_replacement import left_of
 from otspec.batch._numba.spechub import likeliest, others_of, shares_of
 
@@ -58,17 +56,17 @@ def recursive_rejection_without_replacement(
     draft: Array, target: Array, drafts: Array, found: Array
 ) -> None:
     """Write the probability that one of the drafts, (rows, k), is accepted."""
-    sums, undrafted, lift = blocks_of(draft[0]), blocks_of(draft[0]), lift_of(draft)
+    sums, undrafted, factor = blocks_of(draft[0]), blocks_of(draft[0]), factor_of(draft)
     out = np.empty(drafts.shape[1], np.int64)
     for row in range(draft.shape[0]):
-        scale, rejected, share, missed = 0.0, 1.0, 1 / lift, 1.0
+        scale, rejected, share, missed = 0.0, 1.0, 1 / factor, 1.0
         for i in range(out.size):
             token = drafts[row, i]
             if i > 0:
                 scale = np.float64(draft.dtype.type(scale + rejected * share))
-                rejected = rest_in_blocks(draft[row], target[row], excess(lift, scale), sums)
-                share = quotient(1.0, lift * left_of(draft[row], out[:i], undrafted), 0.0)
-            drafted, wanted = lift * np.float64(draft[row, token]), np.float64(target[row, token])
+                rejected = rest_in_blocks(draft[row], target[row], excess(factor, scale), sums)
+                share = quotient(1.0, factor * left_of(draft[row], out[:i], undrafted), 0.0)
+            drafted, wanted = factor * np.float64(draft[row, token]), np.float64(target[row, token])
             lacking = wanted - min(wanted, scale * drafted)
             if lacking > 0:
                 missed *= 1 - clipped(quotient(lacking, rejected * (share * drafted), 1.0))
@@ -136,13 +134,13 @@ def _hits(
 @machine_code
 def spechub(draft: Array, target: Array, found: Array) -> None:
     """Write q(a) + Σ_{x ≠ a} min(q, p/(1 − p(a))), at most 1."""
-    sums, lift = blocks_of(draft[0]), lift_of(draft)
+    sums, factor = blocks_of(draft[0]), factor_of(draft)
     for row in range(draft.shape[0]):
         hub = likeliest(draft[row])
         mass, others = np.float64(draft[row, hub]), others_of(draft[row], hub, sums)
-        scale = np.float64(draft.dtype.type(1 / lift + quotient(mass, others * lift, 0.0)))
+        scale = np.float64(draft.dtype.type(1 / factor + quotient(mass, others * factor, 0.0)))
         _, one, _, other, _, served = shares_of(
-            draft[row], target[row], hub, lift, scale, mass, others
+            draft[row], target[row], hub, factor, scale, mass, others
         )
         found[row] = min(served + one + other, 1.0)
 
@@ -157,7 +155,7 @@ def pooled_selection_without_replacement(
     draft: Array, target: Array, found: Array, k: int, grades: int
 ) -> None:
     """Write Σ min(b, q), b the law of the selected draft."""
-    weights = rings.law_of(draft, target, np.full(len(found), float(k)), k, grades).weights
+    weights = distinct.law_of(draft, target, np.full(len(found), float(k)), k, grades).weights
     _selected(draft, target, weights, found)
 
 

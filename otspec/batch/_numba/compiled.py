@@ -3,8 +3,6 @@
 Importing this module imports Numba, if it is there.
 """
 
-from __future__ import annotations
-
 from functools import cache
 from pathlib import Path
 from typing import Any, TypeAlias

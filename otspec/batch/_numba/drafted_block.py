@@ -4,8 +4,6 @@ The functions take what :mod:`otspec.batch._numba.outcome` says, but ``draft``, 
 ``target``, (rows, L + 1, V), and they fill ``length`` and ``token``, (rows).
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from otspec.batch._array_api.library import Array

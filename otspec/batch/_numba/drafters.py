@@ -4,8 +4,6 @@ The drafters take ``draft``, (rows, V), ``uniforms``, (rows, k) of float64, and 
 (rows, k). They draw the tokens that :mod:`otspec.batch._array_api.drafters` draws.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from otspec.batch._array_api.library import BLOCK, Array

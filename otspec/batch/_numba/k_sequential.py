@@ -5,8 +5,6 @@ in two more, as in :mod:`otspec.batch._array_api.k_sequential`: ``tried`` and ``
 and M there.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -3,8 +3,6 @@
 The softmax of PyTorch is off by 1e-5 in the sum of a long row, and is not needed as a whole.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

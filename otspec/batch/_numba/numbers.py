@@ -1,7 +1,5 @@
 """Arithmetic of a few numbers per row; :mod:`otspec.batch._array_api.library` has it of arrays."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -4,8 +4,6 @@ A row is looked at until nothing is left open, as :mod:`otspec.batch._array_api.
 all rows at once.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 

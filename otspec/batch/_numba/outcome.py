@@ -6,8 +6,6 @@ them C-contiguous, then ``token``, ``accepted`` and ``index``, (rows), which it 
 options of the rule. Drafts that do not count may be any numbers, those that count are token ids.
 """
 
-from __future__ import annotations
-
 from otspec.batch._array_api.library import Array
 from otspec.batch._numba.compiled import inner_code, machine_code
 

@@ -4,24 +4,22 @@ Within a block the dtype of the row is computed in, and blocks are added up in f
 :mod:`otspec.batch._array_api.inversion` does. What a token weighs is said by a `Weight`.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from otspec.batch._array_api.library import BLOCK, Array
 from otspec.batch._numba.compiled import inner_code, machine_code, plus
 
 Weight = tuple[float, float, float, float]
-"""(lift, start, rise, top): target − min(target, start·x + rise·target, top·x), x = lift·draft.
+"""(factor, start, rise, top): target − min(target, start·x + rise·target, top·x), x = factor·draft.
 
-The lift is a power of two: a product with the draft is then in range where a factor alone is not.
+The factor is a power of two: a product with the draft is then in range where a scale alone is not.
 """
 
 
 @inner_code
-def excess(lift: float, scale: float) -> Weight:
-    """Return the weight (target − scale·lift·draft)₊."""
-    return lift, scale, 0.0, scale
+def excess(factor: float, scale: float) -> Weight:
+    """Return the weight (target − scale·factor·draft)₊."""
+    return factor, scale, 0.0, scale
 
 
 @inner_code
@@ -31,8 +29,8 @@ def blocks_of(row: Array) -> Array:
 
 
 @inner_code
-def lift_of(row: Array) -> float:
-    """Return the lift where masses are divided by, as :attr:`Library.lift`."""
+def factor_of(row: Array) -> float:
+    """Return the factor where masses are divided by, as :attr:`Library.factor`."""
     return 2.0**512 if row.itemsize == 8 else 2.0**64
 
 
@@ -65,26 +63,26 @@ def sum_in_blocks(values: Array, sums: Array) -> float:
 
 
 @inner_code
-def overlap_of(draft: Array, target: Array, lift: float, scale: float) -> float:
-    """Return Σ min(target, scale·lift·draft) of a block."""
+def overlap_of(draft: Array, target: Array, factor: float, scale: float) -> float:
+    """Return Σ min(target, scale·factor·draft) of a block."""
     real = draft.dtype.type
-    lift_, scale_, total = real(lift), real(scale), real(0)
+    factor_, scale_, total = real(factor), real(scale), real(0)
     for i in range(draft.size):
-        offered, wanted = scale_ * (lift_ * draft[i]), target[i]
+        offered, wanted = scale_ * (factor_ * draft[i]), target[i]
         total = plus(total, wanted if wanted < offered else offered)
     return np.float64(total)
 
 
 @inner_code
 def _three_overlaps(
-    draft: Array, target: Array, lift: float, scales: Array
+    draft: Array, target: Array, factor: float, scales: Array
 ) -> tuple[float, float, float]:
     """Return the same for three scales, since to read takes longer than to add."""
     real = draft.dtype.type
-    lift_, one, two, three = real(lift), real(scales[0]), real(scales[1]), real(scales[2])
+    factor_, one, two, three = real(factor), real(scales[0]), real(scales[1]), real(scales[2])
     first, second, third = real(0), real(0), real(0)
     for i in range(draft.size):
-        drafted, wanted = lift_ * draft[i], target[i]
+        drafted, wanted = factor_ * draft[i], target[i]
         a, b, c = one * drafted, two * drafted, three * drafted
         first = plus(first, wanted if wanted < a else a)
         second = plus(second, wanted if wanted < b else b)
@@ -93,20 +91,20 @@ def _three_overlaps(
 
 
 @inner_code
-def overlaps(draft: Array, target: Array, lift: float, scales: Array, sums: Array) -> None:
-    """Fill in Σ min(target, scale·lift·draft) of a row for each of the scales, in one reading."""
+def overlaps(draft: Array, target: Array, factor: float, scales: Array, sums: Array) -> None:
+    """Fill in Σ min(target, scale·factor·draft) of a row for each of the scales, in one reading."""
     threes = scales.size - scales.size % 3
     for j in range(scales.size):
         sums[j] = 0.0
     for start in range(0, draft.size, 2 * BLOCK):
         drafted, wanted = draft[start : start + 2 * BLOCK], target[start : start + 2 * BLOCK]
         for j in range(0, threes, 3):
-            a, b, c = _three_overlaps(drafted, wanted, lift, scales[j : j + 3])
+            a, b, c = _three_overlaps(drafted, wanted, factor, scales[j : j + 3])
             sums[j] += a
             sums[j + 1] += b
             sums[j + 2] += c
         for j in range(threes, scales.size):
-            sums[j] += overlap_of(drafted, wanted, lift, scales[j])
+            sums[j] += overlap_of(drafted, wanted, factor, scales[j])
 
 
 @inner_code
@@ -144,11 +142,11 @@ def mass_inside(draft: Array, target: Array, scale: float) -> float:
 def rest_of(draft: Array, target: Array, weight: Weight) -> float:
     """Return what a block of tokens weighs."""
     real = draft.dtype.type
-    lift, start, rise = real(weight[0]), real(weight[1]), real(weight[2])
+    factor, start, rise = real(weight[0]), real(weight[1]), real(weight[2])
     top, total = real(weight[3]), real(0)
     for i in range(draft.size):
-        lifted, wanted = lift * draft[i], target[i]
-        kept, most = start * lifted + rise * wanted, top * lifted
+        scaled, wanted = factor * draft[i], target[i]
+        kept, most = start * scaled + rise * wanted, top * scaled
         kept = kept if kept < most else most
         total = plus(total, wanted - (kept if kept < wanted else wanted))
     return np.float64(total)
@@ -182,12 +180,12 @@ def weights_of(
     part of the drafts: for read-only arrays all this would be compiled once more.
     """
     real = draft.dtype.type
-    lift, start, rise = real(weight[0]), real(weight[1]), real(weight[2])
+    factor, start, rise = real(weight[0]), real(weight[1]), real(weight[2])
     top, first = real(weight[3]), block * BLOCK
     weights = np.empty(min(BLOCK, draft.size - first))
     for i in range(weights.size):
-        lifted, wanted = lift * draft[first + i], target[first + i]
-        kept, most = start * lifted + rise * wanted, top * lifted
+        scaled, wanted = factor * draft[first + i], target[first + i]
+        kept, most = start * scaled + rise * wanted, top * scaled
         kept = kept if kept < most else most
         rest = wanted - (kept if kept < wanted else wanted)
         weights[i] = keep * np.float64(wanted) + (1 - keep) * np.float64(rest)

@@ -4,8 +4,6 @@ Between these readings such a rule does arithmetic with a few numbers per row, w
 once, for rows of any dtype.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from otspec.batch._array_api.library import Array

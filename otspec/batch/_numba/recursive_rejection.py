@@ -1,7 +1,5 @@
 """Independent drafts in turn, row by row (SpecTr, alg. 1; MCSD, alg. 1; SpecHub, alg. 1)."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from otspec.batch._array_api.library import Array

@@ -1,7 +1,5 @@
 """Distinct drafts in turn, row by row (MCSD, alg. 2)."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from otspec.batch._array_api.library import BLOCK, Array
@@ -12,7 +10,7 @@ from otspec.batch._numba.passes import (
     blocks_of,
     draw,
     excess,
-    lift_of,
+    factor_of,
     rest_in_blocks,
     sum_in_blocks,
     sum_without,
@@ -51,27 +49,27 @@ def _one(
 ) -> tuple[int, int]:
     """Return the index of the accepted draft, and the token.
 
-    The target lacks (target − scale·lift·draft)₊ of mass ``rejected``, and the next draft is drawn
-    from ``share``·lift·draft off the rejected ones.
+    The target lacks (target − scale·factor·draft)₊ of mass ``rejected``, and the next draft is
+    drawn from ``share``·factor·draft off the rejected ones.
     """
-    real, lift = draft.dtype.type, lift_of(draft)
-    scale, rejected, share = 0.0, 1.0, 1 / lift
+    real, factor = draft.dtype.type, factor_of(draft)
+    scale, rejected, share = 0.0, 1.0, 1 / factor
     out, tried = np.empty(drafts.size, np.int64), 0
     for i in range(drafts.size):
         if valid[i]:
             if tried > 0:
-                share = quotient(1.0, lift * left_of(draft, out[:tried], undrafted), 0.0)
-            drafted, wanted = lift * np.float64(draft[drafts[i]]), np.float64(target[drafts[i]])
+                share = quotient(1.0, factor * left_of(draft, out[:tried], undrafted), 0.0)
+            drafted, wanted = factor * np.float64(draft[drafts[i]]), np.float64(target[drafts[i]])
             lacking = wanted - min(wanted, scale * drafted)
             if accepts(uniforms[i], lacking, rejected * (share * drafted)):
                 return i, drafts[i]
             out[tried] = drafts[i]
             tried += 1
             scale = np.float64(real(scale + rejected * share))
-            rejected = rest_in_blocks(draft, target, excess(lift, scale), sums)
+            rejected = rest_in_blocks(draft, target, excess(factor, scale), sums)
     if tried == 0:
-        rest_in_blocks(draft, target, excess(lift, scale), sums)
-    return DRAWN, draw(draft, target, excess(lift, scale), 0.0, sums, out[:0], uniforms[-1])
+        rest_in_blocks(draft, target, excess(factor, scale), sums)
+    return DRAWN, draw(draft, target, excess(factor, scale), 0.0, sums, out[:0], uniforms[-1])
 
 
 @inner_code

@@ -1,7 +1,5 @@
 """Two drafts, one of them the likeliest token, row by row (SpecHub, alg. 3)."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from otspec.batch._array_api.library import BLOCK, Array
@@ -13,7 +11,7 @@ from otspec.batch._numba.passes import (
     blocks_of,
     draw,
     excess,
-    lift_of,
+    factor_of,
     locate,
     overlaps,
     rest_in_blocks,
@@ -46,26 +44,26 @@ def _one(
     draft: Array, target: Array, drafts: Array, uniforms: Array, sums: Array
 ) -> tuple[int, int]:
     """Return the index of the accepted draft, and the token."""
-    lift, hub = lift_of(draft), likeliest(draft)
+    factor, hub = factor_of(draft), likeliest(draft)
     mass, others = np.float64(draft[hub]), others_of(draft, hub, sums)
-    odds = quotient(mass, others * lift, 0.0)  # p(a) over the mass of the others, lifted
-    scale = np.float64(draft.dtype.type(1 / lift + odds))
+    odds = quotient(mass, others * factor, 0.0)  # p(a) over the mass of the others, scaled
+    scale = np.float64(draft.dtype.type(1 / factor + odds))
     hub_last = drafts[1] == hub
     if not (hub_last and drafts[0] == hub):
         off = 0 if hub_last else 1
         drafted, wanted = np.float64(draft[drafts[off]]), np.float64(target[drafts[off]])
         # Of (x, a) the token off the hub may take all, of (a, x) what it still lacks.
         lacking = wanted if hub_last else wanted - min(wanted, drafted)
-        if accepts(uniforms[0], lacking, drafted if hub_last else odds * (drafted * lift)):
+        if accepts(uniforms[0], lacking, drafted if hub_last else odds * (drafted * factor)):
             return off, drafts[off]
     first, first_taken, last, last_taken, rest, _ = shares_of(
-        draft, target, hub, lift, scale, mass, others
+        draft, target, hub, factor, scale, mass, others
     )
     served, available = (last_taken, last) if hub_last else (first_taken, first)
     if accepts(uniforms[1], served, available):
         at = 1 if hub_last and drafts[0] != hub else 0
         return at, drafts[at]  # the hub, if the drafts are of this draft
-    return DRAWN, _draw_rest(draft, target, hub, excess(lift, scale), rest, sums, uniforms[2])
+    return DRAWN, _draw_rest(draft, target, hub, excess(factor, scale), rest, sums, uniforms[2])
 
 
 @inner_code
@@ -94,16 +92,16 @@ def others_of(draft: Array, hub: int, sums: Array) -> float:
 
 @inner_code
 def shares_of(
-    draft: Array, target: Array, hub: int, lift: float, scale: float, mass: float, others: float
+    draft: Array, target: Array, hub: int, factor: float, scale: float, mass: float, others: float
 ) -> tuple[float, float, float, float, float, float]:
     """Return what is left of pairs (a, x), what a takes of it, both of (x, a), and what a lacks.
 
     Last is what tokens off the hub take. If the hub is certain, (a, a) is one of the pairs (x, a).
     """
-    wanted, scales, sums = np.float64(target[hub]), np.array([1 / lift, scale]), np.empty(2)
-    overlaps(draft, target, lift, scales, sums)
+    wanted, scales, sums = np.float64(target[hub]), np.array([1 / factor, scale]), np.empty(2)
+    overlaps(draft, target, factor, scales, sums)
     at_last = max(sums[0] - min(mass, wanted), 0.0)
-    served = max(sums[1] - min(scale * (mass * lift), wanted), 0.0)
+    served = max(sums[1] - min(scale * (mass * factor), wanted), 0.0)
     first, last = 0.0, mass
     if others > 0:
         first, last = max(mass - (served - at_last), 0.0), max(others - at_last, 0.0)

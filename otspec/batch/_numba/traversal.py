@@ -1,22 +1,20 @@
 """Traversal Verification row by row: leaves are kept or deleted, depth first (Theory, 22)."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from otspec.batch._array_api.library import Array
 from otspec.batch._numba.compiled import inner_code, machine_code
 from otspec.batch._numba.drafted_block import highest
 from otspec.batch._numba.outcome import accepts, quotient
-from otspec.batch._numba.passes import blocks_of, draw, excess, lift_of, rest_in_blocks
+from otspec.batch._numba.passes import blocks_of, draw, excess, factor_of, rest_in_blocks
 from otspec.batch._numba.recursive_rejection_without_replacement import left_of
 
 SCALE = 0
-"""Nodes: c over the lift, if the target lacks (target − c·draft)₊ there."""
+"""Nodes: c over the factor, if the target lacks (target − c·draft)₊ there."""
 REJECTED = 1
 """Nodes: W, the probability that the children so far are deleted, 1 − w more."""
 SHARE = 2
-"""Nodes: 1 over the draft's lifted mass off the children that were deleted."""
+"""Nodes: 1 over the draft's scaled mass off the children that were deleted."""
 WEIGHT = 3
 """Nodes: w, with which the node is kept, itself or something below it."""
 KINDS = 4
@@ -42,11 +40,11 @@ def verify(
     ``draft`` and ``target`` are (rows, nodes + 1, V), ``turns`` (2 nodes, 2): nodes, and whether
     they come or are left.
     """
-    sums, lift = blocks_of(draft[0, 0]), lift_of(draft) if distinct else 1.0
+    sums, factor = blocks_of(draft[0, 0]), factor_of(draft) if distinct else 1.0
     known, none = np.empty((KINDS, parents.size + 1)), np.empty(0, np.int64)
     for row in range(draft.shape[0]):
         kept = -1
-        _begin(known, 0, 1.0, lift)
+        _begin(known, 0, 1.0, factor)
         for turn in range(turns.shape[0]):
             child = turns[turn, 0]
             own, above = child + 1, parents[child] + 1
@@ -54,38 +52,38 @@ def verify(
                 weight = 0.0
                 if valid[row, child]:
                     its, wanted = draft[row, above], target[row, above]
-                    weight = _chance(its, wanted, drafts[row, child], known[:, above], lift)
-                _begin(known, own, weight, lift)
+                    weight = _chance(its, wanted, drafts[row, child], known[:, above], factor)
+                _begin(known, own, weight, factor)
             elif _stays(known[:, own], uniforms[row, child]):
                 kept = child
                 break
             elif valid[row, child] and known[WEIGHT, above] > 0:
                 its, wanted = draft[row, above], target[row, above]
-                _delete(its, wanted, known[:, above], lift, sums)
+                _delete(its, wanted, known[:, above], factor, sums)
                 if distinct:
-                    share = _share(its, parents, drafts[row], valid[row], child, lift)
+                    share = _share(its, parents, drafts[row], valid[row], child, factor)
                     known[SHARE, above] = share
         node[row], length[row], at = kept, 0, kept
         while at >= 0:
             length[row] += 1
             at = parents[at]
         its, wanted = draft[row, kept + 1], target[row, kept + 1]
-        rest = excess(lift, known[SCALE, kept + 1])
+        rest = excess(factor, known[SCALE, kept + 1])
         rest_in_blocks(its, wanted, rest, sums)
         token[row] = draw(its, wanted, rest, 0.0, sums, none, uniforms[row, -1])
 
 
 @inner_code
-def _begin(known: Array, place: int, weight: float, lift: float) -> None:
+def _begin(known: Array, place: int, weight: float, factor: float) -> None:
     """Write what is known of a node before any of its children is deleted."""
     known[SCALE, place], known[REJECTED, place] = 0.0, 1.0
-    known[SHARE, place], known[WEIGHT, place] = 1 / lift, weight
+    known[SHARE, place], known[WEIGHT, place] = 1 / factor, weight
 
 
 @inner_code
-def _chance(draft: Array, target: Array, token: int, above: Array, lift: float) -> float:
+def _chance(draft: Array, target: Array, token: int, above: Array, factor: float) -> float:
     """Return with which probability a child is kept, itself or something below it."""
-    drafted, wanted = lift * np.float64(draft[token]), np.float64(target[token])
+    drafted, wanted = factor * np.float64(draft[token]), np.float64(target[token])
     lacking = above[WEIGHT] * (wanted - min(wanted, above[SCALE] * drafted))
     if not lacking > 0:
         return 0.0
@@ -99,20 +97,20 @@ def _stays(own: Array, uniform: float) -> bool:
 
 
 @inner_code
-def _delete(draft: Array, target: Array, above: Array, lift: float, sums: Array) -> None:
+def _delete(draft: Array, target: Array, above: Array, factor: float, sums: Array) -> None:
     """Take what a deleted child was offered off what its parent lacks."""
     most, weight = highest(draft), above[WEIGHT]
     added = min(quotient(above[REJECTED] * above[SHARE], weight, most), most)
     above[SCALE] = np.float64(draft.dtype.type(above[SCALE] + added))
-    rest = rest_in_blocks(draft, target, excess(lift, above[SCALE]), sums)
+    rest = rest_in_blocks(draft, target, excess(factor, above[SCALE]), sums)
     above[REJECTED] = weight * rest + (1 - weight)
 
 
 @inner_code
 def _share(
-    draft: Array, parents: Array, drafts: Array, valid: Array, child: int, lift: float
+    draft: Array, parents: Array, drafts: Array, valid: Array, child: int, factor: float
 ) -> float:
-    """Return 1 over the lifted mass of the draft off a child and its earlier siblings."""
+    """Return 1 over the scaled mass of the draft off a child and its earlier siblings."""
     out, number, left = np.empty(child + 1, np.int64), 0, 0.0
     undrafted = blocks_of(draft)
     for other in range(child + 1):
@@ -120,4 +118,4 @@ def _share(
             out[number] = drafts[other]
             number += 1
             left = left_of(draft, out[:number], undrafted)
-    return quotient(1.0, lift * left, 0.0)
+    return quotient(1.0, factor * left, 0.0)

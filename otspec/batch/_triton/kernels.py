@@ -32,7 +32,7 @@ def weigh(
     numbers,
     there,
     kind: tl.constexpr,
-    lift: tl.constexpr,
+    factor: tl.constexpr,
     excess: tl.constexpr,
     mixed: tl.constexpr,
     first: tl.constexpr,
@@ -49,11 +49,13 @@ def weigh(
         weight = tl.minimum(wanted, drafted)
     elif kind == SCALED:
         scale = tl.load(at, mask=there, other=0.0)[:, None]
-        weight = tl.minimum(wanted, drafted * lift * scale)
+        weight = tl.minimum(wanted, drafted * factor * scale)
     elif kind == LIGHT:
         edge = tl.load(at, mask=there, other=0.0)[:, None]
         scale = tl.load(at + 1, mask=there, other=0.0)[:, None]
-        weight = tl.minimum(scale * (tl.where(drafted <= edge, drafted, 0.0) * lift), wanted * lift)
+        weight = tl.minimum(
+            scale * (tl.where(drafted <= edge, drafted, 0.0) * factor), wanted * factor
+        )
     else:
         start = tl.load(at, mask=there, other=0.0)[:, None]
         rise = tl.load(at + 1, mask=there, other=0.0)[:, None]

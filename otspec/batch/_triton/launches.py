@@ -209,7 +209,7 @@ def _read(library: Library, draft: Array, *weights: KnownWeight) -> tuple[list[F
     for weight in weights:
         terms = weight.terms()
         kind = kernels.KINDS.index(terms.kind)
-        forms.append((kind, terms.lift, terms.excess, terms.mixed, len(numbers)))
+        forms.append((kind, terms.factor, terms.excess, terms.mixed, len(numbers)))
         numbers += terms.numbers
     lead = draft.shape[:-1]
     if not numbers:

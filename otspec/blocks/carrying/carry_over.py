@@ -1,7 +1,5 @@
 """Block verification that hands over one distribution to the next block (Theory, 47)."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 

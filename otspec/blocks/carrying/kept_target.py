@@ -1,7 +1,5 @@
 """What follows a kept text if a share of it is handed over (Theory, 47)."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """What a drafting policy is, and a policy and a verifier as one rule (Theory, 36 and 37)."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -128,10 +126,8 @@ class Policy(Frozen):
 
 
 def _as_drawn(grown: Mapping[tuple[Prefix, ...], Number], draft: Model) -> bool:
-    """Return whether the drafts after each text have the law of the draft model.
-
-    That is given the drafts along the path, which a verifier has seen, and how many follow.
-    """
+    """Return whether the drafts after each text have the law of the draft model."""
+    # That is given the drafts along the path, which a verifier has seen, and how many follow.
     groups: dict[Any, dict[Prefix, Any]] = {}
     for texts, mass in grown.items():
         families: dict[Prefix, Prefix] = {}

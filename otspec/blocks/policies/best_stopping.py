@@ -1,7 +1,5 @@
 """The best policy for a chain, and the best threshold: tokens per cost of a block (Theory, 39)."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import product

@@ -1,7 +1,5 @@
 """Distinct drafted sequences, verified one after another (Theory, 38)."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -127,10 +125,7 @@ def _paths(drafts: DraftedTree) -> list[tuple[int, ...]]:
 class SequenceRacePolicy(Policy):
     """Distinct sequences as a policy, which has a verifier of its own.
 
-    Parameters
-    ----------
-    length, sequences : int
-        As for :class:`SequenceRace`.
+    ``length``, ``sequences``: as for :class:`SequenceRace`.
     """
 
     sequences: int

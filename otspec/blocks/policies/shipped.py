@@ -1,7 +1,5 @@
 """The drafting policies that engines have, and lossless ones in place of those that anticipate."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction

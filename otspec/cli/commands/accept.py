@@ -1,7 +1,5 @@
 """``otspec accept``: the optimal acceptance of a draft and a target."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import wraps
 from typing import Any

@@ -11,8 +11,8 @@ import click
 
 from otspec._base.extras import needed
 from otspec._base.tables import listed, print_table, say
-from otspec.advice.advice import Advice
-from otspec.advice.document import (
+from otspec.advice.advice import (
+    Advice,
     document_of,
     interval_words,
     percent_words,
@@ -78,7 +78,7 @@ _ROWS = 10
 )  # fmt: skip
 @click.option(
     "--tree", "trees", multiple=True, metavar="TREE",
-    help="Compare this tree of yours besides, with every rule that serves it; may be given "
+    help="Also compare this tree of yours, with every rule that serves it; may be given "
     "several times.",
 )  # fmt: skip
 @click.option(
@@ -123,9 +123,9 @@ def advise(
 
     Pooled selection without replacement takes most of the time: --rule names others.
 
-    Costs by load are a .csv of three columns, batch, tokens of a row and seconds. Then, and with
-    --batch, the fastest cut of drafts at each batch size is shown; all else is of the smallest
-    batch.
+    Costs by load are a .csv of three columns: batch, tokens of a row, and seconds. With them, or
+    with --batch, a second table shows how many tokens to draft at each batch size. The first table
+    is for the smallest batch.
 
     Exit status: 0 fine, 1 some chunks were skipped, or a picture, the report or the table
     could not be written after the results, 2 bad input.
@@ -189,6 +189,7 @@ def _print(advices: Sequence[Advice], loads: Sequence[LoadAdvice], own: Sequence
 def _print_one(advice: Advice, own: Sequence[Shape]) -> None:
     texts = f"{advice.texts:,} text{'s' if advice.texts > 1 else ''}"
     say(*too_few(advice), f"Tokens per second on {texts}, {advice.source}")
+    shown = shown_choices(advice, _ROWS, own)
     print_table(
         ("rule", "drafts", "tree", "nodes", "tokens per call", "95% interval", "time", "speed-up",
          "95% interval"),
@@ -196,10 +197,12 @@ def _print_one(advice: Advice, own: Sequence[Shape]) -> None:
             (one.rule, one.drafts, short(one.tree), str(one.nodes), f"{float(one.tokens):.4f}",
              interval_words(one.tokens_interval), f"{one.seconds:.4g}", f"{one.speed_up:.3f}",
              interval_words(one.speed_up_interval))
-            for one in shown_choices(advice, _ROWS, own)
+            for one in shown
         ],
         text=3,
     )  # fmt: skip
+    if left_out := len(advice.choices) - len(shown):
+        say(f"Slower choices left out: {left_out:,} (--json and --table have all)")
     say("", "What simpler choices lose of the speed")
     print_table(
         ("simpler", "rule", "tree", "loss", "95% interval"),

@@ -1,7 +1,5 @@
 """``otspec audit``: is a rule lossless?"""
 
-from __future__ import annotations
-
 import inspect
 import sys
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """``otspec audit`` of a kernel: for the draft law and the target that the command line names."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from math import isfinite
 from typing import Any

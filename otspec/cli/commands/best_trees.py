@@ -1,7 +1,5 @@
 """The tables of ``otspec blocks --budget``: the best tree of each rule, and dynamic trees."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterator, Sequence
 from typing import Annotated, Any, NamedTuple

@@ -96,10 +96,10 @@ def blocks(
     Without models the drafted blocks of the trace FILE are verified, by default of the bundled
     SmolLM2 trace.
 
-    With --end nothing is drafted after an end token, and nothing counts there.
+    With --end, nothing is drafted after an end token, and nothing counts there.
 
-    With --budget N the best tree of N drafted tokens is found for each rule, beside the best
-    branching, a chain, and trees of the likeliest tokens that are grown for every text.
+    With --budget N, the command finds the best tree of N drafted tokens for each rule. It compares
+    it with the best branching, a chain, and trees of the likeliest tokens that follow the text.
     Exit status: 0 fine, 1 the table could not be written after the results, 2 bad input.
 
     Example: otspec blocks --draft 1/2,1/2 --target 1/4,3/4 -L 1,2,4 --tree 2x2

@@ -1,7 +1,5 @@
 """``otspec compare``: every rule beside the optimum."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """``otspec conform``: is an engine's verification lossless, from what it does with samples?"""
 
-from __future__ import annotations
-
 import shlex
 import sys
 from contextlib import redirect_stdout

@@ -1,7 +1,5 @@
 """``otspec generate``: a text of a real model, decoded with drafts, beside plain decoding."""
 
-from __future__ import annotations
-
 import dataclasses
 import sys
 import time

@@ -1,7 +1,5 @@
 """``otspec laws``: which draft law is best, at temperatures of draft and target apart."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """``otspec policies``: which drafting policies are lossless, and which cuts are not."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import click

@@ -1,7 +1,5 @@
 """``otspec solve``: the linear programs, solved by several solvers side by side."""
 
-from __future__ import annotations
-
 import sys
 import time
 from typing import Any

@@ -1,7 +1,5 @@
 """``otspec trace``: acceptance over the positions of logged traces."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """``otspec vectors``: reference vectors for engines in other languages."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

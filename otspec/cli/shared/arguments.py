@@ -1,7 +1,5 @@
 """From command-line text to distributions and numbers."""
 
-from __future__ import annotations
-
 import math
 import re
 from abc import abstractmethod

@@ -78,13 +78,7 @@ def compare_models(law: Independent, target: Distribution) -> list[Comparison]:
 def certified(
     law: Independent, target: Distribution, mixture: PriorityMixture | None = None
 ) -> Certified:
-    """Return the optimum, or where that takes long what a mixture of priority orders certifies.
-
-    Raises
-    ------
-    ValueError
-        Exact distributions of too many tokens.
-    """
+    """Return the optimum, or where that takes long what a mixture of priority orders certifies."""
     if law.table_rows() <= FEW_TUPLES:
         best = optimal_acceptance(law, target)
         return Certified(best.acceptance, best.acceptance, best.cut)

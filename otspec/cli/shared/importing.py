@@ -1,7 +1,5 @@
 """Code of the user's that a command is given by name, as MODULE:NAME."""
 
-from __future__ import annotations
-
 import importlib
 import sys
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Options of commands on logs whose runs are kept in a folder, resumed, or done by a cluster."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager

@@ -1,7 +1,5 @@
 """An orderly end when the system asks for it: temporary files are removed, workers ended."""
 
-from __future__ import annotations
-
 import signal
 import threading
 from collections.abc import Iterator

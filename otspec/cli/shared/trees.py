@@ -1,7 +1,5 @@
 """Trees of drafts as command lines name them: as text, or in a .json file."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

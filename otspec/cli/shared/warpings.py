@@ -1,7 +1,5 @@
 """Options that say how logged numbers are looked at, and how logged tokens were drawn."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import wraps
@@ -157,14 +155,7 @@ class Drawn(NamedTuple):
         return [replace(each, sampled=self.side or each.sampled) for each in named]
 
     def how(self, sources: Sequence[Source], warpings: Sequence[Warping]) -> Warp:
-        """Return how the tokens were drawn.
-
-        Raises
-        ------
-        ValueError
-            Tokens of both models; or texts of the target that are looked at in another way than
-            they were drawn.
-        """
+        """Return how the tokens were drawn."""
         if not of_target(sources):
             return Warp(1.0 if self.temperature is None else self.temperature)
         looked = {warping.of("target").temperature for warping in warpings}

@@ -7,11 +7,16 @@ from otspec.conformance.adapters.chains import flashinfer_chain, transformers_ch
 from otspec.conformance.adapters.hugging_face import candidates, hugging_face_decoder
 from otspec.conformance.adapters.mlx import llama_cpp_chain, mlx_decoder
 from otspec.conformance.adapters.sglang import sglang_chain, sglang_tree
-from otspec.conformance.adapters.shapes import linked, on_logits, one_at_a_time, paths_tree
+from otspec.conformance.adapters.shapes import (
+    draft_to_target,
+    linked,
+    on_logits,
+    one_at_a_time,
+    paths_tree,
+)
 from otspec.conformance.adapters.tensorrt import tensorrt_chain, tensorrt_tree
 from otspec.conformance.adapters.trees import eagle_tree, links_of, paths_of
 from otspec.conformance.adapters.vllm import vllm_chain, vllm_runner_chain
-from otspec.conformance.adapters.vocabularies import draft_to_target
 
 __all__ = [
     "candidates",

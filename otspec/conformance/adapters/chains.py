@@ -1,7 +1,5 @@
 """The verifiers of chains of FlashInfer and transformers."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

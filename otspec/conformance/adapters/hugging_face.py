@@ -1,7 +1,5 @@
 """Whole decoders of Hugging Face form: small models that have logits, a cache, and a device."""
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Callable
 from typing import Any

@@ -1,7 +1,5 @@
 """The verifiers of trees and chains of SGLang: functions that write to what they are given."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Any
 

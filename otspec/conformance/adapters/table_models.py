@@ -1,7 +1,5 @@
 """Small models of Hugging Face form: they have logits, a cache, a device and a configuration."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from functools import cache
 from types import SimpleNamespace
@@ -12,7 +10,7 @@ import numpy as np
 from otspec._base.extras import needed
 from otspec.auditing.black_box import seeded
 from otspec.conformance.adapters.tensors import Tensor, tensor_of, torch_itself
-from otspec.models.callables import CallableModel
+from otspec.models.base import CallableModel
 
 LONGEST = 1 << 16
 """What a model says is the most tokens of a text."""
@@ -26,15 +24,7 @@ class Output(NamedTuple):
 
 
 def table_model(model: Any, library: bool = False) -> Any:
-    """Return a model of Hugging Face form.
-
-    Parameters
-    ----------
-    model : SmallModel, or a map from a prefix to a distribution
-        In the second case prefixes begin after the first token.
-    library : bool
-        Whether to make a ``PreTrainedModel``.
-    """
+    """Return a model of Hugging Face form."""
     if hasattr(model, "logits"):
         read = model.logits
         vocabulary = model(np.zeros((1, 1), dtype=np.int64)).shape[-1]

@@ -1,7 +1,5 @@
 """The verifiers of TensorRT-LLM: one-model chains, and dynamic trees."""
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Callable, Sequence
 from typing import Any

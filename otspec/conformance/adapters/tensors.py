@@ -1,7 +1,5 @@
 """Arrays of a verifier as the tensors that an engine takes, and back."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Any, TypeAlias
 
@@ -15,13 +13,7 @@ Tensor: TypeAlias = Any
 
 
 def torch_itself() -> Any:
-    """Return PyTorch.
-
-    Raises
-    ------
-    ValueError
-        It is not installed.
-    """
+    """Return PyTorch."""
     return needed("torch", "an adapter of an engine", "backends")
 
 
@@ -54,17 +46,7 @@ def as_array(values: Any) -> Array:
 
 
 def padded(rows: Iterable[Any], width: int) -> IntArray:
-    """Return rows of emitted tokens as one array, with −1 behind each.
-
-    Parameters
-    ----------
-    rows : iterable of array, shape (n,)
-
-    Raises
-    ------
-    ValueError
-        A row that is too long.
-    """
+    """Return rows of emitted tokens as one array, with −1 behind each."""
     read = [as_array(row).reshape(-1) for row in rows]
     found = np.full((len(read), width), -1, dtype=np.int64)
     for row, tokens in enumerate(read):

@@ -1,16 +1,13 @@
 """The verifier of trees of EAGLE, and trees as engines write them (Theory, 13)."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
-from otspec._base.arguments import as_callable
+from otspec._base.arguments import as_callable, as_parents, children_of
 from otspec._base.arithmetic import IntArray
-from otspec._base.parents import as_parents, children_of
 from otspec.conformance.adapters.tensors import as_array, draw, logits_of, tensor_of
 
 

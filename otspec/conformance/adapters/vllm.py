@@ -1,7 +1,5 @@
 """The rejection samplers of vLLM: flat arrays, and random numbers by seed and place."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from types import SimpleNamespace

@@ -12,9 +12,8 @@ import numpy as np
 from otspec._base.arguments import as_callable
 from otspec._base.arithmetic import Array, IntArray
 from otspec._base.frozen import Frozen, cached_property
-from otspec.conformance.cases.answers import named
 from otspec.conformance.cases.arrays import Form, plain
-from otspec.conformance.cases.cases import Case
+from otspec.conformance.cases.cases import Case, named
 from otspec.conformance.cases.drafting import Sample
 from otspec.conformance.cases.kinds import Kind
 from otspec.conformance.cases.warping import (
@@ -39,13 +38,7 @@ RANDOMNESS = ("rng", "generator", "seed", "uniforms")
 
 @dataclass(frozen=True, eq=False)
 class Verifier(Frozen):
-    """A callable with the names of what it asks for.
-
-    Raises
-    ------
-    ValueError
-        No callable, or one that asks for something else.
-    """
+    """A callable with the names of what it asks for."""
 
     function: Callable[..., Any]
     form: Form
@@ -87,13 +80,7 @@ class Verifier(Frozen):
         }
 
     def check_kind(self, kind: Kind) -> None:
-        """Refuse parameters that a kind does not have.
-
-        Raises
-        ------
-        ValueError
-            ``uniforms`` or ``lengths`` for a tree, ``corrections`` for anything but a block.
-        """
+        """Refuse parameters that a kind does not have."""
         if self.corrects and kind.name != "block":
             raise ValueError("verifier takes corrections: only those of blocks have any")
         if kind.name == "tree" and "uniforms" in self.wanted:
@@ -118,13 +105,7 @@ class Verifier(Frozen):
         return CORRECTIONS in self.wanted
 
     def parted(self, answer: Any) -> tuple[Any, Any]:
-        """Return what it says of a block, and what it is handed with the next one.
-
-        Raises
-        ------
-        ValueError
-            It takes corrections, and returned none.
-        """
+        """Return what it says of a block, and what it is handed with the next one."""
         if not self.corrects:
             return answer, None
         parts = named(answer, ("length", "token", CORRECTIONS), least=3)

@@ -1,15 +1,18 @@
-"""Drafts of a batch, drawn as a draft model would."""
+"""Drafts of a batch, drawn as a draft model would, and those that a policy leaves."""
 
-from __future__ import annotations
-
+from collections.abc import Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
 
+from otspec._base.arguments import children_of
 from otspec._base.arithmetic import Array, IntArray
-from otspec._base.parents import children_of
+from otspec.blocks.policies import Policy
+from otspec.chance import law_of
 from otspec.conformance.cases.cases import Case
 from otspec.drafts import LAWS, TooFewTokensError
+from otspec.models import Model, Prefix, TableModel
 
 
 class Sample(NamedTuple):
@@ -38,18 +41,7 @@ UNKNOWN = -1
 def drafted(
     parents: tuple[int, ...], law: str, case: Case, variants: IntArray, rng: np.random.Generator
 ) -> Sample:
-    """Draw drafts, siblings together and after their parents.
-
-    Parameters
-    ----------
-    parents : tuple of int
-        Of each node, before it; −1 for the text.
-    law : str
-        One of :data:`otspec.drafts.LAWS`, of siblings. Of distinct ones there are as many as the
-        draft has tokens.
-    variants : ndarray of int, shape (size,)
-        Which pair of models each row has.
-    """
+    """Draw drafts, siblings together and after their parents."""
     size = len(variants)
     drafts = np.zeros((size, len(parents)), dtype=np.intp)
     there = np.ones((size, len(parents)), dtype=bool)
@@ -133,3 +125,53 @@ def drawn(sums: Array, rng: np.random.Generator) -> IntArray:
     wanted = rng.random(len(sums)) * sums[:, -1]
     symbols: IntArray = (sums <= wanted[:, None]).sum(axis=1)
     return symbols
+
+
+class Left(NamedTuple):
+    """One way that drafts of a policy can come out."""
+
+    drafts: tuple[int, ...]
+    """The symbol of each node; 0 where there is none."""
+    there: tuple[bool, ...]
+    mass: float
+
+
+def model_of(rows: Array) -> Model:
+    """Return the model of a table: the first row, and those after each symbol."""
+    table: dict[tuple[int, ...], Array] = {(): rows[0]}
+    table.update({(symbol,): row for symbol, row in enumerate(rows[1:])})
+    return TableModel(table, normalize=True)
+
+
+def left_by(policy: Policy, parents: tuple[int, ...], rows: Array) -> Sequence[Left]:
+    """Return all ways that the drafts of a policy can come out."""
+    return _left_by(policy, parents, tuple(map(tuple, rows.tolist())))
+
+
+@lru_cache(maxsize=1024)
+def _left_by(
+    policy: Policy, parents: tuple[int, ...], rows: tuple[tuple[float, ...], ...]
+) -> Sequence[Left]:
+    draft = model_of(np.array(rows))
+    grown = law_of(lambda chance: tuple(policy.grow(draft, chance)))
+    return [Left(*_placed(texts, parents), float(mass)) for texts, mass in grown.items()]
+
+
+def _placed(
+    texts: Sequence[Prefix], parents: tuple[int, ...]
+) -> tuple[tuple[int, ...], tuple[bool, ...]]:
+    """Return drafted texts as nodes: each below the first drafts of its text that have room."""
+    free = {node: list(below) for node, below in enumerate(children_of(parents), start=-1)}
+    nodes: dict[Prefix, list[int]] = {(): [-1]}
+    drafts, there = [0] * len(parents), [False] * len(parents)
+    for text in texts:
+        room = [node for node in nodes[text[:-1]] if free[node]]
+        if not room:
+            raise ValueError(
+                f"policy drafts {len(texts)} texts up to {max(map(len, texts))} tokens, for which "
+                f"shape has no room at {text}: use a larger shape"
+            )
+        node = free[room[0]].pop(0)
+        drafts[node], there[node] = text[-1], True
+        nodes.setdefault(text, []).append(node)
+    return tuple(drafts), tuple(there)

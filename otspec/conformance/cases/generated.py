@@ -1,15 +1,12 @@
 """What an engine generates: one token, or whole texts over several steps."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 
 from otspec._base.arithmetic import Array, IntArray
-from otspec.conformance.cases.answers import Answer, integers, named, symbols_of
-from otspec.conformance.cases.cases import Case
+from otspec.conformance.cases.cases import Answer, Case, integers, named, symbols_of
 from otspec.conformance.cases.drafting import Sample, drafted
 from otspec.conformance.cases.kinds import Kind, Tokens
 

@@ -1,7 +1,5 @@
 """Targets that depend on the whole text: penalties, bad words, and a grammar that counts."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product

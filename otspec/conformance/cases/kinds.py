@@ -8,16 +8,20 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from otspec._base.arguments import as_instance, as_integer
+from otspec._base.arguments import as_instance, as_integer, children_of, depths_of
 from otspec._base.arithmetic import Array, IntArray
 from otspec._base.frozen import Frozen, cached_property
-from otspec._base.parents import children_of, depths_of
 from otspec.blocks.policies import Policy
 from otspec.blocks.trees.shapes import as_shape
-from otspec.conformance.cases.answers import Answer, ImpossibleError, integers, named, symbols_of
-from otspec.conformance.cases.cases import Case
-from otspec.conformance.cases.drafting import UNKNOWN, Sample, drafted
-from otspec.conformance.cases.policies import left_by
+from otspec.conformance.cases.cases import (
+    Answer,
+    Case,
+    ImpossibleError,
+    integers,
+    named,
+    symbols_of,
+)
+from otspec.conformance.cases.drafting import UNKNOWN, Sample, drafted, left_by
 from otspec.drafts import LAWS
 
 
@@ -247,13 +251,7 @@ def _at(values: IntArray, index: IntArray) -> IntArray:
 
 
 def as_kind(kind: str, shape: Any, law: str, policy: Policy | None) -> Kind:
-    """Return the drafts of a kind, a shape and a law, of which a policy may leave some.
-
-    Raises
-    ------
-    ValueError
-        No such shape, or a policy that masks.
-    """
+    """Return the drafts of a kind, a shape and a law, of which a policy may leave some."""
     cut = None if policy is None else _not_masking(policy)
     if kind == "tokens":
         made: Kind = Tokens(

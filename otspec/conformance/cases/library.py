@@ -1,7 +1,5 @@
 """The cases of a check: small, and each with something that verifiers get wrong."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache
@@ -10,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from otspec._base.parents import children_of
+from otspec._base.arguments import children_of
 from otspec.conformance.cases.cases import (
     BEHIND,
     Case,
@@ -113,14 +111,7 @@ TEXTS = {
 
 
 def cases_of(kind: Kind, vocabulary: int, uneven: bool) -> list[Case]:
-    """Return the cases of a kind: small ones, and each again in a large vocabulary.
-
-    Parameters
-    ----------
-    uneven : bool
-        Whether the verifier takes rows of different lengths; else cases that need it are left
-        out.
-    """
+    """Return the cases of a kind: small ones, and each again in a large vocabulary."""
     small = [case for case in small_cases(kind) if uneven or not needs_lengths(kind, case)]
     large = [among(case, vocabulary, turn) for turn, case in enumerate(small)]
     # Other laws of siblings of symbols are no such laws of tokens.

@@ -1,7 +1,5 @@
 """The law of what a named rule accepts, and of the token after it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from dataclasses import fields
 from functools import lru_cache
@@ -16,9 +14,8 @@ from otspec._base.frozen import read_only
 from otspec.blocks.trees.shapes import as_shape
 from otspec.blocks.trees.verifiers.token_rules import made_rule
 from otspec.conformance.cases.cases import Case
-from otspec.conformance.cases.drafting import patterns
+from otspec.conformance.cases.drafting import model_of, patterns
 from otspec.conformance.cases.kinds import Kind
-from otspec.conformance.cases.policies import model_of
 from otspec.drafts import LAWS
 
 Maker = Callable[..., Any]

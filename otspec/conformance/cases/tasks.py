@@ -6,10 +6,9 @@ from dataclasses import dataclass, replace
 from itertools import cycle
 from typing import Any
 
+from otspec._base.arguments import children_of
 from otspec._base.frozen import Frozen
-from otspec._base.parents import children_of
-from otspec.conformance.cases.adjusting import placed
-from otspec.conformance.cases.arrays import Form, plain
+from otspec.conformance.cases.arrays import Form, placed, plain
 from otspec.conformance.cases.calling import Verifier
 from otspec.conformance.cases.cases import Case, memoryless, prompted, renamed
 from otspec.conformance.cases.generated import DrawnToken, Texts

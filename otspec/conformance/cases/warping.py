@@ -1,7 +1,5 @@
 """Cases whose models a verifier warps itself: logits, settings of calls or rows, and masks."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import lru_cache
@@ -136,15 +134,7 @@ def clear(logits: Array, settings: Mapping[str, Any]) -> bool:
 
 
 def warped_cases(bases: Mapping[str, Any], wanted: Sequence[str]) -> Iterator[Case]:
-    """Yield cases for a verifier that asks for settings, or for a mask.
-
-    Parameters
-    ----------
-    bases : mapping
-        Weights of draft and target by name: of rows, or of tables.
-    wanted : sequence of str
-        What it asks for.
-    """
+    """Yield cases for a verifier that asks for settings, or for a mask."""
     each = any(name.removeprefix("draft_") in ROWS_OF for name in wanted)
     plain = {ROWS_OF.get(name, name) for name in wanted} & set(WARPS)
     parts = {name.removeprefix("draft_") for name in wanted if name.startswith("draft_")}

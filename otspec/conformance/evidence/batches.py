@@ -1,7 +1,5 @@
 """Batches of answers: the harness draws drafts, the verifier verifies, and texts are counted."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, NamedTuple
 
@@ -10,10 +8,9 @@ import numpy as np
 from otspec._base.arithmetic import IntArray
 from otspec._base.frozen import Frozen
 from otspec.auditing.sandbox import attempt
-from otspec.conformance.cases.answers import Answer, ImpossibleError
 from otspec.conformance.cases.arrays import plain
 from otspec.conformance.cases.calling import Randomness, Verifier, copied, written
-from otspec.conformance.cases.cases import Case, renamed
+from otspec.conformance.cases.cases import Answer, Case, ImpossibleError, renamed
 from otspec.conformance.cases.drafting import UNKNOWN, Sample, completed
 from otspec.conformance.cases.kinds import Kind
 from otspec.conformance.cases.library import MOST_TEXTS, plain_cases
@@ -54,20 +51,7 @@ class KernelBatches(Frozen):
         return text_statistics(kind, case)
 
     def __call__(self, size: int) -> IntArray:
-        """Return how often each mark came with each text.
-
-        Parameters
-        ----------
-        size : int
-            How many rows are to be counted. Behind others it is as many as one call has.
-
-        Raises
-        ------
-        FaultError
-            The verifier raises something, or says what no right one says.
-        ValueError
-            Its answers have another form than a verifier's.
-        """
+        """Return how often each mark came with each text."""
         rows = sum(long_call(self.before)) if self.before else size
         sample = self.kind.draw(self.case, rows, self.rng)
         texts, marks = self._texts(sample)
@@ -135,20 +119,7 @@ def long_call(before: int) -> tuple[int, int]:
 
 
 def read_answer(answer: Any, kind: Kind, case: Case, sample: Sample, marked: bool) -> Answer:
-    """Read what a verifier returned for drafts.
-
-    Parameters
-    ----------
-    marked : bool
-        Whether it has to tell what it accepts.
-
-    Raises
-    ------
-    FaultError
-        It cannot be what a right verifier says.
-    ValueError
-        It has another form than a verifier's answer, or does not tell what it has to.
-    """
+    """Read what a verifier returned for drafts."""
     try:
         read = kind.read(answer, case, sample)
     except ImpossibleError as error:
@@ -168,13 +139,7 @@ class Probed(NamedTuple):
 
 
 def probed(verifier: Verifier, kind: Kind, case: Case, seed: int) -> Probed:
-    """Look at one small batch; nothing is seen of a verifier that fails.
-
-    Raises
-    ------
-    ValueError
-        Its answer has another form than a verifier's.
-    """
+    """Look at one small batch; nothing is seen of a verifier that fails."""
     rng = np.random.default_rng(seed)
     sample = kind.draw(case, PROBE, rng)
     given = verifier.given(kind, case, sample, verifier.randomness(seed))

@@ -1,7 +1,5 @@
 """Trying a verifier case by case, with a budget, or following it exactly."""
 
-from __future__ import annotations
-
 import math
 import time
 from collections.abc import Callable
@@ -18,12 +16,19 @@ from otspec.conformance.cases.kinds import Kind
 from otspec.conformance.cases.library import needs_lengths, small_cases
 from otspec.conformance.cases.ruled import Maker, has_joint_law, joint_law
 from otspec.conformance.cases.tasks import SPECIAL, Task
-from otspec.conformance.evidence.acceptance import acceptance_note, accepted, most_accepted
 from otspec.conformance.evidence.batches import BesideRejected, KernelBatches, Probed, probed
 from otspec.conformance.evidence.dependence import FRESH, Pairs
 from otspec.conformance.evidence.evidence import LARGEST, affordable, requirement_of
 from otspec.conformance.evidence.statistics import Statistic, joint_statistics
-from otspec.conformance.evidence.trial import FaultError, Tested, tried, untried
+from otspec.conformance.evidence.trial import (
+    FaultError,
+    Tested,
+    acceptance_note,
+    accepted,
+    most_accepted,
+    tried,
+    untried,
+)
 from otspec.conformance.exact_check import OutOfTimeError, exactly_tried
 from otspec.conformance.exact_pairs import FOLLOWED, exactly_paired
 from otspec.conformance.faults.explanations import explained
@@ -113,13 +118,7 @@ class Check(Frozen):
         return results
 
     def _followed(self, progress: Progress) -> tuple[list[Result], tuple[str, ...]]:
-        """Follow the verifier on all small cases; and say in words what was not followed.
-
-        Raises
-        ------
-        ValueError
-            It cannot be followed.
-        """
+        """Follow the verifier on all small cases; and say in words what was not followed."""
         small = [task for task in self.tasks if not task.costly and task.batches is KernelBatches]
         results: dict[str, Result] = {}
         deadline = time.monotonic() + self.seconds

@@ -1,7 +1,5 @@
 """Whether the rows of a call, or two calls, depend on each other (Conformance, 3)."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from typing import ClassVar
 

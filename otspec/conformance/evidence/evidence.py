@@ -5,8 +5,6 @@ average over a Dirichlet prior, divided by the likelihood under the law. Under t
 expectation is 1 at every time, so that it ever reaches 1/α with probability α at most (Ville).
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from functools import lru_cache
@@ -58,17 +56,7 @@ class Sizes:
     peak: float
 
     def missed(self, detect: float | Array, size: int | IntArray) -> Array:
-        """Return how often a law at a total variation is missed, for each of :data:`RATIOS`.
-
-        Parameters
-        ----------
-        detect : float or ndarray, shape (ratios,)
-        size : int or ndarray of int, shape (ratios,)
-
-        Returns
-        -------
-        ndarray, shape (ratios,)
-        """
+        """Return how often a law at a total variation is missed, for each of :data:`RATIOS`."""
         ratio, freedom = np.array(RATIOS), max(self.cells - 1, 1)
         needed = -math.log(self.false_alarm) + math.log(2) + size * math.log1p(2 * self.rounding)
         statistic = (needed + freedom / 2 * np.log1p(ratio)) * 2 * (1 + ratio) / ratio
@@ -99,16 +87,7 @@ class Sizes:
 
 
 def raised(detect: float | Array, peak: float) -> Any:
-    """Return what a sample adds at least to the noncentrality of Pearson's statistic.
-
-    Parameters
-    ----------
-    peak : float
-        The largest probability M of the law, or less. Whatever cells gain, they have probability a
-        with a (1 − a) ≤ M (1 − M) if M is above 1/2, and ≤ 1/4 in any case; the statistic is at
-        least δ²/(a (1 − a)). Where that is above δ/16 it is far from a line in the evidence, and
-        no more is counted on.
-    """
+    """Return what a sample adds at least to the noncentrality of Pearson's statistic."""
     largest = peak * (1 - peak) if peak > 0.5 else 0.25
     return detect**2 / np.minimum(np.maximum(largest, 16 * np.asarray(detect)), 0.25)
 
@@ -172,25 +151,11 @@ class Evidence(Frozen):
     expected: Array  # (cells,): the law
 
     def logarithm(self, counts: IntArray) -> float:
-        """Return the logarithm of the evidence.
-
-        Parameters
-        ----------
-        counts : ndarray of int, shape (cells,)
-        """
+        """Return the logarithm of the evidence."""
         return float(self.logarithms(counts))
 
     def logarithms(self, counts: IntArray) -> Array:
-        """Return the logarithm of the evidence of each of several counts.
-
-        Parameters
-        ----------
-        counts : ndarray of int, shape (..., cells)
-
-        Returns
-        -------
-        ndarray, shape (...)
-        """
+        """Return the logarithm of the evidence of each of several counts."""
         size = counts.sum(axis=-1)
         positive = self.expected > 0
         law, seen = self.expected[positive], counts[..., positive]

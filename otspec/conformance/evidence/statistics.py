@@ -1,7 +1,5 @@
 """What is compared with the law of a right verifier, coarse before fine, so that a fault shows."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -93,13 +91,7 @@ def dependence(between: str) -> Statistic:
 
 
 def joint_statistics(kind: Kind, case: Case, law: Array) -> list[Statistic]:
-    """Return the laws of whether a draft is accepted, of which or how many, and of the token, too.
-
-    Parameters
-    ----------
-    law : ndarray, shape (variants, accepted, n)
-        Of :func:`otspec.conformance.cases.ruled.joint_law`.
-    """
+    """Return the laws of whether a draft is accepted, of which or how many, and of the token."""
     variants, count, n = law.shape
     accepted = np.arange(kind.marks) if kind.name == "tokens" else np.array(kind.kept)
     texts = np.indices((variants, *(n,) * kind.length)).reshape(kind.length + 1, -1)
@@ -168,12 +160,7 @@ def _name(length: int, whole: int) -> str:
 
 
 def no_answers(kind: Kind, case: Case) -> Array:
-    """Return chances of 0 of the cells of :func:`.statistics.fine_counts`.
-
-    Returns
-    -------
-    ndarray, shape (marks, fine cells)
-    """
+    """Return chances of 0 of the cells of :func:`.statistics.fine_counts`."""
     return np.zeros((kind.marks, case.variants * case.n**kind.length + 1))
 
 
@@ -183,13 +170,6 @@ def add_answer(
     """Add the chance of an answer to those of the texts that begin with it.
 
     The target says what follows the verifier's token.
-
-    Parameters
-    ----------
-    law : ndarray, shape (marks, fine cells)
-        Changed in place.
-    symbols : sequence of int
-        What is kept and the token after it; n for a token of probability 0.
     """
     if case.n in symbols:
         law[mark, -1] += mass

@@ -1,7 +1,5 @@
 """Faults in the test of a draft: a ratio that is another, or that is shortened."""
 
-from __future__ import annotations
-
 from otspec.conformance.faults.base import known
 from otspec.conformance.faults.machine import Machine
 from otspec.conformance.faults.setting import TEXT, Row

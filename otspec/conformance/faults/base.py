@@ -1,20 +1,20 @@
-"""A known fault, the table of all of them, and their exact laws on a case."""
-
-from __future__ import annotations
+"""A known fault, the table of all of them, their exact laws, and how likely they make counts."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any, TypeVar, cast
 
 import numpy as np
 
-from otspec._base.arithmetic import Array, Number
+from otspec._base.arithmetic import Array, IntArray, Number
+from otspec._base.frozen import Frozen
 from otspec._base.registry import Registry, instance_of
 from otspec.chance import LEAST, law_of
 from otspec.conformance.cases.cases import Case
 from otspec.conformance.cases.generated import Texts
 from otspec.conformance.cases.kinds import Kind
+from otspec.conformance.evidence.evidence import Evidence, Requirement
 from otspec.conformance.evidence.statistics import add_answer, no_answers
 from otspec.conformance.faults.machine import Machine
 from otspec.conformance.faults.rules import RightRule
@@ -143,3 +143,52 @@ def total_variation(law: Array, right: Array) -> float:
 def right_law(kind: Kind, case: Case) -> Array:
     """Return the law of fine cells that the target has."""
     return np.append(case.texts(kind.length).ravel() / case.variants, 0.0)
+
+
+MISFIT = 1e-6
+"""The probability with which the fault that is there is taken for none on one case."""
+
+
+@dataclass(frozen=True, eq=False)
+class Seen(Frozen):
+    """What was seen on one case."""
+
+    case: Case
+    counts: IntArray  # (marks, fine cells)
+    needs: Requirement  # of the test of the case
+    off: bool  # whether there is a finding
+    # What else the case may have been: an engine drafts from warped logits or not
+    other: Case | None = None
+
+    def read_as(self, *, other: bool) -> "Seen":
+        """Return what was seen with the case as it may have been."""
+        return replace(self, case=self.other) if other and self.other is not None else self
+
+    def likelihood(self, law: Array, *, marked: bool = False) -> float | None:
+        """Return the logarithm of the likelihood, None where a law does not fit."""
+        evidence, counts = self._compared(law, marked)
+        return None if evidence.wrong(counts) else self.logarithm(law, marked=marked)
+
+    def logarithm(self, law: Array, *, marked: bool = False) -> float:
+        """Return the logarithm of the likelihood, however badly a law fits."""
+        evidence, counts = self._compared(law, marked)
+        with np.errstate(divide="ignore"):  # without rounding a cell may be impossible
+            logs = np.log(evidence.expected)
+        return float((counts[counts > 0] * logs[counts > 0]).sum())
+
+    def _compared(self, law: Array, marked: bool) -> tuple[Evidence, IntArray]:
+        axis = () if marked else (0,)
+        evidence = self._evidence(law.sum(axis=axis).ravel())
+        return evidence, self.counts.sum(axis=axis).ravel()
+
+    def first_fits(self, law: Array) -> bool:
+        """Return whether a law of the first token fits, whatever follows."""
+        return not self._evidence(self._first(law)).wrong(self._first(self.counts))
+
+    def _first(self, cells: Array) -> Array:
+        texts = cells.sum(axis=0)
+        each = texts[:-1].reshape(self.case.variants * self.case.n, -1).sum(axis=1)
+        return np.append(each, texts[-1])
+
+    def _evidence(self, expected: Array) -> Evidence:
+        return Evidence(expected, replace(self.needs, false_alarm=MISFIT))

@@ -1,7 +1,5 @@
 """Faults in what a verifier is told: rows that are not those that tokens came from."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

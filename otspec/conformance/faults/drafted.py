@@ -1,7 +1,5 @@
 """Faults of drafting: tokens that are drawn from other rows than those that are handed over."""
 
-from __future__ import annotations
-
 from otspec.conformance.faults.base import known
 from otspec.conformance.faults.declared import SAME, at_temperature, likeliest
 from otspec.conformance.faults.machine import Machine

@@ -1,7 +1,5 @@
 """Faults in the draw of the token that follows what is kept."""
 
-from __future__ import annotations
-
 from otspec.conformance.faults.base import known
 from otspec.conformance.faults.declared import at_temperature
 from otspec.conformance.faults.machine import Machine, normalised

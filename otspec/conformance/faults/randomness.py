@@ -1,7 +1,5 @@
 """Faults in random numbers: one used for two things, or of the wrong law."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from functools import lru_cache

@@ -1,7 +1,5 @@
 """Faults in the residual: what is left of the target after a rejection."""
 
-from __future__ import annotations
-
 from otspec.conformance.faults.base import known
 from otspec.conformance.faults.machine import Machine, normalised
 from otspec.conformance.faults.setting import Row

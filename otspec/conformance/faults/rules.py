@@ -1,7 +1,5 @@
 """The rules that a fault is looked for in, as programs over the parts of a verifier."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache, reduce
@@ -9,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from otspec._base.parents import children_of
+from otspec._base.arguments import children_of
 from otspec.blocks import BlockVerification, TokenVerification, TraversalVerify
 from otspec.blocks.trees.verifiers.draft_selection import selected_by_depth
 from otspec.chance import Chance

@@ -1,14 +1,12 @@
 """What a verifier with a fault is tried on: the models of a case, and what such a verifier says."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
 
+from otspec._base.arguments import children_of, depths_of
 from otspec._base.arithmetic import Array
-from otspec._base.parents import children_of, depths_of
 from otspec.conformance.cases.cases import Case
 from otspec.conformance.cases.drafting import patterns
 from otspec.conformance.cases.kinds import Kind
@@ -40,7 +38,7 @@ class Setting:
     others: tuple[int, ...] = ()  # the pairs of models that another row of the batch may have
 
     @classmethod
-    def of(cls, kind: Kind, case: Case) -> Setting:
+    def of(cls, kind: Kind, case: Case) -> "Setting":
         """Return the setting of a case."""
         sets = patterns(kind.parents) if case.uneven else [(True,) * len(kind.parents)]
         raw = {name: _tables(rows) for name, rows in getattr(case, "raw", {}).items()}

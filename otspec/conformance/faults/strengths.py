@@ -1,7 +1,5 @@
 """Faults with a strength, such as a temperature: at which strength what was seen is likeliest."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import lru_cache, partial
 from typing import Any, cast
@@ -11,10 +9,9 @@ from scipy.optimize import minimize_scalar
 
 from otspec.chance import CannotFollowError
 from otspec.conformance.cases.kinds import Kind
-from otspec.conformance.faults.base import joint_law
+from otspec.conformance.faults.base import Seen, joint_law
 from otspec.conformance.faults.machine import Machine
 from otspec.conformance.faults.rules import RightRule
-from otspec.conformance.faults.seen import Seen
 
 FIRST = 3
 """Cases with findings, the simplest, on which a strength is looked for before it is on all."""

@@ -1,7 +1,5 @@
 """The random calls of NumPy, as branches: its generators, and the functions of its module."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from functools import partial

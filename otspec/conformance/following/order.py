@@ -1,12 +1,10 @@
 """What depends on the order of numbers of which some are random: the largest, a place, a bound."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from otspec.chance import Branch
-from otspec.conformance.following.races import first
+from otspec.conformance.following.products import first
 from otspec.conformance.following.symbols import RandomNumber
 
 _NO_LOWER = 1e-9

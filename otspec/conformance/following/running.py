@@ -1,7 +1,5 @@
 """What makes the random choices of the code that is followed at the moment."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -13,13 +11,7 @@ _RUNNING: list[tuple[Branch, Streams]] = []
 
 @contextmanager
 def running(chance: Branch) -> Iterator[None]:
-    """Let something make the random choices for a while.
-
-    Raises
-    ------
-    CannotFollowError
-        Something does already.
-    """
+    """Let something make the random choices for a while."""
     check_nothing_runs()
     _RUNNING.append((chance, Streams()))
     try:
@@ -29,25 +21,13 @@ def running(chance: Branch) -> Iterator[None]:
 
 
 def check_nothing_runs() -> None:
-    """Refuse to follow code inside code that is followed itself.
-
-    Raises
-    ------
-    CannotFollowError
-        Code is followed at the moment.
-    """
+    """Refuse to follow code inside code that is followed itself."""
     if _RUNNING:
         raise current().refused("it follows random choices inside code that is followed itself")
 
 
 def current() -> Branch:
-    """Return what makes the random choices.
-
-    Raises
-    ------
-    CannotFollowError
-        Nothing: a generator of followed numbers is used after the code that it was made for.
-    """
+    """Return what makes the random choices."""
     if not _RUNNING:
         raise CannotFollowError("it uses a generator of followed numbers where nothing is followed")
     return _RUNNING[0][0]

@@ -1,7 +1,5 @@
 """Numbers that follow a seed: the same seed gives the same ones again."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Hashable
 from typing import Any
 

@@ -6,8 +6,7 @@ from typing import Any
 
 from otspec._base.arithmetic import Number
 from otspec.chance import Branch, CannotFollowError
-from otspec.conformance.following.products import Product, Products
-from otspec.conformance.following.races import Racer
+from otspec.conformance.following.products import Product, Products, Racer
 
 
 class Uniform:

@@ -1,7 +1,5 @@
 """A certificate of a check: what was run on which code, what was found, and how to repeat it."""
 
-from __future__ import annotations
-
 import hashlib
 import inspect
 import json

@@ -1,7 +1,5 @@
 """The report of a conformance check as plain text, Markdown and HTML, from its document."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Iterator, Sequence

@@ -1,7 +1,5 @@
 """What a conformance check found."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """What named rules answer, to drafts exactly and to given uniform numbers: reference vectors."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from fractions import Fraction
@@ -11,8 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from otspec import batch
+from otspec._base.arguments import children_of
 from otspec._base.arithmetic import Array
-from otspec._base.parents import children_of
 from otspec.blocks import BLOCK_RULES
 from otspec.conformance.cases.library import TABLES
 from otspec.models import TableModel

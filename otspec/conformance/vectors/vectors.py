@@ -1,7 +1,5 @@
 """Reference vectors for engines in other languages: inputs, and what a right verifier answers."""
 
-from __future__ import annotations
-
 import json
 import math
 from collections import defaultdict
@@ -101,21 +99,7 @@ def reference_vectors(
 
 
 def write_vectors(path: str | Path, document: Mapping[str, Any]) -> None:
-    """Write reference vectors to a JSON file.
-
-    Parameters
-    ----------
-    path : path
-    document : mapping
-        As :func:`reference_vectors` returns it.
-
-    Raises
-    ------
-    ValueError
-        Something else than a path.
-    OSError
-        The file cannot be written.
-    """
+    """Write reference vectors to a JSON file."""
     write_text(as_path(path), json.dumps(document, separators=(",", ":")) + "\n")
 
 

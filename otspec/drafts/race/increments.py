@@ -1,7 +1,5 @@
 """P(all distinct drafts are inside a prefix of the tokens), prefix by prefix (Theory, 2)."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from fractions import Fraction
@@ -35,20 +33,9 @@ def inside_rises(rates: Distribution, k: int) -> Array:
     (:mod:`otspec.drafts.race.inside`), and fractions a sum over sets of drafts, of which there are
     k! times fewer than tuples.
 
-    Parameters
-    ----------
-    rates : ndarray, shape (n,)
-        The draft distribution, in the order of the prefixes.
-    k : int
-
-    Returns
-    -------
-    ndarray, shape (n,)
-
-    Raises
-    ------
-    TooManyTuplesError
-        More than 400,000 exact steps from a set of drafts to one with one more.
+    ``rates``, shape (n,): the draft distribution, in the order of the prefixes. Result: shape (n,).
+    Raises ``TooManyTuplesError``: more than 400,000 exact steps from a set of drafts to one with
+    one more.
     """
     if k == 1:
         return rates.copy()
@@ -63,20 +50,8 @@ def inside_of_prefixes(rates: Distribution, ks: Sequence[int]) -> Array:
 
     In floats all k > 2 cost one quadrature for the largest of them.
 
-    Parameters
-    ----------
-    rates : ndarray, shape (n,)
-        The draft distribution, in the order of the prefixes.
-    ks : sequence of int
-
-    Returns
-    -------
-    ndarray, shape (len(ks), n + 1)
-
-    Raises
-    ------
-    TooManyTuplesError
-        As :func:`inside_rises`.
+    ``rates``, shape (n,): the draft distribution, in the order of the prefixes. Result: shape
+    (len(ks), n + 1). Raises ``TooManyTuplesError``: as :func:`inside_rises`.
     """
     inside = zeros((len(ks), len(rates) + 1), like=rates)
     many = sorted({k for k in ks if k > 2})
@@ -96,14 +71,7 @@ def inside_pairs(draft: Distribution) -> Array:
 
     It is p(y) Σ_{x before y} p(x) (1/(1−p(x)) + 1/(1−p(y))).
 
-    Parameters
-    ----------
-    draft : ndarray, shape (n,)
-        The draft distribution, in the order of the prefixes.
-
-    Returns
-    -------
-    ndarray, shape (n,)
+    ``draft``, shape (n,): the draft distribution, in the order of the prefixes. Result: shape (n,).
     """
     light, heavy, others = light_odds(draft)
     pairs: Array = draft * prefix_sums(light)[:-1]
@@ -127,20 +95,8 @@ def set_rises(rates: Array, k: int) -> Array:
 
     Each set with i drafts is reached from those with one less, by the draft that came last.
 
-    Parameters
-    ----------
-    rates : ndarray of Fraction, shape (n,)
-        In the order of the prefixes; what they lack to 1 is the rate of tokens that come later.
-    k : int
-
-    Returns
-    -------
-    ndarray, shape (n,)
-
-    Raises
-    ------
-    TooManyTuplesError
-        More than 400,000 steps.
+    ``rates``, shape (n,): in the order of the prefixes; what they lack to 1 is the rate of tokens
+    that come later. Result: shape (n,). Raises ``TooManyTuplesError``: more than 400,000 steps.
     """
     support = np.flatnonzero(rates).tolist()
     check_steps(len(support), k)
@@ -174,10 +130,7 @@ def _dot(fractions: list[Fraction], numbers: list[int]) -> Fraction:
 def check_steps(n: int, k: int) -> None:
     """Refuse sums over sets of up to k of n tokens that take long.
 
-    Raises
-    ------
-    TooManyTuplesError
-        More than 400,000 steps from a set to one with one more.
+    Raises ``TooManyTuplesError``: more than 400,000 steps from a set to one with one more.
     """
     steps = sum(math.comb(n, i) * (n - i) for i in range(min(k, n))) if n < _MOST_STEPS else n**2
     if steps > _MOST_STEPS:

@@ -34,8 +34,6 @@ relative to the rise:
 Rounding adds a few errors of 256 terms, the size of a chunk. Rises below 1e-290 may underflow to 0.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from itertools import pairwise
 
@@ -62,23 +60,8 @@ Pass = Callable[[Array, Array, Array, Array, Array, IntArray, IntArray], Array]
 def rises(rates: Array, ks: Sequence[int], beyond: float = 0.0) -> Array:
     """Return P(all k drafts inside the first j + 1 tokens, one of them token j), by quadrature.
 
-    Parameters
-    ----------
-    rates : ndarray of float, shape (n,)
-        In the order of the prefixes.
-    ks : sequence of int
-        Numbers of drafts, all found in one pass.
-    beyond : float
-        The rate of all tokens that come after these n.
-
-    Returns
-    -------
-    ndarray, shape (len(ks), n)
-
-    Raises
-    ------
-    ValueError
-        So many drafts that the counts would not fit into the memory.
+    ``rates``, shape (n,): in the order of the prefixes. ``ks``: numbers of drafts, all found in one
+    pass. ``beyond``: the rate of all tokens that come after these n. Result: shape (len(ks), n).
     """
     found = np.zeros((len(ks), len(rates)))
     support = np.flatnonzero(rates)
@@ -150,21 +133,10 @@ def pass_light(
 ) -> Array:
     """Pass a chunk of light tokens, all divided by the probability that none of it has arrived.
 
-    Parameters
-    ----------
-    rates : ndarray, shape (b,)
-    times : ndarray, shape (m,)
-    weights : ndarray, shape (a, m)
-        With e^{−ct} for the mass c from the chunk on.
-    counts, density : ndarray, shape (k, m)
-        Of the tokens before; updated.
-    ks : ndarray of int, shape (a,)
-    needed : ndarray of int, shape (k,)
-        How many of the times, the latest first, row i is needed at; at others it is not kept up.
-
-    Returns
-    -------
-    ndarray, shape (a, b)
+    Shapes: ``rates`` (b,), ``times`` (m,), ``ks`` (a,). ``weights``, shape (a, m): with e^{−ct} for
+    the mass c from the chunk on. ``counts``, ``density``, shape (k, m): of the tokens before;
+    updated. ``needed``, shape (k,): how many of the times, the latest first, row i is needed at; at
+    others it is not kept up. Result: shape (a, b).
     """
     due = np.multiply.outer(times[: needed[0]], rates)
     grown = np.expm1(due)
@@ -211,10 +183,8 @@ def _chunks(arrivals: Array) -> list[int]:
 
 
 def arrivals(rates: Array, k: int, size: int, rng: np.random.Generator) -> IntArray:
-    """Draw the first k arrivals of the race, in order: shape (size, k).
-
-    Tokens of rate 0 never arrive; at least k rates must be positive.
-    """
+    """Draw the first k arrivals of the race, in order: shape (size, k)."""
+    # Tokens of rate 0 never arrive; at least k rates must be positive.
     support = np.flatnonzero(rates)
     log_rates = np.log(rates[support])
     rows = max(1, _CHUNK // len(support))

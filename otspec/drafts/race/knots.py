@@ -22,8 +22,6 @@ less than 1e-17 of the first; and a chunk ends where Σ (pt)² is 1, or up to 15
 that what alternating signs cancel is at most e^{1.5} times what is left.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Sequence
 from functools import cache
@@ -54,23 +52,9 @@ _State: TypeAlias = tuple[Array, Array]
 def inside_at(rates: Array, ks: Sequence[int], ends: IntArray) -> Array:
     """Return P(all k drafts inside the first tokens) for several k and several prefixes.
 
-    Parameters
-    ----------
-    rates : ndarray of float, shape (n,)
-        The draft distribution, in the order of the prefixes.
-    ks : sequence of int
-        At most as many drafts as rates are positive.
-    ends : ndarray of int, shape (m,)
-        How many tokens each prefix has, ascending, from 0 to n.
-
-    Returns
-    -------
-    ndarray, shape (len(ks), m)
-
-    Raises
-    ------
-    ValueError
-        So many drafts that the counts would not fit into the memory.
+    ``rates``, shape (n,): the draft distribution, in the order of the prefixes. ``ks``: at most as
+    many drafts as rates are positive. ``ends``, shape (m,): how many tokens each prefix has,
+    ascending, from 0 to n. Result: shape (len(ks), m).
     """
     return Knots(rates, ks).inside_at(ends)
 
@@ -168,15 +152,8 @@ class Knots:
     def _arrivals(self, sums: Array) -> tuple[Array, Array]:
         """Return how many of several chunks of light tokens have arrived, given Σ (pt)^m.
 
-        Parameters
-        ----------
-        sums : ndarray, shape (c, 24)
-
-        Returns
-        -------
-        counts : ndarray, shape (most, c, m)
-            Pr(N = i), divided by the probability of none.
-        none : ndarray, shape (c, m)
+        Shapes: ``sums`` (c, 24). Result: ``none`` (c, m). ``counts``, shape (most, c, m): Pr(N =
+        i), divided by the probability of none.
         """
         times, most = self._times / self._times[0], len(self._states[0][0])
         powers = min(_POWERS, most - 1)

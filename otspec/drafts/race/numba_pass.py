@@ -3,8 +3,6 @@
 Importing this module imports Numba if it is there, so that it is imported where it is used.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np
@@ -26,10 +24,8 @@ def pass_light(
     ks: IntArray,
     needed: IntArray,
 ) -> Array:
-    """Do what :func:`otspec.drafts.race.inside.pass_light` does, token by token.
-
-    Number by number, too: what says that stretches do not fit takes seconds to compile.
-    """
+    """Do what :func:`otspec.drafts.race.inside.pass_light` does, token by token."""
+    # Number by number, too: what says that stretches do not fit takes seconds to compile.
     depth, nodes = counts.shape
     # What the chunk adds, apart: sums of few terms lose few digits.
     more_counts, more_density = np.zeros((depth, nodes)), np.zeros((depth, nodes))

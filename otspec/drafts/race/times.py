@@ -3,8 +3,6 @@
 Why they suffice is said in :mod:`otspec.drafts.race.inside`.
 """
 
-from __future__ import annotations
-
 import math
 from functools import cache
 
@@ -24,29 +22,10 @@ def quadrature(
 ) -> tuple[Array, Array, Array, Array]:
     """Return where the integral is summed up, in a unit of time that leaves no float.
 
-    Parameters
-    ----------
-    rates : ndarray, shape (n,)
-        Positive, as many as the most drafts at least.
-    ks : ndarray of int, shape (a,)
-    beyond : float
-        The rate of all tokens that come after these n.
-
-    Returns
-    -------
-    rates : ndarray, shape (n,)
-        In that unit.
-    outside : ndarray, shape (n + 1,)
-        The rate of all tokens from each place on.
-    times : ndarray, shape (m,)
-        The latest first.
-    weights : ndarray, shape (a, m)
-        For each number of drafts.
-
-    Raises
-    ------
-    ValueError
-        So many drafts that the counts would not fit into the memory.
+    Shapes: ``ks`` (a,). ``rates``, shape (n,): positive, as many as the most drafts at least.
+    ``beyond``: the rate of all tokens that come after these n. Result: ``rates``, shape (n,): in
+    that unit. ``outside``, shape (n + 1,): the rate of all tokens from each place on. ``times``,
+    shape (m,): the latest first. ``weights``, shape (a, m): for each number of drafts.
     """
     slow = float(np.partition(rates, len(rates) - ks.max())[len(rates) - ks.max()])
     # In a small enough unit of time neither 1/rate nor the shortest times leave the floats.
@@ -58,11 +37,9 @@ def quadrature(
 
 
 def _from_each_on(masses: Array) -> Array:
-    """Return the sums of masses[j:], each to a few roundings: (n,) -> (n,).
-
-    In one sum equal masses would all be rounded the same way. Here 16 are added up in floats, which
-    is quick, and what these sum to in longer ones.
-    """
+    """Return the sums of masses[j:], each to a few roundings: (n,) -> (n,)."""
+    # In one sum equal masses would all be rounded the same way. Here 16 are added up in floats,
+    # which is quick, and what these sum to in longer ones.
     padded = np.zeros(-(-len(masses) // _BLOCK) * _BLOCK)
     padded[: len(masses)] = masses[::-1]
     blocks = padded.reshape(-1, _BLOCK).T.copy()
@@ -75,10 +52,8 @@ def _from_each_on(masses: Array) -> Array:
 
 
 def _nodes(rates: Array, outside: Array, ks: IntArray, slow: float) -> tuple[Array, Array]:
-    """Return times, the latest first, and weights for each k: (m,), (a, m).
-
-    They serve all tokens; ``slow`` is the k-th largest rate.
-    """
+    """Return times, the latest first, and weights for each k: (m,), (a, m)."""
+    # They serve all tokens; `slow` is the k-th largest rate.
     most = int(ks.max())
     angles = np.linspace(0.01, 1.56, 311)
     per_unit = float(((STEP - most * np.log(np.cos(angles))) / angles).min()) / (2 * math.pi)
@@ -117,10 +92,8 @@ def _first_late(rates: Array, outside: Array, times: Array, k: int) -> int:
 
 @cache
 def sure_mean(k: int, digits: float) -> float:
-    """Return a mean with which fewer than k events happen with probability e^{−digits} at most.
-
-    By Chernoff's bound e^{−x} (e x/(k−1))^{k−1} for any sum of independent events.
-    """
+    """Return a mean with which fewer than k events happen with probability e^{−digits} at most."""
+    # By Chernoff's bound e^{−x} (e x/(k−1))^{k−1} for any sum of independent events.
     mean = digits + 4.0 * k
     for _ in range(60):
         mean = digits + (k - 1) * (1 + math.log(mean / max(k - 1, 1)))

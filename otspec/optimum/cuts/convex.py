@@ -5,8 +5,6 @@ is known it is at most their chord. Where the least cost above the chord is belo
 found, P is found at the prefix where that is; until there is no such stretch between two prefixes.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from itertools import pairwise
 
@@ -76,10 +74,8 @@ def _evenly(masses: Array) -> list[int]:
 def _lowest(
     start: int, end: int, masses: Array, costs: Array, first: Array, last: Array, below: Array
 ) -> list[int]:
-    """Return at which prefixes between two that are known cost − chord is the least for some k.
-
-    None of those k where even that is not below a number.
-    """
+    """Return at which prefixes between two that are known cost − chord is the least for some k."""
+    # None of those k where even that is not below a number.
     between, found = slice(start + 1, end), set()
     width = masses[end] - masses[start]
     # Of most stretches even the first cost is above what P is at the end.

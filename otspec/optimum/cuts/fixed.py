@@ -1,7 +1,5 @@
 """Drafts all or all but one of which are certain (Theory, 13 and 14): the cut, and a selection."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from otspec._base.arithmetic import Array, IntArray, Number, as_number, positive_part
@@ -17,12 +15,10 @@ def drafted(law: Certain, target: Distribution) -> IntArray:
 
 
 def after_fixed(law: FixedButOne, target: Distribution) -> IntArray:
-    """Return the minimum cut where one draft is free: the fixed ones, and tokens by themselves.
-
-    All drafts are inside A only if the fixed ones are, and then the free draft x has to be: each
-    x off the fixed ones costs the less of q(x) and its own mass. Where all of that is 1 or more,
-    nothing is as good.
-    """
+    """Return the minimum cut where one draft is free: the fixed ones, and tokens by themselves."""
+    # All drafts are inside A only if the fixed ones are, and then the free draft x has to be: each
+    # x off the fixed ones costs the less of q(x) and its own mass. Where all of that is 1 or more,
+    # nothing is as good.
     return after_fixed_with_bound(law, target)[0]
 
 

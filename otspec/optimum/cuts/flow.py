@@ -117,10 +117,8 @@ def _pairs(seen: Support) -> Iterator[tuple[int, int]]:
 
 
 def whole_numbers(values: list[Number]) -> tuple[list[int], int]:
-    """Scale numbers to integers by their common denominator, the second result.
-
-    Floats are rationals too.
-    """
+    """Scale numbers to integers by their common denominator, the second result."""
+    # Floats are rationals too.
     fractions = [Fraction(value) for value in values]
     scale = math.lcm(*(fraction.denominator for fraction in fractions))
     return [int(fraction * scale) for fraction in fractions], scale

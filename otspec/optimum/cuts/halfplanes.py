@@ -22,7 +22,89 @@ import numpy as np
 
 from otspec._base.arithmetic import Array, IntArray, Number, is_exact, positive_part, prefix_sums
 from otspec.distributions import Distribution
-from otspec.optimum.cuts.lines import best_beside_lines, set_value
+
+_SIDE = 2
+"""The square's side: any number above 1."""
+
+
+def best_beside_lines(weights: Array, pivots: IntArray, bound: Number) -> Array | None:
+    """Return the token set of the lowest value beside some tokens' lines, if one is below a bound.
+
+    ``weights``, shape (3, n): both drafts and the target. ``pivots``: the tokens. ``bound``: a
+    value q(A) − p₁(A) p₂(A). Result: (n,) of bool, or None.
+    """
+    best = None
+    for pivot in pivots.tolist():
+        found = _along_line(weights, pivot, bound)
+        if found is not None:
+            best, bound = found, set_value(weights, found)
+    return best
+
+
+def set_value(weights: Array, members: Array) -> Number:
+    """Return q(A) − p₁(A) p₂(A)."""
+    first, second, cost = weights[:, members].sum(axis=1)
+    value: Number = cost - first * second
+    return value
+
+
+def _along_line(weights: Array, pivot: int, bound: Number) -> Array | None:
+    """Return the best token set next to the pivot's line, or None if none is below ``bound``."""
+    ends = _ends(*weights[:, pivot])
+    if ends is None:
+        return None
+    start, end = (_signs(weights, point) for point in ends)
+    # Tokens on the pivot's own line change sides with it.
+    pivots = (start == 0) & (end == 0)
+    pivots[pivot] = True
+    at_start = ((start > 0) | ((start == 0) & (end > 0))) & ~pivots
+    enters, leaves = (start < 0) & (end > 0), (start > 0) & (end < 0)
+    moving = np.flatnonzero(enters | leaves)
+    moving = moving[np.argsort(start[moving] / (start[moving] - end[moving]), kind="stable")]
+    direction = np.where(enters[moving], 1, -1)
+    base = weights[:, at_start].sum(axis=1)
+    steps = weights[:, moving] * direction
+    pivot_weights = weights[:, pivots].sum(axis=1)
+    best: Array | None = None
+    for with_pivots in (False, True):
+        offset = base + pivot_weights if with_pivots else base
+        first, second, cost = (
+            start_sum + prefix_sums(row) for start_sum, row in zip(offset, steps, strict=True)
+        )
+        values = cost - first * second
+        edge = int(np.argmin(values))
+        if values[edge] < bound:
+            bound = values[edge]
+            best = at_start | (pivots & with_pivots)
+            best[moving[:edge]] = enters[moving[:edge]]
+    return best
+
+
+def _ends(first: Number, second: Number, target: Number) -> tuple[Array, Array] | None:
+    """Return where the line q = λ₁p₁ + λ₂p₂ enters and leaves the square, each of shape (2,)."""
+    if _SIDE * (first + second) <= target:
+        return None
+    return _clipped(first, second, target), _clipped(second, first, target)[::-1]
+
+
+def _clipped(along: Number, other: Number, target: Number) -> Array:
+    """Return the end of the line with the largest λ of ``along``."""
+    if target > _SIDE * along:
+        return np.array([Fraction(_SIDE) if isinstance(along, Fraction) else _SIDE,
+                         (target - _SIDE * along) / other])  # fmt: skip
+    return np.array([target / along, 0 * target])
+
+
+def _signs(weights: Array, point: Array) -> Array:
+    """Return λ₁p₁ + λ₂p₂ − q per token, rounded to 0 where it is within rounding of 0."""
+    # At a minimiser every token is off its line by p₁(y)p₂(y), so that moving a token that is
+    # within rounding of a line across it changes the value by rounding only.
+    reach = point @ weights[:2]
+    signs: Array = reach - weights[2]
+    if not is_exact(weights):
+        signs[np.abs(signs) <= 4 * np.finfo(float).eps * (reach + weights[2])] = 0
+    return signs
+
 
 MOST = 32
 """Values of C that are computed at most."""
@@ -90,9 +172,7 @@ def bound_by_prices(
 class _Search:
     """The search over σ for the token set that minimises q(A) − p₁(A) p₂(A).
 
-    Parameters
-    ----------
-    first, second, target : ndarray, shape (n,)
+    Shapes: ``first``, ``second``, ``target`` (n,).
     """
 
     def __init__(self, first: Distribution, second: Distribution, target: Distribution) -> None:
@@ -144,12 +224,10 @@ class _Search:
         return _Point(sigma, -(delta * delta) / 4 - positive_part(margins).sum() / 2, delta)
 
     def _balance(self, leaving: Array, entering: Array) -> tuple[list[Array], Number]:
-        """Return the sets beside the δ that is p₁ − p₂ of the set there, and this δ.
-
-        As δ grows from −1 to 1, tokens with p₁ > p₂ leave {λ₁p₁ + λ₂p₂ > q}, and those with
-        p₁ < p₂ enter: at δ = (σ(p₁ + p₂) − 2q)/(p₁ − p₂). ``leaving``, ``entering``: the numerator
-        for the two kinds. Where p₁ − p₂ of the set passes δ, the best set has a part of a token.
-        """
+        """Return the sets beside the δ that is p₁ − p₂ of the set there, and this δ."""
+        # As δ grows from −1 to 1, tokens with p₁ > p₂ leave {λ₁p₁ + λ₂p₂ > q}, and those with p₁ <
+        # p₂ enter: at δ = (σ(p₁ + p₂) − 2q)/(p₁ − p₂). `leaving`, `entering`: the numerator for the
+        # two kinds. Where p₁ − p₂ of the set passes δ, the best set has a part of a token.
         difference = self._difference
         reach = np.where(difference > 0, leaving, entering)
         moving = np.abs(reach) < np.abs(difference)
@@ -174,11 +252,9 @@ class _Search:
             self.least, self.members = value, members
 
     def _lines(self) -> IntArray:
-        """Return the tokens whose lines cross an open interval, for all δ that are best in it.
-
-        There the sets of a δ have p₁ − p₂ between those with σ of one end for the tokens with
-        p₁ > p₂ and σ of the other end for the others.
-        """
+        """Return the tokens whose lines cross an open interval, for all δ that are best in it."""
+        # There the sets of a δ have p₁ − p₂ between those with σ of one end for the tokens with p₁
+        # > p₂ and σ of the other end for the others.
         crossing = np.zeros(len(self._target), bool)
         for lowest, _, left, right in self._open:
             if lowest >= self.least - self._spare:

@@ -5,8 +5,6 @@ convex φ at once: the lexicographically optimal base of that polytope (Fujishig
 takes a few levels, and the sets of tokens above a level are tight.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import singledispatch
@@ -82,10 +80,8 @@ class WaterFilling(Frozen):
         return reached
 
     def filled(self, amount: Number) -> Array:
-        """Return what each vessel holds of an amount: min(volume, level · width), shape (m,).
-
-        What is beyond the total runs over.
-        """
+        """Return what each vessel holds of an amount: min(volume, level · width), shape (m,)."""
+        # What is beyond the total runs over.
         lowest = int(np.searchsorted(self._reached, np.asarray(amount, self._reached.dtype)))
         held: Array = self.volumes.copy()
         if lowest < len(held):

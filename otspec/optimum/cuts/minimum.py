@@ -1,7 +1,5 @@
 """The minimum cut of a draft law and a target, by whichever way the law allows (Theory, 1)."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import singledispatch
 

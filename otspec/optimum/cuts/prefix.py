@@ -6,8 +6,6 @@ the two lines from the ends of the bin; less a power, that is least at an end or
 meet. Few bins can hold the optimum by that: only their tokens are sorted.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np
@@ -36,10 +34,8 @@ def histogram_serves(draft: Distribution, k: int) -> bool:
 
 
 def iid_acceptance_by_histogram(draft: Distribution, target: Distribution, k: int) -> float:
-    """Return the optimum for k i.i.d. drafts, for floats.
-
-    What is inside a prefix is taken as 1 less what is outside.
-    """
+    """Return the optimum for k i.i.d. drafts, for floats."""
+    # What is inside a prefix is taken as 1 less what is outside.
     if k == 1:
         return min(float(np.minimum(draft, target).sum()), 1.0)
     keys = ratios.target_to_draft(draft, target)
@@ -90,7 +86,8 @@ _STRETCH = 1 << 10
 
 def by_ratio(law: ByRatio, target: Distribution) -> IntArray:
     """Return the minimum cut of a law over one draft distribution: ascending target/draft."""
-    return _best_prefix(law, target, ratios.order(law.draft, target))
+    order = ratios.order(law.draft, target)
+    return order[: int(np.argmin(_excess(law, target, order)))]
 
 
 def by_ratio_with_bound(law: ByRatio, target: Distribution) -> tuple[IntArray, Number]:
@@ -102,12 +99,10 @@ def by_ratio_with_bound(law: ByRatio, target: Distribution) -> tuple[IntArray, N
 
 
 def iid_acceptances(pair: Pair, ks: Sequence[int]) -> Array:
-    """Return the optimum for i.i.d. drafts and every k: one sort, two cumulative sums.
-
-    For a single k and many tokens a histogram instead of the sort.
-
-    The result has shape (len(ks),).
-    """
+    """Return the optimum for i.i.d. drafts and every k: one sort, two cumulative sums."""
+    # For a single k and many tokens a histogram instead of the sort.
+    #
+    # The result has shape (len(ks),).
     numbers = sorted(set(ks))
     if len(numbers) == 1 and histogram_serves(pair.draft, numbers[0]):
         return np.full(len(ks), iid_acceptance_by_histogram(pair.draft, pair.target, numbers[0]))
@@ -117,11 +112,9 @@ def iid_acceptances(pair: Pair, ks: Sequence[int]) -> Array:
 
 
 def _least_differences(cost: Array, inside: Array, ks: Sequence[int]) -> list[Number]:
-    """Return the least of cost − inside^k for each of ascending k; both arrays ascend.
-
-    Between two places it is nowhere below the cost at the first less the power at the second, in
-    floats too, since rounding keeps the order. So few stretches are looked at, in full.
-    """
+    """Return the least of cost − inside^k for each of ascending k; both arrays ascend."""
+    # Between two places it is nowhere below the cost at the first less the power at the second, in
+    # floats too, since rounding keeps the order. So few stretches are looked at, in full.
     ends = np.append(np.arange(0, len(inside) - 1, _STRETCH), len(inside) - 1)
     at_ends, stretches = _Powers(inside[ends]), dict[int, _Powers]()
     least: list[Number] = []
@@ -164,10 +157,6 @@ def distinct_acceptances(pair: Pair, ks: Sequence[int]) -> Array:
     """
     found: Array = 1 + least_excess(pair.by_ratio.draft, pair.below[1], ks)
     return found
-
-
-def _best_prefix(law: DraftLaw, target: Distribution, order: IntArray) -> IntArray:
-    return order[: int(np.argmin(_excess(law, target, order)))]
 
 
 def _excess(law: DraftLaw, target: Distribution, order: IntArray) -> Array:

@@ -11,8 +11,6 @@ a prefix of the tokens by ascending target/draft for *every* target, it is enoug
 prefixes by ascending b/draft.
 """
 
-from __future__ import annotations
-
 from functools import singledispatch
 
 import numpy as np
@@ -33,10 +31,8 @@ TABLE_LIMIT = 10_000
 
 @singledispatch
 def best_selection(law: DraftLaw, target: Distribution) -> Array | None:
-    """Return a feasible law of the selected draft whose Σ min(b, q) is the optimum.
-
-    None where none can be had: for two independent drafts with more than 10,000 tuples.
-    """
+    """Return a feasible law of the selected draft whose Σ min(b, q) is the optimum."""
+    # None where none can be had: for two independent drafts with more than 10,000 tuples.
     return flow.selection_by_max_flow(law, target)
 
 

@@ -1,7 +1,5 @@
 """Optimal plans from linear programs, with lossless or lossy output (Programs, 2; Theory, 29)."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from otspec._base.arithmetic import positive_part

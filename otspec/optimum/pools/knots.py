@@ -27,8 +27,6 @@ Which: TypeAlias = IntArray | slice
 class Knots(Frozen):
     """Draft masses below each boundary of m pools, added up to about twice a float's digits.
 
-    Notes
-    -----
     Of n masses each leaves a rest of at most 2^−53, and rests are added up with the relative error
     of a float: knots are off by (n 2^−53)² at most in absolute terms, 3e-23 at n = 50,000.
     """
@@ -122,11 +120,9 @@ class Knots(Frozen):
 
 
 def power_slope(low: Any, high: Any, power: int) -> Any:
-    """Return (high^power − low^power)/(high − low), of numbers or of arrays.
-
-    It is added up as Σ low^a high^(power−1−a), by doubling: all terms are positive, so that it
-    keeps its digits for numbers however close to each other, to 0 or to 1.
-    """
+    """Return (high^power − low^power)/(high − low), of numbers or of arrays."""
+    # It is added up as Σ low^a high^(power−1−a), by doubling: all terms are positive, so that it
+    # keeps its digits for numbers however close to each other, to 0 or to 1.
     low_power, high_power = low, high
     total = high - high + 1
     bit = 1
@@ -147,10 +143,8 @@ def power_slope(low: Any, high: Any, power: int) -> Any:
 
 
 def in_parts(masses: Array) -> tuple[Array, Array]:
-    """Return masses of at most 1 as multiples of 2^−52 and what is left of them.
-
-    Both are exact. Sums of the multiples are too, in any order, as long as they are below 2.
-    """
+    """Return masses of at most 1 as multiples of 2^−52 and what is left of them."""
+    # Both are exact. Sums of the multiples are too, in any order, as long as they are below 2.
     if is_exact(masses):
         return masses, zeros(len(masses), like=masses)
     whole = (masses + 1) - 1

@@ -4,8 +4,6 @@ The parts are those of :func:`otspec.optimum.pools.knots.in_parts`. Importing th
 Numba if it is there, so that it is imported where it is used.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from otspec._base.arithmetic import Array, IntArray
@@ -50,8 +48,6 @@ def binned(
     ratios of the same leading bits. ``lowest``: the leading bits of the first cell. ``index``,
     shape (n,): the last bin for tokens that are never drafted. ``drafted, wanted``: shape (bins,).
 
-    Notes
-    -----
     The loops are apart so that the first two have no branches.
     """
     n, last = len(draft), len(first) - 1

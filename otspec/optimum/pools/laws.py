@@ -7,8 +7,6 @@ and Q is the target's. The minimum cut is at the knot s that maximises G − Q: 
 it is at least q below s and at most q above it, token by token.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np
@@ -66,10 +64,9 @@ def clipped_law(pools: Pools, heights: Array) -> SelectionLaw:
 
 
 def _levels(pools: Pools, heights: Array) -> tuple[Array, Array, int]:
-    """Return the running maxima of G − Q towards its maximum, G − Q, and the knot s of that.
-
-    Q + level is the least law that is at least the target below s and at most above, pool by pool.
-    """
+    """Return the running maxima of G − Q towards its maximum, G − Q, and the knot s of that."""
+    # Q + level is the least law that is at least the target below s and at most above, pool by
+    # pool.
     excess = heights - prefix_sums(pools.target)
     s = int(np.argmax(excess))
     below = np.maximum.accumulate(excess[: s + 1])
@@ -78,10 +75,8 @@ def _levels(pools: Pools, heights: Array) -> tuple[Array, Array, int]:
 
 
 def _flatten_bottom(pools: Pools, masses: Array, tight: Array, s: int, left: Number) -> None:
-    """Give the lowest pools one slope, so that what is left at the bottom is used up there.
-
-    B starts at ``left`` instead of 0; the tangent from 0 keeps it convex.
-    """
+    """Give the lowest pools one slope, so that what is left at the bottom is used up there."""
+    # B starts at `left` instead of 0; the tangent from 0 keeps it convex.
     if s == 0 or left <= 0:
         return
     with np.errstate(over="ignore"):  # the lowest slope is wanted

@@ -57,11 +57,9 @@ class Pools(Frozen):
         return Knots.of_tokens(self.tokens, self.index, len(self.draft))
 
     def in_small_units(self) -> Pools:
-        """Return the same pools with draft masses in units of 2^−512; exact ones as they are.
-
-        Then selection over draft mass is a float for subnormal masses too: what is selected of
-        such a pool may be all that one heavy token leaves over.
-        """
+        """Return the same pools with draft masses in units of 2^−512; exact ones as they are."""
+        # Then selection over draft mass is a float for subnormal masses too: what is selected of
+        # such a pool may be all that one heavy token leaves over.
         if is_exact(self.draft):
             return self
         draft, tokens = np.ldexp(self.draft, UNITS), np.ldexp(self.tokens, UNITS)
@@ -110,14 +108,12 @@ class Pools(Frozen):
         return between
 
     def counted_once(self, tokens: IntArray) -> Array:
-        """Return whether only the first ring of each token counts: (t,) -> (t,)."""
+        """Return whether only the first arrival of each token counts: (t,) -> (t,)."""
         return np.ones(len(tokens), dtype=bool)
 
     def beyond_cut(self, slopes: Array, cut: int, law: ByRatio) -> Number:  # noqa: ARG002
-        """Return b(A) − f(A) for the tokens A below a tight knot: 0, since none straddles it.
-
-        f(A) is the probability that all drafts are in A.
-        """
+        """Return b(A) − f(A) for the tokens A below a tight knot: 0, since none straddles it."""
+        # f(A) is the probability that all drafts are in A.
         return as_number(0, like=self.draft)
 
     def placements(self, tokens: Sequence[int]) -> Iterator[tuple[tuple[int, ...], Number]]:
@@ -152,10 +148,8 @@ def by_ratio(draft: Distribution, target: Distribution) -> tuple[Pools, Array]:
 
 
 def by_bins(draft: Distribution, target: Distribution, count: int) -> Pools:
-    """Return bins of equal width in log₂(target/draft) between −8 and 8, in one pass.
-
-    The first and the last reach to 0 and to infinity. Bins without draft mass are left out.
-    """
+    """Return bins of equal width in log₂(target/draft) between −8 and 8, in one pass."""
+    # The first and the last reach to 0 and to infinity. Bins without draft mass are left out.
     bins = equal_bins(count)
     if is_exact(draft):
         bins = Histogram(in_arithmetic_of(draft, bins.thresholds))
@@ -164,10 +158,8 @@ def by_bins(draft: Distribution, target: Distribution, count: int) -> Pools:
 
 
 def by_thresholds(draft: Distribution, target: Distribution, thresholds: Array) -> Pools:
-    """Return the pools between thresholds: pool j has thresholds[j−1] ≤ target/draft < [j].
-
-    Those without draft mass are left out.
-    """
+    """Return the pools between thresholds: pool j has thresholds[j−1] ≤ target/draft < [j]."""
+    # Those without draft mass are left out.
     bins = Histogram(thresholds)
     keys = ratios.target_to_draft(draft, target)
     index = bins.place(keys)
@@ -193,12 +185,7 @@ def merged(pools: Pools, ratios: Array, inner: Sequence[int]) -> Pools:
 
 
 def _filled(
-    drafted: Array,
-    wanted: Array,
-    low: Array,
-    high: Array,
-    index: IntArray,
-    tokens: Distribution,
+    drafted: Array, wanted: Array, low: Array, high: Array, index: IntArray, tokens: Distribution
 ) -> Pools:
     """Return the bins that hold draft mass, given bounds on their ratios."""
     filled = drafted > 0

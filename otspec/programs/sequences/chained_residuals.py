@@ -1,7 +1,5 @@
 """The best rule in the long run that hands over given residuals (Theory, 20): a program."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """What the target allows to be kept: whole blocks, or one token, are corrected (Theory, 8, 9)."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 
 import numpy as np
@@ -9,7 +7,7 @@ import numpy as np
 from otspec._base.arguments import as_choice
 from otspec._base.arithmetic import Array, IntArray, Number, positive_part
 from otspec.programs.formulation import ProgramBuilder
-from otspec.programs.levels import Levels, highest_so_far
+from otspec.programs.sequences.drafted import Levels, highest_so_far
 
 
 class Correction(ABC):
@@ -90,10 +88,8 @@ class _OneToken(Correction):
     """One token, after which the plain target follows: A(sy) ≤ A(s) M_b(y | s) (Theory, 9)."""
 
     def left(self, prices: Levels, wanted: Levels, n: int) -> Number:
-        """Return the most that whoever stops the target's text gets of len(s) − u(s).
-
-        The text s is left before a next token that is known, and nothing beyond it.
-        """
+        """Return the most that whoever stops the target's text gets of len(s) − u(s)."""
+        # The text s is left before a next token that is known, and nothing beyond it.
         length = len(prices) - 1
         worth: Array = wanted[-1] * (length - prices[-1])
         for depth in range(length - 1, -1, -1):

@@ -14,8 +14,15 @@ from otspec._base.frozen import cached_property
 from otspec.distributions import Distribution, as_distribution, as_k
 from otspec.drafts import IID, DraftLaw
 from otspec.models.base import LanguageModel
-from otspec.programs.levels import Levels, Marks, highest_so_far, shortest, summed_below, text_at
-from otspec.programs.sequences.drafted import Drafted
+from otspec.programs.sequences.drafted import (
+    Drafted,
+    Levels,
+    Marks,
+    highest_so_far,
+    shortest,
+    summed_below,
+    text_at,
+)
 
 ChildrenLaw: TypeAlias = Callable[[Distribution, int], DraftLaw]
 """(draft, k) → the law of k children, such as :class:`otspec.IID`."""
@@ -104,10 +111,8 @@ class DraftedNodes(Drafted):
         return as_number(1 - missed[0], like=missed)
 
     def _missed(self, marks: Marks) -> Levels:
-        """Return for each text, if it is drafted, how likely nothing marked is below it.
-
-        That is 0 for marked texts and for all that go on from them.
-        """
+        """Return for each text, if it is drafted, how likely nothing marked is below it."""
+        # That is 0 for marked texts and for all that go on from them.
         hidden = highest_so_far(marks, self.n)
         like = self._laws[0][0].law.marginal(0)
         missed = zeros(self.n**self.depth, like=like) + 1

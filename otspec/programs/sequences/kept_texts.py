@@ -1,7 +1,5 @@
 """How likely what is kept begins with each text: what programs of it share (Theory, 16)."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 
@@ -13,9 +11,15 @@ from otspec._base.frozen import Frozen, cached_property
 from otspec.distributions import check_alike
 from otspec.models.base import LanguageModel
 from otspec.programs.formulation import ProgramBuilder
-from otspec.programs.levels import Levels, Marks, added_up, text_masses
 from otspec.programs.sequences.corrections import CORRECTIONS, as_corrects
-from otspec.programs.sequences.drafted import Drafted, DraftedSets
+from otspec.programs.sequences.drafted import (
+    Drafted,
+    DraftedSets,
+    Levels,
+    Marks,
+    added_up,
+    text_masses,
+)
 from otspec.solvers import LinearProgram, Solution
 
 
@@ -130,7 +134,10 @@ class KeptTexts(Frozen, ABC):
             for length in range(1, len(self.places))
         ]
         for length in range(1, len(columns)):
-            parents = self._parents(length + 1)
+            # Where among the shorter texts the beginnings of the longer ones are.
+            parents = np.searchsorted(
+                self.places[length], self.places[length + 1] // self.drafted.n
+            )
             names = self._names(length), self._names(length + 1)
             chances = self._masses(length + 1) / self._masses(length)[parents]
             rules.write(model, names, (columns[length - 1], columns[length]), parents, chances)
@@ -144,7 +151,3 @@ class KeptTexts(Frozen, ABC):
     def _names(self, length: int) -> IntArray:
         shape = (self.drafted.n,) * length
         return np.column_stack(np.unravel_index(self.places[length], shape)).astype(np.intp)
-
-    def _parents(self, length: int) -> IntArray:
-        """Return where among the shorter texts the beginnings of the texts of a length are."""
-        return np.searchsorted(self.places[length - 1], self.places[length] // self.drafted.n)

@@ -1,7 +1,5 @@
 """Programs of the long run (Theory, 20 and 21), and the best rule that corrects one token only."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections import defaultdict
 from collections.abc import Iterator
@@ -14,8 +12,7 @@ from otspec._base.arguments import as_integer
 from otspec._base.arithmetic import Array, IntArray, counted_power, zeros
 from otspec._base.frozen import Frozen, cached_property
 from otspec.distributions import as_k
-from otspec.models.base import Model, Prefix
-from otspec.models.callables import as_models
+from otspec.models.base import Model, Prefix, as_models
 from otspec.models.joint_contexts import JointContexts
 from otspec.programs.formulation import ProgramBuilder, Size, check_size
 from otspec.solvers import LinearProgram, Sense
@@ -69,14 +66,7 @@ class LongRunProgram(Frozen, ABC):
 
 
 class Rows:
-    """Rows of a program under construction, one by one.
-
-    Parameters
-    ----------
-    model : ProgramBuilder
-    like : ndarray
-        Gives the arithmetic.
-    """
+    """Rows of a program under construction, one by one."""
 
     def __init__(self, model: ProgramBuilder, like: Array) -> None:
         self._model, self._like = model, like

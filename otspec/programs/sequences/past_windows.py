@@ -1,7 +1,5 @@
 """What no rule is above in the long run (Theory, 21): a program over windows of the text."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -172,7 +170,9 @@ class WindowProgram(LongRunProgram):
         as_instance(solution, "solution", Solution, "a Solution of this program")
         program = self.build()
         duals = zeros(program.shape[0], like=program.objective)
-        duals[:] = [_near(dual) for dual in solution.duals] if program.exact else solution.duals
+        duals[:] = solution.duals
+        if program.exact:  # near the duals; equal to those that were rounded from simple fractions
+            duals[:] = [Fraction(dual).limit_denominator(LARGEST_DENOMINATOR) for dual in duals]
         unbounded = np.isinf(program.row_lower.astype(float))
         duals = np.where(unbounded, np.minimum(duals, 0), duals)
         lacking = (program.objective - program.prices(duals)).min()
@@ -180,8 +180,3 @@ class WindowProgram(LongRunProgram):
         if not calls > 0:
             raise ValueError("solution has duals that prove nothing: solve the program again")
         return self.target.number(min(1 / calls, self.length + 1))
-
-
-def _near(dual: Number) -> Fraction:
-    """Return a fraction near a dual, and the dual itself if that was rounded from a small one."""
-    return Fraction(dual).limit_denominator(LARGEST_DENOMINATOR)

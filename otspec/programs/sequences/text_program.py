@@ -15,20 +15,18 @@ from otspec._base.frozen import Frozen, cached_property
 from otspec.distributions import check_alike
 from otspec.models.base import LanguageModel
 from otspec.programs.formulation import Size, check_size
-from otspec.programs.levels import Levels, Marks, added_up, text_masses
 from otspec.programs.prices import PriceBound
 from otspec.programs.sequences.corrections import as_corrects
+from otspec.programs.sequences.drafted import Levels, Marks, added_up, text_masses
 from otspec.programs.sequences.drafted_nodes import DraftedNodes
 from otspec.programs.sequences.kept_texts import KeptTexts
 from otspec.solvers import LinearProgram, Sense, solve
 
 
 def depth_cuts(drafted: DraftedNodes, target: LanguageModel) -> list[Marks]:
-    """Return for each depth the texts of so many tokens that bound most what is kept of it.
-
-    They are the cut of the texts of that depth as tokens of their own: what one may keep of these
-    is at most P(a text of W is drafted) + M_b(the others).
-    """
+    """Return for each depth the texts of so many tokens that bound most what is kept of it."""
+    # They are the cut of the texts of that depth as tokens of their own: what one may keep of these
+    # is at most P(a text of W is drafted) + M_b(the others).
     found: list[Marks] = []
     wanted = text_masses(target, drafted.depth, "target")
     for length in range(1, drafted.depth + 1):

@@ -1,7 +1,5 @@
 """Sums of powers, and how many i.i.d. drafts are the accepted token (Theory, 15)."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 from typing import Any
 
@@ -18,21 +16,17 @@ _BITS = 320
 
 
 def at_least_once(probability: Any, k: int) -> Any:
-    """Return 1 − (1 − probability)^k, of a number or an array.
-
-    Floats: as probability · Σ_{i<k} (1 − probability)^i, all terms of which are positive, so that
-    a tiny probability keeps its digits.
-    """
+    """Return 1 − (1 − probability)^k, of a number or an array."""
+    # Floats: as probability · Σ_{i<k} (1 − probability)^i, all terms of which are positive, so that
+    # a tiny probability keeps its digits.
     if is_exact(np.asarray(probability)):
         return 1 - power(1 - probability, k)
     return probability * geometric(1 - probability, k)
 
 
 def geometric(ratio: Any, k: int) -> Any:
-    """Return 1 + ratio + … + ratio^(k−1), of a number or an array, for ratios from 0 to 1.
-
-    In about log₂ k steps. Floats keep their digits: all that is added up is positive.
-    """
+    """Return 1 + ratio + … + ratio^(k−1), of a number or an array, for ratios from 0 to 1."""
+    # In about log₂ k steps. Floats keep their digits: all that is added up is positive.
     if is_exact(np.asarray(ratio)):
         refuse_long_power(ratio, k)
         exact: Any = np.frompyfunc(lambda each: _exact_geometric(each, k), 1, 1)(ratio)
@@ -54,11 +48,9 @@ def _exact_geometric(ratio: Fraction, k: int) -> Fraction:
 
 
 def covers(rho: Fraction, chance: Fraction, k: int) -> bool:
-    """Return whether ρ·chance ≥ 1 − (1 − chance)^k, exactly.
-
-    Bounds on the power decide nearly always; the power itself would have k times as many digits
-    as the chance.
-    """
+    """Return whether ρ·chance ≥ 1 − (1 − chance)^k, exactly."""
+    # Bounds on the power decide nearly always; the power itself would have k times as many digits
+    # as the chance.
     accepted = rho * chance
     if accepted >= 1:
         return True
@@ -122,10 +114,8 @@ def refuse_many_counts(rule: PairRule) -> None:
 
 
 def no_counts(rule: PairRule) -> Array:
-    """Return chances of 0 by the number of drafts that are y, from none to all: (k + 1, n).
-
-    In exact arithmetic they are whole numbers, over a denominator that the caller knows.
-    """
+    """Return chances of 0 by the number of drafts that are y, from none to all: (k + 1, n)."""
+    # In exact arithmetic they are whole numbers, over a denominator that the caller knows.
     refuse_many_counts(rule)
     return np.zeros((rule.k + 1, len(rule.draft)), dtype=rule.draft.dtype)
 

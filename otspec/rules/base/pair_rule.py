@@ -1,7 +1,5 @@
 """Rules made from a draft, a target and k; drawn drafts (Theory, 14); the table of rules."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import InitVar, dataclass, field
 from typing import Any, ClassVar, Self
@@ -228,10 +226,8 @@ def compared_rules() -> tuple[type[PairRule], ...]:
 
 
 def named_rules(names: Any, laws: Sequence[str]) -> tuple[type[PairRule], ...]:
-    """Return the compared rules of these names, in the order of tables.
-
-    Without any, all that are quick and verify drafts of these laws.
-    """
+    """Return the compared rules of these names, in the order of tables."""
+    # Without any, all that are quick and verify drafts of these laws.
     known = {rule.name: rule for rule in compared_rules()}
     found = set()
     if not names:

@@ -101,10 +101,8 @@ def enumerated_acceptance(rule: Rule) -> Number:
 
 
 def by_position_or_estimate(rule: Rule) -> Array:
-    """Return how likely draft i is accepted as y, (k, n), or where that takes long an estimate.
-
-    Estimates are floats.
-    """
+    """Return how likely draft i is accepted as y, (k, n), or where that takes long an estimate."""
+    # Estimates are floats.
     exact = is_exact(rule.target)
     if exact or not rule.enumerates_positions or rule.law.table_rows() <= FEW_IN_FLOATS:
         try:

@@ -1,7 +1,5 @@
 """Importance sampling: select one draft by a linear program, then couple (Canonical, alg. 1)."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar

@@ -7,8 +7,6 @@ Tokens are kept together with their masses: the rows of an array of shape (3, n)
 is selected so far, that of the next draft, and the target.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from otspec._base.arithmetic import Array, IntArray

@@ -102,11 +102,11 @@ def chosen(
 ) -> Iterator[tuple[Stage | None, Array]]:
     """Yield how likely each of the first drafts is the selected one, of one, two, and so on.
 
-    Shapes: ``drafts`` (k, m). ``weights``, shape (k, m): is written to; its arithmetic is the one
-    that is used. Yields: the last of the stages that have been gone through. Yields, shape (i, m):
-    until the next one.
+    Shapes: ``drafts`` (k, m). ``weights``, shape (k, m): zeros, which are written to, in the
+    arithmetic that is used. Yields: the last of the stages that have been gone through. Yields,
+    shape (i, m): until the next one.
     """
-    weights[:1] = weights[:1] * 0 + 1
+    weights[:1] += 1
     yield None, weights[:1]
     fast = drafts.size >= FEW and not is_exact(weights) and has_numba()
     for i, stage in enumerate(stages, start=1):

@@ -1,7 +1,5 @@
 """Pairs of tokens shared out so that each gets what it wants, by flow (SpecHub, app. E)."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 from typing import Any
 
@@ -61,12 +59,10 @@ def _begun(masses: Array, wanted: Array) -> tuple[Array, Array]:
 
 
 def _push_all(got: Array, surplus: Array) -> None:
-    """Find a maximum flow, in place.
-
-    A token that has more than it wants pushes it along shortest ways to tokens that have less, by
-    moving shares of pairs (preflow-push with exact distances, which end up beyond any bound after
-    at most s² rounds whatever the numbers are).
-    """
+    """Find a maximum flow, in place."""
+    # A token that has more than it wants pushes it along shortest ways to tokens that have less, by
+    # moving shares of pairs (preflow-push with exact distances, which end up beyond any bound after
+    # at most s² rounds whatever the numbers are).
     size = len(surplus)
     while True:
         distance = _distances(got > 0, surplus < 0)
@@ -81,10 +77,8 @@ def _push_all(got: Array, surplus: Array) -> None:
 
 
 def _distances(may_push: Array, goals: Array) -> IntArray:
-    """Return how many pushes each token is from a goal; s + 1 if there is no way.
-
-    Goals are at distance 0.
-    """
+    """Return how many pushes each token is from a goal; s + 1 if there is no way."""
+    # Goals are at distance 0.
     size = len(goals)
     distance = np.where(goals, 0, size + 1)
     for steps in range(size):
@@ -142,11 +136,9 @@ def _may_give_up(surplus: Array, i: Any, j: Any) -> Any:
 
 
 def _open(held: Array, surplus: Array) -> Array:
-    """Return which tokens may hand mass on to which, shape (s, s) bool.
-
-    One hands on its share of a pair that is not settled. Or it keeps the mass and the other gives
-    up as much.
-    """
+    """Return which tokens may hand mass on to which, shape (s, s) bool."""
+    # One hands on its share of a pair that is not settled. Or it keeps the mass and the other gives
+    # up as much.
     tokens = np.arange(len(surplus))
     ways: Array = held | _may_give_up(surplus, tokens[:, None], tokens)
     return ways

@@ -5,8 +5,6 @@ same order. Importing this module imports Numba if it is there, so that it is im
 used.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from otspec._base.arithmetic import Array, IntArray

@@ -3,8 +3,6 @@
 A stage selects between the token that was selected so far and one more draft.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple, TypeAlias
 
@@ -170,11 +168,9 @@ def _passed(
 def _share_out(
     tokens: IntArray, first: Array, second: Array, target: Array, certain: Array, share: _Share
 ) -> Array:
-    """Return how often the first of two free tokens is selected, and count it in ``certain``.
-
-    All are in order, (s,); what is returned is (s, s). Pairs are shared out in the order of the
-    token ids, which roundings of the masses do not change.
-    """
+    """Return how often the first of two free tokens is selected, and count it in ``certain``."""
+    # All are in order, (s,); what is returned is (s, s). Pairs are shared out in the order of the
+    # token ids, which roundings of the masses do not change.
     by_id = np.argsort(tokens)
     masses = np.multiply.outer(first[by_id], second[by_id])
     masses = masses + masses.T

@@ -1,7 +1,5 @@
 """The rules that attain an optimum, lossless or lossy, at full vocabulary (Theory, 29)."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import singledispatch
 from typing import Any

@@ -1,7 +1,5 @@
 """Cactus: a draft gets what a budget of divergence allows it (Hao and Mou)."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field

@@ -1,15 +1,12 @@
 """Fuzzy speculative decoding: all drafts where the two models hardly differ (Holsman et al.)."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from typing import ClassVar
 
 from otspec._base.arguments import as_real
 from otspec._base.frozen import cached_property
 from otspec.distributions import Distribution
-from otspec.rules.lossy.base import AgainstAnother
-from otspec.rules.lossy.divergences import jensen_shannon
+from otspec.rules.lossy.base import AgainstAnother, jensen_shannon
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,7 +1,5 @@
 """Verification against a mixture of draft and target (Hao and Mou; transformers)."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import ClassVar

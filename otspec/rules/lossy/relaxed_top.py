@@ -1,7 +1,5 @@
 """Relaxed acceptance: any of the target's likeliest tokens will do (TensorRT-LLM)."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import ClassVar

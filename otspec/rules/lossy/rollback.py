@@ -1,7 +1,5 @@
 """The rollback policy: drafts that surprise the target too much (Big Little Decoder)."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass, field
 from typing import ClassVar
@@ -10,12 +8,7 @@ from otspec._base.arguments import as_choice, as_real
 from otspec._base.arithmetic import Array, Number, as_number
 from otspec._base.frozen import cached_property
 from otspec.distributions import Distribution
-from otspec.rules.lossy.base import (
-    REPLACEMENTS,
-    AcceptOrReplace,
-    accepting,
-    replaced_by,
-)
+from otspec.rules.lossy.base import REPLACEMENTS, AcceptOrReplace, accepting, replaced_by
 
 
 @dataclass(frozen=True, eq=False)

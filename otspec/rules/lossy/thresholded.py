@@ -1,7 +1,5 @@
 """Target-only verification with thresholds, for several drafts (SGLang)."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction

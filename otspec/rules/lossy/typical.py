@@ -1,7 +1,5 @@
 """Typical acceptance: drafts that the target finds likely enough, given its entropy (Medusa)."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -16,9 +14,9 @@ from otspec.rules.lossy.base import (
     AcceptOrReplace,
     accepting,
     between,
+    entropy,
     replaced_by,
 )
-from otspec.rules.lossy.divergences import entropy
 
 
 @dataclass(frozen=True, eq=False)

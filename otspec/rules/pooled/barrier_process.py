@@ -4,8 +4,6 @@ Plain Python, and compiled for floats. Importing this module imports Numba if it
 it is imported where it is used.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from otspec._base.arithmetic import Array, Number
@@ -43,12 +41,7 @@ fast_rising = compiled(rising)
 
 
 def run(
-    widths: Array,
-    masses: Array,
-    kinks: Array,
-    tight: Array,
-    ids: Array,
-    one: Number,
+    widths: Array, masses: Array, kinks: Array, tight: Array, ids: Array, one: Number
 ) -> tuple[Array, Array, Array, Array, Array, Array]:
     """Run the barriers' process from time 0 to 1.
 

@@ -5,8 +5,6 @@ holds a draft, and select one of its drafts. Where Z is random, made of the knot
 exceeds a uniform number, every feasible law that is convex between its tight knots is reached.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -152,8 +150,6 @@ def find_barriers(law: SelectionLaw, heights: InsideMasses) -> Barriers:
 
     ``heights``: the probability that all drafts are below each knot.
 
-    Notes
-    -----
     O(m log m). Every knot that is not tight dies before 1; see the documentation for the proof.
     """
     # Both import Numba, if it is there.

@@ -1,7 +1,5 @@
 """What pooled selection of i.i.d. and of distinct drafts share (Pooled, prop. 2-5)."""
 
-from __future__ import annotations
-
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -40,8 +38,6 @@ def refined_thresholds(law: ByRatio, target: Distribution, loss: Number) -> Arra
     acceptance may be below the optimum. 0 is reached in exact arithmetic; in floats the refinement
     ends where pools cannot be split. Result: ascending.
 
-    Notes
-    -----
     Every knot is a cut, so that the best of them bounds the optimum. What the acceptance is
     below that bound falls to the pools (see :func:`losses`); each pool that loses is split at
     its own slope, which lies strictly between its ratios.
@@ -63,10 +59,8 @@ def refined_thresholds(law: ByRatio, target: Distribution, loss: Number) -> Arra
 
 
 def losses(law: SelectionLaw, target: Distribution) -> Array:
-    """Return what each pool loses against the bound of the best knot, shape (m,).
-
-    Below the cut a pool could accept all its target mass, above it all that is selected.
-    """
+    """Return what each pool loses against the bound of the best knot, shape (m,)."""
+    # Below the cut a pool could accept all its target mass, above it all that is selected.
     pools = law.pools
     excess = pools.law(law.slopes) - target
     return pools.gathered(positive_part(np.where(pools.index < law.cut, -excess, excess)))

@@ -1,7 +1,5 @@
 """How often drafts are the selected token (Theory, 15), or the residual one (Pooled, prop. 2)."""
 
-from __future__ import annotations
-
 from math import comb
 
 import numpy as np
@@ -58,11 +56,9 @@ def selected_counts(barriers: Barriers, k: int, tokens: IntArray | None = None) 
 
 
 def _in_group(tokens: Array, others: Array, below: Array, k: int) -> Array:
-    """Return the same for tokens in a group that has no draft above: (t,) -> (k, t).
-
-    If m drafts are in the group and c of them are y, y is selected with probability c/m; in
-    C(k, m) C(m, c) orders, which makes C(k, m) C(m − 1, c − 1).
-    """
+    """Return the same for tokens in a group that has no draft above: (t,) -> (k, t)."""
+    # If m drafts are in the group and c of them are y, y is selected with probability c/m; in C(k,
+    # m) C(m, c) orders, which makes C(k, m) C(m − 1, c − 1).
     own, beside, lower = (_powers(values, k) for values in (tokens, others, below))
     counts = np.zeros((k, len(tokens)), dtype=tokens.dtype)
     for m in range(1, k + 1):
@@ -88,20 +84,9 @@ NEGLIGIBLE = 1e-14
 def residual_hits(target: Distribution, barriers: Barriers, power: int) -> Number:
     """Return the probability that the selected draft is rejected and the residual token a draft.
 
-    Parameters
-    ----------
-    target : ndarray, shape (n,)
-    barriers : Barriers
-        Those that give the law of selection.
-    power : int
-        Number of drafts, k.
+    Shapes: ``target`` (n,). ``barriers``: those that give the law of selection. ``power``: number
+    of drafts, k.
 
-    Returns
-    -------
-    float or Fraction
-
-    Notes
-    -----
     A residual token y is never rejected itself. Given that no draft is y, the drafts come from
     the rest of the draft distribution, so that the same barriers select with the draft mass of y
     taken out of every knot above it; the difference to the whole is what happens with y among

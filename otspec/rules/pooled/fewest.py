@@ -6,8 +6,6 @@ the draft mass; B must stay at least G, and be at least 0 at the bottom. The bes
 reached at each knot with t pools follows from that with t − 1. Above s it is the same, mirrored.
 """
 
-from __future__ import annotations
-
 import math
 from typing import Any
 
@@ -30,8 +28,6 @@ def fewest_pools(law: ByRatio, target: Distribution) -> Pools:
     every ratio if more than :data:`MOST_STEPS` pools are needed on one side of the cut, which
     happens where the optimum is 1 or nearly so.
 
-    Notes
-    -----
     One sort, and O(n) for every pool that is needed. In floats B may fall below G by what
     rounding may leave uncertain of G, k √m ε, so that no pools are spent on rounding errors; the
     loss is of that order.

@@ -1,7 +1,5 @@
 """Graded pools: drafts put in one of two pools at random (Pooled, prop. 7; Beyond, prop. 6)."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -47,7 +45,7 @@ class GradedPools(Pools):
 
     upper: IntArray  # (n,): the pool above :attr:`index`, or that itself
     part: Array  # (n,): with what probability a draft is put there
-    heavy: Array  # (n,): whether only the first ring of a token counts, if drafts are distinct
+    heavy: Array  # (n,): whether only the first arrival of a token counts, if drafts are distinct
 
     @cached_property
     def by_token(self) -> Knots:
@@ -77,10 +75,8 @@ class GradedPools(Pools):
         return below
 
     def between(self, tokens: IntArray, start: int, end: int) -> Array:
-        """Return how likely each token is put in the pools start to end − 1: (t,) -> (t,).
-
-        It is no difference: a part that is small against the others keeps its digits.
-        """
+        """Return how likely each token is put in the pools start to end − 1: (t,) -> (t,)."""
+        # It is no difference: a part that is small against the others keeps its digits.
         part = self.part[tokens]
         lower, upper = (
             (pools[tokens] >= start) & (pools[tokens] < end) for pools in (self.index, self.upper)
@@ -89,7 +85,7 @@ class GradedPools(Pools):
         return between
 
     def rises_without_replacement(self, draft: Distribution, k: int) -> Array:
-        """Return by how much P(all rings that count are below) rises over each pool: (m,)."""
+        """Return by how much P(all arrivals that count are below) rises over each pool: (m,)."""
         tokens, last = np.flatnonzero(draft), len(self.draft)
         draft, heavy = draft[tokens], self.heavy[tokens]
         heights = zeros(last + 1, like=draft)
@@ -103,7 +99,7 @@ class GradedPools(Pools):
         return positive_part(np.diff(heights))
 
     def counted_once(self, tokens: IntArray) -> Array:
-        """Return whether only the first ring of each token counts: (t,) -> (t,)."""
+        """Return whether only the first arrival of each token counts: (t,) -> (t,)."""
         once: Array = self.heavy[tokens]
         return once
 
@@ -173,11 +169,7 @@ def heaviest(draft: Distribution, count: int) -> Array:
 
 
 def by_grade(
-    draft: Distribution,
-    target: Distribution,
-    most: Number,
-    count: int,
-    heavy: Array | None = None,
+    draft: Distribution, target: Distribution, most: Number, count: int, heavy: Array | None = None
 ) -> Pools:
     """Return the grades that some token has, as pools.
 

@@ -1,7 +1,5 @@
 """G, the probability that all drafts are below a knot (Pooled, prop. 1)."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import singledispatch
@@ -57,10 +55,8 @@ class PowerMasses(InsideMasses):
         return rises
 
     def chords(self, starts: IntArray, ends: IntArray, slopes: Array) -> Array:
-        """Return slopes of chords, in floats from the tokens' own masses.
-
-        So no knot is rounded to a float before its power is taken.
-        """
+        """Return slopes of chords, in floats from the tokens' own masses."""
+        # So no knot is rounded to a float before its power is taken.
         return slopes if is_exact(slopes) else self.pools.by_token.slopes(starts, ends, self.k)
 
 

@@ -3,8 +3,6 @@
 Importing this module imports Numba if it is there, so that it is imported where it is used.
 """
 
-from __future__ import annotations
-
 from otspec._base.arithmetic import Array
 from otspec._base.compiling import compiled
 
@@ -29,8 +27,6 @@ def best_steps(
     ``source``, shape (m + 1,): becomes where that step began. ``lines``, shape (m + 1,): what it
     holds is lost.
 
-    Notes
-    -----
     The upper envelope of lines whose slopes descend while the queries move left: O(m).
     """
     m = len(slopes)

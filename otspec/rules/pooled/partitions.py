@@ -141,8 +141,8 @@ class Graded(Partition):
 
     It is what :func:`otspec.batch.pooled_selection` does, and for distinct drafts
     :func:`otspec.batch.pooled_selection_without_replacement`: no sort and no histogram. Distinct
-    drafts are the tokens that ring first, each ring is put in a pool, and of light tokens the
-    repeated rings count, too: see the documentation ("Beyond i.i.d. drafts").
+    drafts are the tokens that arrive first, each arrival is put in a pool, and of light tokens the
+    repeated arrivals count, too: see the documentation ("Beyond i.i.d. drafts").
 
     Parameters
     ----------

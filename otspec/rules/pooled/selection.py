@@ -1,7 +1,5 @@
 """Pooled selection of i.i.d. drafts: the optimum (Pooled, prop. 2, 3 and 4; Theory, 4 and 25)."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import comb
@@ -112,11 +110,9 @@ class PooledSelection(PooledRule):
         return CountedLaw(accepted, positive_part(self.target - self.law_of_selection))
 
     def _by_position(self) -> Array:
-        """Return the accepted law by which draft is the first that is the output, shape (k, n).
-
-        All orders of the drafts are alike, so that of c equal ones the first is draft i in
-        C(k − i, c − 1) of C(k, c) ways. By enumeration with pools that are not optimal.
-        """
+        """Return the accepted law by which draft is the first that is the output, shape (k, n)."""
+        # All orders of the drafts are alike, so that of c equal ones the first is draft i in C(k −
+        # i, c − 1) of C(k, c) ways. By enumeration with pools that are not optimal.
         if not self.pools.optimal:
             return super()._by_position()
         if not is_exact(self.draft) and len(self.draft) > MOST_COUNTED:
@@ -248,13 +244,9 @@ class EarliestPooledSelection(PooledSelection):
         weights = zeros(self.k, like=self.draft)
         for pools, chance in self.barriers.pools.placements(x):
             for lowest, _, span in self.barriers.groups(max(pools)):
-                weights[_first_of(pools, lowest)] += chance * span
+                first = next(place for place, pool in enumerate(pools) if pool >= lowest)
+                weights[first] += chance * span
         return weights
 
     def _one_of(self, competing: Sequence[int], chance: Chance) -> int:  # noqa: ARG002
         return competing[0]
-
-
-def _first_of(pools: Sequence[int], lowest: int) -> int:
-    """Return the first draft in the pools from the lowest one that competes."""
-    return next(place for place, pool in enumerate(pools) if pool >= lowest)

@@ -1,7 +1,5 @@
 """Pooled selection of distinct drafts: the optimum for every k (Beyond, prop. 2, 3, 4 and 5)."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -179,12 +177,12 @@ class PooledSelectionWithoutReplacement(PooledRule):
         return shares
 
     def _shares_by_clocks(self, x: Sequence[int]) -> Array:
-        """Return how likely each draft is selected, over all rings and all barriers: (k,)."""
+        """Return how likely each draft is selected, over all arrivals and all barriers: (k,)."""
         barriers, tokens = self.barriers, np.asarray(x)
         masses = self._pools.tokens[tokens]
         lefts = zeros(self.k + 1, like=masses)
-        for rung in range(self.k + 1):
-            lefts[rung] = self._left(x[:rung])
+        for arrived in range(self.k + 1):
+            lefts[arrived] = self._left(x[:arrived])
         drafts = ClockedDrafts(masses, self._pools.counted_once(tokens), lefts)
         shares, last = zeros(self.k, like=masses), len(self.knots) - 1
         for start, end, span in zip(barriers.starts, barriers.ends, barriers.spans, strict=True):
@@ -265,10 +263,8 @@ class DistinctDrafts(DrawnDrafts):
         return Estimates(hits / hits.sum(axis=0) * known, 0 * hits, np.tile(known, (k, 1)))
 
     def of_token_by_position(self, y: int) -> list[Estimate]:
-        """Estimate how often y is accepted at each position from drafts that y is among.
-
-        The others are drawn without y; how likely y is drafted among them at each place is known.
-        """
+        """Estimate how often y is accepted at each position from drafts that y is among."""
+        # The others are drawn without y; how likely y is drafted among them at each place is known.
         rule, size = self.rule, self.size
         drafts = WithOne(rule.draft.astype(float), y, rule.k)
         rng = np.random.default_rng(self.seed)

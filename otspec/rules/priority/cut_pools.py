@@ -6,8 +6,6 @@ inside needs what its neediest token asks for, and one outside has as much room 
 token. Pools may be coarse where the law may be far above the target (Different, prop. 4 and 5).
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from heapq import heapify, heappop, heappush
@@ -53,8 +51,6 @@ def settled(drafts: Array, target: Distribution, members: Array) -> Array:
 
     Shapes: ``drafts`` (k, n); ``target`` (n,); ``members`` (n,).
 
-    Notes
-    -----
     All that is worth a move of its own moves at once: leaving together loses no more of Π p_i(A)
     than leaving one by one from the whole set, and joining together gains no less.
     """

@@ -7,8 +7,6 @@ rest of its group. What is wanted is a mixture of the law of the groups and the 
 the way, which the finer groups go on with.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from itertools import combinations
 
@@ -62,10 +60,8 @@ def in_first_group(drafts: Sequence[int], groups: Groups) -> list[int]:
 def _ways_out(
     law: DraftLaw, groups: Groups, given: Array, wanted: Array
 ) -> Iterator[tuple[Number, Groups]]:
-    """Yield how far the way goes for each set that is selected less and less along it.
-
-    In steps from ``given`` to ``wanted``, with the groups there.
-    """
+    """Yield how far the way goes for each set that is selected less and less along it."""
+    # In steps from `given` to `wanted`, with the groups there.
     for place, group in enumerate(groups):
         behind = [token for other in groups[place + 1 :] for token in other]
         for chosen in (each for size in range(1, len(group)) for each in combinations(group, size)):

@@ -8,8 +8,6 @@ Column generation finds them: a linear program weighs the orders found so far; i
 the next.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -81,12 +79,10 @@ class OrderSearch:
         return law
 
     def explore(self, found: Weighed, count: int) -> None:
-        """Add the order of the prices, which would improve the weighing most, and some more.
-
-        They put first what is served least in proportion to what is wanted, averaged as in Frank
-        and Wolfe's method for the lexicographically optimal law. With prices alone the rounds end
-        at the optimum: they are column generation.
-        """
+        """Add the order of the prices, which would improve the weighing most, and some more."""
+        # They put first what is served least in proportion to what is wanted, averaged as in Frank
+        # and Wolfe's method for the lexicographically optimal law. With prices alone the rounds end
+        # at the optimum: they are column generation.
         wanted, mean = self.wanted, found.law
         self.add(_by_price(found.prices, ratios.target_to_draft(wanted, found.law)))
         for _ in range(count):
@@ -116,12 +112,10 @@ class OrderSearch:
 
 
 def _weighing(laws: Array, target: Distribution) -> LinearProgram:
-    """Maximise Σ q(y) a(y) over weights w and shares a(y) ≤ 1, a(y) ≤ Σ_r w_r b_r(y)/q(y).
-
-    Shares rather than masses, since solvers take coefficients below 1e-9 for zero; so are
-    selections of less than that share of the target here. Selections of more than LARGEST_SHARE
-    times the target are taken for that: solvers lose their way among very large coefficients.
-    """
+    """Maximise Σ q(y) a(y) over weights w and shares a(y) ≤ 1, a(y) ≤ Σ_r w_r b_r(y)/q(y)."""
+    # Shares rather than masses, since solvers take coefficients below 1e-9 for zero; so are
+    # selections of less than that share of the target here. Selections of more than LARGEST_SHARE
+    # times the target are taken for that: solvers lose their way among very large coefficients.
     wanted = np.flatnonzero(target > 0)
     with np.errstate(over="ignore"):
         shares = laws[:, wanted] / target[wanted]
@@ -198,8 +192,6 @@ def mix_priorities(law: DraftLaw, target: Distribution, gap: Number, most: int) 
     Shapes: ``target`` (n,). ``gap``: stop when ``bound`` − ``accepted`` is at most this. ``most``:
     stop when this many orders were tried.
 
-    Notes
-    -----
     Each round adds orders (:meth:`otspec.rules.priority.order_search.OrderSearch.explore`), and
     then a linear program weighs all of them anew.
     """

@@ -107,8 +107,6 @@ def mix_cut_pools(
     ``accepted`` is at most this. ``most``: stop when this many orders were tried. ``count``: how
     many pools at most.
 
-    Notes
-    -----
     Each round adds orders that give the neediest token of a pool inside the cut enough, and the
     fullest of one outside not too much. Then pools that still lose are split by what their tokens
     got. A mixture that points to a better cut starts the pools again.
@@ -143,10 +141,8 @@ def mix_cut_pools(
 
 
 def levels(pools: list[CutPool]) -> Array:
-    """Return what is wanted of each pool with and without urgency, shape (2, m).
-
-    Inside the cut the target is urgent, and outside what no token has too much of.
-    """
+    """Return what is wanted of each pool with and without urgency, shape (2, m)."""
+    # Inside the cut the target is urgent, and outside what no token has too much of.
     rows = []
     for pool in pools:
         target, demand = pool.target[pool.tokens].sum(), pool.demand
@@ -163,11 +159,9 @@ def mean_rates(orders: IntArray, weights: Array, pooled: Array) -> Array:
 
 
 def rates_of(order: IntArray, pooled: Array) -> Array:
-    """Return how likely draft i is selected given that it is in pool D: (m,), (k, m) -> (k, m).
-
-    If L are the pools after D, that is ∫₀¹ Π_{j≠i} (p_j(L) + t·p_j(D)) dt: let each draft in D
-    draw a uniform number, of which the largest is selected.
-    """
+    """Return how likely draft i is selected given that it is in pool D: (m,), (k, m) -> (k, m)."""
+    # If L are the pools after D, that is ∫₀¹ Π_{j≠i} (p_j(L) + t·p_j(D)) dt: let each draft in D
+    # draw a uniform number, of which the largest is selected.
     rates = zeros(pooled.shape, like=pooled)
     rising = order[::-1]
     # low[j] = p_j(L), the pools after each one; step[j] = p_j(D).

@@ -3,8 +3,6 @@
 For independent drafts the orders may be of pools of tokens (Different, prop. 1 and 2).
 """
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass

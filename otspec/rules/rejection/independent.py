@@ -1,7 +1,5 @@
 """Recursive rejection of drafts of different models (SpecInfer's setting; Different, prop. 6)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar, Self
@@ -57,7 +55,7 @@ class RecursiveRejectionIndependent(InTurn, LawRule):
 
     def acceptance(self) -> Number:
         """Return 1 − Π_i Σ (q_{i−1} − p_i)₊; a residual token is never one of the drafts."""
-        return 1 - self._rejections[-1]
+        return 1 - as_number(self._residuals[-1].sum(), like=self.target)
 
     def _by_token(self) -> Array:
         """Return q − W_k q_k, with W_k the probability that all are rejected, shape (n,)."""
@@ -125,12 +123,6 @@ class RecursiveRejectionIndependent(InTurn, LawRule):
             residuals[i + 1] = positive_part(residuals[i] - rejected * draft)
             rejected = as_number(residuals[i + 1].sum(), like=self.target)
         return residuals
-
-    @cached_property
-    def _rejections(self) -> tuple[Number, ...]:
-        """W_0 = 1, …, W_k: how likely the first i drafts are rejected."""
-        one = as_number(1, like=self.target)
-        return (one, *(as_number(rest.sum(), like=rest) for rest in self._residuals[1:]))
 
     def offered(self, earlier: Sequence[int]) -> Distribution:
         """Return the distribution of the next draft."""

@@ -1,7 +1,5 @@
 """K-Seq: drafts in turn against one inflated draft distribution (SpecTr, alg. 2; Theory, 6)."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
@@ -109,14 +107,12 @@ class KSequential(PairRule):
         return found
 
     def _by_token(self) -> Array:
-        """Return what is accepted in turn, plus the residual draws that happen to be a draft.
-
-        All drafts are rejected and y is among them with probability
-        (1−β)^k − (1−β−m(y))^k, where m = p − min(p, q/ρ). At ρ* itself the residual is zero
-        wherever m > 0, so that nothing is added.
-
-        The result has shape (n,).
-        """
+        """Return what is accepted in turn, plus the residual draws that happen to be a draft."""
+        # All drafts are rejected and y is among them with probability (1−β)^k − (1−β−m(y))^k, where
+        # m = p − min(p, q/ρ). At ρ* itself the residual is zero wherever m > 0, so that nothing is
+        # added.
+        #
+        # The result has shape (n,).
         kept, beta = self._kept()
         accepted: Array = kept * geometric(1 - beta, self.k)
         if beta >= 1:
@@ -127,11 +123,9 @@ class KSequential(PairRule):
         return accepted
 
     def _counted(self) -> CountedLaw:
-        """Return the accepted law by how many of the drafts are the output.
-
-        Draft i is accepted as y after i − 1 rejections, each of which was y with probability
-        r = p − min(p, q/ρ) and another with 1 − β − r; later ones are y with probability p.
-        """
+        """Return the accepted law by how many of the drafts are the output."""
+        # Draft i is accepted as y after i − 1 rejections, each of which was y with probability r =
+        # p − min(p, q/ρ) and another with 1 − β − r; later ones are y with probability p.
         accepted, rejected = no_counts(self), no_counts(self)
         draft, kept, unit = over_one_denominator(self.draft, self._kept()[0])
         lost = draft - kept
@@ -146,11 +140,9 @@ class KSequential(PairRule):
         return CountedLaw(over(accepted[1:], scale) + residual[1:], residual[0])
 
     def _by_position(self) -> Array:
-        """Return the accepted law by which draft is the first that is the output, shape (k, n).
-
-        The drafts before are rejected and others; draft i is accepted as y, or rejected and y
-        comes again among the later ones, or from the residual.
-        """
+        """Return the accepted law by which draft is the first that is the output, shape (k, n)."""
+        # The drafts before are rejected and others; draft i is accepted as y, or rejected and y
+        # comes again among the later ones, or from the residual.
         kept, beta = self._kept()
         lost, residual = self.draft - kept, normalised(self._residual(), self.target)
         elsewhere = positive_part(1 - beta - lost)

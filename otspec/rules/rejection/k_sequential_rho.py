@@ -1,7 +1,5 @@
 """Which ρ k-Seq is lossless for (Theory, 31), and the root ρ* from which on it always is."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from fractions import Fraction
@@ -68,10 +66,8 @@ def least_ratio(draft: Distribution, target: Distribution) -> Number:
 
 
 def lossless_from(pair: Pair, k: int) -> Number:
-    """Return 0 if k-Seq is lossless with every ρ > 0, and else ρ*, the least ρ that is lossless.
-
-    Parameters are those of :func:`root_rho`.
-    """
+    """Return 0 if k-Seq is lossless with every ρ > 0, and else ρ*, the least ρ that is lossless."""
+    # Parameters are those of `root_rho`.
     draft, target = pair.draft, pair.target
     served = as_number(draft[target > 0].sum(), like=draft)
     if _reaches(least_ratio(draft, target) + _rounding(draft, k), served, k):
@@ -143,11 +139,9 @@ def _float_root(suffices: Callable[[Number], bool], low: Number, high: Number) -
 def _exact_root(
     suffices: Callable[[Fraction], bool], low: Fraction, high: Fraction, guess: int
 ) -> Fraction:
-    """Return a simple fraction from the least number in (low, high] that suffices on.
-
-    That is found between two neighbours among 2^200 steps from low to high, of which the upper
-    one was guessed in rounded numbers; what suffices is decided exactly.
-    """
+    """Return a simple fraction from the least number in (low, high] that suffices on."""
+    # That is found between two neighbours among 2^200 steps from low to high, of which the upper
+    # one was guessed in rounded numbers; what suffices is decided exactly.
     step, steps = (high - low) / 2**HALVINGS, (0, 2**HALVINGS)
     for upper in (guess, guess + 1, guess - 1):
         below, above = (low + place * step for place in (upper - 1, upper))

@@ -1,7 +1,5 @@
 """Recursive rejection: speculative sampling repeated on the residual (MCSD, alg. 1; Theory, 5)."""
 
-from __future__ import annotations
-
 from abc import abstractmethod
 from collections import deque
 from collections.abc import Iterator, Sequence
@@ -100,11 +98,9 @@ class RecursiveRejection(InTurn, PairRule):
         return accepted
 
     def _counted(self) -> CountedLaw:
-        """Return the accepted law by how many of the drafts are the output.
-
-        A token that can be rejected is out of the residual from then on, so that no draft before
-        the accepted one equals it.
-        """
+        """Return the accepted law by how many of the drafts are the output."""
+        # A token that can be rejected is out of the residual from then on, so that no draft before
+        # the accepted one equals it.
         accepted, so_far = no_counts(self), 0
         draft, target, unit = over_one_denominator(self.draft, self.target)
         for drafted, _, scale in _rejected(self.pair, self.k):
@@ -115,11 +111,9 @@ class RecursiveRejection(InTurn, PairRule):
         return CountedLaw(over(accepted[1:], scale * unit), self.target - over(kept, scale * unit))
 
     def _by_position(self) -> Array:
-        """Return min(q, c·p) with c the sum of W_0 to W_{i−1}, less that of draft i − 1: (k, n).
-
-        A token that was rejected is out of the residual, so that the accepted draft is the first
-        that is this token.
-        """
+        """Return min(q, c·p) with c the sum of W_0 to W_{i−1}, less that of draft i − 1: (k, n)."""
+        # A token that was rejected is out of the residual, so that the accepted draft is the first
+        # that is this token.
         accepted = zeros((self.k + 1, len(self.target)), like=self.target)
         for i, (drafted, _, scale) in enumerate(_rejected(self.pair, self.k), start=1):
             accepted[i] = np.minimum(self.target, quotient(drafted, scale) * self.draft)
@@ -138,13 +132,11 @@ def _rejections(pair: Pair, k: int) -> list[Number]:
 
 
 def _rejected(pair: Pair, k: int) -> Iterator[tuple[Any, Any, Any]]:
-    """Yield c = W_0 + … + W_{i−1}, W_i and what to divide both by, for i = 1 to k.
-
-    Exact numbers are whole ones over a power of the common denominator: fractions would look
-    for common divisors of ever longer numbers. Tokens drop out of (q − c·p)₊ in the order of the
-    ratios. While no more do, the next W is W·(1 − p(those left)), so that many drafts cost little
-    more than few.
-    """
+    """Yield c = W_0 + … + W_{i−1}, W_i and what to divide both by, for i = 1 to k."""
+    # Exact numbers are whole ones over a power of the common denominator: fractions would look for
+    # common divisors of ever longer numbers. Tokens drop out of (q − c·p)₊ in the order of the
+    # ratios. While no more do, the next W is W·(1 − p(those left)), so that many drafts cost little
+    # more than few.
     refuse_many_drafts(k, MOST_EXACT_ROUNDS if pair.exact else MOST_ROUNDS, "RecursiveRejection")
     ratios = pair.by_ratio.ratios[: np.count_nonzero(pair.draft)]
     draft, target, unit = over_one_denominator(pair.by_ratio.draft, pair.by_ratio.target)

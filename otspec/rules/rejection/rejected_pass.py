@@ -5,8 +5,6 @@ it is used. They do what :mod:`otspec.rules.rejection.rejected_draws` does path 
 order.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from otspec._base.arithmetic import Array, IntArray

@@ -86,10 +86,8 @@ class DistinctPaths(Frozen):
         return law / self.size
 
     def accepted_up_to(self, k: int, y: int) -> Array:
-        """Return how likely y is accepted among the first 0, …, k drafts, path by path.
-
-        The result has shape (k + 1, size).
-        """
+        """Return how likely y is accepted among the first 0, …, k drafts, path by path."""
+        # The result has shape (k + 1, size).
         with np.errstate(over="ignore"):
             levels = self._units[y] * self._drawn.levels[: k + 1]
         return np.asarray(np.minimum(levels, self.target[y]))

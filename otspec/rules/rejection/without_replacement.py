@@ -1,7 +1,5 @@
 """Recursive rejection sampling of distinct drafts (MCSD, alg. 2; SpecHub, alg. 1)."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
@@ -101,19 +99,15 @@ class RecursiveRejectionWithoutReplacement(InTurn, PairRule):
         return [found[k] for k in ks]
 
     def _by_position(self) -> Array:
-        """Return the probability that draft i is the accepted one and is y, shape (k, n).
-
-        Exact; see :meth:`acceptance` for the cost. By enumeration beyond that.
-        """
+        """Return the probability that draft i is the accepted one and is y, shape (k, n)."""
+        # Exact; see `acceptance` for the cost. By enumeration beyond that.
         if not self._summable:
             return super()._by_position()
         return _accepted_laws(self.draft, self.target, self.k)
 
     def _by_token(self) -> Array:
-        """Return the probability that the output is y and one of the drafts, shape (n,).
-
-        Exact; see :meth:`acceptance` for the cost. By enumeration beyond that.
-        """
+        """Return the probability that the output is y and one of the drafts, shape (n,)."""
+        # Exact; see `acceptance` for the cost. By enumeration beyond that.
         if not self._summable:
             return super()._by_token()
         accepted: Array = _accepted_laws(self.draft, self.target, self.k).sum(axis=0)
@@ -169,12 +163,10 @@ def _summable(draft: Distribution, k: int) -> bool:
 
 
 def _accepted_laws(left: Array, target: Distribution, k: int) -> Array:
-    """Return the probability that draft i is the accepted one and is y, shape (k, n).
-
-    After the first draft x was rejected, the rest is the same rule for k − 1 drafts with p off x
-    and the residual. ``left`` is p without the earlier drafts, not scaled to sum 1: scaled by each
-    of them in turn, the smallest floats would lose their digits before they matter.
-    """
+    """Return the probability that draft i is the accepted one and is y, shape (k, n)."""
+    # After the first draft x was rejected, the rest is the same rule for k − 1 drafts with p off x
+    # and the residual. `left` is p without the earlier drafts, not scaled to sum 1: scaled by each
+    # of them in turn, the smallest floats would lose their digits before they matter.
     draft = normalised(left, left)
     accepted = zeros((k, len(draft)), like=draft)
     accepted[0] = np.minimum(draft, target)
@@ -191,13 +183,11 @@ def _accepted_laws(left: Array, target: Distribution, k: int) -> Array:
 
 
 def _accepted_second(left: Array, lost: Array, residual: Array, missing: Number) -> Array:
-    """Return the probability that the first of two drafts is rejected, the second accepted as y.
-
-    Given the first draft x, the residual r = (q − p)₊ is offered W p/(1−p(x)), of which
-    min(r, c·p) is accepted, c = W/(1−p(x)): the c in order serve all x but the heaviest, whose
-    c may be beyond the floats. A token that can be rejected first has r = 0. Light tokens have
-    nearly the same c: no r/p lies between theirs, so that they need no order.
-    """
+    """Return the probability that the first of two drafts is rejected, the second accepted as y."""
+    # Given the first draft x, the residual r = (q − p)₊ is offered W p/(1−p(x)), of which min(r,
+    # c·p) is accepted, c = W/(1−p(x)): the c in order serve all x but the heaviest, whose c may be
+    # beyond the floats. A token that can be rejected first has r = 0. Light tokens have nearly the
+    # same c: no r/p lies between theirs, so that they need no order.
     draft, heavy = normalised(left, left), int(np.argmax(left))
     tried = lost > 0
     tried[heavy] = False

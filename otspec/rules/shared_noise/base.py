@@ -1,7 +1,5 @@
 """Drafts and output from the same noise, which alone decides on the output (Theory, 33, 35)."""
 
-from __future__ import annotations
-
 import math
 from abc import abstractmethod
 from collections.abc import Sequence
@@ -107,10 +105,8 @@ class SharedNoise(PairRule):
         return matches(self._given(drafts), drafts)
 
     def _given(self, drafts: Sequence[int]) -> Distribution:
-        """Return the law of the output given the drafts, (n,).
-
-        Drafts that cannot occur say nothing: the output then has the law of the target.
-        """
+        """Return the law of the output given the drafts, (n,)."""
+        # Drafts that cannot occur say nothing: the output then has the law of the target.
         if not self._possible(drafts):
             return self.target
         terms = math.comb(len(self._support) + self.k, self.k) * len(self.target)
@@ -197,10 +193,8 @@ class SharedNoise(PairRule):
         return np.flatnonzero(self.draft).tolist()
 
     def _arrivals(self, drafts: Sequence[int], output: int | None) -> Powers:
-        """Return P(first drafts | no token of the target's race before t), of u = e^{−t}.
-
-        With an output, the target's race ends at t with this token.
-        """
+        """Return P(first drafts | no token of the target's race before t), of u = e^{−t}."""
+        # With an output, the target's race ends at t with this token.
         draft, target = self._exact
         rates = {z: draft[z] for z in self._support}
         starts = {z: target[z] / draft[z] for z in self._support}

@@ -1,7 +1,5 @@
 """Exact integrals of races: sums Σ c u^a with rational exponents, where u = e^{−t} (Theory, 33)."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from itertools import pairwise
@@ -49,16 +47,9 @@ def first_arrivals(
 
     Token z arrives at rate p(z) from the time t·starts[z] on, independently of the others.
 
-    Parameters
-    ----------
-    drafts : sequence of int, length k
-        Different tokens.
-    draft : mapping of int to number
-        The rates p(z) of all tokens of positive rate.
-    starts : mapping of int to number
-        For the same tokens.
-    at_once : int, optional
-        A token that arrives at its start, for certain.
+    ``drafts``, length k: different tokens. ``draft``: the rates p(z) of all tokens of positive
+    rate. ``starts``: for the same tokens. ``at_once``: a token that arrives at its start, for
+    certain.
     """
     k, due = len(drafts), dict(draft)
     # Entry i: the first i drafts have arrived, in their order, and nothing else.

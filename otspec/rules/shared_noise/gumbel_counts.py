@@ -1,7 +1,5 @@
 """Integrals over one race at given values of ρ (Theory, 33); see ``gumbel_race``."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from functools import cache, cached_property
@@ -33,13 +31,8 @@ def integrals(tokens: Sorted, rho: Array, ends: IntArray, most: int) -> Array:
     (j, i) = (1, 1), (2, 2), (2, 1), (3, 3), (3, 2) and (3, 1), by which the expansion in power
     sums is multiplied.
 
-    Parameters
-    ----------
-    tokens : Sorted
-    rho : ndarray, shape (e,)
-    ends : ndarray of int, shape (e,)
-        Ascending: each node is over the tokens before this place of the order.
-    most : int
+    Shapes: ``rho`` (e,). ``ends``, shape (e,): ascending: each node is over the tokens before this
+    place of the order.
     """
     whole: Array = NodeCounts(tokens, rho, ends, most).terms()[0]
     return whole
@@ -92,7 +85,8 @@ class NodeCounts:
 
     def _counts(self, alive: IntArray, piece: int, times: Array, weight: Array) -> Array:  # noqa: ARG002
         """Return Pr(N(τ) = i) at the times of a piece, up to 4^piece: (1, most, alive, times)."""
-        counts = light_counts(self._light(alive, piece)[0], _early(piece, times), self._most)
+        early = times if piece < _LATE else 0 * times  # later there are no light tokens
+        counts = light_counts(self._light(alive, piece)[0], early, self._most)
         from otspec.rules.shared_noise import gumbel_passes  # it imports Numba, if it is there
 
         for _, starts, rate in self._heavy(alive, piece, _CHUNK // (len(alive) * len(times))):
@@ -104,10 +98,8 @@ class NodeCounts:
     def _heavy(
         self, alive: IntArray, piece: int, together: int
     ) -> Iterator[tuple[IntArray, IntArray, Array]]:
-        """Yield some heavy tokens at once, from which node on each counts, and rates w_z/V.
-
-        The rates are (tokens, alive), and 0 where the token does not count.
-        """
+        """Yield some heavy tokens at once, from which node on each counts, and rates w_z/V."""
+        # The rates are (tokens, alive), and 0 where the token does not count.
         rho, ends, total = self._rho[alive], self._ends[alive], self._total[alive]
         heavy = np.sort(np.concatenate(self._levels[: self._first(piece)]))
         for place in range(0, len(heavy), max(1, together)):
@@ -177,11 +169,6 @@ def combined(sums: Array) -> Array:
         np.cumsum(sums[..., 0, :], axis=-1), first[..., 1, :], second[..., 2, :], first[..., 2, :],
         third[..., 3, :], second[..., 3, :], first[..., 3, :],
     ], axis=-2)  # fmt: skip
-
-
-def _early(piece: int, times: Array) -> Array:
-    """Return times at which there are light tokens."""
-    return times if piece < _LATE else 0 * times
 
 
 def light_counts(sums: Array, times: Array, most: int) -> Array:

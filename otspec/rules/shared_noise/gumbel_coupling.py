@@ -1,7 +1,5 @@
 """Shared noise, one race: drafts without replacement (Theory, 33 and 34)."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

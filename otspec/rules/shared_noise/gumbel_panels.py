@@ -1,7 +1,5 @@
 """Panels of tokens of nearly equal draft/target, for sums over one race (Theory, 33)."""
 
-from __future__ import annotations
-
 import math
 from itertools import pairwise
 from typing import NamedTuple
@@ -117,11 +115,9 @@ class Expansion:
         return total
 
     def slopes(self, factors: Array) -> Array:
-        """Return the derivative of Σ factors · terms by each logit: (tokens, 7) -> (tokens,).
-
-        The sum for y changes with log p(z) as the token's own p(z) in it, and with log p(y)
-        inversely with that of all others, as only p(z)/p(y) matters.
-        """
+        """Return the derivative of Σ factors · terms by each logit: (tokens, 7) -> (tokens,)."""
+        # The sum for y changes with log p(z) as the token's own p(z) in it, and with log p(y)
+        # inversely with that of all others, as only p(z)/p(y) matters.
         s1, s2, _ = self._sums
         _, f1, f2, f3, f4, f5, f6 = factors.T
         by_sum = (

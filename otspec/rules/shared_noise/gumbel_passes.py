@@ -3,8 +3,6 @@
 Importing this module imports Numba if it is there, so that it is imported where it is used.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from otspec._base import compiling
@@ -13,11 +11,9 @@ from otspec._base.compiling import compiled
 
 
 def arrive(counts: Array, starts: IntArray, arrived: Array) -> None:
-    """Count independent events in: ``counts`` has Pr(N = i), (most, e, times), and is changed.
-
-    Event j, of probability ``arrived[j]``, counts at the nodes from ``starts[j]`` on. These ascend,
-    and ``arrived`` has the nodes from ``starts[0]`` on.
-    """
+    """Count independent events in: ``counts`` has Pr(N = i), (most, e, times), and is changed."""
+    # Event j, of probability `arrived[j]`, counts at the nodes from `starts[j]` on. These ascend,
+    # and `arrived` has the nodes from `starts[0]` on.
     most, nodes, times = counts.shape
     for node in range(starts[0], nodes):
         for j in range(len(starts)):
@@ -35,14 +31,9 @@ def arrive(counts: Array, starts: IntArray, arrived: Array) -> None:
 def sums_from_last(chances: Array, draft: Array, mass: Array, later: Array) -> Array:
     """Return min(1, p(y) Σ_{z ≥ y} (e^{−tΛ(z)} − e^{−tΛ(z+1)})/P(z)) of the tokens y of a block.
 
-    Parameters
-    ----------
-    chances : ndarray, shape (b + 1, m)
-        e^{−tΛ}, also of the token after the block.
-    draft, mass : ndarray, shape (b,)
-        p and P.
-    later : ndarray, shape (m,)
-        The sum over the tokens after the block, to which those of the block are added.
+    ``chances``, shape (b + 1, m): e^{−tΛ}, also of the token after the block. ``draft``, ``mass``,
+    shape (b,): p and P. ``later``, shape (m,): the sum over the tokens after the block, to which
+    those of the block are added.
     """
     found = np.empty((len(draft), len(later)))
     for y in range(len(draft) - 1, -1, -1):

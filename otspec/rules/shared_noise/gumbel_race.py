@@ -43,12 +43,7 @@ _LIGHT = 1e-250
 class GumbelRace:
     """One race for up to ``most`` drafts of a pair.
 
-    Parameters
-    ----------
-    pair : Pair
-        In floats.
-    most : int
-        The largest k.
+    ``pair``: in floats. ``most``: the largest k.
     """
 
     def __init__(self, pair: Pair, most: int) -> None:
@@ -67,10 +62,8 @@ class GumbelRace:
         return np.clip(found, 0, 1)
 
     def chances(self) -> Array:
-        """Return how likely each token is among the first k, given it is the output: (most, n).
-
-        Row k − 1 is for k drafts. Tokens that are never drafted, or never the output, have 0.
-        """
+        """Return how likely each token is among the first k, given it is the output: (most, n)."""
+        # Row k − 1 is for k drafts. Tokens that are never drafted, or never the output, have 0.
         found = np.zeros((self._most, len(self._order)))
         for race, before, places in self._races:
             found[before:, self._order[places]] += race.chances()

@@ -10,8 +10,6 @@ by the power sums of light tokens. Forward, all tokens move alike: as only p(z)/
 derivative by the logit of the output y is minus that.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from otspec._base.arithmetic import Array, IntArray
@@ -33,12 +31,9 @@ _CHUNK = 1 << 20
 class NodeSlopes(NodeCounts):
     """Node counts with a second part: the change if the logarithms of all p(z) grow alike.
 
-    Parameters
-    ----------
-    tokens, rho, ends, most
-        As for :func:`~otspec.rules.shared_noise.gumbel_counts.integrals`.
-    shares : ndarray, shape (e, 7)
-        What the terms for ``most`` drafts are multiplied by.
+    ``tokens``, ``rho``, ``ends``, ``most``: as for
+    :func:`~otspec.rules.shared_noise.gumbel_counts.integrals`. ``shares``, shape (e, 7): what the
+    terms for ``most`` drafts are multiplied by.
     """
 
     parts = 2
@@ -121,21 +116,12 @@ class NodeSlopes(NodeCounts):
 def _moved(counts: Array, owed: Array, starts: IntArray, missing: Array, flow: Array) -> Array:
     """Count independent events in, forward, and what the counts owe to each of them, backward.
 
-    Parameters
-    ----------
-    counts : ndarray, shape (2, most, e, m)
-        Pr(N = i) and its change; is changed.
-    owed : ndarray, shape (most, e, m)
-        The derivatives of a number by Pr(N = i) at the end; becomes that before all events.
-    starts : ndarray of int, shape (events,)
-        Ascending: each event counts at the nodes from that one on.
-    missing, flow : ndarray, shape (events, e, m)
-        How likely each event does not happen, and minus the change of that.
-
-    Returns
-    -------
-    ndarray, shape (events,)
-        The derivative of the number by the size of the change of each event.
+    ``counts``, shape (2, most, e, m): Pr(N = i) and its change; is changed. ``owed``, shape (most,
+    e, m): the derivatives of a number by Pr(N = i) at the end; becomes that before all events.
+    ``starts``, shape (events,): ascending: each event counts at the nodes from that one on.
+    ``missing``, ``flow``, shape (events, e, m): how likely each event does not happen, and minus
+    the change of that. Result, shape (events,): the derivative of the number by the size of the
+    change of each event.
     """
     most, nodes, times = owed.shape
     found, before = np.zeros(len(starts)), np.empty((len(starts), most, nodes, times))

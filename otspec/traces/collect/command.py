@@ -1,7 +1,5 @@
 """The command ``python -m otspec.traces.collect``: its options, and the files that it writes."""
 
-from __future__ import annotations
-
 import dataclasses
 import hashlib
 import itertools

@@ -1,7 +1,5 @@
 """The pair of language models that a trace is logged from, and what they say along a text."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any

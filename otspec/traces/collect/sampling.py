@@ -1,7 +1,5 @@
 """Texts, and which of their positions are logged: a whole block, or one at a rotating depth."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """What tells a file from a changed one without reading it: its size, its time, its place."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os

@@ -1,7 +1,5 @@
 """Which arrays a text on the command line names: found by their headers, not read."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path

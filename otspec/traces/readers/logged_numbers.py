@@ -1,7 +1,5 @@
 """What logged numbers are, and the distribution that is sampled from where they were logged."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import KW_ONLY, dataclass

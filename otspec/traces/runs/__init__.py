@@ -1,11 +1,9 @@
 """Runs: a folder each, with what was computed, what failed, and what it was made with."""
 
-from otspec.traces.runs.comparing import Settings
-from otspec.traces.runs.locking import temporary_folder
-from otspec.traces.runs.opening import open_run
+from otspec.traces.runs.opening import open_run, temporary_folder
 from otspec.traces.runs.result_files import Label, read_part
 from otspec.traces.runs.run import Failure, Run
-from otspec.traces.runs.work import Chunk, Work
+from otspec.traces.runs.work import Chunk, Settings, Work
 
 __all__ = [
     "Chunk",

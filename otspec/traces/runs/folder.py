@@ -1,7 +1,5 @@
 """What is in the folder of a run, how it is emptied, and what a run is known by."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import shutil

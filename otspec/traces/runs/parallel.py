@@ -1,7 +1,5 @@
 """Chunks through Dask: in this process, in processes of this machine, or on a cluster."""
 
-from __future__ import annotations
-
 import logging
 import multiprocessing
 import os

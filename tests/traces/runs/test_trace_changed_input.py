@@ -11,7 +11,7 @@ from command_line import complaint, run
 
 from otspec.cli.commands import trace as cli_trace
 from otspec.traces.readers import find_source
-from otspec.traces.runs import comparing
+from otspec.traces.runs import work
 
 READERS = list(files.SAVERS)
 pytestmark = pytest.mark.usefixtures("no_pictures")
@@ -128,14 +128,14 @@ def change_while_reading(monkeypatch):
     """Let something happen once the first position was read."""
 
     def plan(happen):
-        compare, happened = comparing.compare, []
+        compare, happened = work.compare, []
 
         def compare_and_change(*args, **options):
             if not happened:
                 happened.append(happen())
             return compare(*args, **options)
 
-        monkeypatch.setattr(comparing, "compare", compare_and_change)
+        monkeypatch.setattr(work, "compare", compare_and_change)
         return happened
 
     return plan

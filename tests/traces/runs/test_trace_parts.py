@@ -14,9 +14,8 @@ from otspec.cli.main import main
 from otspec.traces import Warping
 from otspec.traces.readers import find_source
 from otspec.traces.runs import result_files
-from otspec.traces.runs.comparing import Settings
 from otspec.traces.runs.result_files import Label, read_part, write_part
-from otspec.traces.runs.work import Chunk
+from otspec.traces.runs.work import Chunk, Settings
 
 LABEL = Label("0123456789abcdef" * 4, "trace.npz", 0, 6)
 

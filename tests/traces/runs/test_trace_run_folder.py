@@ -10,7 +10,7 @@ import trace_files as files
 from command_line import complaint, run
 from run_processes import OPTIONS, SECONDS, ended, started
 
-from otspec.traces.runs.locking import locked
+from otspec.traces.runs.opening import locked
 
 
 @pytest.fixture

@@ -5,8 +5,6 @@ At the uniform number u the barriers are the corners of the lower convex hull of
 chord that ends at a barrier is less steep than every chord that begins there.
 """
 
-from __future__ import annotations
-
 import math
 
 from otspec.batch._array_api.library import Array, Library
@@ -15,15 +13,9 @@ from otspec.batch._array_api.library import Array, Library
 def barriers(library: Library, widths: Array, rises: Array, tight: Array) -> Array:
     """Return which of the inner knots, of number 1 to m, are barriers: (..., m).
 
-    Parameters
-    ----------
-    library : Library
-    widths : array, shape (..., m + 1)
-        The draft mass of each pool, in any unit; none is negative.
-    rises : array, shape (..., m + 1)
-        By how much B − u G rises over each pool.
-    tight : array of int, shape (..., 1)
-        The knot where B is as low as it can be, which is always a barrier, as are both ends.
+    ``widths``, shape (..., m + 1): the draft mass of each pool, in any unit; none is negative.
+    ``rises``, shape (..., m + 1): by how much B − u G rises over each pool. ``tight``, shape (...,
+    1): the knot where B is as low as it can be, which is always a barrier, as are both ends.
     """
     xp = library.xp
     ids = library.arange(widths.shape[-1])

@@ -1,11 +1,9 @@
-"""The probability that rings of distinct drafts are below a knot, by a race (Beyond, prop. 7).
+"""The probability that arrivals of distinct drafts are below a knot, by a race (Beyond, prop. 7).
 
-Heavy tokens ring after exponential times, light ones at the times of a Poisson process, so that of
-them nothing but the sum of their masses is needed. The integral is a sum over evenly spaced
+Heavy tokens arrive after exponential times, light ones at the times of a Poisson process, so that
+of them nothing but the sum of their masses is needed. The integral is a sum over evenly spaced
 logarithms of time.
 """
-
-from __future__ import annotations
 
 import math
 
@@ -17,28 +15,22 @@ def all_below(
 ) -> Array:
     """Return G at several knots, row by row: (..., m).
 
-    Parameters
-    ----------
-    library : Library
-    heavy : array, shape (..., m, h)
-        What of each heavy token is below.
-    light, above : array, shape (..., m)
-        What of the light tokens is below, together, and what of all tokens is above.
-    count : array, shape (..., 1)
-        How many drafts there are, from 1 to k.
+    ``heavy``, shape (..., m, h): what of each heavy token is below. ``light``, ``above``, shape
+    (..., m): what of the light tokens is below, together, and what of all tokens is above.
+    ``count``, shape (..., 1): how many drafts there are, from 1 to k.
     """
     xp = library.xp
-    rung, weights = nodes(library, k)
+    moments, weights = nodes(library, k)
     some = above > 0
     clock = xp.where(some, above, xp.ones_like(above))[..., None]
     longest = float(xp.finfo(library.wide).max)
     heavy = _padded(library, heavy)
     missing = xp.zeros_like(above)
     numbers = max(math.prod(heavy.shape), 1)
-    step = rung.shape[-1] if library.at_once is None else max(library.at_once // (4 * numbers), 1)
-    for start in range(0, rung.shape[-1], step):
-        stretch = slice(start, min(start + step, rung.shape[-1]))
-        times = xp.clip(rung[stretch] / clock, max=longest)
+    step = moments.shape[0] if library.at_once is None else max(library.at_once // (4 * numbers), 1)
+    for start in range(0, moments.shape[0], step):
+        stretch = slice(start, min(start + step, moments.shape[0]))
+        times = xp.clip(moments[stretch] / clock, max=longest)
         fewer = _fewer(library, heavy, light, times, count, k)
         missing = missing + xp.sum(weights[stretch] * fewer, axis=-1)
     return xp.where(some, xp.clip(1 - missing, 0.0, 1.0), xp.ones_like(above))
@@ -47,9 +39,11 @@ def all_below(
 def _fewer(
     library: Library, heavy: Array, light: Array, times: Array, count: Array, k: int
 ) -> Array:
-    """Return how likely fewer rings than there are drafts have counted: (..., m, nodes)."""
+    """Return how likely fewer arrivals than there are drafts have counted: (..., m, nodes)."""
     xp = library.xp
-    due = xp.clip(light[..., None] * times, max=_latest(library))
+    # Of more arrivals than this e^−due is 0, to the last digit.
+    latest = 700.0 if library.wide == library.xp.float64 else 80.0
+    due = xp.clip(light[..., None] * times, max=latest)
     numbers = [xp.exp(-due)]
     for c in range(1, k):
         numbers.append(numbers[-1] * due / c)
@@ -62,17 +56,17 @@ def _fewer(
 
 
 def _padded(library: Library, heavy: Array) -> Array:
-    """Return the heavy tokens with others that never ring, as many as a power of two."""
+    """Return the heavy tokens with others that never arrive, as many as a power of two."""
     size = heavy.shape[-1]
     lacking = (1 << (size - 1).bit_length()) - size if size else 0
     return library.xp.concat([heavy, library.xp.zeros_like(heavy[..., :lacking])], axis=-1)
 
 
 def _heavy_numbers(library: Library, heavy: Array, times: Array, k: int) -> list[Array]:
-    """Return how likely 0, …, k − 1 heavy tokens have rung, by halves of them: (..., m, nodes)."""
+    """Return how likely 0, …, k − 1 heavy tokens have arrived, by halves: (..., m, nodes)."""
     xp = library.xp
-    rings = -heavy[..., None] * times[..., None, :]
-    missed = xp.exp(rings)
+    exponents = -heavy[..., None] * times[..., None, :]
+    missed = xp.exp(exponents)
     numbers = [missed, 1 - missed][:k]
     while numbers[0].shape[-2] > 1:
         half = numbers[0].shape[-2] // 2
@@ -98,20 +92,11 @@ def _product(numbers: list[Array], others: list[Array], k: int) -> list[Array]:
 
 def nodes(library: Library, k: int) -> tuple[Array, Array]:
     """Return the times τ, by the clock of what is above, and what each weighs."""
-    low = math.log(_tolerance(library))
+    # What the sum may leave out of the integral.
+    low = math.log(1e-16 if library.dtype == library.xp.float64 else 1e-8)
     high = math.log(-low)
     step = math.pi**2 / (3 - low + 2.5 * (k - 1))
     number = math.ceil((high - low) / step)
     logarithms = low + step * (library.widened(library.arange(number)) + 0.5)
-    rung = library.xp.exp(logarithms)
-    return rung, step * library.xp.exp(logarithms - rung)
-
-
-def _tolerance(library: Library) -> float:
-    """Return what the sum may leave out of the integral."""
-    return 1e-16 if library.dtype == library.xp.float64 else 1e-8
-
-
-def _latest(library: Library) -> float:
-    """Return a number of rings that no token is left after, to the last digit."""
-    return 700.0 if library.wide == library.xp.float64 else 80.0
+    moments = library.xp.exp(logarithms)
+    return moments, step * library.xp.exp(logarithms - moments)

@@ -1,31 +1,105 @@
 """Graded pools of distinct drafts: their masses and law (Beyond, prop. 6 and 7)."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
-from otspec.batch._array_api.library import Array, Library
+from otspec.batch._array_api.library import BLOCK, Array, Library
 from otspec.batch._array_api.pooled.barriers import ascending, descending
 from otspec.batch._array_api.pooled.clock_masses import all_below
 from otspec.batch._array_api.pooled.graded_pools import LOWEST, GradedPools, best_pools
-from otspec.batch._array_api.pooled.heaviest import Heavy, heavy_tokens
-from otspec.batch._array_api.sums import KnownWeight, Terms, totals
+from otspec.batch._array_api.sums import KnownWeight, Terms, in_blocks, totals
+
+_PARTS = 16
+"""How many tokens of the chosen blocks are in one part, of which the largest are looked into."""
+
+
+@dataclass(frozen=True)
+class Heavy:
+    """The tokens that are heavier than the one after the heaviest of a given number.
+
+    ``drafted``, ``wanted``, shape (..., h): their draft and target masses, wide and by descending
+    draft; 0 for places of light tokens. ``border``, shape (..., 1): the draft mass up to which
+    tokens are light, wide. ``light``, shape (...): the draft mass of all light tokens, a sum of
+    them alone. ``blocks``, shape (..., ceil(V / 256)): the block sums of the whole draft.
+    """
+
+    drafted: Array
+    wanted: Array
+    border: Array
+    light: Array
+    blocks: Array
+
+
+def heavy_tokens(library: Library, draft: Array, target: Array, number: int) -> Heavy:
+    """Return the tokens heavier than the one after the ``number`` heaviest, if there is one."""
+    # They are in the blocks of the largest maxima, and so they are within these blocks.
+    xp = library.xp
+    sums, highest = _block_figures(library, draft)
+    most = min(number + 1, draft.shape[-1])
+    blocks, others = _largest(library, highest, most)
+    ids = _flat(library, blocks[..., :, None] * BLOCK + library.arange(BLOCK))
+    # A part has every place that leaves the same rest.
+    width = ids.shape[-1] // _PARTS
+    masses = _masses(library, draft, ids)
+    parts = xp.reshape(masses, (*masses.shape[:-1], _PARTS, width))
+    chosen = _largest(library, xp.max(parts, axis=-2), most)[0]
+    places = _flat(library, chosen[..., :, None] + width * library.arange(_PARTS))
+    best = _largest(library, xp.take_along_axis(masses, places, axis=-1), most)[0]
+    places = xp.take_along_axis(places, best, axis=-1)
+    tokens = xp.clip(xp.take_along_axis(ids, places, axis=-1), max=draft.shape[-1] - 1)
+    found = xp.clip(library.take(masses, places), min=0.0)
+    border = found[..., -1:] if draft.shape[-1] > number else xp.zeros_like(found[..., -1:])
+    drafted = xp.where(found > border, found, xp.zeros_like(found))
+    near = library.widened(masses)
+    near = xp.where((near > 0) & (near <= border), near, xp.zeros_like(near))
+    light = xp.sum(near, axis=-1) + xp.sum(xp.take_along_axis(sums, others, axis=-1), axis=-1)
+    last = min(number, most)
+    own = library.take(target, tokens)[..., :last]
+    return Heavy(drafted[..., :last], own, border, light, sums)
+
+
+def _block_figures(library: Library, draft: Array) -> tuple[Array, Array]:
+    """Return the sums, wide, and the maxima of blocks of 256 tokens, in one pass."""
+    xp = library.xp
+    sums, highest = [], []
+    for stretch, width in library.slices(draft):
+        blocks = in_blocks(library, library.narrowed(draft[..., stretch]), width)
+        sums.append(xp.sum(blocks, axis=-1))
+        highest.append(xp.max(blocks, axis=-1))
+    return library.widened(xp.concat(sums, axis=-1)), xp.concat(highest, axis=-1)
+
+
+def _flat(library: Library, values: Array) -> Array:
+    *lead, rows, columns = values.shape
+    return library.xp.reshape(values, (*lead, rows * columns))
+
+
+def _masses(library: Library, draft: Array, ids: Array) -> Array:
+    """Return the draft at token ids, −1 beyond the vocabulary."""
+    xp = library.xp
+    last = draft.shape[-1] - 1
+    inside = ids <= last
+    tokens = xp.where(inside, ids, xp.full_like(ids, last))
+    found = library.narrowed(xp.take_along_axis(draft, tokens, axis=-1))
+    return xp.where(inside, found, xp.full_like(found, -1.0))
+
+
+def _largest(library: Library, values: Array, number: int) -> tuple[Array, Array]:
+    """Return the places of the largest values, in descending order, and those of the others."""
+    order = library.ids(library.xp.argsort(values, axis=-1, descending=True))
+    number = min(number, values.shape[-1])
+    return order[..., :number], order[..., number:]
+
 
 HEAVY = 32
 """How many tokens are looked at one by one."""
 
 
 @dataclass(frozen=True)
-class RingPools:
+class ArrivalPools:
     """The pools, and what the choice of a draft needs of them.
 
-    Parameters
-    ----------
-    law : GradedPools
-        With the law of the selected draft.
-    heavy : Heavy
-    above : array, shape (..., m + 2)
-        The draft mass above each knot, lifted; where next to nothing is above, to its own digits.
+    ``law``: with the law of the selected draft. ``above``, shape (..., m + 2): the draft mass above
+    each knot, scaled; where next to nothing is above, to its own digits.
     """
 
     law: GradedPools
@@ -33,7 +107,7 @@ class RingPools:
     above: Array
 
 
-def ring_pools(
+def arrival_pools(
     library: Library,
     draft: Array,
     target: Array,
@@ -41,25 +115,21 @@ def ring_pools(
     k: int,
     grades: int,
     number: int = HEAVY,
-) -> RingPools:
-    """Return the pools with the best law that they allow; ``number`` tokens are heavy.
-
-    The count is (..., 1).
-    """
+) -> ArrivalPools:
+    """Return the pools with the best law that they allow; ``number`` tokens are heavy."""
+    # The count is (..., 1).
     xp = library.xp
     count = xp.clip(count, min=1.0)
     heavy = heavy_tokens(library, draft, target, number)
     at = _grades(library, heavy, count, k, grades)
     above, inside = _knots(library, draft, target, heavy, at, count, k)
-    return RingPools(best_pools(library, at, above, inside, library.lift), heavy, above)
+    return ArrivalPools(best_pools(library, at, above, inside, library.factor), heavy, above)
 
 
 def _grades(library: Library, heavy: Heavy, count: Array, k: int, grades: int) -> Array:
-    """Return t_0 = 0 and t_1 = 1/2 to t_m in equal steps: (..., m + 1), wide and rounded.
-
-    t_m = Σ 1/(1 − s_i) for i = 0 to k − 1, s_i the mass of the i heaviest heavy tokens: no token
-    is drafted more often than that times its draft mass. It is kept in the range of the dtype.
-    """
+    """Return t_0 = 0 and t_1 = 1/2 to t_m in equal steps: (..., m + 1), wide and rounded."""
+    # t_m = Σ 1/(1 − s_i) for i = 0 to k − 1, s_i the mass of the i heaviest heavy tokens: no token
+    # is drafted more often than that times its draft mass. It is kept in the range of the dtype.
     xp = library.xp
     light = heavy.light[..., None]
     up_to = xp.flip(xp.concat([heavy.drafted, light], axis=-1), axis=-1)
@@ -67,7 +137,7 @@ def _grades(library: Library, heavy: Heavy, count: Array, k: int, grades: int) -
     # From the most heavy tokens on, what is left is light.
     index = xp.clip(library.arange(k), max=heavy.drafted.shape[-1])
     left = xp.take(left, index, axis=-1)
-    times = library.quotient(left[..., :1], left * library.lift) * library.lift
+    times = library.quotient(left[..., :1], left * library.factor) * library.factor
     times = xp.where(count > library.widened(library.arange(k)), times, 0.0)
     highest = xp.clip(xp.sum(times, axis=-1, keepdims=True), 1.0, library.highest)
     steps = library.widened(library.arange(grades)) / (grades - 1)
@@ -76,24 +146,18 @@ def _grades(library: Library, heavy: Heavy, count: Array, k: int, grades: int) -
 
 
 def _knots(
-    library: Library,
-    draft: Array,
-    target: Array,
-    heavy: Heavy,
-    at: Array,
-    count: Array,
-    k: int,
+    library: Library, draft: Array, target: Array, heavy: Heavy, at: Array, count: Array, k: int
 ) -> tuple[Array, Array]:
-    """Return the lifted draft mass above each knot, and G: (..., m + 2) each."""
-    xp, lift = library.xp, library.lift
+    """Return the scaled draft mass above each knot, and G: (..., m + 2) each."""
+    xp, factor = library.xp, library.factor
     light = light_overlaps(library, draft, target, heavy.border, at)
-    masses = heavy.drafted[..., None, :] * lift
+    masses = heavy.drafted[..., None, :] * factor
     offered = at[..., None] * masses
-    kept = xp.minimum(offered, heavy.wanted[..., None, :] * lift)
+    kept = xp.minimum(offered, heavy.wanted[..., None, :] * factor)
     steps = at[..., 1:] - at[..., :-1]
     over = xp.clip((kept[..., 1:, :] - kept[..., :-1, :]) / steps[..., None], min=0.0)
     over = xp.minimum(over, masses)
-    all_light = heavy.light[..., None] * lift
+    all_light = heavy.light[..., None] * factor
     light_over = xp.clip((light[..., 1:] - light[..., :-1]) / steps, min=0.0)
     light_over = descending(library, xp.minimum(light_over, all_light))
     total = (xp.sum(heavy.drafted, axis=-1) + heavy.light)[..., None]
@@ -109,20 +173,16 @@ def _knots(
     )
     zero, one = xp.zeros_like(total), xp.ones_like(total)
     # What rounding has put out of order.
-    above = descending(library, xp.concat([one * lift, above], axis=-1))
+    above = descending(library, xp.concat([one * factor, above], axis=-1))
     inside = ascending(library, inside)
     return xp.concat([above, zero], axis=-1), xp.concat([zero, inside, one], axis=-1)
 
 
 @dataclass(frozen=True)
 class Light(KnownWeight):
-    """The weight min(target, scale·draft) of tokens of a draft mass up to an edge, lifted.
+    """The weight min(target, scale·draft) of tokens of a draft mass up to an edge, scaled.
 
-    Parameters
-    ----------
-    library : Library
-    edge, scale : array, shape (..., 1)
-        Narrow.
+    ``edge``, ``scale``, shape (..., 1): narrow.
     """
 
     library: Library
@@ -131,28 +191,22 @@ class Light(KnownWeight):
 
     def __call__(self, draft: Array, target: Array) -> Array:
         """Return what the weight is of the same tokens of both."""
-        xp, lift = self.library.xp, self.library.lift
-        light = xp.where(draft <= self.edge, draft, xp.zeros_like(draft)) * lift
-        return self.library.inner.minimum(self.scale * light, target * lift)
+        xp, factor = self.library.xp, self.library.factor
+        light = xp.where(draft <= self.edge, draft, xp.zeros_like(draft)) * factor
+        return self.library.inner.minimum(self.scale * light, target * factor)
 
     def terms(self) -> Terms:
         """Return what it is made of."""
-        return Terms("light", (self.edge, self.scale), self.library.lift)
+        return Terms("light", (self.edge, self.scale), self.library.factor)
 
 
 def light_overlaps(
     library: Library, draft: Array, target: Array, border: Array, at: Array
 ) -> Array:
-    """Return Σ min(target, t·draft) over light tokens at all grades, lifted: (..., m + 1).
+    """Return Σ min(target, t·draft) over light tokens at all grades, scaled: (..., m + 1).
 
-    Parameters
-    ----------
-    library : Library
-    draft, target : array, shape (..., V)
-    border : array, shape (..., 1)
-        The draft mass up to which tokens are light.
-    at : array, shape (..., m + 1)
-        The grades, from 0.
+    Shapes: ``draft``, ``target`` (..., V). ``border``, shape (..., 1): the draft mass up to which
+    tokens are light. ``at``, shape (..., m + 1): the grades, from 0.
     """
     xp, minimum = library.xp, library.inner.minimum
     edge, scales = library.narrowed(border), library.narrowed(at)
@@ -164,8 +218,8 @@ def light_overlaps(
     sums: list[list[Array]] = [[] for _ in range(number)]
     for stretch, width in library.slices(draft, copies=2):
         masses = library.narrowed(draft[..., stretch])
-        wanted = library.narrowed(target[..., stretch]) * library.lift
-        light = xp.where(masses <= edge, masses, xp.zeros_like(masses)) * library.lift
+        wanted = library.narrowed(target[..., stretch]) * library.factor
+        light = xp.where(masses <= edge, masses, xp.zeros_like(masses)) * library.factor
         for j in range(number):
             kept = minimum(scales[..., j + 1 : j + 2] * light, wanted)
             sums[j].append(library.added(kept, width))

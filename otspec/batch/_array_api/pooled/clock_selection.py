@@ -1,4 +1,4 @@
-"""Pooled selection of distinct drafts by their rings, then coupled (Beyond, prop. 6)."""
+"""Pooled selection of distinct drafts by their arrivals, then coupled (Beyond, prop. 6)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from otspec.batch._array_api.coupling import accepts, draw_rest, verified
 from otspec.batch._array_api.inversion import locate, off_drafts
 from otspec.batch._array_api.library import Array, Library
 from otspec.batch._array_api.pooled.barriers import group_end, group_start
-from otspec.batch._array_api.pooled.clock_pools import RingPools, ring_pools
+from otspec.batch._array_api.pooled.clock_pools import ArrivalPools, arrival_pools
 from otspec.batch._array_api.pooled.graded_pools import split
 from otspec.batch._array_api.problem import Problem
 from otspec.batch._array_api.sums import block_sums, the_target, totals
@@ -16,9 +16,9 @@ from otspec.batch._results import Verified
 
 
 def verify(problem: Problem, grades: int) -> Verified:
-    """Select one of the drafts by the pools of its rings, then couple it with the target."""
+    """Select one of the drafts by the pools of its arrivals, then couple it with the target."""
     library, draft, target = problem.library, problem.draft, problem.target
-    pools = ring_pools(library, draft, target, problem.count(), problem.k, grades)
+    pools = arrival_pools(library, draft, target, problem.count(), problem.k, grades)
     took = _accepted(problem, pools)
     rest = pools.law.rest()
     blocks = block_sums(library, draft, target, the_target, rest)
@@ -28,64 +28,56 @@ def verify(problem: Problem, grades: int) -> Verified:
 def acceptance(library: Library, draft: Array, target: Array, k: int, grades: int) -> Array:
     """Return Σ min(b, q), b the law of the selected draft."""
     count = library.full((*draft.shape[:-1], 1), float(k))
-    pools = ring_pools(library, draft, target, count, k, grades)
+    pools = arrival_pools(library, draft, target, count, k, grades)
     whole, rest = totals(library, draft, target, the_target, pools.law.rest())
     return library.xp.clip(whole - rest, 0.0, 1.0)
 
 
-def _accepted(problem: Problem, pools: RingPools) -> Array:
+def _accepted(problem: Problem, pools: ArrivalPools) -> Array:
     """Return which draft is selected and accepted, if one is: (..., k) of bool."""
     library = problem.library
-    drafts = RungDrafts.of(problem, pools)
-    rings, left = drafts.ring(problem.uniforms[..., : problem.k])
-    chosen = drafts.selection(rings, left[..., 0])
+    drafts = ArrivedDrafts.of(problem, pools)
+    arrivals, left = drafts.arrivals(problem.uniforms[..., : problem.k])
+    chosen = drafts.selection(arrivals, left[..., 0])
     index, accepting = locate(library, chosen, left[..., -1])
     took = library.arange(problem.k) == index[..., None]
-    wanted = problem.wanted() * library.lift
+    wanted = problem.wanted() * library.factor
     return problem.counted(took) & accepts(library, accepting[..., None], wanted, drafts.law)
 
 
 @dataclass(frozen=True)
-class Rings:
-    """The rings up to the last one that counts: one that counts in each stage, after others.
+class Arrivals:
+    """The arrivals up to the last one that counts: one that counts in each stage, after others.
 
-    Parameters
-    ----------
-    before : array of int, shape (..., k)
-        How many drafts have rung before the stage.
-    token : array of int, shape (..., k)
-        Which draft the ring that counts is of.
-    pool : array of int, shape (..., k)
-        Its pool.
-    again : array of int, shape (..., k)
-        The highest pool of the rings before it in the stage, −1 if there are none.
-    rung : array of int, shape (..., 1)
-        How many drafts have rung at the end.
+    ``before``, shape (..., k): how many drafts have arrived before the stage. ``token``, shape
+    (..., k): which draft the arrival that counts is of. ``pool``, shape (..., k): its pool.
+    ``again``, shape (..., k): the highest pool of the arrivals before it in the stage, −1 if there
+    are none. ``arrived``, shape (..., 1): how many drafts have arrived at the end.
     """
 
     before: Array
     token: Array
     pool: Array
     again: Array
-    rung: Array
+    arrived: Array
 
 
 @dataclass(frozen=True)
-class RungDrafts:
-    """Distinct drafts, in the order of their first rings; all masses are lifted.
+class ArrivedDrafts:
+    """Distinct drafts, in the order of their first arrivals; all masses are scaled.
 
     Parameters
     ----------
     library : Library
-    pools : RingPools
+    pools : ArrivalPools
     drafted : array, shape (..., k)
         The draft's probabilities, 0 where a draft does not count.
     heavy : array of bool, shape (..., k)
-        Whether only the first ring of the token counts.
+        Whether only the first arrival of the token counts.
     below : array of int, shape (..., k)
         The lower of the two pools of each draft.
     part : array, shape (..., k)
-        How likely a ring is in the upper one.
+        How likely an arrival is in the upper one.
     lefts : array, shape (..., k + 1)
         The draft mass off the first drafts, for each number of them.
     lights : array, shape (..., k + 1)
@@ -97,7 +89,7 @@ class RungDrafts:
     """
 
     library: Library
-    pools: RingPools
+    pools: ArrivalPools
     drafted: Array
     heavy: Array
     below: Array
@@ -108,23 +100,23 @@ class RungDrafts:
     valid: Array
 
     @classmethod
-    def of(cls, problem: Problem, pools: RingPools) -> RungDrafts:
+    def of(cls, problem: Problem, pools: ArrivalPools) -> ArrivedDrafts:
         """Return the drafts of a problem."""
         library, xp = problem.library, problem.library.xp
-        drafted, lift, valid = problem.drafted(), library.lift, problem.which()
+        drafted, factor, valid = problem.drafted(), library.factor, problem.which()
         heavy = drafted > pools.heavy.border
         pair = problem.draft, problem.drafts, drafted
-        left = off_drafts(library, *pair, problem.valid, pools.heavy.blocks) * lift
-        filled = pools.law.filled(drafted * lift, problem.wanted() * lift)
-        drafted = xp.where(valid, drafted, 0.0) * lift
+        left = off_drafts(library, *pair, problem.valid, pools.heavy.blocks) * factor
+        filled = pools.law.filled(drafted * factor, problem.wanted() * factor)
+        drafted = xp.where(valid, drafted, 0.0) * factor
         below, part = pools.law.level(filled)
         light = xp.cumulative_sum(xp.where(heavy, 0.0, drafted), axis=-1)
         light = xp.concat([0 * light[..., :1], light], axis=-1)
         law = drafted * pools.law.over(filled)
         return cls(library, pools, drafted, heavy, below, part, left, light, law, valid)
 
-    def ring(self, uniforms: Array) -> tuple[Rings, Array]:
-        """Draw the rings, one uniform number for each stage; and return what is left of those."""
+    def arrivals(self, uniforms: Array) -> tuple[Arrivals, Array]:
+        """Draw the arrivals, one uniform number for each stage; return what is left of those."""
         library, xp = self.library, self.library.xp
         before, new, left = self._stages(uniforms)
         ids = library.arange(self.drafted.shape[-1])
@@ -136,19 +128,14 @@ class RungDrafts:
         up, left = split(library, left, library.take(self.part, token))
         pool = xp.take_along_axis(self.below, token, axis=-1) + library.ids(up)
         highest, left = locate(library, self._repeats(earlier, before), left)
-        rung = xp.sum(library.ids(new & self.valid), axis=-1, keepdims=True)
-        return Rings(before, token, pool, highest - 1, rung), left
+        arrived = xp.sum(library.ids(new & self.valid), axis=-1, keepdims=True)
+        return Arrivals(before, token, pool, highest - 1, arrived), left
 
     def _stages(self, uniforms: Array) -> tuple[Array, Array, Array]:
-        """Draw for each stage whether the next draft rings or a light one again.
+        """Draw for each stage whether the next draft arrives or a light one again.
 
-        Returns
-        -------
-        before : array of int, shape (..., k)
-            How many drafts have rung before the stage.
-        new : array of bool, shape (..., k)
-        left : array, shape (..., k)
-            What is left of the uniform numbers.
+        Result: ``new`` (..., k). ``before``, shape (..., k): how many drafts have arrived before
+        the stage. ``left``, shape (..., k): what is left of the uniform numbers.
         """
         library, xp = self.library, self.library.xp
         shares = library.quotient(self.lefts, self.lefts + self.lights, otherwise=1.0)
@@ -160,7 +147,7 @@ class RungDrafts:
         return before, *split(library, uniforms, library.take(shares, before))
 
     def _repeats(self, earlier: Array, before: Array) -> Array:
-        """Return the law of the highest pool among the rings that do not count, stage by stage.
+        """Return the law of the highest pool among the arrivals that do not count, stage by stage.
 
         (..., k, m + 2): first that there are none.
         """
@@ -181,23 +168,23 @@ class RungDrafts:
         partly = xp.where(below + 1 >= knots, self.part[..., None], 0.0)
         return self.drafted[..., None] * xp.where(below >= knots, 1.0, partly)
 
-    def selection(self, rings: Rings, uniforms: Array) -> Array:
-        """Return how likely each draft is selected, given the rings and barriers: (..., k)."""
+    def selection(self, arrivals: Arrivals, uniforms: Array) -> Array:
+        """Return how likely each draft is selected, given the arrivals and barriers: (..., k)."""
         library, xp, valid = self.library, self.library.xp, self.valid
-        pool = xp.stack([rings.again, rings.pool], axis=-1)
+        pool = xp.stack([arrivals.again, arrivals.pool], axis=-1)
         pool = xp.where(valid[..., None], pool, -1)
         pool = xp.reshape(pool, (*valid.shape[:-1], 2 * valid.shape[-1]))
         top = xp.clip(xp.max(pool, axis=-1, keepdims=True), min=0)
         barrier = self.pools.law.barriers(uniforms[..., None])
         ends = xp.concat([f(library, barrier, top) for f in (group_start, group_end)], axis=-1)
         both = self.above(ends)
-        rung = self.heavy & (library.arange(valid.shape[-1]) < rings.rung)
-        over = xp.where(rung, both[..., 1], 0.0)
+        arrived = self.heavy & (library.arange(valid.shape[-1]) < arrivals.arrived)
+        over = xp.where(arrived, both[..., 1], 0.0)
         inside = xp.where(self.heavy, both[..., 0] - both[..., 1], 0.0)
-        first = self._first(rings, library.first(pool >= ends[..., :1])[..., None], inside)
-        inside = xp.where(rung, inside, 0.0)
+        first = self._first(arrivals, library.first(pool >= ends[..., :1])[..., None], inside)
+        inside = xp.where(arrived, inside, 0.0)
         mass = xp.sum(inside, axis=-1, keepdims=True)
-        counted = library.take(self.lefts + self.lights, rings.rung)
+        counted = library.take(self.lefts + self.lights, arrivals.arrived)
         above = library.take(self.pools.above, ends)
         beyond, group = above[..., 1:], above[..., :1] - above[..., 1:]
         left = counted + xp.sum(over, axis=-1, keepdims=True)
@@ -206,22 +193,18 @@ class RungDrafts:
         share = xp.clip(share, 0.0, 1.0)
         return (1 - share) * first + share * library.quotient(inside, mass)
 
-    def _first(self, rings: Rings, earliest: Array, inside: Array) -> Array:
-        """Return the law of the draft that a group rings first at: (..., k).
+    def _first(self, arrivals: Arrivals, earliest: Array, inside: Array) -> Array:
+        """Return the law of the draft of the first arrival in a group: (..., k).
 
-        Parameters
-        ----------
-        rings : Rings
-        earliest : array of int, shape (..., 1)
-            Where it does: 2 s + 1 for the ring of stage s that counts, 2 s for those before it.
-        inside : array, shape (..., k)
-            What of each heavy draft is in the group.
+        ``earliest``, shape (..., 1): where it does: 2 s + 1 for the arrival of stage s that counts,
+        2 s for those before it. ``inside``, shape (..., k): what of each heavy draft is in the
+        group.
         """
         library, xp = self.library, self.library.xp
         stage, counts = earliest // 2, earliest % 2 == 1
         ids = library.arange(inside.shape[-1])
-        itself = ids == xp.take_along_axis(rings.token, stage, axis=-1)
-        before = ids < xp.take_along_axis(rings.before, stage, axis=-1)
+        itself = ids == xp.take_along_axis(arrivals.token, stage, axis=-1)
+        before = ids < xp.take_along_axis(arrivals.before, stage, axis=-1)
         among = xp.where(before, inside, 0.0)
         mass = xp.sum(among, axis=-1, keepdims=True)
         itself = library.widened(itself)

@@ -62,10 +62,8 @@ def _accepted(problem: Problem, pools: GradedPools) -> Array:
 
 
 def split(library: Library, uniforms: Array, chances: Array) -> tuple[Array, Array]:
-    """Return whether uniform numbers are below chances, and numbers that are uniform again.
-
-    Given on which side of a chance it is, a uniform number is uniform on that side.
-    """
+    """Return whether uniform numbers are below chances, and numbers that are uniform again."""
+    # Given on which side of a chance it is, a uniform number is uniform on that side.
     xp = library.xp
     low = uniforms < chances
     share = xp.where(low, chances, 1 - chances)
@@ -76,21 +74,11 @@ def split(library: Library, uniforms: Array, chances: Array) -> tuple[Array, Arr
 class GradedPools:
     """How drafts are put into pools, and the law of the selected one, row by row.
 
-    Parameters
-    ----------
-    library : Library
-    grades : array, shape (..., m + 1)
-        t_0 = 0 to t_m, wide and rounded.
-    slopes : array, shape (..., m + 1)
-        Per pool, the probability that it is selected over its draft mass; not descending.
-    widths : array, shape (..., m + 1)
-        The draft mass of each pool, lifted.
-    gains : array, shape (..., m + 1)
-        The rise over each pool of G, the probability that all drafts are below.
-    tight : array of int, shape (..., 1)
-        The knot at the cut.
-    lift : float
-        A power of two.
+    ``grades``, shape (..., m + 1): t_0 = 0 to t_m, wide and rounded. ``slopes``, shape (..., m +
+    1): per pool, the probability that it is selected over its draft mass; not descending.
+    ``widths``, shape (..., m + 1): the draft mass of each pool, scaled. ``gains``, shape (..., m +
+    1): the rise over each pool of G, the probability that all drafts are below. ``tight``, shape
+    (..., 1): the knot at the cut. ``factor``: a power of two.
     """
 
     library: Library
@@ -99,21 +87,19 @@ class GradedPools:
     widths: Array
     gains: Array
     tight: Array
-    lift: float = 1.0
+    factor: float = 1.0
 
     def barriers(self, uniforms: Array) -> Array:
         """Return which inner knots are barriers at uniform numbers: (..., 1) -> (..., m)."""
         # In a unit of which neither rises nor what they are over widths is out of range.
-        unit = math.sqrt(self.lift)
+        unit = math.sqrt(self.factor)
         rises = self.slopes / unit * self.widths - uniforms * unit * self.gains
         return barriers(self.library, self.widths, rises, self.tight)
 
     def rest(self) -> Excess:
-        """Return the weight (q − b)₊.
-
-        It is zero up to the pool j below ``high``, and b = min(A p + σ q, high·p) from there on:
-        f rises linearly from t_j to t_{j+1}, or is constant.
-        """
+        """Return the weight (q − b)₊."""
+        # It is zero up to the pool j below `high`, and b = min(A p + σ q, high·p) from there on: f
+        # rises linearly from t_j to t_{j+1}, or is constant.
         library, xp = self.library, self.library.xp
         grades, slopes, high = self.grades, self.slopes, self.slopes[..., -1:]
         before = grades <= high
@@ -148,10 +134,8 @@ class GradedPools:
 
 
 def even_grades(library: Library, count: Array, grades: int) -> Array:
-    """Return t_0 = 0 and t_j = 1/2 + (k − 1/2)(j − 1)/(m − 1): (..., 1) -> (..., m + 1).
-
-    Wide and rounded; k is the count of each row, at least 1.
-    """
+    """Return t_0 = 0 and t_j = 1/2 + (k − 1/2)(j − 1)/(m − 1): (..., 1) -> (..., m + 1)."""
+    # Wide and rounded; k is the count of each row, at least 1.
     steps = library.widened(library.arange(grades)) / (grades - 1)
     positive = library.rounded(LOWEST + (count - LOWEST) * steps)
     return library.xp.concat([0 * count, positive], axis=-1)
@@ -160,12 +144,10 @@ def even_grades(library: Library, count: Array, grades: int) -> Array:
 def graded_pools(
     library: Library, draft: Array, target: Array, count: Array, grades: int
 ) -> GradedPools:
-    """Return the pools and the best law that they allow; the count is (..., 1).
-
-    Σ min(q, t p) at the grades gives the draft mass of each pool. The pools are then an
-    alphabet of m + 1 tokens of ratios t_j, and their optimal law is that of proposition 3 in the
-    documentation: clip(t_j, low, high), low and high from two tangents.
-    """
+    """Return the pools and the best law that they allow; the count is (..., 1)."""
+    # Σ min(q, t p) at the grades gives the draft mass of each pool. The pools are then an alphabet
+    # of m + 1 tokens of ratios t_j, and their optimal law is that of proposition 3 in the
+    # documentation: clip(t_j, low, high), low and high from two tangents.
     xp = library.xp
     count = xp.clip(count, min=1.0)
     at = even_grades(library, count, grades)
@@ -178,48 +160,42 @@ def graded_pools(
 
 
 def best_pools(
-    library: Library, at: Array, above: Array, inside: Array, lift: float = 1.0
+    library: Library, at: Array, above: Array, inside: Array, factor: float = 1.0
 ) -> GradedPools:
     """Return the pools with the best law that they allow (Pooled, prop. 3).
 
-    Parameters
-    ----------
-    library : Library
-    at : array, shape (..., m + 1)
-        The grades.
-    above, inside : array, shape (..., m + 2)
-        At each knot the draft mass above it, times the lift, and G: that all drafts are below.
-    lift : float
-        A power of two.
+    ``at``, shape (..., m + 1): the grades. ``above``, ``inside``, shape (..., m + 2): at each knot
+    the draft mass above it, times the factor, and G: that all drafts are below. ``factor``: a power
+    of two.
     """
     xp = library.xp
     widths = above[..., :-1] - above[..., 1:]
-    wanted = xp.cumulative_sum((at if lift == 1 else at / lift) * widths, axis=-1)
+    wanted = xp.cumulative_sum((at if factor == 1 else at / factor) * widths, axis=-1)
     wanted = xp.concat([0 * wanted[..., :1], wanted], axis=-1)
     gap = inside - wanted
     tight = library.largest(gap)[..., None]
-    lifted = wanted + xp.max(gap, axis=-1, keepdims=True)
-    low, high = _tangents(library, lift, above, lifted, tight)
+    raised = wanted + xp.max(gap, axis=-1, keepdims=True)
+    low, high = _tangents(library, factor, above, raised, tight)
     below = library.arange(at.shape[-1]) < tight
     slopes = xp.where(below, xp.minimum(xp.maximum(at, low), at[..., -1:]), 0.0)
     # Where next to nothing is above, a slope is rounding; it must not be below the others.
     least = xp.max(slopes, axis=-1, keepdims=True)
     slopes = xp.where(below, slopes, xp.maximum(xp.minimum(at, high), least))
-    return GradedPools(library, at, slopes, widths, inside[..., 1:] - inside[..., :-1], tight, lift)
+    return GradedPools(
+        library, at, slopes, widths, inside[..., 1:] - inside[..., :-1], tight, factor
+    )
 
 
 def _tangents(
-    library: Library, lift: float, above: Array, lifted: Array, tight: Array
+    library: Library, factor: float, above: Array, raised: Array, tight: Array
 ) -> tuple[Array, Array]:
-    """Return the least and the largest slope of the law, (..., 1) each.
-
-    They are those of the lines from (0, 0) and from (1, 1) that touch the lifted target curve. With
-    no draft mass on a side there is no line, and a slope that is out of the way.
-    """
+    """Return the least and the largest slope of the law, (..., 1) each."""
+    # They are those of the lines from (0, 0) and from (1, 1) that touch the raised target curve.
+    # With no draft mass on a side there is no line, and a slope that is out of the way.
     xp = library.xp
-    ids, knots = library.arange(above.shape[-1]), lift - above
+    ids, knots = library.arange(above.shape[-1]), factor - above
     under, over = (ids <= tight) & (knots > 0), (ids >= tight) & (above > 0)
-    low = xp.min(xp.where(under, lifted / knots, math.inf), axis=-1, keepdims=True)
-    falls = xp.clip(1 - lifted, min=0.0) / above
+    low = xp.min(xp.where(under, raised / knots, math.inf), axis=-1, keepdims=True)
+    falls = xp.clip(1 - raised, min=0.0) / above
     high = xp.max(xp.where(over, falls, -1.0), axis=-1, keepdims=True)
-    return xp.where(low < math.inf, lift * low, 0.0), xp.where(high >= 0, lift * high, math.inf)
+    return xp.where(low < math.inf, factor * low, 0.0), xp.where(high >= 0, factor * high, math.inf)

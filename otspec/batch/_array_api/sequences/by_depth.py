@@ -1,7 +1,5 @@
 """A tree of drafts, verified depth by depth with a rule for one token (MCSD, algs. 1 and 2)."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from functools import partial
 
@@ -22,22 +20,12 @@ def verify(
 ) -> VerifiedTree:
     """Go from the text to a child that the rule selects, until it selects none or a leaf is kept.
 
-    Parameters
-    ----------
-    problem : Problem
-        The draft and the target are (..., nodes + 1, V), first those after the text, the drafts
-        (..., nodes), and the uniform numbers (..., depth + 1, widest + 1).
-    parents : sequence of int
-        Of each node.
-    widths : sequence of int
-        The most children of a node at each depth.
-    rule : callable
-        The kernel.
-    together : bool
-        Whether the children of a node count only where all that it has in the tree do.
-    models : callable, optional
-        Returns the probabilities of both models after a node of each row, where the draft and the
-        target of the problem are something else.
+    ``problem``: the draft and the target are (..., nodes + 1, V), first those after the text, the
+    drafts (..., nodes), and the uniform numbers (..., depth + 1, widest + 1). ``parents``: of each
+    node. ``widths``: the most children of a node at each depth. ``rule``: the kernel. ``together``:
+    whether the children of a node count only where all that it has in the tree do. ``models``:
+    returns the probabilities of both models after a node of each row, where the draft and the
+    target of the problem are something else.
     """
     library, xp = problem.library, problem.library.xp
     models = partial(_rows, problem) if models is None else models
@@ -64,13 +52,8 @@ def verify(
 def _children(problem: Problem, own: Array, width: int) -> tuple[Array, Array]:
     """Return the children of a node in each row that count, the first ones, and which there are.
 
-    Parameters
-    ----------
-    problem : Problem
-    own : array of bool, shape (..., nodes)
-        Which nodes are children.
-    width : int
-        How many places there are, (..., width) of both results.
+    ``own``, shape (..., nodes): which nodes are children. ``width``: how many places there are,
+    (..., width) of both results.
     """
     library, xp = problem.library, problem.library.xp
     own = problem.counted(own)

@@ -1,7 +1,5 @@
 """Greedy multi-path block verification: the greatest of K drafted paths (Theory, 26)."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -25,10 +23,8 @@ class _Place(NamedTuple):
 
 
 def verify(problem: Problem) -> VerifiedPath:
-    """Choose a path of each row, and verify it as a block in which each place is in order.
-
-    The draft is (..., K, L, V), the target (..., K, L + 1, V), the drafts are (..., K, L).
-    """
+    """Choose a path of each row, and verify it as a block in which each place is in order."""
+    # The draft is (..., K, L, V), the target (..., K, L + 1, V), the drafts are (..., K, L).
     library, xp = problem.library, problem.library.xp
     alike = xp.ones_like(problem.drafts[..., 0], dtype=xp.bool)  # (..., K)
     share = xp.zeros_like(problem.uniforms[..., 0])
@@ -58,10 +54,8 @@ def verify(problem: Problem) -> VerifiedPath:
 
 
 def _place(problem: Problem, i: int, alike: Array, share: Array) -> tuple[_Place, Array, Array]:
-    """Return the place i of the chosen path, which paths agree with it there, and A/(A + M_s).
-
-    Of all paths that have agreed so far the rows are the same.
-    """
+    """Return the place i of the chosen path, which paths agree with it there, and A/(A + M_s)."""
+    # Of all paths that have agreed so far the rows are the same.
     library, xp = problem.library, problem.library.xp
     lead = library.first(alike)
     drafted, wanted = (
@@ -86,11 +80,9 @@ def _place(problem: Problem, i: int, alike: Array, share: Array) -> tuple[_Place
 def _skewed(
     library: Library, drafted: Array, share: Array, rank: Array, paths: int
 ) -> tuple[Array, Array]:
-    """Return the law of the chosen path's next token, and A/(A + M_s) after one of them.
-
-    Of the draft's tokens in order: M_s(x) (b + c)^(K−1) Σ (b/(b + c))^j / Σ a^j, j < K, with b + c
-    the share of texts that are at most here, as otspec.blocks.greatest_path has it.
-    """
+    """Return the law of the chosen path's next token, and A/(A + M_s) after one of them."""
+    # Of the draft's tokens in order: M_s(x) (b + c)^(K−1) Σ (b/(b + c))^j / Σ a^j, j < K, with b +
+    # c the share of texts that are at most here, as otspec.blocks.greatest_path has it.
     xp = library.xp
     sums = xp.cumulative_sum(library.widened(drafted), axis=-1)
     # A row that is off 1 by rounding would be off K times as much as a power.

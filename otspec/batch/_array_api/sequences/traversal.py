@@ -1,7 +1,5 @@
 """Traversal Verification: leaves are kept or deleted, depth first (Theory, 22)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
 from otspec.batch._array_api.coupling import accepts, draw_rest
@@ -15,15 +13,9 @@ from otspec.batch._results import VerifiedTree
 def verify(problem: Problem, parents: Sequence[int], distinct: bool) -> VerifiedTree:
     """Visit the nodes of a tree, each after all that is below it, until one is kept.
 
-    Parameters
-    ----------
-    problem : Problem
-        The draft and the target are (..., nodes + 1, V), first those after the text, the drafts
-        (..., nodes), and the uniform numbers (..., nodes + 1).
-    parents : sequence of int
-        Of each node.
-    distinct : bool
-        Whether siblings are drawn without replacement.
+    ``problem``: the draft and the target are (..., nodes + 1, V), first those after the text, the
+    drafts (..., nodes), and the uniform numbers (..., nodes + 1). ``parents``: of each node.
+    ``distinct``: whether siblings are drawn without replacement.
     """
     library, xp = problem.library, problem.library.xp
     node = xp.full_like(problem.drafts[..., 0], -1)
@@ -48,7 +40,7 @@ def verify(problem: Problem, parents: Sequence[int], distinct: bool) -> Verified
         visits[parents[child]] = above.after(next(shares, None), valid), shares
     last, _ = visits[-1]
     scale = xp.where(node < 0, last.scale, scale)
-    return VerifiedTree(node, length, _drawn(problem, node, scale, last.lift))
+    return VerifiedTree(node, length, _drawn(problem, node, scale, last.factor))
 
 
 def _families(parents: Sequence[int]) -> dict[int, list[int]]:
@@ -74,10 +66,8 @@ def turns(parents: Sequence[int]) -> Iterator[tuple[int, bool]]:
 def _visit(
     problem: Problem, node: int, weight: Array, children: list[int], distinct: bool
 ) -> tuple[Residual, Iterator[Array | float]]:
-    """Return what a node of a weight lacks before any of its children was deleted.
-
-    And the draft's share that is left to each further one of distinct children.
-    """
+    """Return what a node of a weight lacks before any of its children was deleted."""
+    # And the draft's share that is left to each further one of distinct children.
     library = problem.library
     rows = problem.draft[..., node + 1, :], problem.target[..., node + 1, :]
     if not (distinct and children):
@@ -87,7 +77,7 @@ def _visit(
         for part in (problem.drafts, problem.valid)
     )
     first, *others = shares_of(library, rows[0], drafts, library.take(rows[0], drafts), valid)
-    return Residual.at_first(library, *rows, first, library.lift, weight), iter(others)
+    return Residual.at_first(library, *rows, first, library.factor, weight), iter(others)
 
 
 def _weight(problem: Problem, above: Residual, child: int) -> Array:
@@ -101,11 +91,11 @@ def _weight(problem: Problem, above: Residual, child: int) -> Array:
     return chance if problem.valid is None else xp.where(problem.valid[..., child], chance, 0.0)
 
 
-def _drawn(problem: Problem, node: Array, scale: Array, lift: float) -> Array:
+def _drawn(problem: Problem, node: Array, scale: Array, factor: float) -> Array:
     """Draw the token after a node from what it lacks."""
     library = problem.library
     rows = library.at(problem.draft, node + 1), library.at(problem.target, node + 1)
-    rest = excess(library, scale, lift)
+    rest = excess(library, scale, factor)
     blocks = block_sums(library, *rows, the_target, rest)
     at_node = Problem(library, *rows, problem.drafts, problem.uniforms, problem.valid)
     return draw_rest(at_node, rest, blocks)

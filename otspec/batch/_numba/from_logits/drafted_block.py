@@ -1,7 +1,5 @@
 """Verification of one drafted block token by token, straight from logits (Block, alg. 2)."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from otspec.batch._array_api.library import Array

@@ -7,8 +7,6 @@ precision as its bits: uint16 for float16, int16 for bfloat16. All is computed i
 blocks of 1,024 tokens are added up in float64.
 """
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -5,8 +5,6 @@ a language model, and the steps are done with them. Differences of logits are di
 :func:`otspec.warping.warped` does; weights are float64.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Rows of logits turned into probabilities (:func:`otspec.batch.warp`)."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -4,8 +4,6 @@ They are the corners of a lower convex hull, as in :mod:`otspec.batch._array_api
 here only those around one pool are looked for.
 """
 
-from __future__ import annotations
-
 import math
 
 from otspec.batch._array_api.library import Array
@@ -14,21 +12,21 @@ from otspec.batch._numba.pooled.graded_pools import ABOVE, INSIDE, SLOPE
 
 
 @inner_code
-def group_of(pools: Array, tight: int, top: int, lift: float, uniform: float) -> tuple[int, int]:
+def group_of(pools: Array, tight: int, top: int, factor: float, uniform: float) -> tuple[int, int]:
     """Return the barriers around the group of pools that holds pool ``top``.
 
     The knot ``tight``, at the cut, is always a barrier, as are both ends.
     """
     low, high, last = top, top + 1, pools.shape[1] - 1
-    while low > 0 and low != tight and not _is_barrier(pools, low, lift, uniform):
+    while low > 0 and low != tight and not _is_barrier(pools, low, factor, uniform):
         low -= 1
-    while high < last and high != tight and not _is_barrier(pools, high, lift, uniform):
+    while high < last and high != tight and not _is_barrier(pools, high, factor, uniform):
         high += 1
     return low, high
 
 
 @inner_code
-def _is_barrier(pools: Array, knot: int, lift: float, uniform: float) -> bool:
+def _is_barrier(pools: Array, knot: int, factor: float, uniform: float) -> bool:
     """Return whether all chords that end at a knot are less steep than those that begin there.
 
     They are those of B − u G, B the law that is wanted below a knot.
@@ -36,19 +34,19 @@ def _is_barrier(pools: Array, knot: int, lift: float, uniform: float) -> bool:
     ending, beginning, width, rise = -math.inf, math.inf, 0.0, 0.0
     for j in range(knot - 1, -1, -1):
         width += pools[ABOVE, j] - pools[ABOVE, j + 1]
-        rise += _rise(pools, j, lift, uniform)
+        rise += _rise(pools, j, factor, uniform)
         ending = max(ending, rise / width) if width > 0 else ending
     width, rise = 0.0, 0.0
     for j in range(knot, pools.shape[1] - 1):
         width += pools[ABOVE, j] - pools[ABOVE, j + 1]
-        rise += _rise(pools, j, lift, uniform)
+        rise += _rise(pools, j, factor, uniform)
         beginning = min(beginning, rise / width) if width > 0 else beginning
     return beginning > ending
 
 
 @inner_code
-def _rise(pools: Array, j: int, lift: float, uniform: float) -> float:
+def _rise(pools: Array, j: int, factor: float, uniform: float) -> float:
     """Return by how much B − u G rises over a pool."""
-    wanted = (pools[SLOPE, j] / lift) * (pools[ABOVE, j] - pools[ABOVE, j + 1])
+    wanted = (pools[SLOPE, j] / factor) * (pools[ABOVE, j] - pools[ABOVE, j + 1])
     rise: float = wanted - uniform * (pools[INSIDE, j + 1] - pools[INSIDE, j])
     return rise

@@ -5,8 +5,6 @@
 numbers at once is in steps that vector instructions take, unlike a call for each.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np
@@ -72,7 +70,7 @@ _NOTHING = float(np.finfo(np.float64).epsneg)
 
 
 @inner_code
-def highest_grade(heavy: Array, light: float, count: float, lift: float, most: float) -> float:
+def highest_grade(heavy: Array, light: float, count: float, factor: float, most: float) -> float:
     """Return Σ 1/(1 − s_i) for i = 0 to count − 1, s_i the mass of the i heaviest tokens.
 
     No token is drafted more often than that times its draft mass. It is at most ``most``.
@@ -86,7 +84,7 @@ def highest_grade(heavy: Array, light: float, count: float, lift: float, most: f
         left = light
         for j in range(min(i, number), number):
             left += heavy[DRAFTED, j]
-        grade += quotient(total, left * lift, 0.0) * lift
+        grade += quotient(total, left * factor, 0.0) * factor
     return min(grade, most)
 
 
@@ -96,35 +94,35 @@ def write_knots(
     kept: Array,
     heavy: Array,
     light: Array,
-    lift: float,
+    factor: float,
     pools: Array,
     below: Array,
 ) -> None:
-    """Write the grades, the lifted draft mass above each knot, and what is below it, row by row.
+    """Write the grades, the scaled draft mass above each knot, and what is below it, row by row.
 
     Parameters
     ----------
     grades, kept : array, shape (rows, m)
-        The positive grades, and Σ min(q, t p) over light tokens there, lifted.
+        The positive grades, and Σ min(q, t p) over light tokens there, scaled.
     heavy : array, shape (rows, 2, h)
     light : array, shape (rows,)
-    lift : float
+    factor : float
     pools : array
     below : array, shape (rows, m, h + 1)
         What of each heavy token is below, and last what of the light ones is.
     """
     last, number = grades.shape[1] + 1, heavy.shape[2]
     for row in range(grades.shape[0]):
-        own, all_light, total = pools[row], light[row] * lift, light[row]
+        own, all_light, total = pools[row], light[row] * factor, light[row]
         start, at_start, light_over = 0.0, 0.0, all_light
         for i in range(number):
             total += heavy[row, DRAFTED, i]
-        own[GRADE, 0], own[ABOVE, 0], own[ABOVE, last] = 0.0, lift, 0.0
+        own[GRADE, 0], own[ABOVE, 0], own[ABOVE, last] = 0.0, factor, 0.0
         for j in range(1, last):
             end, at_end, above = grades[row, j - 1], kept[row, j - 1], 0.0
             light_over = min(light_over, max((at_end - at_start) / (end - start), 0.0))
             for i in range(number):
-                mass, wanted = heavy[row, DRAFTED, i] * lift, heavy[row, WANTED, i] * lift
+                mass, wanted = heavy[row, DRAFTED, i] * factor, heavy[row, WANTED, i] * factor
                 over = (min(end * mass, wanted) - min(start * mass, wanted)) / (end - start)
                 over = min(max(over, 0.0), mass)
                 above += over
@@ -135,7 +133,9 @@ def write_knots(
 
 
 @machine_code
-def write_heights(pools: Array, below: Array, counts: Array, rung: Array, weights: Array) -> None:
+def write_heights(
+    pools: Array, below: Array, counts: Array, moments: Array, weights: Array
+) -> None:
     """Write G at the knots of each row, and put in order what rounding has not.
 
     Parameters
@@ -143,13 +143,13 @@ def write_heights(pools: Array, below: Array, counts: Array, rung: Array, weight
     pools, below : array
     counts : array, shape (rows,)
         How many drafts there are.
-    rung, weights : array
+    moments, weights : array
         The nodes of the integral.
     """
     last = pools.shape[2] - 1
     for row in range(pools.shape[0]):
         own, many = pools[row], int(max(counts[row], 1.0))
-        _write_inside(own, below[row], many, rung, weights)
+        _write_inside(own, below[row], many, moments, weights)
         own[INSIDE, 0], own[INSIDE, last] = 0.0, 1.0
         for j in range(1, last):
             own[INSIDE, j] = max(own[INSIDE, j - 1], clipped(1 - own[INSIDE, j]))
@@ -157,21 +157,21 @@ def write_heights(pools: Array, below: Array, counts: Array, rung: Array, weight
 
 
 @inner_code
-def _write_inside(own: Array, below: Array, many: int, rung: Array, weights: Array) -> None:
+def _write_inside(own: Array, below: Array, many: int, moments: Array, weights: Array) -> None:
     """Write what is missing of G to 1 at each knot, of what is below it and above.
 
-    At each node of the integral ``numbers`` are the chances that 0, …, k − 1 rings are below, for
-    one knot after the other, whose nodes end at ``ends``. They are 1 in all at early nodes.
+    At each node of the integral ``numbers`` are the chances that 0, …, k − 1 arrivals are below,
+    for one knot after the other, whose nodes end at ``ends``. They are 1 in all at early nodes.
     """
     knots, ends = below.shape[0], np.empty(below.shape[0], np.int64)
-    times, shares, used = np.empty(knots * rung.size), np.empty(knots * rung.size), 0
+    times, shares, used = np.empty(knots * moments.size), np.empty(knots * moments.size), 0
     for j in range(knots):
         above, missing = own[ABOVE, j + 1], 0.0
-        early, late = _span(below[j], above, many, rung)
+        early, late = _span(below[j], above, many, moments)
         for t in range(early):
             missing += weights[t]
         for t in range(early, late):
-            times[used], shares[used] = min(rung[t] / above, _LONGEST), weights[t]
+            times[used], shares[used] = min(moments[t] / above, _LONGEST), weights[t]
             used += 1
         own[INSIDE, j + 1], ends[j] = missing, used
     powers, missed, shifted = np.empty(used), np.empty(used), np.empty(used)
@@ -212,22 +212,22 @@ def _write_powers(powers: Array, masses: Array, times: Array, ends: Array) -> No
 
 
 @inner_code
-def _span(below: Array, above: float, many: int, rung: Array) -> tuple[int, int]:
-    """Return from which node on enough rings may be below, and until which one too few may be.
+def _span(below: Array, above: float, many: int, moments: Array) -> tuple[int, int]:
+    """Return from which node on enough arrivals may be below, and until which one too few may be.
 
     Until a time x of the clock of what is below, at most a Poisson number of that mean has counted,
     which is at least k with a chance of at most x^k/k!; by the clock of the light tokens alone, at
-    least one. Chances that no digit shows are nothing. With nothing above all rings are below.
+    least one. Chances that no digit shows are nothing. With nothing above all arrivals are below.
     """
-    early, late, total = 0, rung.size, 0.0
+    early, late, total = 0, moments.size, 0.0
     if not above > 0:
         return 0, 0
     for mass in below:
         total += mass
-    while early < late and _last_term(rung[early] / above * total, many) <= _NOTHING:
+    while early < late and _last_term(moments[early] / above * total, many) <= _NOTHING:
         early += 1
     light = below[-1]
-    while late > early and _fewer(rung[late - 1] / above * light, many) <= _NOTHING:
+    while late > early and _fewer(moments[late - 1] / above * light, many) <= _NOTHING:
         late -= 1
     return early, late
 

@@ -1,11 +1,9 @@
-"""The choice among distinct drafts of a row by their rings (Beyond, prop. 6).
+"""The choice among distinct drafts of a row by their arrivals (Beyond, prop. 6).
 
-Each stage is a ring that counts, after others. ``drafts`` is an array, (8, k + 1), of what is known
-of the drafts, or of their first few, in the order in which they rang first. ``stages`` is an array
-of integers, (4, k). Their rows are named below; all masses are lifted.
+Each stage is an arrival that counts, after others. ``drafts`` is an array, (8, k + 1), of what is
+known of the drafts, or of their first few, in the order in which they arrived first. ``stages`` is
+an array of integers, (4, k). Their rows are named below; all masses are scaled.
 """
-
-from __future__ import annotations
 
 import numpy as np
 
@@ -21,28 +19,28 @@ from otspec.batch._numba.pooled.graded_pools import level
 MASS = 0
 """The draft's probability, 0 where a draft does not count."""
 HEAVY = 1
-"""1 where only the first ring of the token counts, else 0."""
+"""1 where only the first arrival of the token counts, else 0."""
 BELOW = 2
 """The lower of the two pools of a draft."""
 PART = 3
-"""How likely a ring is in the upper one."""
+"""How likely an arrival is in the upper one."""
 WEIGHT = 4
 """A weight of the moment."""
 COUNTED = 5
-"""After so many drafts: the mass that rings and counts."""
+"""After so many drafts: the mass that arrives and counts."""
 NEW = 6
-"""After so many drafts: how likely the next ring that counts is of another."""
+"""After so many drafts: how likely the next arrival that counts is of another."""
 LAW = 7
 """What of the selected draft's law is each one's."""
 
 BEFORE = 0
-"""How many drafts have rung before the stage."""
+"""How many drafts have arrived before the stage."""
 TOKEN = 1
-"""Which draft the ring that counts is of."""
+"""Which draft the arrival that counts is of."""
 POOL = 2
 """Its pool."""
 AGAIN = 3
-"""The highest pool of the rings before it in the stage, −1 if there are none."""
+"""The highest pool of the arrivals before it in the stage, −1 if there are none."""
 
 
 @machine_code
@@ -54,7 +52,7 @@ def select(
     lefts: Array,
     uniforms: Array,
     valid: Array,
-    lift: float,
+    factor: float,
     index: Array,
 ) -> None:
     """Write which draft of each row is selected and accepted, or −1.
@@ -71,27 +69,27 @@ def select(
     lefts : array, shape (rows, k + 1)
         The draft mass off the first drafts.
     uniforms, valid : array
-    lift : float
+    factor : float
     index : array of int, shape (rows,)
     """
     k = valid.shape[1]
     drafts, stages = np.empty((8, k + 1)), np.empty((4, k), np.int64)
     for row in range(index.size):
         own = pools[row]
-        _take_drafts(drafts, own, pairs[row], borders[row], lefts[row], valid[row], lift)
-        moment, left = _ring(drafts, stages, own.shape[1], uniforms[row])
-        top, rung = ZERO, ZERO
+        _take_drafts(drafts, own, pairs[row], borders[row], lefts[row], valid[row], factor)
+        moment, left = _arrive(drafts, stages, own.shape[1], uniforms[row])
+        top, arrived = ZERO, ZERO
         for s in range(k):
             if valid[row, s]:
                 top = max(top, stages[POOL, s], stages[AGAIN, s])
-                rung += stages[TOKEN, s] == stages[BEFORE, s]
+                arrived += stages[TOKEN, s] == stages[BEFORE, s]
             else:
                 stages[POOL, s], stages[AGAIN, s] = -1, -1
-        lowest, end = group_of(own, tight[row], top, lift, moment)
+        lowest, end = group_of(own, tight[row], top, factor, moment)
         above, beyond = own[ABOVE_KNOT, lowest], own[ABOVE_KNOT, end]
-        _weigh(drafts, stages, lowest, end, rung, above - beyond, beyond)
+        _weigh(drafts, stages, lowest, end, arrived, above - beyond, beyond)
         took, accepting = locate(drafts[WEIGHT, :k], left)
-        passed = accepts(accepting, pairs[row, took, 1] * lift, drafts[LAW, took])
+        passed = accepts(accepting, pairs[row, took, 1] * factor, drafts[LAW, took])
         index[row] = took if valid[row, took] and passed else DRAWN
 
 
@@ -103,16 +101,16 @@ def _take_drafts(
     border: float,
     lefts: Array,
     valid: Array,
-    lift: float,
+    factor: float,
 ) -> None:
     """Write what is known of the drafts."""
     light = 0.0
     for i in range(lefts.size):
-        drafts[COUNTED, i] = lefts[i] * lift + light
-        drafts[NEW, i] = quotient(lefts[i] * lift, drafts[COUNTED, i], 1.0)
+        drafts[COUNTED, i] = lefts[i] * factor + light
+        drafts[NEW, i] = quotient(lefts[i] * factor, drafts[COUNTED, i], 1.0)
         if i < valid.size:
-            mass = pairs[i, 0] * lift
-            below, part, law = level(pools, mass, pairs[i, 1] * lift)
+            mass = pairs[i, 0] * factor
+            below, part, law = level(pools, mass, pairs[i, 1] * factor)
             drafts[BELOW, i], drafts[PART, i], drafts[LAW, i] = below, part, law
             drafts[MASS, i] = mass if valid[i] else 0.0
             drafts[HEAVY, i] = 1.0 if pairs[i, 0] > border else 0.0
@@ -120,26 +118,26 @@ def _take_drafts(
 
 
 @inner_code
-def _ring(drafts: Array, stages: Array, knots: int, uniforms: Array) -> tuple[float, float]:
-    """Write the rings of each stage, by one uniform number each.
+def _arrive(drafts: Array, stages: Array, knots: int, uniforms: Array) -> tuple[float, float]:
+    """Write the arrivals of each stage, by one uniform number each.
 
     Return what is left of the first number and of the last.
     """
-    k, rung, moment, left = stages.shape[1], ZERO, 0.0, 0.0
+    k, arrived, moment, left = stages.shape[1], ZERO, 0.0, 0.0
     repeats = np.empty(knots)
     for s in range(k):
-        new, left = split(uniforms[s], drafts[NEW, rung])
-        token = rung
+        new, left = split(uniforms[s], drafts[NEW, arrived])
+        token = arrived
         if not new:  # a light one again
-            for i in range(rung):
+            for i in range(arrived):
                 drafts[WEIGHT, i] = drafts[MASS, i] * (1.0 - drafts[HEAVY, i])
-            token, left = locate(drafts[WEIGHT, :rung], left)
+            token, left = locate(drafts[WEIGHT, :arrived], left)
         up, left = split(left, drafts[PART, token])
-        _write_repeats(drafts, rung, repeats)
+        _write_repeats(drafts, arrived, repeats)
         highest, left = locate(repeats, left)
-        stages[BEFORE, s], stages[TOKEN, s] = rung, token
+        stages[BEFORE, s], stages[TOKEN, s] = arrived, token
         stages[POOL, s], stages[AGAIN, s] = int(drafts[BELOW, token]) + up, highest - 1
-        rung += new
+        arrived += new
         moment = left if s == 0 else moment
     return moment, left
 
@@ -153,15 +151,15 @@ def _above(drafts: Array, i: int, knot: int) -> float:
 
 
 @inner_code
-def _write_repeats(drafts: Array, rung: int, law: Array) -> None:
-    """Write the law of the highest pool among the rings that do not count, after ``rung`` drafts.
+def _write_repeats(drafts: Array, arrived: int, law: Array) -> None:
+    """Write the law of the highest pool of arrivals that do not count, after ``arrived`` drafts.
 
     First that there are none.
     """
-    before, counted = 0.0, drafts[COUNTED, rung]
+    before, counted = 0.0, drafts[COUNTED, arrived]
     for knot in range(law.size):
         above = 0.0
-        for i in range(rung):
+        for i in range(arrived):
             above += drafts[HEAVY, i] * _above(drafts, i, knot)
         none = quotient(counted, counted + above, 0.0) if above > 0 else 1.0
         law[knot] = max(none - before, 0.0)
@@ -170,24 +168,24 @@ def _write_repeats(drafts: Array, rung: int, law: Array) -> None:
 
 @inner_code
 def _weigh(
-    drafts: Array, stages: Array, lowest: int, end: int, rung: int, group: float, beyond: float
+    drafts: Array, stages: Array, lowest: int, end: int, arrived: int, group: float, beyond: float
 ) -> None:
-    """Write how likely each draft is selected, given the rings, from the group between two knots.
+    """Write how likely each draft is selected, given the arrivals, from between two knots.
 
     Of the draft mass ``group`` is in it, and ``beyond`` is above.
     """
     k, stage, counts = stages.shape[1], 0, False
-    for s in range(k - 1, -1, -1):  # where the group rings first
+    for s in range(k - 1, -1, -1):  # where the group has its first arrival
         if stages[AGAIN, s] >= lowest or stages[POOL, s] >= lowest:
             stage, counts = s, stages[AGAIN, s] < lowest
     itself, before = stages[TOKEN, stage], stages[BEFORE, stage]
-    inside, over, among = 0.0, drafts[COUNTED, rung], 0.0
+    inside, over, among = 0.0, drafts[COUNTED, arrived], 0.0
     for i in range(k):
         above = drafts[HEAVY, i] * _above(drafts, i, end)
         mass = drafts[HEAVY, i] * _above(drafts, i, lowest) - above
         drafts[WEIGHT, i] = mass
-        inside += mass if i < rung else 0.0
-        over += above if i < rung else 0.0
+        inside += mass if i < arrived else 0.0
+        over += above if i < arrived else 0.0
         among += mass if i < before else 0.0
     # Both quotients are at most 1 but for rounding, whatever is next to nothing.
     share = clipped(quotient(beyond, over, 0.0) * quotient(inside, group, 0.0))
@@ -195,5 +193,5 @@ def _weigh(
         mass, first = drafts[WEIGHT, i], 1.0 if i == itself else 0.0
         if among > 0 and not counts:
             first = mass / among if i < before else 0.0
-        again = quotient(mass, inside, 0.0) if i < rung else 0.0
+        again = quotient(mass, inside, 0.0) if i < arrived else 0.0
         drafts[WEIGHT, i] = (1 - share) * first + share * again

@@ -4,8 +4,6 @@
 of the m + 2 knots around them.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np
@@ -22,7 +20,7 @@ GRADE = 0
 SLOPE = 1
 """Pools: the probability that a pool is selected over its draft mass; not descending."""
 ABOVE = 2
-"""Knots: the draft mass above, times a power of two, the lift."""
+"""Knots: the draft mass above, times a power of two, the factor."""
 INSIDE = 3
 """Knots: how likely all drafts are below."""
 WANTED = 4
@@ -52,17 +50,17 @@ def take_overlaps(pools: Array, grades: Array, overlaps: Array, count: float) ->
 
 
 @inner_code
-def best_law(pools: Array, lift: float) -> int:
+def best_law(pools: Array, factor: float) -> int:
     """Write the slopes of the best law that the pools allow, and return the knot at its cut."""
     last, tight, lacking = pools.shape[1] - 1, ZERO, pools[INSIDE, 0]
     pools[WANTED, 0] = 0.0
     for j in range(last):
         mass = pools[ABOVE, j] - pools[ABOVE, j + 1]
-        pools[WANTED, j + 1] = pools[WANTED, j] + (pools[GRADE, j] / lift) * mass
+        pools[WANTED, j + 1] = pools[WANTED, j] + (pools[GRADE, j] / factor) * mass
         gap = pools[INSIDE, j + 1] - pools[WANTED, j + 1]
         tight = j + 1 if gap > lacking else tight
         lacking = max(gap, lacking)
-    low, high = _tangents(pools, lift, tight, lacking)
+    low, high = _tangents(pools, factor, tight, lacking)
     slope, most = 0.0, pools[GRADE, last - 1]
     for j in range(last):
         grade = pools[GRADE, j]
@@ -74,20 +72,20 @@ def best_law(pools: Array, lift: float) -> int:
 
 
 @inner_code
-def _tangents(pools: Array, lift: float, tight: int, lacking: float) -> tuple[float, float]:
+def _tangents(pools: Array, factor: float, tight: int, lacking: float) -> tuple[float, float]:
     """Return the least and the largest slope of the law.
 
-    They are those of the lines from (0, 0) and from (1, 1) that touch the lifted target curve. With
+    They are those of the lines from (0, 0) and from (1, 1) that touch the raised target curve. With
     no draft mass on a side there is no line, and a slope that is out of the way.
     """
     low, high = math.inf, -1.0
     for i in range(pools.shape[1]):
-        above, lifted = pools[ABOVE, i], pools[WANTED, i] + lacking
-        if i <= tight and lift - above > 0:
-            low = min(low, lifted / (lift - above))
+        above, raised = pools[ABOVE, i], pools[WANTED, i] + lacking
+        if i <= tight and factor - above > 0:
+            low = min(low, raised / (factor - above))
         if i >= tight and above > 0:
-            high = max(high, max(1 - lifted, 0.0) / above)
-    return lift * low if low < math.inf else 0.0, lift * high if high >= 0 else math.inf
+            high = max(high, max(1 - raised, 0.0) / above)
+    return factor * low if low < math.inf else 0.0, factor * high if high >= 0 else math.inf
 
 
 @inner_code

@@ -1,7 +1,5 @@
 """The heaviest tokens of a row, and the masses of the others, without a sort of the vocabulary."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from otspec.batch._array_api.library import BLOCK, Array
@@ -69,9 +67,9 @@ def read_lefts(draft: Array, drafts: Array, valid: Array, sums: Array, lefts: Ar
 
 @machine_code
 def read_light(
-    draft: Array, target: Array, borders: Array, lift: float, scales: Array, kept: Array
+    draft: Array, target: Array, borders: Array, factor: float, scales: Array, kept: Array
 ) -> None:
-    """Write Σ min(target, scale·draft) over light tokens for the scales of each row, lifted."""
+    """Write Σ min(target, scale·draft) over light tokens for the scales of each row, scaled."""
     for row in range(draft.shape[0]):
         for j in range(scales.shape[1]):
             kept[row, j] = 0.0
@@ -79,18 +77,20 @@ def read_light(
             here = slice(start, start + BLOCK)
             for j in range(scales.shape[1]):
                 kept[row, j] += _light_overlap(
-                    draft[row, here], target[row, here], borders[row], lift, scales[row, j]
+                    draft[row, here], target[row, here], borders[row], factor, scales[row, j]
                 )
 
 
 @inner_code
-def _light_overlap(draft: Array, target: Array, border: float, lift: float, scale: float) -> float:
-    """Return lift · Σ min(target, scale·draft) over the light tokens of a block."""
+def _light_overlap(
+    draft: Array, target: Array, border: float, factor: float, scale: float
+) -> float:
+    """Return factor · Σ min(target, scale·draft) over the light tokens of a block."""
     real = draft.dtype.type
-    border_, lift_, scale_, total = real(border), real(lift), real(scale), real(0)
+    border_, factor_, scale_, total = real(border), real(factor), real(scale), real(0)
     for i in range(draft.size):
         mass = draft[i] if draft[i] <= border_ else real(0)
-        offered, wanted = scale_ * (lift_ * mass), lift_ * target[i]
+        offered, wanted = scale_ * (factor_ * mass), factor_ * target[i]
         total = plus(total, wanted if wanted < offered else offered)
     return np.float64(total)
 

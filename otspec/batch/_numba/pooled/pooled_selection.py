@@ -1,7 +1,5 @@
 """Pooled selection row by row: a draft is selected, then coupled maximally (Pooled, prop. 7)."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from otspec.batch._array_api.library import Array

@@ -1,6 +1,4 @@
-"""Pooled selection of distinct drafts row by row, by their rings (Beyond, prop. 6)."""
-
-from __future__ import annotations
+"""Pooled selection of distinct drafts row by row, by their arrivals (Beyond, prop. 6)."""
 
 from functools import cache
 from typing import NamedTuple
@@ -30,14 +28,14 @@ def verify(
     index: Array,
     grades: int,
 ) -> None:
-    """Select one of the drafts of a row by the pools of its rings, then couple it."""
+    """Select one of the drafts of a row by the pools of its arrivals, then couple it."""
     rows, k = drafts.shape
     pairs, lefts, counts = np.empty((rows, k, 2)), np.empty((rows, k + 1)), np.empty(rows)
     write_counts(valid, counts)
     law = law_of(draft, target, counts, k, grades)
     read_lefts(draft, drafts, valid, law.sums, lefts)
     read_drafts(draft, target, drafts, valid, pairs)
-    select(law.pools, law.tight, pairs, law.borders, lefts, uniforms, valid, law.lift, index)
+    select(law.pools, law.tight, pairs, law.borders, lefts, uniforms, valid, law.factor, index)
     draw_rest(draft, target, drafts, uniforms, valid, token, accepted, index, law.weights)
 
 
@@ -55,7 +53,7 @@ class Law(NamedTuple):
         Of blocks of the draft.
     borders : ndarray, shape (rows,)
         What heavy tokens are above.
-    lift : float
+    factor : float
     """
 
     pools: Array
@@ -63,25 +61,25 @@ class Law(NamedTuple):
     weights: Array
     sums: Array
     borders: Array
-    lift: float
+    factor: float
 
 
 def law_of(draft: Array, target: Array, counts: Array, k: int, grades: int) -> Law:
     """Return the law of each row for so many drafts, k at most."""
     rows, size = draft.shape
-    library, rung, shares = _integral(draft.dtype, k)
+    library, moments, shares = _integral(draft.dtype, k)
     sums, heavy = np.empty((rows, -(-size // BLOCK))), np.empty((rows, 2, HEAVY))
     (borders, light), (scales, kept) = np.empty((2, rows)), np.empty((2, rows, grades))
     read_heavy(draft, target, sums, heavy, borders, light)
-    highest, lift, single = library.highest, library.lift, draft.itemsize == 4
-    _write_grades(scales, heavy, light, counts, lift, highest, single)
-    read_light(draft, target, borders, lift, scales, kept)
+    highest, factor, single = library.highest, library.factor, draft.itemsize == 4
+    _write_grades(scales, heavy, light, counts, factor, highest, single)
+    read_light(draft, target, borders, factor, scales, kept)
     pools, tight = np.empty((rows, KINDS, grades + 2)), np.empty(rows, np.int64)
     below, weights = np.empty((rows, grades, HEAVY + 1)), np.empty((rows, 4))
-    write_knots(scales, kept, heavy, light, lift, pools, below)
-    write_heights(pools, below, counts, rung, shares)
-    _settle(pools, counts, lift, tight, weights)
-    return Law(pools, tight, weights, sums, borders, lift)
+    write_knots(scales, kept, heavy, light, factor, pools, below)
+    write_heights(pools, below, counts, moments, shares)
+    _settle(pools, counts, factor, tight, weights)
+    return Law(pools, tight, weights, sums, borders, factor)
 
 
 @cache
@@ -97,19 +95,19 @@ def _write_grades(
     heavy: Array,
     light: Array,
     counts: Array,
-    lift: float,
+    factor: float,
     highest: float,
     single: bool,
 ) -> None:
     """Write the positive grades of each row."""
     for row in range(counts.size):
-        most = highest_grade(heavy[row], light[row], counts[row], lift, highest)
+        most = highest_grade(heavy[row], light[row], counts[row], factor, highest)
         even_grades(scales[row], most, single)
 
 
 @machine_code
-def _settle(pools: Array, counts: Array, lift: float, tight: Array, weights: Array) -> None:
+def _settle(pools: Array, counts: Array, factor: float, tight: Array, weights: Array) -> None:
     """Write the law of each row, the knot at its cut, and what is drawn from after rejection."""
     for row in range(counts.size):
-        tight[row] = best_law(pools[row], lift)
+        tight[row] = best_law(pools[row], factor)
         write_rest(pools[row], counts[row], weights[row])

@@ -1,7 +1,5 @@
 """The probability that each of k drafts is kept, after everything that the models tell apart."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -52,11 +50,9 @@ class Chances(Frozen):
         return zeros(shape, like=self.start)
 
     def before(self, k: int, laws: Array) -> Array:
-        """Return Σ_s law(s) a_i(x | s) for each draft i, by the place after sx.
-
-        That is the distribution of the place after draft i, times the probability that it is kept:
-        (laws, places) -> (k, laws, places).
-        """
+        """Return Σ_s law(s) a_i(x | s) for each draft i, by the place after sx."""
+        # That is the distribution of the place after draft i, times the probability that it is
+        # kept: (laws, places) -> (k, laws, places).
         led = self.of(k)[1]
         after = self.nothing(k, *laws.shape)
         for branch, place in enumerate(self.following.T):
@@ -65,10 +61,8 @@ class Chances(Frozen):
         return after
 
     def worth(self, children: Sequence[Array]) -> Array:
-        """Return E[τ] of a node from E[τ] of its children's subtrees, shape (places,).
-
-        Σ_i (a_i + Σ_x a_i(x) · E[τ of child i] after x)
-        """
+        """Return E[τ] of a node from E[τ] of its children's subtrees, shape (places,)."""
+        # Σ_i (a_i + Σ_x a_i(x) · E[τ of child i] after x)
         total = self.nothing(len(self.start))
         if children:
             kept, led = self.of(len(children))
@@ -81,10 +75,8 @@ class Chances(Frozen):
         return self.all_expected([tree])[tree]
 
     def by_level(self, tree: Shape) -> Array:
-        """Return P(τ ≥ 1), P(τ ≥ 2), … of a tree, shape (levels, places).
-
-        Their sum over the levels is :meth:`expected`.
-        """
+        """Return P(τ ≥ 1), P(τ ≥ 2), … of a tree, shape (levels, places)."""
+        # Their sum over the levels is `expected`.
         known: dict[Shape, Array] = {}
         return self._by_level(tree, known)
 
@@ -175,10 +167,8 @@ def _place(
 
 
 def accepted_by_position(rule: TokenRule, draft: Array, target: Array, k: int) -> Array:
-    """Return how likely draft i is accepted as y, shape (k, n); 0 for drafts that there are not.
-
-    In floats it is estimated where a rule has no formula and too many tuples.
-    """
+    """Return how likely draft i is accepted as y, shape (k, n); 0 for drafts that there are not."""
+    # In floats it is estimated where a rule has no formula and too many tuples.
     found = by_position_or_estimate(made_rule(rule, draft, target, k))
     accepted = zeros((k, len(draft)), like=draft)
     accepted[: len(found)] = found

@@ -1,7 +1,5 @@
 """Sequoia's dynamic program: how many nodes each child of a node gets (Sequoia, sec. 4.1)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -74,10 +72,8 @@ class Allotment(Frozen):
 
 
 def families(chances: Chances, nodes: int) -> list[list[int]]:
-    """Return the numbers of children that are allotted together, each list descending.
-
-    If the drafts of a smaller k are the first of a larger one, one pass serves all of them.
-    """
+    """Return the numbers of children that are allotted together, each list descending."""
+    # If the drafts of a smaller k are the first of a larger one, one pass serves all of them.
     widths = [k for k in reversed(chances.widths) if k <= nodes]
     return [widths] if chances.nested and widths else [[k] for k in widths]
 
@@ -134,10 +130,8 @@ class Shared(Frozen):
 
 
 def _one_more(before: Array, child: Array, most: int) -> tuple[Array, IntArray]:
-    """Return the best sums with one more child, and how many nodes are below it.
-
-    Entry t: the maximum over m of before[t − m] + child[m], and the m that attains it.
-    """
+    """Return the best sums with one more child, and how many nodes are below it."""
+    # Entry t: the maximum over m of before[t − m] + child[m], and the m that attains it.
     values = zeros((len(before), most + 1), like=before)
     below = np.zeros(values.shape, dtype=int)
     rows = np.arange(len(before))

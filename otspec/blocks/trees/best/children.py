@@ -1,7 +1,5 @@
 """Which trees are candidates for the subtree of a node, level by level from the leaves."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from typing import TypeAlias, TypeVar
 
@@ -21,11 +19,9 @@ _ALIKE = 1e-3
 
 
 def all_candidates(chances: Chances, nodes: int, depth: int) -> Iterator[list[Candidate]]:
-    """Yield the candidates of at most 0, 1, … levels: all that may be needed for the best tree.
-
-    A tree is left out if another one has no more nodes and at least its E[τ] after every place: by
-    linearity the other one is at least as good as a subtree, whatever the tree above.
-    """
+    """Yield the candidates of at most 0, 1, … levels: all that may be needed for the best tree."""
+    # A tree is left out if another one has no more nodes and at least its E[τ] after every place:
+    # by linearity the other one is at least as good as a subtree, whatever the tree above.
     candidates = [Candidate(LEAF, chances.nothing(len(chances.start)))]
     for level in range(depth):
         yield candidates
@@ -114,10 +110,8 @@ def likely_candidates(chances: Chances, nodes: int, depth: int) -> Iterator[list
 
 
 def _likely_laws(chances: Chances, depth: int) -> Array:
-    """Return distributions of the place at likely nodes of each level.
-
-    They are that of a kept draft of the level, and those after each of its first four drafts.
-    """
+    """Return distributions of the place at likely nodes of each level."""
+    # They are that of a kept draft of the level, and those after each of its first four drafts.
     law: Array = chances.start
     found: list[Array] = []
     for _ in range(depth - 1):
@@ -135,11 +129,9 @@ def _likely_laws(chances: Chances, depth: int) -> Array:
 
 
 def best_at_every_place(chances: Chances, nodes: int, depth: int) -> Array:
-    """Return the largest E[τ] if each node may choose its subtree by its own place.
-
-    Shape (places, nodes + 1). By the recursion of :class:`Allotment`, but the best value of each
-    place and size takes the place of one tree for all places.
-    """
+    """Return the largest E[τ] if each node may choose its subtree by its own place."""
+    # Shape (places, nodes + 1). By the recursion of `Allotment`, but the best value of each place
+    # and size takes the place of one tree for all places.
     values = zeros((len(chances.start), nodes + 1), like=chances.start)
     ends: IntArray = np.arange(1, nodes + 1)
     for _ in range(depth):

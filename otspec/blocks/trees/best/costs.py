@@ -1,7 +1,5 @@
 """Seconds of a call by how many tokens it reads at once, and of a tree (Sequoia, sec. 4.2)."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Dynamic trees: certain drafts, for each text those of greatest worth (EAGLE-2, sec. 4)."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple

@@ -42,7 +42,7 @@ def expected_kept(nodes: Nodes, tree: Shape, beginnings: Mapping[Prefix, Number]
     masses, scale = as_whole(list(open_ended.values()))
     found = values.numbers[values.level.find(first, which)]
     kept = sum(mass * value for mass, value in zip(masses, found.tolist(), strict=True))
-    return quotient(kept, scale * math.prod(values.lifts))
+    return quotient(kept, scale * math.prod(values.factors))
 
 
 class _Leads(NamedTuple):
@@ -93,20 +93,20 @@ class _Level(NamedTuple):
 class _Values(NamedTuple):
     """What is expected to be kept after each state of a depth.
 
-    Values of states of shape s are whole numbers over lifts[0] · … · lifts[s]; floats are over 1.
+    Of states of shape s they are whole numbers over factors[0] · … · factors[s]; floats are over 1.
     """
 
     level: _Level
     numbers: Array
-    lifts: list[Any]
+    factors: list[Any]
 
 
 class _Value(NamedTuple):
-    """A whole number over the unit and the first lifts of the next depth."""
+    """A whole number over the unit and the first factors of the next depth."""
 
     number: Any
     unit: Any
-    lifts: int
+    factors: int
 
 
 @dataclass
@@ -177,28 +177,28 @@ def _before(places: _Places, level: _Level, after: _Values) -> _Values:
     for place, number in level.states():
         order.append((number, len(found[number])))
         found[number].append(_value(places, place, level.shapes[number], after, one_more))
-    numbers, lifts = _over_common(found, after.lifts)
+    numbers, factors = _over_common(found, after.factors)
     whole = [numbers[number][index] for number, index in order]
     kind = float if any(isinstance(number, float) for number in whole) else object
-    return _Values(level, np.array(whole, dtype=kind), lifts)
+    return _Values(level, np.array(whole, dtype=kind), factors)
 
 
 def _over_common(found: list[list[_Value]], below: list[Any]) -> tuple[list[list[Any]], list[Any]]:
     """Bring the values of each shape over one denominator, which the next one is a multiple of."""
-    numbers, lifts = [], []
+    numbers, factors = [], []
     common, reached = 1, 0
     for values in found:
         unit = math.lcm(common, *{value.unit for value in values})
-        most = max([reached, *(value.lifts for value in values)])
-        lifts.append(unit // common * math.prod(below[reached:most]))
+        most = max([reached, *(value.factors for value in values)])
+        factors.append(unit // common * math.prod(below[reached:most]))
         numbers.append(
             [
-                value.number * (unit // value.unit) * math.prod(below[value.lifts : most])
+                value.number * (unit // value.unit) * math.prod(below[value.factors : most])
                 for value in values
             ]
         )
         common, reached = unit, most
-    return numbers, lifts
+    return numbers, factors
 
 
 def _value(places: _Places, place: int, shape: Shape, after: _Values, one_more: Array) -> _Value:
@@ -213,20 +213,20 @@ def _value(places: _Places, place: int, shape: Shape, after: _Values, one_more: 
     terms = products[order].tolist()
     present, starts = np.unique(numbers[order], return_index=True)
     total: Any = 0
-    lifted = 0
+    passed = 0
     for number, (start, end) in zip(
         present.tolist(), pairwise([*starts.tolist(), len(terms)]), strict=True
     ):
-        total = total * math.prod(after.lifts[lifted : number + 1]) + sum(terms[start:end])
-        lifted = number + 1
-    return _Value(total, accepted.unit, lifted)
+        total = total * math.prod(after.factors[passed : number + 1]) + sum(terms[start:end])
+        passed = number + 1
+    return _Value(total, accepted.unit, passed)
 
 
 def _plus_one(values: _Values) -> Array:
     """Return the values plus 1, over the same denominators."""
     ones, one = [], 1
-    for lift in values.lifts:
-        one = one * lift
+    for factor in values.factors:
+        one = one * factor
         ones.append(one)
     own = np.array(ones, dtype=values.numbers.dtype)[values.level.keys % len(values.level.shapes)]
     one_more: Array = values.numbers + own

@@ -1,7 +1,5 @@
 """The tree with the most tokens per second, from what trees keep and what calls cost."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 

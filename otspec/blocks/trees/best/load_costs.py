@@ -1,7 +1,5 @@
 """Seconds of a call of a batch, by its rows and by how many tokens each row reads."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any

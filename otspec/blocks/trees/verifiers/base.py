@@ -1,7 +1,5 @@
 """What every rule for trees of drafts answers: how they are drawn, and what is kept of one."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, NamedTuple, Self
@@ -182,10 +180,8 @@ class Agreeing(NamedTuple):
 
 
 def _after(agreeing: Iterable[Agreeing], tree: TokenTree) -> list[list[Agreeing]]:
-    """Return the nodes of each child of nodes that agree with a text, see :func:`together`.
-
-    They are several if the child is one of the likeliest tokens of several nodes.
-    """
+    """Return the nodes of each child of nodes that agree with a text, see :func:`together`."""
+    # They are several if the child is one of the likeliest tokens of several nodes.
     going = [each for each in agreeing if each.shape.children]
     top = bool(going) and going[0].shape.top
     places: list[list[Agreeing]] = []

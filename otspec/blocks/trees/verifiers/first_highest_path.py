@@ -1,7 +1,5 @@
 """Greedy multi-path block verification as its public code has it, which is not lossless."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar

@@ -1,7 +1,5 @@
 """Greedy multi-path block verification (Theory, 26): the greatest of K paths, as one block."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar

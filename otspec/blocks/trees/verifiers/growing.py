@@ -1,7 +1,5 @@
 """A tree that is being drafted, level by level: which drafts are one node, and what goes on."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Any
 

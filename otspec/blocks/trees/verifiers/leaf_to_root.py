@@ -1,7 +1,5 @@
 """A rule for one token lifted to trees, verified from the leaves to the root (Theory, 22)."""
 
-from __future__ import annotations
-
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -205,7 +203,7 @@ class LeafToRoot(TreeRule):
     def verify(self, drafts: DraftedTree, chance: Chance) -> Found:
         """Visit the nodes of a drafted tree, each after all that is below it, until one is kept."""
 
-        def visit(node: int, weight: Number) -> Found | None:
+        def visit(node: int, weight: Number) -> "Found | None":
             """Return what is kept at a node or below it, with probability ``weight``."""
             target, below = drafts.target(node), drafts.children(node)
             if below:

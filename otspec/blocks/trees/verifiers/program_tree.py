@@ -1,7 +1,5 @@
 """A user's own program as a rule for drafted blocks and trees."""
 
-from __future__ import annotations
-
 import operator
 from collections.abc import Callable
 from dataclasses import dataclass, field

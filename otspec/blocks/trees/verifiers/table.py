@@ -1,7 +1,5 @@
 """The rules for whole trees by name, which comparisons show beside those applied by depth."""
 
-from __future__ import annotations
-
 from otspec._base.registry import Registry, subclass_of
 from otspec.blocks.trees.verifiers.base import TreeRule
 from otspec.blocks.trees.verifiers.greedy_multi_path import GreedyMultiPath

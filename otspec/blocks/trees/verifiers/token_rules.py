@@ -1,7 +1,5 @@
 """The rules for one token that verify the children of a node."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
@@ -31,10 +29,8 @@ TokenRule: TypeAlias = Callable[[Distribution, Distribution, int], Rule]
 
 
 def made_rule(rule: TokenRule, draft: Distribution, target: Distribution, k: int) -> Rule:
-    """Return the rule for k drafts, or for fewer if there are not so many distinct ones.
-
-    A rule for pairs of drafts takes no single one: maximal coupling verifies that.
-    """
+    """Return the rule for k drafts, or for fewer if there are not so many distinct ones."""
+    # A rule for pairs of drafts takes no single one: maximal coupling verifies that.
     try:
         return _checked(rule(draft, target, k), len(draft), k)
     except TooFewTokensError:

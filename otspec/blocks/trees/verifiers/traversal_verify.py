@@ -1,7 +1,5 @@
 """Traversal Verification (Theory, 22): recursive rejection from leaf to root."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import combinations
@@ -36,7 +34,7 @@ class Traversal(LastToFirst):
     def verify(self, drafts: DraftedTree, chance: Chance) -> Found:
         """Accept or delete leaves in depth-first order until one is accepted."""
 
-        def visit(node: int, weight: Any) -> Found | None:
+        def visit(node: int, weight: Any) -> "Found | None":
             """Return the leaf that is accepted at a node of that weight or below it, if one is."""
             target, children = drafts.target(node), drafts.children(node)
             draft = drafts.draft(node) if children else target  # which is not asked for
@@ -140,11 +138,9 @@ class Rejections(Frozen):
 def rejections(
     draft: Distribution, target: Distribution, weight: Number, k: int
 ) -> Iterator[Rejections]:
-    """Yield what is left after 0, 1, …, k i.i.d. children, or until one is kept for certain.
-
-    With W_i the probability that i children are rejected and c the sum of the earlier ones, the
-    residual is (w M_b − c M_s)₊.
-    """
+    """Yield what is left after 0, 1, …, k i.i.d. children, or until one is kept for certain."""
+    # With W_i the probability that i children are rejected and c the sum of the earlier ones, the
+    # residual is (w M_b − c M_s)₊.
     wanted = weight * target
     residual, drafted, reached = wanted, weight * 0, weight * 0 + 1
     for _ in range(k):
@@ -158,10 +154,8 @@ def rejections(
 
 
 def equal_later(place: int, shape: Shape, mass: Any, merge: bool) -> Iterator[tuple[Places, Any]]:
-    """Yield which i.i.d. children from a place on are its token of that mass, and how likely.
-
-    Of children after which the same is drafted it is enough how many: the next ones.
-    """
+    """Yield which i.i.d. children from a place on are its token of that mass, and how likely."""
+    # Of children after which the same is drafted it is enough how many: the next ones.
     if not merge:
         yield (place,), 1
         return

@@ -1,7 +1,5 @@
 """Tree verification by conditional optimal transport, UniVer (Theory, 22): the lifted optimum."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import ClassVar
 

@@ -1,7 +1,5 @@
 """In which order and with which weights the nodes of a tree are visited (Theory, 22)."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple

@@ -1,7 +1,5 @@
 """The random calls of PyTorch, as branches: name of the function -> what stands for it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from types import MappingProxyType
 from typing import Any

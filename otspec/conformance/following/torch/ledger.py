@@ -1,6 +1,4 @@
-"""Which elements of which tensors are random numbers, storage by storage: views share them."""
-
-from __future__ import annotations
+"""Which elements of which tensors are random numbers, and those that a seed gives again."""
 
 import math
 from collections.abc import Sequence
@@ -57,13 +55,7 @@ class Ledger:
         return len(self._entries) - 1
 
     def open(self, tensor: Any, numbers: Any = None) -> None:
-        """Begin to enter the elements of a tensor.
-
-        Parameters
-        ----------
-        numbers : Tensor, optional
-            Of the same shape: the numbers of its entries; by default there are none yet.
-        """
+        """Begin to enter the elements of a tensor."""
         if tensor.numel() == 0:
             return
         if _address(tensor) not in self._storages:

@@ -1,7 +1,5 @@
 """Calls of PyTorch that rank, search and read random numbers among the elements."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

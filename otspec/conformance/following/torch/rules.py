@@ -1,7 +1,5 @@
 """What calls of PyTorch do to random numbers among the elements: moved, compared, ranked."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """PyTorch's generators: new numbers until they are seeded, then those of the seed."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple

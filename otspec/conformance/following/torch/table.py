@@ -1,7 +1,5 @@
 """PyTorch, followed: which rule each of its functions follows, and a mode that sees all calls."""
 
-from __future__ import annotations
-
 import math
 import operator
 from collections.abc import Callable, Mapping

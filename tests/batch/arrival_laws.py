@@ -1,6 +1,6 @@
 """How likely the batch rule for distinct drafts selects each of them, from what its code computes.
 
-All rings that its uniform numbers may stand for are enumerated, with the chances that the code
+All arrivals that its uniform numbers may stand for are enumerated, with the chances that the code
 draws them with; so what is found has its rounding, and nothing else.
 """
 
@@ -10,14 +10,14 @@ import itertools
 from dataclasses import replace
 
 import numpy as np
+from arrival_reference import mass_of
 from barrier_lives import lifetimes_of
 from batch_precision import chances, drawn_law
 from extreme_rows import fractions
-from ring_reference import mass_of
 
 from otspec.batch._array_api.library import library_of
-from otspec.batch._array_api.pooled.clock_pools import HEAVY, ring_pools
-from otspec.batch._array_api.pooled.clock_selection import Rings, RungDrafts
+from otspec.batch._array_api.pooled.clock_pools import HEAVY, arrival_pools
+from otspec.batch._array_api.pooled.clock_selection import Arrivals, ArrivedDrafts
 from otspec.batch._array_api.problem import Problem
 from otspec.batch._array_api.sums import block_sums
 
@@ -26,40 +26,43 @@ from otspec.batch._array_api.sums import block_sums
 def pools_of(draft, target, k, grades=6, number=HEAVY):
     """The pools of one row, which are those of all tuples of drafts."""
     count = np.array([[float(k)]])
-    return ring_pools(library_of(draft), draft[None], target[None], count, k, grades, number)
+    return arrival_pools(library_of(draft), draft[None], target[None], count, k, grades, number)
 
 
 @np.errstate(all="ignore")
 def rung_drafts(draft, target, drafts, pools):
     """What the rule knows of the drafts, one row."""
     pair, some = (draft[None], target[None]), np.ones((1, len(drafts)))
-    return RungDrafts.of(Problem(library_of(draft), *pair, np.array([drafts]), some, None), pools)
+    return ArrivedDrafts.of(
+        Problem(library_of(draft), *pair, np.array([drafts]), some, None), pools
+    )
 
 
 @np.errstate(all="ignore")
-def all_rings(drafts):
-    """All rings, (N, k) each, and their probabilities (N,)."""
+def all_arrivals(drafts):
+    """All arrivals, (N, k) each, and their probabilities (N,)."""
     k, ids = drafts.drafted.shape[-1], np.arange(drafts.drafted.shape[-1])
     repeats = drafts._repeats((ids < ids[:, None])[None], ids[None])[0]
     lefts, lights = drafts.lefts[0], np.where(drafts.heavy[0], 0, drafts.drafted[0])
     states = [((), 0, 1.0)]
     for _ in range(k):
         longer = []
-        for stages, rung, chance in states:
-            counted = lefts[rung] + lights[:rung].sum()
-            tokens = [(rung, lefts[rung] / counted if counted > 0 else 1.0)]
-            tokens += [(i, lights[i] / counted) for i in range(rung) if lights[i] > 0]
+        for stages, arrived, chance in states:
+            counted = lefts[arrived] + lights[:arrived].sum()
+            tokens = [(arrived, lefts[arrived] / counted if counted > 0 else 1.0)]
+            tokens += [(i, lights[i] / counted) for i in range(arrived) if lights[i] > 0]
             for (token, share), up, again in itertools.product(
                 tokens, (0, 1), range(repeats.shape[1])
             ):
                 part = drafts.part[0, token]
-                both = share * (part if up else 1 - part) * repeats[rung, again]
+                both = share * (part if up else 1 - part) * repeats[arrived, again]
                 if both > 0:
-                    stage = rung, token, drafts.below[0, token] + up, again - 1
-                    longer.append(((*stages, stage), rung + (token == rung), chance * both))
+                    stage = arrived, token, drafts.below[0, token] + up, again - 1
+                    longer.append(((*stages, stage), arrived + (token == arrived), chance * both))
         states = longer
-    stages, rung, chances = zip(*states, strict=True)
-    return Rings(*np.moveaxis(np.array(stages), -1, 0), np.array(rung)[:, None]), np.array(chances)
+    stages, arrived, chances = zip(*states, strict=True)
+    parts = np.moveaxis(np.array(stages), -1, 0)
+    return Arrivals(*parts, np.array(arrived)[:, None]), np.array(chances)
 
 
 def repeated(drafts, rows):
@@ -75,20 +78,20 @@ def repeated(drafts, rows):
 @np.errstate(all="ignore")
 def shares(drafts, lifetimes):
     """How likely each draft is selected, given how long barriers of the pools live: (k,)."""
-    rings, masses = all_rings(drafts)
+    arrivals, masses = all_arrivals(drafts)
     rows = len(masses)
     same = repeated(drafts, rows)
     times = np.unique(np.clip([0, *lifetimes, 1], 0, 1))
     total = np.zeros(drafts.drafted.shape[-1])
     for start, end in itertools.pairwise(times):
-        chosen = same.selection(rings, np.full(rows, (start + end) / 2))
+        chosen = same.selection(arrivals, np.full(rows, (start + end) / 2))
         total += (end - start) * (masses @ (chosen / chosen.sum(axis=-1, keepdims=True)))
     return total
 
 
 def claimed(drafts, target, tokens):
     """The law of the selected draft that acceptance goes by, and the wanted part: (k,) each."""
-    wanted = target[list(tokens)].astype(float) * drafts.library.lift
+    wanted = target[list(tokens)].astype(float) * drafts.library.factor
     return drafts.law[0], wanted
 
 

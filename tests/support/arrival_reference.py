@@ -1,7 +1,7 @@
 """Graded pools of distinct drafts in fractions, from the definition in docs/pooled_beyond.md.
 
-It knows nothing of otspec: the rings that count are enumerated, and between them the others are a
-geometric sum.
+It knows nothing of otspec: the arrivals that count are enumerated, and between them the others are
+a geometric sum.
 """
 
 from __future__ import annotations
@@ -13,20 +13,20 @@ from math import prod
 from graded_reference import Graded
 
 
-def first_rings(counted, heavy, group, below):
-    """With which mass these rings count, none is above, and the group rings first at a token.
+def first_arrivals(counted, heavy, group, below):
+    """With which mass these arrivals count, none is above, and the first in the group is a token.
 
     ``group`` and ``below`` say how much of each token's mass is in the group and below it. Returns
-    the masses of each token, and the mass that no ring is in the group.
+    the masses of each token, and the mass that no arrival is in the group.
     """
     masses, none = dict.fromkeys(counted, Fraction(0)), Fraction(1)
     for i, token in enumerate(counted):
-        rung = [other for other in set(counted[:i]) if other in heavy]
-        under = sum(below[other] for other in rung)
-        again = Fraction(1) / (1 - under - sum(group[other] for other in rung))
+        arrived = [other for other in set(counted[:i]) if other in heavy]
+        under = sum(below[other] for other in arrived)
+        again = Fraction(1) / (1 - under - sum(group[other] for other in arrived))
         masses = {other: mass * again for other, mass in masses.items()}
         none /= Fraction(1) - under
-        for other in rung:
+        for other in arrived:
             masses[other] += none * group[other] * again
         both = group[token] + below[token]
         masses = {other: mass * both for other, mass in masses.items()}
@@ -36,16 +36,16 @@ def first_rings(counted, heavy, group, below):
 
 
 def selected(counted, heavy, group, below):
-    """With which mass these rings count, the group is the highest, and a token is selected."""
-    masses, _ = first_rings(counted, heavy, group, below)
-    rung = [token for token in set(counted) if token in heavy]
-    total, inside = sum(masses.values()), sum(group[token] for token in rung)
-    left = 1 - inside - sum(below[token] for token in rung)
+    """With which mass these arrivals count, the group is the highest, and a token is selected."""
+    masses, _ = first_arrivals(counted, heavy, group, below)
+    arrived = [token for token in set(counted) if token in heavy]
+    total, inside = sum(masses.values()), sum(group[token] for token in arrived)
+    left = 1 - inside - sum(below[token] for token in arrived)
     above = 1 - sum(group) - sum(below)
     share = above / sum(group) * inside / left if above else Fraction(0)
     assert 0 <= share <= 1
     law = {token: (1 - share) * mass for token, mass in masses.items()}
-    for token in rung if inside else ():
+    for token in arrived if inside else ():
         law[token] += share * total * group[token] / inside
     return law
 
@@ -63,7 +63,7 @@ def heaviest(draft, count):
     return {token for token, mass in enumerate(draft) if mass > border}
 
 
-class GradedRings(Graded):
+class GradedArrivals(Graded):
     """The rule for one draft and target, with m grades."""
 
     def __init__(self, draft, target, k, m, heavy):
@@ -79,16 +79,16 @@ class GradedRings(Graded):
     def _heights(self):
         nothing = self.part(0, 0)
         return [
-            sum(first_rings(z, self.heavy, nothing, self.part(0, j))[1] for z in self.counted())
+            sum(first_arrivals(z, self.heavy, nothing, self.part(0, j))[1] for z in self.counted())
             for j in range(len(self.knots) - 1)
         ] + [Fraction(1)]
 
     def counted(self):
-        """All rings that may count: heavy tokens once, light ones any number of times."""
+        """All arrivals that may count: heavy tokens once, light ones any number of times."""
         tokens = [token for token, mass in enumerate(self.draft) if mass]
         for z in itertools.product(tokens, repeat=self.k):
-            rung = [token for token in z if token in self.heavy]
-            if len(rung) == len(set(rung)):
+            arrived = [token for token in z if token in self.heavy]
+            if len(arrived) == len(set(arrived)):
                 yield z
 
     def tuples(self):
@@ -105,10 +105,10 @@ class GradedRings(Graded):
         times = sorted({Fraction(0), Fraction(1), *(life for life in self.lifetimes if life < 1)})
         law = dict.fromkeys(drafts, Fraction(0))
         for z in self.counted():
-            rung = tuple(dict.fromkeys(z))
-            if rung != drafts[: len(rung)]:
+            arrived = tuple(dict.fromkeys(z))
+            if arrived != drafts[: len(arrived)]:
                 continue
-            others = mass_of(self.draft, drafts, len(rung))
+            others = mass_of(self.draft, drafts, len(arrived))
             for start, end in itertools.pairwise(times):
                 alive = [j for j, life in enumerate(self.lifetimes) if life > start]
                 for low, high in itertools.pairwise(alive):

@@ -4,12 +4,8 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from barrier_lives import lifetimes_of
-from batch_laws import law_of
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from ring_laws import (
-    all_rings,
+from arrival_laws import (
+    all_arrivals,
     check_heavy,
     claimed,
     pools_of,
@@ -19,12 +15,15 @@ from ring_laws import (
     shares,
     token_law,
 )
+from barrier_lives import lifetimes_of
+from batch_laws import law_of
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import otspec
 from otspec import batch
 from otspec.batch._array_api.library import library_of
-from otspec.batch._array_api.pooled.clock_pools import HEAVY, ring_pools
-from otspec.batch._array_api.pooled.heaviest import heavy_tokens
+from otspec.batch._array_api.pooled.clock_pools import HEAVY, arrival_pools, heavy_tokens
 from otspec.rules import Graded, PooledSelectionWithoutReplacement
 
 few = st.lists(st.integers(0, 6), min_size=4, max_size=4).filter(any)
@@ -59,9 +58,9 @@ def test_the_law_is_that_of_the_exact_rule(dtype, draft, target, k, m, number):
     rule = PooledSelectionWithoutReplacement(*pair, k, Graded(m, number))
     p, q = (np.array(part, dtype=dtype) for part in pair)
     library = library_of(p)
-    pools = ring_pools(library, p, q, np.full(1, float(k)), k, m, number).law
-    wide = p.astype(float) * library.lift
-    law = p.astype(float) * pools.over(pools.filled(wide, q.astype(float) * library.lift))
+    pools = arrival_pools(library, p, q, np.full(1, float(k)), k, m, number).law
+    wide = p.astype(float) * library.factor
+    law = p.astype(float) * pools.over(pools.filled(wide, q.astype(float) * library.factor))
     # float32 rows are other rows, and where ratios tie the lowest cut may be another.
     near = NEAR[dtype] * (1 if dtype == np.float64 else 10)
     accepted, wanted = (np.minimum(b, pair[1]).sum() for b in (law, rule.law_of_selection))
@@ -89,32 +88,32 @@ def test_the_selection_has_the_law_that_is_claimed(case, dtype):
         apart += float(mass) * np.abs(found - rule.shares_of(x).astype(float)).sum()
         law[x] += float(mass) * found
     b, _ = claimed(drafts, other, x)
-    assert np.abs(law[x] - b / drafts.library.lift).sum() < NEAR[dtype]
+    assert np.abs(law[x] - b / drafts.library.factor).sum() < NEAR[dtype]
     assert apart / 2 < NEAR[dtype]
 
 
 @pytest.mark.parametrize("case", ["dense", "two light"])
 @np.errstate(all="ignore")
-def test_rings_are_drawn_as_likely_as_they_are(case):
+def test_arrivals_are_drawn_as_likely_as_they_are(case):
     draft, target, _, number = CASES[case]
     row, other = (np.array(distribution(part), dtype=float) for part in (draft, target))
     drafts = rung_drafts(row, other, [1, 3], pools_of(row, other, 2, 2, number))
-    rings, masses = all_rings(drafts)
+    arrivals, masses = all_arrivals(drafts)
     sizes = 2, 2, 4, 4
     codes = np.zeros(len(masses), dtype=int)
 
-    def code(rings):
+    def code(arrivals):
         total = 0
         for stage in range(2):
-            parts = rings.before, rings.token, rings.pool, rings.again + 1
+            parts = arrivals.before, arrivals.token, arrivals.pool, arrivals.again + 1
             for part, size in zip(parts, sizes, strict=True):
                 total = total * size + part[..., stage]
         return total
 
     def outcome(uniforms):
-        return code(repeated(drafts, len(uniforms)).ring(uniforms)[0])
+        return code(repeated(drafts, len(uniforms)).arrivals(uniforms)[0])
 
-    codes = code(rings)
+    codes = code(arrivals)
     size = np.prod(sizes) ** 2
     wanted = np.bincount(codes, masses, size)
     np.testing.assert_allclose(law_of(outcome, 2, size), wanted, atol=1e-12)
