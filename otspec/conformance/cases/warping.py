@@ -62,7 +62,9 @@ class Warped(Case):
         """Return the case whose pairs begin where texts of this one have got to."""
         count = self.n + 1
         return replace(
-            super().after_any_symbol(),
+            self,
+            draft=begun(self.draft),
+            target=begun(self.target),
             draft_logits=begun(self.draft_logits),
             target_logits=begun(self.target_logits),
             allowed=np.repeat(self.allowed, count, axis=0),

@@ -1,5 +1,6 @@
 """Faults with a strength, such as a temperature: at which strength what was seen is likeliest."""
 
+import math
 from collections.abc import Sequence
 from functools import lru_cache, partial
 from typing import Any, cast
@@ -47,7 +48,8 @@ def at_likeliest_strength(
     failing = [each for each in seen if each.off][:FIRST]
     if machine.strengths is None or not failing:
         return None
-    grid = np.linspace(*np.log(machine.strengths), GRID)
+    least, most = map(math.log, machine.strengths)
+    grid = np.linspace(least, most, GRID).tolist()
     losses = [_loss(machine, rule, kind, failing, marked, log) for log in grid]
     best = int(np.argmin(losses))
     if losses[best] >= IMPOSSIBLE:
@@ -57,7 +59,7 @@ def at_likeliest_strength(
         bounds = max(log - step, grid[0]), min(log + step, grid[-1])
         loss = partial(_loss, machine, rule, kind, cases, marked)
         log = minimize_scalar(loss, bounds=bounds, method="bounded", options={"xatol": 1e-6}).x
-        made = of_strength(machine, float(np.exp(log)))
+        made = of_strength(machine, math.exp(log))
         law = joint_law(made, rule, kind, failing[0].case)
         if failing[0].likelihood(law, marked=marked) is None:
             return None
@@ -73,7 +75,7 @@ def _loss(
     marked: bool,
     log: float,
 ) -> float:
-    made, total = of_strength(machine, float(np.exp(log))), 0.0
+    made, total = of_strength(machine, math.exp(log)), 0.0
     for each in seen:
         try:
             total -= each.logarithm(joint_law(made, rule, kind, each.case), marked=marked)
