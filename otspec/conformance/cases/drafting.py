@@ -57,12 +57,7 @@ def drafted(
 
 
 def _siblings(
-    case: Case,
-    variants: IntArray,
-    last: IntArray,
-    count: int,
-    law: str,
-    rng: np.random.Generator,
+    case: Case, variants: IntArray, last: IntArray, count: int, law: str, rng: np.random.Generator
 ) -> tuple[IntArray, IntArray]:
     """Draw siblings after each text, shape (size, count); and whether there are so many."""
     size = len(last)

@@ -129,11 +129,11 @@ def intercepted(chance: Branch) -> Iterator[None]:
             from otspec.conformance.following.torch.streams import TorchStreams
             from otspec.conformance.following.torch.table import torch_mode
 
-            streams, torch = TorchStreams(), sys.modules["torch"]
+            streams, torch = TorchStreams(chance), sys.modules["torch"]
             stack.callback(streams.put_back)
             for module in (torch, torch.random):
                 stack.enter_context(_replaced(module, {"manual_seed": streams.begin}))
-            stack.enter_context(torch_mode(chance, streams))
+            stack.enter_context(torch_mode(streams))
         yield
 
 

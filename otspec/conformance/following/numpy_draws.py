@@ -10,11 +10,7 @@ import numpy as np
 from otspec.conformance.following.order import distinct
 from otspec.conformance.following.running import current, streams
 from otspec.conformance.following.streams import Stream
-from otspec.conformance.following.symbols import (
-    exponential_number,
-    gumbel_number,
-    uniform_number,
-)
+from otspec.conformance.following.symbols import exponential_number, gumbel_number, uniform_number
 from otspec.conformance.following.torch.ledger import objects
 
 _SUM = 1e-8

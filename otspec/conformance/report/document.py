@@ -110,7 +110,8 @@ def steps_of(report: Report) -> list[str]:
     short = _short(report)
     if report.mode == "exact":
         more = "Pass more seconds, or a smaller shape" if short else "Pass a smaller rounding"
-        return [f"{more}: {max(report.cases, key=_detectable).case!r} is such a case."]
+        most = max(report.cases, key=lambda tried: tried.detectable)
+        return [f"{more}: {most.case!r} is such a case."]
     if not short:
         return [f"Pass detect={report.require:g} and coarse={report.require:g}, or less."]
     seconds = report.seconds_needed
@@ -123,10 +124,6 @@ def steps_of(report: Report) -> list[str]:
         "rows cost much."
     )
     return [more, less]
-
-
-def _detectable(tried: Tried) -> float:
-    return tried.detectable
 
 
 def _duration(seconds: float) -> str:

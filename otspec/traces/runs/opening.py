@@ -122,7 +122,7 @@ def temporary_folder() -> Iterator[Path]:
     """
     for left in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*"):
         with suppress(OSError):  # that of another user, or one that is just being removed
-            if _is_left(left):
+            if not left.is_symlink() and holder_has_died(left, _MARK):
                 _remove(left)
     folder = Path(tempfile.mkdtemp(prefix=_PREFIX))
     with locked(folder, _MARK):
@@ -130,10 +130,6 @@ def temporary_folder() -> Iterator[Path]:
             yield folder / _RUN
         finally:
             _remove(folder)
-
-
-def _is_left(folder: Path) -> bool:
-    return not folder.is_symlink() and holder_has_died(folder, _MARK)
 
 
 def _remove(folder: Path) -> None:

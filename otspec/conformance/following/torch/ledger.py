@@ -30,7 +30,7 @@ class Ledger:
     def __init__(self, streams: TorchStreams) -> None:
         import torch
 
-        self.streams = streams
+        self.streams, self.chance = streams, streams.chance
         self._int64 = torch.int64
         self._entries: list[Any] = []
         self._storages: dict[int, _Storage] = {}

@@ -33,7 +33,8 @@ class TorchStreams:
     generator has new numbers until it is seeded. Any other one has a seed from the beginning.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, chance: Branch) -> None:
+        self.chance = chance
         self._streams = Streams()
         self._default: Stream | None = None
         self._now: Stream | None = None
@@ -85,24 +86,22 @@ class TorchStreams:
         """Whether numbers follow a seed."""
         return self._now is not None
 
-    def number(self, chance: Branch, kind: str) -> Any:
+    def number(self, kind: str) -> Any:
         """Return the next number: uniform, or exponential."""
-        return self._next(chance, kind, lambda: _MAKERS[kind](chance))
+        return self._next(kind, lambda: _MAKERS[kind](self.chance))
 
-    def tokens(
-        self, chance: Branch, masses: Sequence[Any], count: int, again: bool
-    ) -> list[Pending]:
+    def tokens(self, masses: Sequence[Any], count: int, again: bool) -> list[Pending]:
         """Return tokens to be drawn with given masses; distinct ones, or each anew."""
         each = count if again else 1
         drawn = 1 if again else count
         found: list[Pending] = []
         for _ in range(each):
-            race: _Race = self._next(chance, f"race for {drawn} of {len(masses)}", _Race)
-            found += race.winners(chance, tuple(masses), drawn)
+            race: _Race = self._next(f"race for {drawn} of {len(masses)}", _Race)
+            found += race.winners(self.chance, tuple(masses), drawn)
         return found
 
-    def _next(self, chance: Branch, kind: str, make: Any) -> Any:
-        return make() if self._now is None else self._now.next(chance, kind, make)
+    def _next(self, kind: str, make: Any) -> Any:
+        return make() if self._now is None else self._now.next(self.chance, kind, make)
 
 
 class _Race:
