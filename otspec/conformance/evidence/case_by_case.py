@@ -139,7 +139,8 @@ class Check(Frozen):
             progress(len(results), len(small))
         found = [results[task.case.name] for task in small]
         pairs, unseen = self._pairs(deadline)
-        if any(task.batches is BesideRejected and finding for task, _, finding in pairs):
+        beside = any(task.batches is BesideRejected and finding for task, _, finding in pairs)
+        if beside and not any(finding for _, _, finding in found):
             # What a row says depends on what another keeps, and not on its random numbers.
             pairs = [(a, b, off and replace(off, looks_like=())) for a, b, off in pairs]
         return [*found, *pairs], unseen

@@ -21,8 +21,12 @@ from otspec.conformance.following.symbols import exponential_number, uniform_num
 class FollowedRandom(random.Random):
     """A generator whose numbers are branches, of whatever code is followed."""
 
-    def __init__(self, *_: Any) -> None:
+    def __init__(self, seed: Any = None) -> None:
         super().__init__(0)
+        if seed is not None:
+            raise current().refused(
+                "it makes a random.Random of a seed, whose numbers come again: let it take rng"
+            )
 
     def random(self) -> Any:
         """Return a uniform number."""
@@ -119,10 +123,11 @@ def intercepted(chance: Branch) -> Iterator[None]:
         stack.enter_context(_replaced(np.random, numpy_functions()))
         stack.enter_context(_replaced(random, random_functions()))
         if "torch" in sys.modules:
-            from otspec.conformance.following.torch.ledger import Streams
+            from otspec.conformance.following.torch.streams import TorchStreams
             from otspec.conformance.following.torch.table import torch_mode
 
-            streams, torch = Streams(chance), sys.modules["torch"]
+            streams, torch = TorchStreams(chance), sys.modules["torch"]
+            stack.callback(streams.put_back)
             for module in (torch, torch.random):
                 stack.enter_context(_replaced(module, {"manual_seed": streams.begin}))
             stack.enter_context(torch_mode(streams))
