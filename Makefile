@@ -24,7 +24,7 @@ help:
 	@echo "make test     all tests"
 	@echo "make lint     ruff and mypy"
 	@echo "make bench    speed as ratios to a reference measured in the same run"
-	@echo "make bench-peers  the batch rules beside what others run, as a table and a chart"
+	@echo "make bench-peers  the batch rules compared with what others run, as a table and a chart"
 	@echo "make bench-resolution  Global Resolution beside pooled selection, as a table"
 	@echo "make gpu      the tests and the benchmarks that need a CUDA device, as a table"
 	@echo "make docs     the documentation, as HTML in docs/_build"

@@ -255,9 +255,9 @@ def written() -> str:
     lines = [
         "# Statements and their code",
         "",
-        "Each statement of the [theory](theory.md) and of the papers, with the modules that",
-        "compute it and the tests that hold them to it. `python docs/statements.py` writes this",
-        "page from the first lines of the modules, and a test asks whether it is what they say.",
+        "This page is for readers who want the code of a statement of the [theory](theory.md) or",
+        "of the papers, and its tests. `python docs/statements.py` writes it from the first lines",
+        "of the modules, and a test compares the two.",
     ]
     for title, rows in table().items():
         lines += ["", f"## {title}", "", "| statement | code | tests |", "| --- | --- | --- |"]

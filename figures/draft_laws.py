@@ -9,23 +9,15 @@ from typing import Any
 
 import numpy as np
 
-import otspec
 from figures.contract import Numbers, Picture, Settings
 from figures.registry import item
+from otspec import optimal_acceptances, rules
 from otspec._base.writing import write_text
 from otspec.distributions import Distribution
 from otspec.drafts import IID, LAWS, Hub, TopK, TopPlusOne, WithoutReplacement
 from otspec.plots.axes import against_counts, label_ends
 from otspec.plots.canvas import ink, letters
 from otspec.plots.looks import style_of
-from otspec.rules import (
-    DrawnDraft,
-    PairRule,
-    PooledSelection,
-    PooledSelectionWithoutReplacement,
-    SpecHub,
-    TargetOnly,
-)
 from otspec.traces.statistics import clustered_mean
 from otspec.traces.summary import attains
 
@@ -42,14 +34,14 @@ COLORS: dict[str, str | None] = {
 }
 """The laws that are compared, and their lines; that of i.i.d. drafts has the ink's color."""
 
-BEST: dict[str, type[PairRule]] = {
+BEST: dict[str, type[rules.PairRule]] = {
     rule.law_class.name: rule
     for rule in (
-        PooledSelection,
-        PooledSelectionWithoutReplacement,
-        SpecHub,
-        DrawnDraft,
-        TargetOnly,
+        rules.PooledSelection,
+        rules.PooledSelectionWithoutReplacement,
+        rules.SpecHub,
+        rules.DrawnDraft,
+        rules.TargetOnly,
     )
 }
 """The best rule that there is for each law."""
@@ -210,14 +202,7 @@ class DraftLaws(Picture):
 
     def _optima(self) -> Numbers:
         """Return the optima with the best rule of each law, and how far that is from them."""
-        columns = (
-            "draft T",
-            "target T",
-            "law",
-            *(f"k = {k}" for k in self.ks),
-            "best rule",
-            "short",
-        )
+        columns = *PLACE, "law", *(f"k = {k}" for k in self.ks), "best rule", "short"
         rows = []
         for place, law in product(self.places, COLORS):
             keys = {k: (*place, law, k) for k in self.ks if (*place, law, k) in self.optima}
@@ -246,11 +231,8 @@ class DraftLaws(Picture):
 
     def _gains(self) -> Numbers:
         """Return what distinct drafts have above others at the same positions, and i.i.d. ones."""
-        pairs = (
-            (WithoutReplacement.name, IID.name),
-            (WithoutReplacement.name, TopK.name),
-            (IID.name, TopK.name),
-        )
+        distinct, iid, top = WithoutReplacement.name, IID.name, TopK.name
+        pairs = (distinct, iid), (distinct, top), (iid, top)
         ends = (self.ks[1], self.ks[-1])
         columns = [f"`{law}` above `{other}`, k = {k}" for law, other in pairs for k in ends]
         rows = [
@@ -303,7 +285,7 @@ def found_at(
             having = [k for k in ks if LAWS[law].exists(draft, k)]
             if not having:
                 continue
-            optima = otspec.optimal_acceptances(draft, target, having, law=law).tolist()
+            optima = optimal_acceptances(draft, target, having, law=law).tolist()
             accepted = BEST[law].acceptances(draft, target, having)
             for k, best, rule in zip(having, optima, accepted, strict=True):
                 found.setdefault((law, k), []).append((best, float(rule)))

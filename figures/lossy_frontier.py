@@ -33,7 +33,7 @@ from otspec.rules.lossy import (
     ThresholdedTargetOnly,
     TypicalAcceptance,
 )
-from otspec.rules.lossy.divergences import kullback_leibler, total_variation
+from otspec.rules.lossy.base import kullback_leibler, total_variation
 
 COLUMNS = ("setting", "TV", "KL", "acceptance", "frontier", "wasted")
 Pairs: TypeAlias = Sequence[tuple[Distribution, Distribution]]

@@ -19,6 +19,7 @@ PAPERS = {
     "univer": "UniVer: tree verification as conditional optimal transport (2026)",
     "hsd": "Lossless hierarchical speculative decoding (2026)",
     "delayed": "Delayed trees for multi-path speculative decoding (2026)",
+    "layer": "Layer Verification accelerates speculative tree decoding (2026)",
     "since": "Works that came since (2025 and 2026)",
     "beyond": "Facts beyond the papers",
 }

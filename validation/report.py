@@ -13,10 +13,10 @@ from validation.running import Finding
 
 ERRATA = """# Errata of the papers
 
-What fails as printed, each with the smallest counterexample that the search found and what holds
-instead. First what is **wrong**: a result or an algorithm that misleads whoever uses it as it is
-printed. The tables after it have what needs a condition that is not printed, misprints, and what
-fails in degenerate cases alone. `python -m validation --errata docs/errata.md` writes this page.
+This page is for users of the five papers: it lists what fails as printed, with the smallest
+counterexample that the search found and what holds instead. It begins with what is **wrong**, a
+result or an algorithm that misleads its users. The tables after it have claims that need a
+condition, misprints, and degenerate cases. `python -m validation --errata FILE` writes this page.
 """
 HEADINGS = {
     Severity.WRONG: "What is wrong",

@@ -1,20 +1,15 @@
-"""Works that came since, known by their abstracts: trees, certificates, vocabularies."""
+"""Works that came since: the entropy of trees, certificates, vocabularies, resolution."""
 
 from heapq import heappop, heappush
 from math import exp, log
 
-from validation import algorithms, drafted
-from validation import tree_rules as rules
-from validation.block_algorithms import block_verify_one_token
+from validation import algorithms
 from validation.claim import Method, at_least, claim, equal
 from validation.domains import pairs
-from validation.drafted import best_kept, kept, one_path, trees
 from validation.notation import iid, same, total
 from validation.oracles import flow
 
 ROUNDING = 1e-9
-STARS = {(2, 1): ("1", "2", "3"), (3, 1): ("1", "2")}
-LIFT = rules.scaled(rules.optimal)
 RANDOM = pairs(n=3, least=2).where(lambda target, **_: max(target) < 1)
 
 
@@ -105,19 +100,6 @@ def of_common_tokens(draft, target, k):
         lambda x: algorithms.rejection(target, told, x).branches(), iid(drawn, k)
     )
     return same(found.output(len(target)), target, "the law of the output")
-
-
-@claim("since.layer", "Cha, Cho, Yun, optimality for one level and for one path",
-       trees("iid", of={**STARS, **drafted.CHAINS}))  # fmt: skip
-def is_lifted(draft, target, tree, length, children, **_):
-    """Some lossless lift of an optimal rule for one token is optimal for one level of several
-    drafts and for a path of single drafts, as Layer Verification is said to be nearly."""
-    some = {"draft": draft, "target": target, "tree": tree, "children": children}
-    drafted.lossless(LIFT, length=length, **some)
-    if length == 1:
-        return equal(kept(LIFT, **some), best_kept(**some), "kept of one level")
-    alone = one_path(block_verify_one_token, draft, target, length)
-    return equal(kept(LIFT, **some), alone.mean(), "kept of one path")
 
 
 @claim("since.resolution", "Thomas and Pal, i.i.d. drafts: one sort and a polymatroid",

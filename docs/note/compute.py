@@ -1,11 +1,21 @@
-"""All that the note shows, computed into a folder."""
+"""All that the note and its companion show, computed into a folder."""
 
 from __future__ import annotations
 
 import json
 from pathlib import Path
 
-from docs.note import cost, examples, letters, pictures, trace, verifiers
+from docs.note import (
+    companion,
+    cost,
+    evidence,
+    examples,
+    letters,
+    peer,
+    pictures,
+    trace,
+    verifiers,
+)
 from docs.note.results import Results
 from figures.contract import Settings
 from figures.pooled_gain import PooledGain
@@ -33,26 +43,33 @@ def compute(folder: Path, settings: Settings) -> Results:
     """
     results = Results()
     results.add("version", __version__)
-    examples.drawn_example(results)
+    examples.worked_example(results)
     examples.small_pairs(results)
     examples.wrong_choices(results)
     examples.at_random(results, 10 if settings.quick else INSTANCES)
-    gain = PooledGain.compute(settings)
-    distinct = trace.DistinctDrafts.compute(settings)
+    found = evidence.gathered(settings)
+    evidence.shown(results, settings, found)
+    evidence.simulated(results, settings)
+    evidence.training(results)
     trace.heights(results)
-    trace.bundled(results, settings, gain, distinct)
-    trace.pools(results, gain)
+    trace.pools(results, PooledGain.compute(settings))
     trace.texts(results)
     trace.trees(results)
     letters.exactly(results, settings)
     letters.trees(results, settings)
-    cost.measured(results, 1 if settings.quick else ROUNDS)
+    rounds = 1 if settings.quick else ROUNDS
+    cost.measured(results, rounds)
+    cost.batched(results, rounds)
     cost.peers(results)
+    peer.resolution(results)
     verifiers.counterexamples(results)
     verifiers.blocks(results)
     verifiers.engines(results)
     verifiers.verdicts(results)
-    drawn = pictures.write_all(folder, settings, gain, distinct)
+    companion.example(results)
+    companion.shared_noise(results, settings)
+    companion.training(results, settings)
+    drawn = pictures.write_all(folder, found)
     printed = {"numbers": results.numbers, "tables": results.tables, "pictures": drawn}
     write_text(folder / NUMBERS, json.dumps(printed, indent=1, sort_keys=True) + "\n")
     return results

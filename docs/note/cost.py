@@ -13,7 +13,7 @@ import numpy as np
 import otspec
 from docs.note.results import Results, thousands
 from docs.note.trace import BINS
-from otspec import IID, WithoutReplacement
+from otspec import IID, WithoutReplacement, batch
 from otspec.distributions import as_distribution
 from otspec.ratios import target_to_draft
 from otspec.rules import (
@@ -36,13 +36,21 @@ TITLES = {
     "optimum": "the optimum alone",
     "rejection": "recursive rejection, one draw",
     "bins": f"pooled selection, {BINS} bins, built for one draw",
-    "fewest": "pooled selection, as few pools as the optimum needs",
-    "tokens": "pooled selection, a pool for each ratio",
+    "fewest": "pooled selection, as few blocks as the optimum needs",
+    "tokens": "pooled selection, a block for each ratio",
+}
+BATCH, BATCHED_KS = (32, 128_256), (1, 2, 4, 8, 16)
+BATCHED: dict[str, tuple[Callable[..., Any], str]] = {
+    "i.i.d.: recursive rejection": (batch.recursive_rejection, "i.i.d."),
+    "i.i.d.: pooled selection": (batch.pooled_selection, "i.i.d."),
+    "distinct: recursive rejection": (batch.recursive_rejection_without_replacement, "distinct"),
+    "distinct: pooled selection": (batch.pooled_selection_without_replacement, "distinct"),
 }
 K = 4
 TOKENS = 49_152
 SEED = 6
-PEERS = Path(__file__).parents[1] / "tables" / "peers.md"
+DOCS = Path(__file__).parents[1]
+PEERS = DOCS / "tables" / "peers.md"
 SHAPE = "(32, 128,256)"
 
 
@@ -92,10 +100,43 @@ def _first_draw(
     return rule(draft, target, K, *options).sample(drafts, rng)
 
 
+def batched(results: Results, rounds: int) -> None:
+    """Add the CPU time of batched verification for several k, in passes over the rows."""
+    rng = np.random.default_rng(SEED)
+    draft, target = rng.gumbel(size=(2, *BATCH)).astype(np.float32)
+    draft, target = (np.exp(each) for each in (2 * draft, 1.4 * draft + target))
+    draft, target = (each / each.sum(-1, keepdims=True) for each in (draft, target))
+    most = max(BATCHED_KS)
+    uniforms = rng.random((BATCH[0], most + 1), dtype=np.float32)
+    drafts = {
+        "i.i.d.": batch.sample_iid(draft, uniforms[:, :most]),
+        "distinct": batch.sample_without_replacement(draft, uniforms[:, :most]),
+    }
+    tasks: dict[Any, Callable[[], Any]] = {"pass": lambda: np.minimum(draft, target).sum(-1)}
+    for name, (rule, law) in BATCHED.items():
+        for k in BATCHED_KS:
+            tasks[name, k] = partial(rule, draft, target, drafts[law][:, :k], uniforms[:, : k + 1])
+    seconds = _in_turn(tasks, rounds)
+    results.add("batch.rows", BATCH[0])
+    results.add("batch.tokens", thousands(BATCH[1]))
+    results.add("batch.pass", f"{1000 * seconds['pass']:.0f}")
+    rows = [
+        [name, *(f"{seconds[name, k] / seconds['pass']:.1f}" for k in BATCHED_KS)]
+        for name in BATCHED
+    ]
+    results.add_table("batch", ["passes over the rows", *(f"k = {k}" for k in BATCHED_KS)], rows)
+
+
+def table_of(path: Path) -> list[list[str]]:
+    """Return the cells of the table of a page in Markdown, its head first."""
+    lines = path.read_text(encoding="utf-8").splitlines()
+    rows = [[cell.strip() for cell in line[1:-1].split("|")] for line in lines if line[:1] == "|"]
+    return [rows[0], *rows[2:]]
+
+
 def peers(results: Results) -> None:
     """Add the recorded times of a batch beside loops over its rows, in milliseconds."""
-    lines = PEERS.read_text(encoding="utf-8").splitlines()
-    rows = [[cell.strip() for cell in line.strip("| ").split("|")] for line in lines]
+    rows = table_of(PEERS)
     for rule, peer, name in (
         ("pooled_selection", "MCSD, alg. 1", "iid"),
         ("pooled_selection_without_replacement", "MCSD, alg. 2", "distinct"),

@@ -1,4 +1,4 @@
-"""Exact examples of the note: one that is drawn, small ones, and many at random."""
+"""Exact examples of the note: one that is worked out, small ones, and many at random."""
 
 from __future__ import annotations
 
@@ -10,8 +10,6 @@ from typing import Any
 
 import otspec
 from docs.note.results import Results, probability, thousands
-from figures.contract import Settings
-from figures.pooled_barriers import DRAFT, TARGET, PooledBarriers
 from otspec.rules import (
     KSequential,
     PairRule,
@@ -40,19 +38,53 @@ PAIRS = {
 UNEVEN = "halves"
 
 
-def drawn_example(results: Results) -> None:
-    """Add the numbers of the example that is drawn."""
-    data = PooledBarriers.compute(Settings())
-    results.add("example.k", data.k)
-    results.add("example.draft", _masses(DRAFT))
-    results.add("example.target", _masses(TARGET))
-    results.add("example.optimum", data.optimum)
-    results.add("example.cut", data.cut)
-    results.add("example.w", float(data.uniform))
-    results.add("example.barriers", ", ".join(map(str, data.barriers)))
-    others = KSequential(DRAFT, TARGET, data.k), RecursiveRejection(DRAFT, TARGET, data.k)
-    for name, rule in zip(("kseq", "rrs"), others, strict=True):
-        results.add(f"example.{name}", probability(rule.acceptance()))
+WORKED = (["1/2", "3/10", "1/5"], ["1/10", "3/10", "3/5"])
+"""Draft and target of the example that the text works out, in the order of target/draft."""
+
+
+def worked_example(results: Results) -> None:
+    """Add the numbers of two distinct drafts from three tokens.
+
+    Raises
+    ------
+    AssertionError
+        The rule is not as the text says: cut after the second token, with a threshold after the
+        first, and a choice in proportion to the draft between those two.
+    """
+    draft, target = ([Fraction(mass) for mass in masses] for masses in WORKED)
+    rule = PooledSelectionWithoutReplacement(draft, target, 2)
+    law, pair = list(rule.law_of_selection), rule.law.inside([0, 1])
+    threshold, cut = rule.lifetimes[1:3]
+    lost = pair - target[0] - target[1]
+    first = draft[0] / (draft[0] + draft[1])
+    selected = pair * (1 - threshold) * first
+    if cut < 1 or selected != law[0] or law[1] != target[1] or rule.acceptance() != 1 - lost:
+        raise AssertionError("the example of three tokens is not worked out as the rule goes")
+    # Both are drafted, a first, with probability p(a) p(b) / (1 - p(a)).
+    drawn_first = (1 - threshold) * draft[0] * draft[1] / (1 - draft[0])
+    output = _coupled(rule, [drawn_first, pair - drawn_first, 1 - pair])
+    numbers = {
+        "draft": _masses(draft),
+        "target": _masses(target),
+        "k": rule.k,
+        "pair": pair,
+        "wanted": target[0] + target[1],
+        "lost": lost,
+        "optimum": rule.acceptance(),
+        "law": _masses(law),
+        "low": law[0] / draft[0],
+        "high": law[2] / draft[2],
+        "threshold": threshold,
+        "first": first,
+        "second": 1 - first,
+        "keep": target[0] / law[0],
+        "output": target[0],
+        "off": total_variation(output, target),
+        "rrsw": RecursiveRejectionWithoutReplacement(draft, target, 2).acceptance(),
+        "iid": otspec.optimal_acceptance(otspec.IID(draft, 2), target).acceptance,
+    }
+    for name, value in numbers.items():
+        results.add(f"worked.{name}", value)
 
 
 def small_pairs(results: Results) -> None:
@@ -74,14 +106,16 @@ def at_random(results: Results, count: int) -> None:
     """
     largest = {rule: (Fraction(0), 0) for rule in OTHERS}
     for draft, target, k in instances(count):
+        least: dict[type[otspec.drafts.DraftLaw], Fraction] = {}
         for rule in OPTIMAL:
             made = rule(draft, target, k)
+            least[type(made.law)] = least_cut(made.law, target)
             report = otspec.audit(made)
-            if not report.lossless or made.acceptance() != least_cut(made.law, target):
+            if not report.lossless or made.acceptance() != least[type(made.law)]:
                 raise AssertionError(f"{rule.name} fails for {draft}, {target}, k = {k}")
         for rule in OTHERS:
             other = rule(draft, target, k)
-            loss = least_cut(other.law, target) - other.acceptance()
+            loss = least[type(other.law)] - other.acceptance()
             largest[rule] = max(largest[rule], (loss, k), key=lambda found: found[0])
     results.add("random.instances", thousands(count))
     results.add("random.tokens", MOST_TOKENS)

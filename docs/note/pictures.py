@@ -1,166 +1,138 @@
-"""The pictures of the note: items of the figures book, at the width of its page."""
+"""The pictures of the note, at the width of its page and in the size of its captions."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
+from itertools import pairwise
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
-from docs.note.trace import DistinctDrafts
-from figures.axes import legend_outside, rule_lines
-from figures.contract import Picture, Settings
-from figures.cut_simplex import CutSimplex, flat
-from figures.draft_laws import COLORS, DraftLaws
-from figures.long_positions import BEST, POOLED, RECORD, RRS, RRSW, column
-from figures.long_trace import recorded
-from figures.pooled_barriers import PooledBarriers
-from figures.pooled_gain import PooledGain
-from otspec import IID, WithoutReplacement
-from otspec.drafts import TopK, TopPlusOne
-from otspec.logged.comparison import mean_and_error
-from otspec.rules import KSequential
+from docs.note.evidence import KS, OTHERS, Evidence
+from docs.note.examples import WORKED
+from otspec.plots import save
+from otspec.plots.canvas import STYLE, in_style
+from otspec.rules import PooledSelectionWithoutReplacement
 
-KS = (1, 2, 4, 8, 16, 32, 64)
-LINES = {
-    BEST: "optimum, distinct drafts",
-    POOLED: "optimum, i.i.d. drafts",
-    RRSW: "RRSw, distinct drafts",
-    RRS: "RRS, i.i.d. drafts",
+WIDTH = 6.57
+"""Inches, as wide as the text."""
+CAPTION = {"font.size": 9, "axes.labelsize": 9, "axes.titlesize": 9}
+CAPTION |= {"xtick.labelsize": 9, "ytick.labelsize": 9, "legend.fontsize": 9}
+"""All letters are as large as a caption."""
+LOOKS = {
+    "k-Seq": {"color": "#666666", "marker": "s", "linestyle": "-"},
+    "RRS": {"color": "#000000", "marker": "o", "linestyle": "-"},
+    "RRSw": {"color": "#000000", "marker": "^", "linestyle": "--", "markerfacecolor": "white"},
 }
-"""Rules of the record, and what the note calls them; pooled selection attains the optimum."""
-PLACES = ((1.0, 1.0), (0.6, 0.6), (1.0, 0.3))
-"""Temperatures of draft and target."""
-NAMES = {
-    IID.name: "i.i.d.",
-    WithoutReplacement.name: "distinct",
-    TopPlusOne.name: "top and one drawn",
-    TopK.name: "top",
-}
-"""Draft laws, and what the note calls them."""
-MARKERS = dict(zip(NAMES, "so^D", strict=True))
-"""Draft laws, and what tells their lines apart in grey."""
-WIDTH = 6.6
-"""Inches."""
-
-
-class Law(PooledBarriers):
-    """The law of the selected draft, and below it the lifetimes of the knots."""
-
-    size = (WIDTH, 5.3)
-
-
-class Simplex(CutSimplex):
-    """Which targets on three tokens can be served, and which cut proves that others cannot."""
-
-    size = (WIDTH, 2.4)
-
-    def draw(self, axes: list[Any]) -> None:
-        """Draw both triangles, with the name of each cut inside its region: grey will do."""
-        super().draw(axes)
-        right = axes[1]
-        right.get_legend().remove()
-        for cut in set(self.cuts) - {()}:
-            region = [
-                flat(t) for t, found in zip(self.targets, self.cuts, strict=True) if found == cut
-            ]
-            box = {"boxstyle": "round,pad=0.15", "fc": "white", "ec": "none", "alpha": 0.85}
-            place = np.mean(region, axis=0)
-            right.annotate(
-                "{" + ", ".join(map(str, cut)) + "}", place, ha="center", va="center", bbox=box
-            )
+"""Rules, and what tells their lines apart in grey."""
 
 
 @dataclass(frozen=True)
-class Accepted(PooledGain):
-    """What is accepted in the recorded texts, and what rules lose on the bundled trace.
+class RuleOnThree:
+    """The example that the text works out: its law, and its intervals for every w."""
 
-    Parameters
-    ----------
-    distinct : DistinctDrafts
-        Of distinct drafts on the bundled trace.
-    """
-
-    size: ClassVar[tuple[float, float]] = (WIDTH, 2.5)
-    panels: ClassVar[tuple[int, int]] = (1, 2)
-
-    distinct: DistinctDrafts
+    size = (WIDTH, 2.2)
+    panels = (1, 2)
 
     def draw(self, axes: list[Any]) -> None:
-        """Draw means with standard errors to the left, losses to the right."""
-        left, right = axes
-        kept = recorded(RECORD)
-        for title, name in LINES.items():
-            found = [mean_and_error(kept[column(1, k)][title]) for k in KS]
-            means, errors = zip(*found, strict=True)
-            rule_lines(left, KS, {title: means}, {title: errors}, [{"label": name}])
-        left.set_ylabel("probability of acceptance")
-        left.legend(loc="lower right")
-        losses = {
-            RRSW: np.subtract(self.distinct.optimum, self.distinct.rejection),
-            RRS: self.loss[RRS],
-            KSequential.title: self.loss[KSequential.title],
-            POOLED: self.loss[POOLED],
-        }
-        names = ("RRSw", "RRS", "k-Seq", "pooled selection")
-        for (title, loss), name in zip(losses.items(), names, strict=True):
-            rule_lines(right, self.ks, {title: np.maximum(loss, 0)}, None, [{"label": name}])
-        right.set_ylabel("mean loss against the optimum")
-        right.set_ylim(-0.004, 0.1)
-        right.legend(loc="center right", bbox_to_anchor=(1.0, 0.28))
-        _against(left, KS)
-        _against(right, self.ks)
+        """Draw ratios over the draft mass to the left, the intervals to the right."""
+        draft, target = ([Fraction(mass) for mass in masses] for masses in WORKED)
+        rule = PooledSelectionWithoutReplacement(draft, target, 2)
+        edges = [0.0, *np.cumsum(np.array(draft, dtype=float))]
+        _ratios(axes[0], edges, draft, target, rule.law_of_selection)
+        _intervals(axes[1], edges, draft, float(rule.lifetimes[1]))
 
 
-class Laws(DraftLaws):
-    """The optima of draft laws against k, a panel for each two temperatures."""
+def _ratios(panel: Any, edges: list[float], draft: Any, target: Any, law: Any) -> None:
+    for name, low, high, p, q, b in zip("abc", edges, edges[1:], draft, target, law, strict=False):
+        ratio, clipped = float(q / p), float(b / p)
+        grey = {"facecolor": "0.85", "edgecolor": "0.4", "linewidth": 0.8, "align": "edge"}
+        panel.bar(low, ratio, high - low, label="q/p" if name == "a" else None, **grey)
+        bold = {"color": "black", "linewidth": 2.2, "solid_capstyle": "butt"}
+        panel.plot([low, high], [clipped] * 2, label="b/p" if name == "a" else None, **bold)
+        if ratio != clipped:
+            side, shift = ("right", -3) if name == "c" else ("left", 4)
+            words = f"{'ℓ' if clipped > ratio else 'h'} = {b / p}"
+            place = {"xytext": (shift, 4), "textcoords": "offset points", "ha": side}
+            panel.annotate(words, (low, clipped), **place)
+    _tokens(panel, edges)
+    panel.set(ylim=(0, 3.2), xlim=(0, 1))
+    panel.set_title("ratios, over the draft mass")
+    panel.legend(loc="upper left", frameon=False)
 
+
+def _intervals(panel: Any, edges: list[float], draft: Any, threshold: float) -> None:
+    first = draft[0] / (draft[0] + draft[1])
+    both = f"a or b; if both are drafted,\na with {first} and b with {1 - first}"
+    boxes = [
+        (0, 1, 0.0, threshold, "a"),
+        (1, 2, 0.0, threshold, "b"),
+        (2, 3, 0.0, 1.0, "c"),
+        (0, 2, threshold, 1.0, both),
+    ]
+    for left, right, low, high, words in boxes:
+        x, wide = edges[left], edges[right] - edges[left]
+        panel.bar(x, high - low, wide, low, align="edge", facecolor="white", edgecolor="black")
+        panel.text(x + wide / 2, (low + high) / 2, words, ha="center", va="center", style="italic")
+    _tokens(panel, edges)
+    panel.set(ylim=(0, 1), xlim=(0, 1), ylabel="w")
+    panel.set_yticks([0, threshold, 1], ["0", str(Fraction(threshold).limit_denominator(99)), "1"])
+    panel.set_title("intervals, for w from 0 to 1")
+
+
+def _tokens(panel: Any, edges: list[float]) -> None:
+    middles = [(low + high) / 2 for low, high in pairwise(edges)]
+    panel.set_xticks(middles, list("abc"), style="italic")
+    panel.tick_params(axis="x", length=0)
+    panel.grid(visible=False)
+
+
+@dataclass(frozen=True)
+class Losses:
+    """What rules lose against the optimum, with intervals, on each pair of models."""
+
+    evidence: dict[str, Evidence]
     size = (WIDTH, 2.1)
-    panels = (1, len(PLACES))
+    panels = (1, 3)
 
     def draw(self, axes: list[Any]) -> None:
-        """Draw the means over the positions."""
-        for panel, place in zip(axes, PLACES, strict=True):
-            for law, name in NAMES.items():
-                keys = [key for key in self.optima if key[:3] == (*place, law)]
-                means = [self.mean(key)[0] for key in keys]
-                look = {"color": COLORS[law], "marker": MARKERS[law], "ms": 3.5}
-                panel.plot([key[3] for key in keys], means, label=name, **look)
-            panel.set_title("draft at {:g}, target at {:g}".format(*place))
-            panel.set_ylim(0, 1)
-            _against(panel, [key[3] for key in keys])
-        axes[0].set_ylabel("optimum")
-        legend_outside(axes[-1])
+        """Draw the mean losses in points and their bands, a panel for each pair."""
+        for panel, (name, each) in zip(axes, self.evidence.items(), strict=True):
+            for rule in OTHERS:
+                means, wide = 100 * np.array([each.loss(rule, k) for k in KS]).T
+                look = LOOKS[rule]
+                panel.plot(KS, means, label=rule, markersize=3, linewidth=1, **look)
+                panel.fill_between(
+                    KS, means - wide, means + wide, color=look["color"], alpha=0.12, lw=0
+                )
+            panel.set_title(name)
+            panel.set_xlabel("number of drafts k")
+            panel.set_xticks([1, 4, 8, 12, 16])
+            panel.set_ylim(0, None)
+        axes[0].set_ylabel("loss, points")
+        axes[1].legend(loc="upper right", frameon=False)
 
 
-def write_all(
-    folder: Path, settings: Settings, gain: PooledGain, distinct: DistinctDrafts
-) -> list[str]:
+def write_all(folder: Path, evidence: dict[str, Evidence]) -> list[str]:
     """Write the pictures as SVG into a folder that exists, and return their names.
 
     Parameters
     ----------
     folder : path
-    settings : Settings
-    gain : PooledGain
-        What rules accept of i.i.d. drafts at the positions of the bundled trace.
-    distinct : DistinctDrafts
-        The same of distinct ones.
+    evidence : dict
+        Name of a pair → what rules accept there.
     """
-    drawn: dict[str, Picture] = {
-        "law": Law.compute(settings),
-        "simplex": Simplex.compute(settings),
-        "trace": Accepted(**vars(gain), distinct=distinct),
-        "laws": Laws.at(settings, PLACES),
+    from matplotlib.figure import Figure
+
+    drawn: dict[str, Any] = {
+        "rule": RuleOnThree(),
+        "losses": Losses(evidence),
     }
     for name, picture in drawn.items():
-        picture.save(folder / f"{name}.svg")
+        with in_style(STYLE, CAPTION):
+            figure = Figure(figsize=picture.size, layout="constrained")
+            picture.draw(list(figure.subplots(*picture.panels, squeeze=False).flat))
+            save(figure, folder / f"{name}.svg")
     return list(drawn)
-
-
-def _against(panel: Any, ks: Any) -> None:
-    panel.set_xscale("log", base=2)
-    panel.set_xticks(list(ks), [f"{k}" for k in ks])
-    panel.minorticks_off()
-    panel.set_xlabel("number of drafts k")

@@ -15,7 +15,9 @@ from pathlib import Path
 TEXTS = Path(__file__).parent / "text"
 NAMED = re.compile(r'#?\b(num|rows|picture)\("([^"]*)"')
 _COMMENT = re.compile(r"//[^\n]*")
-_LAYOUT = re.compile(r"\b(?:width: \d+%|#?h\([\d.]+em\)|caption|@[\w:-]+|<[\w:-]+>)")
+_LAYOUT = re.compile(
+    r"\b(?:width: \d+%|(?:inset|size): [\d.]+pt|#?h\([\d.]+em\)|caption|@[\w:-]+|<[\w:-]+>)"
+)
 _NAME = re.compile(r"\b[A-Za-z]+\d+\b")
 _WORDS = "four|five|six|seven|eight|nine|ten|eleven|twelve|sixteen|twenty|dozens?|hundreds?"
 _TYPED = re.compile(rf"\d+[.,]\d|\d\s*%|\d\s*\\?/\s*\d|\d{{2,}}|(?i:\b(?:{_WORDS})\b)")

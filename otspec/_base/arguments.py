@@ -22,6 +22,40 @@ from otspec._base.coerce import as_array, is_masked, reason, shown
 from otspec._base.memory import memory
 from otspec._base.registry import meant
 
+
+def as_parents(values: Any, name: str) -> tuple[int, ...]:
+    """Return the parent of each node, −1 for what follows the prompt directly."""
+    given = as_list(values, name, "a sequence of nodes")
+    parents = [plain_integer(parent) for parent in given]
+    found = []
+    for node, parent in enumerate(parents):
+        if parent is None:
+            raise ValueError(f"{name}[{node}] is {shown(given[node])}: it must be an integer")
+        if not -1 <= parent < node:
+            raise ValueError(
+                f"{name}[{node}] is {parent}: a parent comes before its child, and -1 stands "
+                "for the prompt"
+            )
+        found.append(parent)
+    return tuple(found)
+
+
+def depths_of(parents: tuple[int, ...]) -> list[int]:
+    """Return each node's depth; 1 for what follows the prompt directly."""
+    depths: list[int] = []
+    for parent in parents:
+        depths.append(1 if parent < 0 else depths[parent] + 1)
+    return depths
+
+
+def children_of(parents: tuple[int, ...]) -> tuple[tuple[int, ...], ...]:
+    """Return the children of the prompt, and of each node."""
+    found: list[list[int]] = [[] for _ in range(len(parents) + 1)]
+    for child, parent in enumerate(parents):
+        found[parent + 1].append(child)
+    return tuple(map(tuple, found))
+
+
 _SETS = (set, frozenset)
 MOST_ITEMS = 1_000_000
 """Most entries of arguments that are lists of other things than probabilities, such as ``ks``."""

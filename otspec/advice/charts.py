@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -11,7 +12,7 @@ from otspec.advice.advice import Advice
 from otspec.advice.evaluation.candidates import CHAIN_RULES, NO_DRAFT
 from otspec.advice.evaluation.choices import Choice
 from otspec.plots import explain, look_of_several
-from otspec.plots.axes import legend_beside
+from otspec.plots.axes import MOST_NAMES, UNNAMED, legend_beside
 from otspec.plots.canvas import ink, panel_on
 from otspec.plots.pictures import titled
 
@@ -33,7 +34,8 @@ def draw_pareto(advice: Advice, ax: Axes | None = None) -> Axes:
 
     The steps join the choices than which none keeps more in no more time. Along a grey line
     through the origin all choices are equally fast, so many times as fast as without drafts; the
-    best is ringed.
+    best is ringed. Of more than six rules the five with the fastest choices have names; the others
+    are grey.
 
     Parameters
     ----------
@@ -58,30 +60,51 @@ def draw_pareto(advice: Advice, ax: Axes | None = None) -> Axes:
     with panel_on(ax) as panel:
         _draw_rays(panel, left, right, top)
         front = advice.pareto()
-        panel.step(
+        (steps,) = panel.step(
             [one.seconds / alone for one in front], [float(one.tokens) for one in front],
             where="post", color=ink(), linewidth=1.2, zorder=2, label="the most for the time",
         )  # fmt: skip
+        shown: dict[str, Any] = {str(steps.get_label()): steps}
+        named = _fastest(marks)
         for rule, choices in marks.items():
             look = look_of_several(rule) | {"linestyle": "none"}
             if rule in _CHAINS:
                 look |= {"markerfacecolor": "none", "markersize": 9}
             (drawn,) = panel.plot(
                 [one.seconds / alone for one in choices], [float(one.tokens) for one in choices],
-                label=rule, **look,
+                label=rule, **(look if rule in named or rule == NO_DRAFT else UNNAMED),
             )  # fmt: skip
             explain(drawn, [_words(one) for one in choices])
+            if rule in named:
+                shown[rule] = drawn
+            elif rule != NO_DRAFT:
+                shown[f"{len(marks) - 1 - len(named)} other rules"] = drawn
         best = advice.best
+        places = {"the fastest": best, NO_DRAFT: marks[NO_DRAFT][0]}
         panel.plot(
             [best.seconds / alone], [float(best.tokens)], marker="o", markersize=14,
             markerfacecolor="none", markeredgecolor="#D55E00", markeredgewidth=2, linestyle="none",
             label="the fastest",
         )  # fmt: skip
+        for name, one in places.items():
+            panel.annotate(
+                name, (one.seconds / alone, float(one.tokens)), (0, 10), va="bottom", ha="center",
+                textcoords="offset points", fontsize="small", color=ink(),
+            )  # fmt: skip
         panel.set_xlim(left, right)
         panel.set_ylim(_BOTTOM, top)
         panel.set_xlabel("time of a call with its drafts, in calls without")
         panel.set_ylabel("tokens per call of the target")
-        return legend_beside(panel)
+        return legend_beside(panel, handles=list(shown.values()), labels=list(shown))
+
+
+def _fastest(marks: dict[str, list[Choice]]) -> Sequence[str]:
+    """Return the rules that have names: all if they are few, else those with fast choices."""
+    rules = [rule for rule in marks if rule != NO_DRAFT]
+    if len(rules) <= MOST_NAMES:
+        return rules
+    best = {rule: max(one.speed_up for one in marks[rule]) for rule in rules}
+    return sorted(rules, key=lambda rule: -best[rule])[: MOST_NAMES - 1]
 
 
 def _words(choice: Choice) -> str:

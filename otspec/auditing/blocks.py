@@ -22,8 +22,7 @@ from otspec.blocks.trees.best.dynamic_tree import DynamicTree
 from otspec.blocks.trees.verifiers.program_tree import ProgramTree
 from otspec.chance import Chance
 from otspec.distributions import as_k
-from otspec.models.base import Prefix
-from otspec.models.callables import as_models
+from otspec.models.base import Prefix, as_models
 from otspec.programs import DraftedSets, PathProgram
 
 

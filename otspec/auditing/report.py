@@ -15,7 +15,7 @@ from otspec.distributions import Distribution, DistributionLike, as_distribution
 from otspec.drafts import DraftLaw, Fixed
 from otspec.optimum import optimal_acceptance
 from otspec.rules.base.law_rule import ProgramRule
-from otspec.rules.lossy.divergences import kullback_leibler
+from otspec.rules.lossy.base import kullback_leibler
 
 
 @dataclass(frozen=True)

@@ -30,6 +30,7 @@ from otspec.blocks.trees.verifiers.base import TreeRule
 from otspec.blocks.trees.verifiers.draft_selection import DraftSelection
 from otspec.blocks.trees.verifiers.first_highest_path import FirstHighestPath
 from otspec.blocks.trees.verifiers.greedy_multi_path import GreedyMultiPath
+from otspec.blocks.trees.verifiers.layer_verification import LayerVerification
 from otspec.blocks.trees.verifiers.planned_tree import PlannedTree
 from otspec.blocks.trees.verifiers.program_tree import ProgramTree
 from otspec.blocks.trees.verifiers.table import TREE_VERIFIERS
@@ -66,6 +67,7 @@ __all__ = [
     "HandOverPlan",
     "HandOverRule",
     "HierarchicalVerification",
+    "LayerVerification",
     "LoadSeconds",
     "LongRun",
     "Outcome",

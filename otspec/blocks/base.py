@@ -17,8 +17,7 @@ from otspec.blocks.drafted_tree import DraftedTree, Found, node_and_row
 from otspec.chance import Chance, Drawn, branches
 from otspec.distributions import Distribution, normalised
 from otspec.drafts.base import draw
-from otspec.models.base import Model, Prefix, as_beginnings
-from otspec.models.callables import as_models
+from otspec.models.base import Model, Prefix, as_beginnings, as_models
 from otspec.models.derived import OneCorrectedToken
 
 Ending = tuple[Prefix, Distribution | None]

@@ -9,7 +9,7 @@ from otspec.blocks.block_verification_preprint import BlockVerificationPreprint
 from otspec.blocks.single_draft import BLOCK_RULES
 from otspec.distributions import as_k
 from otspec.frames import Rows, Tokens
-from otspec.models.callables import as_models
+from otspec.models.base import as_models
 
 
 @dataclass(frozen=True)

@@ -9,15 +9,14 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from otspec._base.arguments import as_callable
+from otspec._base.arguments import as_callable, depths_of
 from otspec._base.arithmetic import Array
 from otspec._base.coerce import as_array
-from otspec._base.parents import depths_of
 from otspec.conformance.cases.arrays import Form, plain
 from otspec.conformance.cases.calling import Verifier
 from otspec.conformance.cases.cases import Case
 from otspec.conformance.cases.drafting import Sample
-from otspec.conformance.cases.histories import HISTORIES, NO_HISTORY
+from otspec.conformance.cases.generated import HISTORIES, NO_HISTORY
 from otspec.conformance.cases.kinds import Kind
 from otspec.conformance.cases.warping import NEUTRAL, WARPS
 

@@ -8,10 +8,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from otspec._base.arguments import depths_of
 from otspec._base.arithmetic import Array, IntArray
 from otspec._base.coerce import as_array
 from otspec._base.frozen import Frozen
-from otspec._base.parents import depths_of
 from otspec.batch import shared_noise
 from otspec.conformance.cases.arrays import Form, plain
 from otspec.conformance.cases.calling import ARRAYS, Randomness, Verifier
@@ -164,11 +164,9 @@ class Plain(Frozen):
         return int(said.texts[0, 0]), True
 
     def wrong(self, kind: Kind) -> tuple[str, tuple[str, ...]]:
-        """Return what is wrong with texts of four equally likely tokens, "" if nothing is.
-
-        And the known faults that explain it. By chance any of this is so with a probability below
-        1e-18.
-        """
+        """Return what is wrong with texts of four equally likely tokens, "" if nothing is."""
+        # And the known faults that explain it. By chance any of this is so with a probability below
+        # 1e-18.
         text, again, other = (self._of_alike(kind, seed) for seed in (1, 1, 2))
         if text != again:
             return "one seed gives two texts", ()

@@ -1,7 +1,6 @@
 """Language models: tables, chains, n-grams, any callable, files, random pairs, logged texts."""
 
-from otspec.models.base import LanguageModel, Model, Prefix
-from otspec.models.callables import CallableModel, as_models
+from otspec.models.base import CallableModel, LanguageModel, Model, Prefix, as_models
 from otspec.models.derived import EndingModel, WithNull, masked
 from otspec.models.ngrams import NGramModel
 from otspec.models.random_pairs import random_pair

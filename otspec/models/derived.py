@@ -16,8 +16,7 @@ from otspec._base.arithmetic import Array, is_exact, zeros
 from otspec._base.frozen import frozen, read_only
 from otspec.distributions import Distribution
 from otspec.drafts.masked import masked_row, with_null
-from otspec.models.base import Continued, Model, Prefix, as_prefix
-from otspec.models.callables import CallableModel, as_models
+from otspec.models.base import CallableModel, Continued, Model, Prefix, as_models, as_prefix
 
 
 class EndingModel(Model):

@@ -22,6 +22,10 @@ Point: TypeAlias = tuple[float, Number | Quantity, float]
 PER_CALL = "tokens per call of the target"
 MOST_NAMES = 6
 """Lines that have their names beside them; a legend is easier to read for more."""
+UNNAMED: dict[str, Any] = {
+    "color": "#999999", "marker": "o", "markersize": 3, "zorder": 1.5, "linestyle": "none"
+}  # fmt: skip
+"""How marks of rules without a name are drawn."""
 _END = "name of a line"
 Kind = TypeVar("Kind")
 

@@ -13,6 +13,7 @@ from otspec.blocks.comparison import BlockComparison
 from otspec.plots.axes import (
     MOST_NAMES,
     PER_CALL,
+    UNNAMED,
     Point,
     as_rows,
     legend_beside,
@@ -26,9 +27,6 @@ from otspec.traces.comparison import OPTIMUM
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.lines import Line2D
-
-_OTHER: dict[str, Any] = {"color": "#999999", "marker": "o", "markersize": 3, "zorder": 1.5}
-"""How rules without a name are drawn."""
 
 
 def trees(rows: Iterable[TreeComparison], ax: Axes | None = None) -> Axes:
@@ -63,7 +61,7 @@ def trees(rows: Iterable[TreeComparison], ax: Axes | None = None) -> Axes:
         )
         marks = {}
         for rule in sorted(points, key=lambda rule: rule in named):  # those with names on top
-            look = look_of_several(rule) if rule in named else _OTHER
+            look = look_of_several(rule) if rule in named else UNNAMED
             marks[rule] = line_with_bars(
                 panel, points[rule], rule, places[rule], **look | {"linestyle": "none"}
             ).containers[-1]

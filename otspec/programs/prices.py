@@ -8,9 +8,8 @@ from otspec._base.arithmetic import Number, as_number, is_exact
 from otspec._base.digits import plain
 from otspec._base.frozen import Frozen
 from otspec.models.base import LanguageModel
-from otspec.programs.levels import Levels, text_masses
 from otspec.programs.sequences.corrections import CORRECTIONS, as_corrects
-from otspec.programs.sequences.drafted import Drafted
+from otspec.programs.sequences.drafted import Drafted, Levels, text_masses
 
 
 @dataclass(frozen=True, eq=False)

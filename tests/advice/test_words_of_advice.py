@@ -244,7 +244,10 @@ def test_a_chart_has_a_mark_for_each_choice_at_its_time_and_tokens():
     assert ax.get_ylim() == (0.9, 2.8)
     assert ax.get_xlim() == pytest.approx((1 - 0.06 * 0.25, 1.25 + 0.06 * 0.25))
     speeds = []
-    for text in ax.texts:
+    assert {text.get_text(): text.xy for text in ax.texts if "×" not in text.get_text()} == {
+        "the fastest": (1.25, 2.5), "no draft": (1, 1)
+    }  # fmt: skip
+    for text in (text for text in ax.texts if "×" in text.get_text()):
         speed, (x, y) = float(text.get_text().strip().removeprefix("×")), text.xy
         speeds.append(speed)
         assert y == pytest.approx(speed * x)  # where the line of this speed leaves the axes
@@ -254,6 +257,14 @@ def test_a_chart_has_a_mark_for_each_choice_at_its_time_and_tokens():
     figure = pareto_figure(advice(), title="A title")
     assert figure.get_size_inches()[1] == pytest.approx(4.6)
     plt.close(figure)
+
+
+def test_of_many_rules_those_with_the_fastest_choices_have_names():
+    many = [replace(TREE, rule=f"rule {i}", speed_up=1 + i / 10) for i in range(8)]
+    ax = draw_pareto(advice([*many, ALONE]))
+    names = [text.get_text() for text in ax.get_legend().get_texts()]
+    assert sorted(names[1:]) == ["3 other rules", *(f"rule {i}" for i in range(3, 8))]
+    plt.close(ax.figure)
 
 
 @pytest.mark.parametrize(
@@ -269,7 +280,8 @@ def test_a_chart_has_a_mark_for_each_choice_at_its_time_and_tokens():
 def test_lines_of_equal_speed_are_quarters_halves_or_whole_numbers(slowest, tokens, speeds):
     best = replace(TREE, seconds=10 * slowest, tokens=tokens)
     ax = draw_pareto(advice([best, ALONE]))
-    assert [float(text.get_text().strip().removeprefix("×")) for text in ax.texts] == speeds
+    texts = [text.get_text().strip() for text in ax.texts]
+    assert [float(text.removeprefix("×")) for text in texts if "×" in text] == speeds
     plt.close(ax.figure)
 
 

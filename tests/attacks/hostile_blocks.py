@@ -81,6 +81,7 @@ def block_rows():
     for kind in (blocks.TraversalVerify, blocks.TraversalVerifyWithoutReplacement):
         yield f"blocks.{kind.__name__}", Row(kind, {**SMALL, **whole})
     for kind in (
+        blocks.LayerVerification,
         blocks.UniversalTree,
         blocks.UniversalTreeEarliest,
         blocks.UniversalTreeWithoutReplacement,

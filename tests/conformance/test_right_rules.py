@@ -7,7 +7,7 @@ import pytest
 
 import otspec
 from otspec import batch
-from otspec._base.parents import children_of, depths_of
+from otspec._base.arguments import children_of, depths_of
 from otspec.conformance import check
 from tests.support.batch_table import REFERENCES, RULES, drafts_number, reference_at_rho
 

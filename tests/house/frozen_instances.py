@@ -321,6 +321,9 @@ EXACT = {  # from exact arrays or from float ones
     "planned tree": lambda give: blocks.PlannedTree(
         model(give), model(give, TARGET), give.sequence([2, 1])
     ),
+    "layers": lambda give: blocks.LayerVerification(
+        model(give), model(give, TARGET), give.sequence([2, 1])
+    ),
     "node program": lambda give: NodeProgram(
         as_distribution(give(TARGET)), {(LEAF, None, None): 1}, {}
     ),

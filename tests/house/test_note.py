@@ -11,11 +11,9 @@ import numpy as np
 import pytest
 
 import otspec
-from docs.note import compute, examples, setting, sources, trace, verifiers
+from docs.note import compute, evidence, examples, setting, sources, verifiers
 from docs.note.results import Results, points, probability, scientific, thousands
 from figures.contract import Settings
-from figures.pooled_gain import KS as GAIN_KS
-from otspec.rules import RecursiveRejectionWithoutReplacement
 
 ROOT = Path(__file__).parents[2]
 CLAIMS = ("hold", "condition", "rest", "wrong")
@@ -37,11 +35,14 @@ def test_what_the_text_names_is_made_and_what_is_made_is_named(computed, kind, m
     assert sources.named(kind) == set(results[made])
 
 
-def test_it_is_set_on_eight_to_ten_pages(computed):
+def test_they_are_set_on_ten_and_four_pages_at_most(computed):
     pytest.importorskip("typst", reason="the note is set by Typst: pip install '.[note]'")
     folder, _ = computed
-    assert 8 <= setting.typeset(folder) <= 10
-    assert (folder / setting.NAME).read_bytes().startswith(b"%PDF")
+    pages = setting.typeset(folder)
+    assert 8 <= pages[setting.NAME] <= 10
+    assert 2 <= pages[setting.COMPANION] <= 4
+    for name in pages:
+        assert (folder / name).read_bytes().startswith(b"%PDF")
 
 
 @pytest.mark.parametrize("name", sources.texts())
@@ -70,7 +71,8 @@ def test_typed_numbers_are_seen(text):
     "text",
     [
         'accepts #num("trace.iid.k16")', "$k = 2$", "float32", "@sec:results12", "one of two",
-        "// 0.77", 'picture("law", width: 86%)', "$(k - 1)\\/k$", "#h(1.2em)", "<tab:of10>",
+        "// 0.77", 'picture("law", width: 86%)', 'rows("pairs", inset: 2.6pt)',
+        "$(k - 1)\\/k$", "#h(1.2em)", "<tab:of10>",
     ],
 )  # fmt: skip
 def test_what_is_no_result_may_be_typed(text):
@@ -115,18 +117,48 @@ def test_the_least_cut_is_the_exact_program():
         assert examples.least_cut(law, target) == program
 
 
-def test_recursive_rejection_of_distinct_drafts_is_what_the_command_line_says():
-    """Exact for two drafts; of more by the same simulation."""
-    settings = Settings(quick=True)
-    found = trace.DistinctDrafts.compute(settings).rejection
-    pairs = list(settings.pairs())
-    for k in (2, 4):
-        rules = [RecursiveRejectionWithoutReplacement(*pair, k) for pair in pairs]
-        known = [
-            float(rule.acceptance() if k == 2 else rule.estimate().probability.value)
-            for rule in rules
-        ]
-        assert found[GAIN_KS.index(k)] == pytest.approx(statistics.fmean(known), abs=1e-14)
+def test_losses_are_what_the_rules_say_one_by_one():
+    """Recursive rejection of distinct drafts is exact for two, and of more the same simulation."""
+    pairs = list(Settings(quick=True).pairs())[:2]
+    found = evidence.Evidence.of(pairs)
+    for name, rule in evidence.OTHERS.items():
+        for k in (2, 4):
+            losses = []
+            for draft, target in pairs:
+                made = rule(draft, target, k)
+                simulated = name == "RRSw" and k > 2
+                accepted = made.estimate().probability.value if simulated else made.acceptance()
+                best = otspec.optimal_acceptance(made.law, target).acceptance
+                losses.append(float(best - accepted))
+            assert found.losses[name][:, k - 1] == pytest.approx(losses, abs=1e-13)
+            mean, wide = found.loss(name, k)
+            assert mean == pytest.approx(statistics.fmean(losses), abs=1e-13)
+            # The t quantile of one degree of freedom.
+            assert wide == pytest.approx(12.7062047 * abs(losses[0] - losses[1]) / 2, rel=1e-6)
+
+
+def test_the_small_models_are_logged_as_the_text_says():
+    trace, facts = evidence.small_pairs()
+    places, which, tokens = trace.shape
+    assert (which, tokens) == (2, 1024)
+    assert len(facts["losses"]) == len(facts["parameters"]) == 3
+    target = trace.target_logits.reshape(places, which, tokens)
+    assert (target[:, 0] == target[:, 1]).all()
+    target_loss, *draft_losses = facts["losses"]
+    assert target_loss < min(draft_losses)
+    assert evidence.LOGGED.stat().st_size < 320_000
+
+
+def test_the_example_is_the_optimum_of_the_exact_program():
+    results = Results()
+    examples.worked_example(results)
+    draft, target = ([Fraction(mass) for mass in masses] for masses in examples.WORKED)
+    law = otspec.WithoutReplacement(draft, 2)
+    program = otspec.optimal_plan(law, target, solver="rational").acceptance
+    assert Fraction(results.numbers["worked.optimum"]) == program
+    names = ("pair", "threshold", "first", "keep")
+    pair, threshold, first, keep = (Fraction(results.numbers[f"worked.{name}"]) for name in names)
+    assert pair * (1 - threshold) * first * keep == target[0]
 
 
 def test_the_error_of_the_heights_is_bounded_by_the_theorem():

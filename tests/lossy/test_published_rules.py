@@ -19,7 +19,7 @@ import otspec
 from otspec._base.registry import Registry, subclass_of
 from otspec.plots.looks import LOOKS
 from otspec.rules.lossy import LOSSY_RULES, LossyRule
-from otspec.rules.lossy.divergences import entropy, jensen_shannon, kullback_leibler
+from otspec.rules.lossy.base import entropy, jensen_shannon, kullback_leibler
 
 
 def test_every_rule_has_a_kernel_of_its_own():

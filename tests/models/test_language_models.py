@@ -13,8 +13,7 @@ from instances import EPS, fractions, weights
 
 from otspec.blocks import BLOCK_RULES, BlockVerificationPreprint
 from otspec.models import CallableModel, TableModel, load_model, markov, memoryless, random_pair
-from otspec.models.base import Continued
-from otspec.models.callables import as_models
+from otspec.models.base import Continued, as_models
 
 HALVES, THIRDS = fractions("1/2", "1/2"), fractions("1/3", "2/3")
 

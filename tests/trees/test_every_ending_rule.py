@@ -31,6 +31,7 @@ from otspec.blocks import (
     GreedyMultiPath,
     HandOverRule,
     HierarchicalVerification,
+    LayerVerification,
     PlannedBlock,
     PlannedTree,
     ProgramTree,
@@ -101,6 +102,7 @@ RULES = {
     UniversalTree: [tree(UniversalTree), tree(UniversalTree, "1x1")],
     UniversalTreeEarliest: [tree(UniversalTreeEarliest, "[[]][]")],
     UniversalTreeWithoutReplacement: [tree(UniversalTreeWithoutReplacement)],
+    LayerVerification: [tree(LayerVerification), tree(LayerVerification, "[[]][]")],
     GreedyMultiPath: [tree(GreedyMultiPath)],
     FirstHighestPath: [tree(FirstHighestPath)],
     DynamicTree: [

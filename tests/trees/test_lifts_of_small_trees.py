@@ -12,6 +12,8 @@ from lifted_trees import DRAWS, optimum
 from otspec.blocks import TraversalVerify, UniversalTree, UniversalTreeEarliest
 from otspec.blocks.trees.shapes import as_shape
 from otspec.models import memoryless
+from validation import drafted, layer, tree_rules
+from validation.models import Table
 
 COIN = memoryless(["1/2", "1/2"]), memoryless(["1/4", "3/4"])
 SLACK = 1e-9
@@ -100,3 +102,35 @@ def test_rules_that_settle_siblings_first_keep_no_more_on_the_smallest_tree():
         bound += max(a * worth[0] + (1 - a) * worth[1] + below(a) for a in weights) / 4
     assert bound == UniversalTree(*COIN, "[[]][]").expected() == Fraction(25, 16)
     assert most("[[]][]") == pytest.approx(13 / 8)
+
+
+def layered_against_lifted(nodes, rule):
+    """For each tree of up to so many nodes what Layer Verification keeps beyond the lift."""
+    pair = {"draft": Table(((Fraction(1, 2),) * 2,)), "target": Table((tuple(COIN[1](())),))}
+    shapes = [text(forest) for size in range(1, nodes + 1) for forest in forests(size)]
+    return {
+        shape: drafted.kept(layer.layered(rule), tree=shape, **pair)
+        - drafted.kept(tree_rules.scaled(rule), tree=shape, **pair)
+        for shape in shapes
+    }
+
+
+def signs(found):
+    """How many are 0, above and below."""
+    return [
+        sum(kept == 0 for kept in found),
+        *(sum(kept * s > 0 for kept in found) for s in (1, -1)),
+    ]
+
+
+def test_layer_by_layer_keeps_less_than_the_lift_where_leaves_have_shares():
+    found = layered_against_lifted(4, tree_rules.optimal)
+    assert {shape: kept for shape, kept in found.items() if kept} == {"[[]][][]": Fraction(-3, 64)}
+
+
+@pytest.mark.nightly
+def test_layer_by_layer_on_all_trees_of_six_nodes():
+    found = layered_against_lifted(6, tree_rules.optimal)
+    assert signs(found.values()) == [66, 1, 17]
+    assert [shape for shape, kept in found.items() if kept > 0] == ["[[[]][]][][]"]
+    assert signs(layered_against_lifted(6, tree_rules.rejection).values()) == [21, 0, 63]

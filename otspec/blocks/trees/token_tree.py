@@ -9,12 +9,18 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from otspec._base.arguments import MOST_ITEMS, as_integer, as_list
+from otspec._base.arguments import (
+    MOST_ITEMS,
+    as_integer,
+    as_list,
+    as_parents,
+    children_of,
+    depths_of,
+)
 from otspec._base.arithmetic import IntArray
 from otspec._base.coerce import shown
 from otspec._base.frozen import Frozen, cached_property
 from otspec._base.memory import memory
-from otspec._base.parents import as_parents, children_of, depths_of
 from otspec.distributions import as_k
 
 

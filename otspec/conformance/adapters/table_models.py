@@ -10,7 +10,7 @@ import numpy as np
 from otspec._base.extras import needed
 from otspec.auditing.black_box import seeded
 from otspec.conformance.adapters.tensors import Tensor, tensor_of, torch_itself
-from otspec.models.callables import CallableModel
+from otspec.models.base import CallableModel
 
 LONGEST = 1 << 16
 """What a model says is the most tokens of a text."""

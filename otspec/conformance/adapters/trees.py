@@ -6,9 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from otspec._base.arguments import as_callable
+from otspec._base.arguments import as_callable, as_parents, children_of
 from otspec._base.arithmetic import IntArray
-from otspec._base.parents import as_parents, children_of
 from otspec.conformance.adapters.tensors import as_array, draw, logits_of, tensor_of
 
 

@@ -8,10 +8,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from otspec._base.arguments import as_instance, as_integer
+from otspec._base.arguments import as_instance, as_integer, children_of, depths_of
 from otspec._base.arithmetic import Array, IntArray
 from otspec._base.frozen import Frozen, cached_property
-from otspec._base.parents import children_of, depths_of
 from otspec.blocks.policies import Policy
 from otspec.blocks.trees.shapes import as_shape
 from otspec.conformance.cases.cases import (
@@ -114,10 +113,8 @@ class Tokens(Kind):
         return {name: getattr(case, name)[sample.variants, 0] for name in ("draft", "target")}
 
     def read(self, answer: Any, case: Case, sample: Sample) -> Answer:
-        """Read tokens, shape (size,), alone or with the accepted index, −1 for none.
-
-        The mark is the first draft that is the accepted token, whichever of equal ones it was.
-        """
+        """Read tokens, shape (size,), alone or with the accepted index, −1 for none."""
+        # The mark is the first draft that is the accepted token, whichever of equal ones it was.
         size = len(sample.drafts)
         given = named(answer, ("token", "index"), least=1)
         tokens = integers(given["token"], (size,), "token")

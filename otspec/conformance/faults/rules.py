@@ -7,12 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from otspec._base.parents import children_of
+from otspec._base.arguments import children_of
 from otspec.blocks import BlockVerification, TokenVerification, TraversalVerify
 from otspec.blocks.trees.verifiers.draft_selection import selected_by_depth
 from otspec.chance import Chance
 from otspec.conformance.cases.kinds import Kind
-from otspec.conformance.faults.machine import TEXT, Machine, MarkedText, Row
+from otspec.conformance.faults.machine import Machine
+from otspec.conformance.faults.setting import TEXT, MarkedText, Row
 from otspec.rules import (
     KSequential,
     PairRule,

@@ -23,9 +23,17 @@ from otspec._base.frozen import Frozen
 from otspec.distributions import as_distribution, as_k, check_alike
 from otspec.models.base import LanguageModel, Model
 from otspec.programs.formulation import ProgramBuilder, Size, arrow, check_size
-from otspec.programs.levels import Levels, place_of, summed_below, text_at, text_masses
 from otspec.programs.prices import PriceBound
-from otspec.programs.sequences.drafted import DraftedSets, Sequences, up_to_end
+from otspec.programs.sequences.drafted import (
+    DraftedSets,
+    Levels,
+    Sequences,
+    place_of,
+    summed_below,
+    text_at,
+    text_masses,
+    up_to_end,
+)
 from otspec.programs.sequences.path_program import PathPlan
 from otspec.solvers import LinearProgram, Sense, SolverName, solve
 from otspec.solvers.base import SOLVER_TOLERANCE

@@ -7,7 +7,7 @@ import numpy as np
 from otspec._base.arguments import as_choice
 from otspec._base.arithmetic import Array, IntArray, Number, positive_part
 from otspec.programs.formulation import ProgramBuilder
-from otspec.programs.levels import Levels, highest_so_far
+from otspec.programs.sequences.drafted import Levels, highest_so_far
 
 
 class Correction(ABC):

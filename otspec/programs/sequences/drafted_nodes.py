@@ -14,8 +14,15 @@ from otspec._base.frozen import cached_property
 from otspec.distributions import Distribution, as_distribution, as_k
 from otspec.drafts import IID, DraftLaw
 from otspec.models.base import LanguageModel
-from otspec.programs.levels import Levels, Marks, highest_so_far, shortest, summed_below, text_at
-from otspec.programs.sequences.drafted import Drafted
+from otspec.programs.sequences.drafted import (
+    Drafted,
+    Levels,
+    Marks,
+    highest_so_far,
+    shortest,
+    summed_below,
+    text_at,
+)
 
 ChildrenLaw: TypeAlias = Callable[[Distribution, int], DraftLaw]
 """(draft, k) → the law of k children, such as :class:`otspec.IID`."""

@@ -11,9 +11,15 @@ from otspec._base.frozen import Frozen, cached_property
 from otspec.distributions import check_alike
 from otspec.models.base import LanguageModel
 from otspec.programs.formulation import ProgramBuilder
-from otspec.programs.levels import Levels, Marks, added_up, text_masses
 from otspec.programs.sequences.corrections import CORRECTIONS, as_corrects
-from otspec.programs.sequences.drafted import Drafted, DraftedSets
+from otspec.programs.sequences.drafted import (
+    Drafted,
+    DraftedSets,
+    Levels,
+    Marks,
+    added_up,
+    text_masses,
+)
 from otspec.solvers import LinearProgram, Solution
 
 

@@ -12,8 +12,7 @@ from otspec._base.arguments import as_integer
 from otspec._base.arithmetic import Array, IntArray, counted_power, zeros
 from otspec._base.frozen import Frozen, cached_property
 from otspec.distributions import as_k
-from otspec.models.base import Model, Prefix
-from otspec.models.callables import as_models
+from otspec.models.base import Model, Prefix, as_models
 from otspec.models.joint_contexts import JointContexts
 from otspec.programs.formulation import ProgramBuilder, Size, check_size
 from otspec.solvers import LinearProgram, Sense

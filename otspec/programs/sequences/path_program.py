@@ -23,10 +23,17 @@ from otspec._base.digits import plain
 from otspec._base.frozen import Frozen, cached_property
 from otspec.models.base import Prefix
 from otspec.programs.formulation import Size, check_size
-from otspec.programs.levels import Levels, differences, place_of, summed_below, text_masses
 from otspec.programs.prices import PriceBound
 from otspec.programs.sequences.corrections import CORRECTIONS
-from otspec.programs.sequences.drafted import DraftedSets, Sequences
+from otspec.programs.sequences.drafted import (
+    DraftedSets,
+    Levels,
+    Sequences,
+    differences,
+    place_of,
+    summed_below,
+    text_masses,
+)
 from otspec.programs.sequences.kept_texts import KeptTexts
 from otspec.solvers import SOLVERS, LinearProgram, Sense, Solution, SolverName, solve
 from otspec.solvers.base import SOLVER_TOLERANCE
@@ -71,9 +78,8 @@ class PathPlan(Frozen):
         selected[first] = positive_part(selected[first] + rest[sets[first]])
         passed = _passed(drafted, selected)
         if not is_exact(selected):
-            at_least = CORRECTIONS[bound.corrects].mended(
-                at_least, passed, _wanted(bound), drafted.n
-            )
+            rules = CORRECTIONS[bound.corrects]
+            at_least = rules.mended(at_least, passed, _wanted(bound), drafted.n)
         return cls(bound, selected, at_least)
 
     @property
@@ -243,9 +249,10 @@ class PathProgram(KeptTexts):
             texts.append(found[found >= 0])
         return np.concatenate(rows), np.concatenate(texts)
 
-    def prices_of(self, solution: Solution) -> Levels:
-        """Return the prices that the duals of a solution are."""
-        return self.prices(solution.duals[len(solution.duals) - self.texts :])
+    def _proved(self, solution: Solution) -> PriceBound:
+        """Return the bound by the prices that the duals of a solution are."""
+        prices = self.prices(solution.duals[len(solution.duals) - self.texts :])
+        return PriceBound.of(self.drafted, self.target, self.corrects, prices)
 
     def solve(self, solver: SolverName | None = None) -> PathPlan:
         """Return the best selection and what is kept of what it selects, with a proof.
@@ -269,21 +276,20 @@ class PathProgram(KeptTexts):
         found = solve(program, "highs" if exactly else solver)
         selected = found.primal[self.texts :]
         if not exactly:
-            return self._planned(found, selected)
+            return PathPlan.of(self._proved(found), selected, self.at_least(found))
         chosen = selected > CHOSEN
         while True:
             free, sure = self._split(chosen)
             found = solve(self._stated(free, sure), solver)
-            prices = self.prices_of(found)
-            best = self.drafted.costliest(prices)
-            bound = PriceBound.of(self.drafted, self.target, self.corrects, prices)
+            bound = self._proved(found)
+            best = self.drafted.costliest(bound.prices)
             if bound.value == found.value or chosen[best].all():
                 break
             chosen[best] = True
         selected = zeros(len(chosen), like=found.primal)
         selected[sure] = self.drafted.chances[self.drafted.pairs[0][sure]]
         selected[free] = found.primal[self.texts :]
-        return self._planned(found, selected, bound)
+        return PathPlan.of(bound, selected, self.at_least(found))
 
     def _split(self, chosen: npt.NDArray[np.bool_]) -> tuple[IntArray, IntArray]:
         """Return the pairs of sets with several that are chosen, and of those with a single one."""
@@ -291,11 +297,3 @@ class PathProgram(KeptTexts):
         sets = self.drafted.pairs[0][pairs]
         several = np.bincount(sets, minlength=len(self.drafted.chances))[sets] > 1
         return pairs[several], pairs[~several]
-
-    def _planned(
-        self, solution: Solution, selected: Array, bound: PriceBound | None = None
-    ) -> PathPlan:
-        if bound is None:
-            prices = self.prices_of(solution)
-            bound = PriceBound.of(self.drafted, self.target, self.corrects, prices)
-        return PathPlan.of(bound, selected, self.at_least(solution))

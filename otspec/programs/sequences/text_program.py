@@ -15,9 +15,9 @@ from otspec._base.frozen import Frozen, cached_property
 from otspec.distributions import check_alike
 from otspec.models.base import LanguageModel
 from otspec.programs.formulation import Size, check_size
-from otspec.programs.levels import Levels, Marks, added_up, text_masses
 from otspec.programs.prices import PriceBound
 from otspec.programs.sequences.corrections import as_corrects
+from otspec.programs.sequences.drafted import Levels, Marks, added_up, text_masses
 from otspec.programs.sequences.drafted_nodes import DraftedNodes
 from otspec.programs.sequences.kept_texts import KeptTexts
 from otspec.solvers import LinearProgram, Sense, solve

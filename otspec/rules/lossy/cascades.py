@@ -7,8 +7,7 @@ from typing import ClassVar
 from otspec._base.arithmetic import Number, zeros
 from otspec._base.frozen import cached_property
 from otspec.distributions import Distribution
-from otspec.rules.lossy.base import LARGEST, AgainstAnother, between
-from otspec.rules.lossy.divergences import total_variation
+from otspec.rules.lossy.base import LARGEST, AgainstAnother, between, total_variation
 
 
 @dataclass(frozen=True, eq=False)

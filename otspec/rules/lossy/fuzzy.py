@@ -6,8 +6,7 @@ from typing import ClassVar
 from otspec._base.arguments import as_real
 from otspec._base.frozen import cached_property
 from otspec.distributions import Distribution
-from otspec.rules.lossy.base import AgainstAnother
-from otspec.rules.lossy.divergences import jensen_shannon
+from otspec.rules.lossy.base import AgainstAnother, jensen_shannon
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,8 +10,7 @@ from otspec._base.arithmetic import Array, Number, as_number
 from otspec._base.frozen import cached_property
 from otspec.coupling import Coupling
 from otspec.distributions import Distribution
-from otspec.rules.lossy.base import LARGEST, AcceptOrReplace, between
-from otspec.rules.lossy.divergences import entropy
+from otspec.rules.lossy.base import LARGEST, AcceptOrReplace, between, entropy
 
 
 @dataclass(frozen=True, eq=False)

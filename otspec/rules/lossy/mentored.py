@@ -12,8 +12,7 @@ from otspec._base.frozen import cached_property
 from otspec.coupling import Coupling
 from otspec.distributions import Distribution, DistributionLike, as_pair, normalised
 from otspec.ratios import order, target_to_draft
-from otspec.rules.lossy.base import AcceptOrReplace, between
-from otspec.rules.lossy.divergences import kullback_leibler
+from otspec.rules.lossy.base import AcceptOrReplace, between, kullback_leibler
 
 _HALVINGS = 40
 """How often the search for a parameter halves what is left."""

@@ -9,8 +9,14 @@ from otspec._base.arguments import as_choice
 from otspec._base.arithmetic import Array, Number, as_number
 from otspec._base.frozen import cached_property
 from otspec.distributions import Distribution
-from otspec.rules.lossy.base import REPLACEMENTS, AcceptOrReplace, accepting, between, replaced_by
-from otspec.rules.lossy.divergences import entropy
+from otspec.rules.lossy.base import (
+    REPLACEMENTS,
+    AcceptOrReplace,
+    accepting,
+    between,
+    entropy,
+    replaced_by,
+)
 
 
 @dataclass(frozen=True, eq=False)

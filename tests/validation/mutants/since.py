@@ -5,6 +5,5 @@ MUTANTS = {
     "since.greedy": ("least_missing(target, 1)", "least_missing(target, 1) / 2"),
     "since.cover": ("least_missing(target, m)", "2 * least_missing(target, m)"),
     "since.intersection": ("told = drawn", "told = draft"),
-    "since.layer": ("kept(LIFT, **some)", "kept(rules.REJECTION, **some)"),
     "since.resolution": ("** k", "** (k - 1)"),
 }

@@ -32,8 +32,7 @@ from otspec.blocks.trees.shapes import LEAF, Shape
 from otspec.blocks.trees.verifiers.token_rules import TokenRule
 from otspec.distributions import as_k
 from otspec.frames import Tokens
-from otspec.models.base import BEGINNING, MOST_DEPTH, Prefix, as_beginnings
-from otspec.models.callables import as_models
+from otspec.models.base import BEGINNING, MOST_DEPTH, Prefix, as_beginnings, as_models
 
 MOST_NODES = 4_096
 """Most nodes of a tree that is searched for."""

@@ -17,8 +17,7 @@ from otspec.blocks.trees.verifiers.token_rules import TREE_RULES, TokenRule
 from otspec.distributions import as_k
 from otspec.estimate import Exact, Known, Quantity
 from otspec.frames import EstimatedTokens, Rows
-from otspec.models.base import MOST_DEPTH
-from otspec.models.callables import as_models
+from otspec.models.base import MOST_DEPTH, as_models
 from otspec.rules import NotExactError, PairRule
 
 

@@ -1,0 +1,174 @@
+"""What rules accept at logged positions of three pairs of models, with paired intervals."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import otspec
+from docs.note.results import Results, in_words, points, probability, scientific, thousands
+from figures.contract import Settings
+from figures.means import CONFIDENCE, radius
+from otspec import IID, WithoutReplacement
+from otspec._base.arithmetic import Array
+from otspec.distributions import Distribution
+from otspec.logged.comparison import mean_and_error
+from otspec.ratios import Pair
+from otspec.rules import (
+    KSequential,
+    PairRule,
+    PooledSelection,
+    PooledSelectionWithoutReplacement,
+    RecursiveRejection,
+    RecursiveRejectionWithoutReplacement,
+    SpecHub,
+)
+from otspec.traces import Trace, load_trace
+
+KS = tuple(range(1, 17))
+SHOWN = (2, 4, 8, 16)
+"""Numbers of drafts of which the text gives intervals."""
+LOGGED = Path(__file__).parent / "pairs" / "logged.npz"
+"""Positions of a target and two drafts that ``python -m docs.note.pairs`` trained."""
+BEST: tuple[type[PairRule], ...] = (PooledSelection, PooledSelectionWithoutReplacement)
+OTHERS: dict[str, type[PairRule]] = {
+    "k-Seq": KSequential,
+    "RRS": RecursiveRejection,
+    "RRSw": RecursiveRejectionWithoutReplacement,
+}
+LARGE = "(1) SmolLM2, layers skipped"
+SMALL = ("(2) small, draft of one layer", "(3) small, draft of two layers")
+"""Pairs, and what the pictures call them; the tables have the numbers in front."""
+MODEL = "SmolLM2-135M-Instruct"
+"""The target of the bundled trace."""
+
+
+@dataclass(frozen=True, eq=False)
+class Evidence:
+    """What is accepted at each position of a pair, for k = 1 to 16.
+
+    Parameters
+    ----------
+    optima : dict
+        Name of a draft law → shape (positions, 16).
+    losses : dict
+        Name of a rule → how far it is below the optimum of its draft law, of the same shape.
+    """
+
+    optima: dict[str, Array]
+    losses: dict[str, Array]
+
+    @classmethod
+    def of(cls, pairs: Iterable[tuple[Distribution, Distribution]]) -> Evidence:
+        """Return what is found at these positions."""
+        optima: dict[str, list[Array]] = {best.law_class.name: [] for best in BEST}
+        losses: dict[str, list[Array]] = {name: [] for name in OTHERS}
+        for draft, target in pairs:
+            for law, rows in optima.items():
+                rows.append(otspec.optimal_acceptances(draft, target, KS, law=law))
+            ratios = Pair(draft, target)
+            for name, rule in OTHERS.items():
+                accepted = [float(each.value) for each in rule.acceptances_of(ratios, KS)]
+                losses[name].append(optima[rule.law_class.name][-1] - np.array(accepted))
+        return cls(
+            {law: np.array(rows) for law, rows in optima.items()},
+            {name: np.array(rows) for name, rows in losses.items()},
+        )
+
+    def loss(self, rule: str, k: int) -> tuple[float, float]:
+        """Return the mean loss of a rule, and half the width of its interval, paired."""
+        mean, error = mean_and_error(self.losses[rule][:, KS.index(k)])
+        return mean, radius(error, len(self.losses[rule]))
+
+
+def small_pairs(path: Path = LOGGED) -> tuple[Trace, dict[str, Any]]:
+    """Return the trace of the models trained for the note, and the facts of their training."""
+    with np.load(path) as arrays:
+        facts: dict[str, Any] = json.loads(str(arrays["settings"][0]))
+    return load_trace(path), facts
+
+
+def _few(settings: Settings, pairs: Iterator[Any]) -> Iterator[Any]:
+    return islice(pairs, 4) if settings.quick else pairs
+
+
+def gathered(settings: Settings) -> dict[str, Evidence]:
+    """Return the evidence of each pair, by its name."""
+    found = {LARGE: Evidence.of(settings.pairs())}
+    trace, _ = small_pairs()
+    for index, name in enumerate(SMALL):
+        chosen = ((draft, target) for (_, which), draft, target in trace.pairs() if which == index)
+        found[name] = Evidence.of(_few(settings, chosen))
+    return found
+
+
+def shown(results: Results, settings: Settings, evidence: dict[str, Evidence]) -> None:
+    """Add the tables of optima and of losses, and what the text says of them."""
+    head = ["k", *KS]
+    titles = {IID.name: "i.i.d.", WithoutReplacement.name: "distinct"}
+    rows, lost = [], []
+    for name, each in evidence.items():
+        number = name.partition(" ")[0]
+        for law, title in titles.items():
+            means = each.optima[law].mean(0)
+            rows.append(
+                [
+                    f"{number}\N{NO-BREAK SPACE}{title}",
+                    *(f"{mean:.3f}".lstrip("0") for mean in means),
+                ]
+            )
+        for rule in OTHERS:
+            cells = [each.loss(rule, k) for k in SHOWN]
+            lost.append([f"{number} {rule}", *(f"{points(m)} ± {points(r)}" for m, r in cells)])
+    results.add_table("optima", head, rows)
+    results.add_table("losses", ["loss, points", *(f"k = {k}" for k in SHOWN)], lost)
+    for rule in ("RRS", "RRSw"):
+        means = [each.loss(rule, k)[0] for each in evidence.values() for k in SHOWN]
+        results.add(f"pairs.{rule.lower()}.least", points(min(means)))
+        results.add(f"pairs.{rule.lower()}.most", points(max(means)))
+    results.add("evidence.fewest", in_words(SHOWN[0]))
+    results.add("evidence.largest", in_words(SHOWN[-1]))
+    results.add("evidence.confidence", round(100 * CONFIDENCE))
+    large = evidence[LARGE]
+    results.add("trace.model", MODEL)
+    results.add("trace.positions", len(large.losses["RRS"]))
+    results.add("trace.vocabulary", thousands(settings.logged().shape[-1]))
+
+
+def simulated(results: Results, settings: Settings) -> None:
+    """Add how exact the simulated numbers and pooled selection are on the bundled trace."""
+    errors, hub, off = [], [], []
+    for draft, target in settings.pairs():
+        paths = RecursiveRejectionWithoutReplacement(draft, target, KS[-1]).paths()
+        error = paths.acceptances()[1]
+        errors.append([error[k] for k in KS[2:]])
+        hub.append(float(SpecHub(draft, target, 2).acceptance()))
+        for best in BEST:
+            law = best.law_class.name
+            optima = otspec.optimal_acceptances(draft, target, SHOWN, law=law)
+            accepted = [float(best(draft, target, k).acceptance()) for k in SHOWN]
+            off.append(float(np.max(np.abs(optima - accepted))))
+    results.add("trace.paths", thousands(paths.size))
+    # One seed at all positions: standard errors add at most.
+    results.add("trace.rrsw.error", scientific(float(np.max(np.mean(errors, axis=0)))))
+    results.add("trace.hub", probability(np.mean(hub)))
+    results.add("trace.short", scientific(max(off)))
+
+
+def training(results: Results) -> None:
+    """Add what is said of the small models."""
+    trace, facts = small_pairs()
+    results.add("small.vocabulary", thousands(trace.shape[-1]))
+    results.add("small.positions", trace.shape[0])
+    for name in ("prompt", "drawn", "files", "tokens"):
+        results.add(f"small.{name}", thousands(facts[name]))
+    results.add("small.layers", in_words(facts["layers"][0]))
+    for index, name in enumerate(("target", "one", "two")):
+        results.add(f"small.{name}.parameters", thousands(facts["parameters"][index]))
+        results.add(f"small.{name}.loss", f"{facts['losses'][index]:.2f}")
