@@ -216,10 +216,7 @@ def trace_formats() -> dict[str, Format]:
 
 
 def format_of(path: Path, formats: dict[str, Format], what: str) -> Format:
-    """Return the format of a file or folder that is there, by its ending.
-
-    ``what``: what a message says before the endings, such as ``"use one of"``.
-    """
+    """Return the format of a file or folder that is there, by its ending."""
     form = formats.get(path.suffix)
     if form is None:
         raise ValueError(f"{path}: unknown file type: {what} {', '.join(formats)}")
@@ -252,11 +249,7 @@ def named_errors(path: Path) -> Iterator[None]:
 
 
 def located(keys: Iterable[str], locate: Callable[[str], StoredArray]) -> Located:
-    """Return the arrays of a file by name, each found by its header.
-
-    ``locate``: takes a name, and finds the array; raises what :data:`UNREADABLE` lists if it is
-    none.
-    """
+    """Return the arrays of a file by name, each found by its header."""
     found: Located = {}
     for key in keys:
         try:

@@ -33,10 +33,7 @@ _OPENED: dict[str, Any] = {"gzip": gzip.open, "bz2": bz2.open, "lzma": lzma.open
 
 
 def refuse_larger_chunks(path: Path, array: Any) -> None:
-    """Refuse a chunk, or a shard of chunks, that unpacks to more than its shape says.
-
-    ``path``: of the chunk or shard.
-    """
+    """Refuse a chunk, or a shard of chunks, that unpacks to more than its shape says."""
     names = [_name(codec) for codec in array.compressors]
     packing = [name for name in names if name not in ("crc32c", "shuffle")]
     if not packing:

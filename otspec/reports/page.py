@@ -79,11 +79,7 @@ _TABLE = (
 def write_report(
     path: Path, summary: dict[str, Any], rows: Sequence[Statistic], origin: Origin = UNKNOWN
 ) -> None:
-    """Write the report.
-
-    ``summary``: as :func:`~otspec.reports.summary_file.summary_of` returns. ``origin``: how it was
-    made, as the end of the report says.
-    """
+    """Write the report."""
     title = f"Acceptance on {summary['trace']}"
     write_text(path, "\n".join(page(title, _body(summary, rows, origin))))
 

@@ -27,10 +27,7 @@ _NUMBERS = {
 
 
 def budget_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the options of budgets; the command gets those that are given as ``budgets``.
-
-    It is called with ``pair``, whose arithmetic they have.
-    """
+    """Add the options of budgets; the command gets those that are given as ``budgets``."""
 
     @wraps(command)
     def with_budgets(

@@ -84,10 +84,7 @@ class RunFolder:
                 raise ValueError(f"{path} is no part of the run: remove it")
 
     def make(self, *, keep_parts: bool) -> None:
-        """Make the folders, empty; or keep the parts and empty the others.
-
-        With the parts of an earlier run goes what was said of them.
-        """
+        """Make the folders, empty; or keep the parts and empty the others."""
         for folder in self._folders:
             if folder.exists() and not (keep_parts and folder == self.positions):
                 shutil.rmtree(folder)
@@ -138,10 +135,7 @@ def _compare_stamps(now: Sequence[Identity], before: Sequence[Identity]) -> None
 
 
 def refuse_another(path: Path, identity: Identity) -> None:
-    """Refuse a run that was made with something else.
-
-    ``path``: where the identity of the earlier run is.
-    """
+    """Refuse a run that was made with something else."""
     earlier = read_identity(path)
     before, now = dict(_leaves(earlier)), dict(_leaves(identity))
     for key in dict.fromkeys([*now, *before]):
