@@ -79,8 +79,8 @@ class StoredArray(ABC):
             What is stored there cannot be read any more, or was not unpacked; the message names
             the file.
         """
-        boxes = list(slices_of(self.shape[:-1], start, stop))
-        parts = [np.reshape(part, (-1, self.shape[-1])) for part in self._read(boxes)]
+        slices = list(slices_of(self.shape[:-1], start, stop))
+        parts = [np.reshape(part, (-1, self.shape[-1])) for part in self._read(slices)]
         return np.concatenate(parts)
 
     def files(self, start: int, stop: int) -> Iterator[Path]:  # noqa: ARG002  all are in one
@@ -108,15 +108,15 @@ class StoredArray(ABC):
         return self
 
     @abstractmethod
-    def _read(self, boxes: list[Slices]) -> Iterator[Array]:
-        """Yield the part of the array in each box of leading axes."""
+    def _read(self, slices: list[Slices]) -> Iterator[Array]:
+        """Yield the part of the array in each of some slices of the leading axes."""
 
 
 def slices_of(shape: tuple[int, ...], start: int, stop: int) -> Iterator[Slices]:
-    """Split a range of flattened positions into the fewest boxes of the axes.
+    """Split a range of flattened positions into the fewest slices of the axes.
 
     ``shape``: no axis is empty; without axes there is one position. Yields: in order; the positions
-    in a box are in order too.
+    in a slice are in order too.
 
     Examples
     --------
@@ -141,8 +141,8 @@ def slices_of(shape: tuple[int, ...], start: int, stop: int) -> Iterator[Slices]
 
 
 def _within(shape: tuple[int, ...], index: int, start: int, stop: int) -> Iterator[Slices]:
-    for box in slices_of(shape[1:], start, stop):
-        yield (slice(index, index + 1), *box)
+    for each in slices_of(shape[1:], start, stop):
+        yield (slice(index, index + 1), *each)
 
 
 Located = dict[str, StoredArray | Exception]

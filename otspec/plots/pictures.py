@@ -98,7 +98,7 @@ def gap_figure(rows: Sequence[Statistic], *, title: str) -> Figure | None:
         return figure
 
 
-def heat_figure(rows: Sequence[Statistic], *, title: str) -> Figure | None:
+def temperature_figure(rows: Sequence[Statistic], *, title: str) -> Figure | None:
     """Return a picture of acceptance against temperature, see :func:`temperatures`.
 
     Each draft law has a panel, with the largest number of drafts that it has.
