@@ -10,7 +10,13 @@ from otspec.advice.evaluation.choices import Evidence, ModelEvidence
 from otspec.advice.evaluation.numbers import Asked, TextNumbers, drafted_texts
 from otspec.advice.evaluation.search import DEEPEST, WIDEST, Search, advice_from
 from otspec.advice.evaluation.streaming import advise_on_files
-from otspec.advice.on_texts import TargetText, TextEvidence, refuse_lossy, target_texts
+from otspec.advice.on_texts import (
+    TargetText,
+    TextEvidence,
+    is_of_target,
+    refuse_lossy,
+    target_texts,
+)
 from otspec.blocks.trees.best.best_shape import as_depth
 from otspec.logged import LoggedBlock
 from otspec.logged.comparison import shared_length
