@@ -5,7 +5,7 @@ from otspec.advice.api import advise
 from otspec.advice.charts import draw_pareto
 from otspec.advice.evaluation.choices import Choice, Loss
 from otspec.advice.loads.advice import Load, LoadAdvice
-from otspec.advice.loads.api import advise_by_load
+from otspec.advice.loads.search import advise_by_load
 
 __all__ = [
     "Advice",

@@ -13,7 +13,13 @@ import numpy as np
 
 from otspec._base.arithmetic import Array, IntArray
 from otspec._base.frozen import Frozen, cached_property
-from otspec.advice.evaluation.candidates import CHAIN_RULES, NO_DRAFT, Candidate, CheckedRule
+from otspec.advice.evaluation.candidates import (
+    CHAIN_RULES,
+    NO_DRAFT,
+    Candidate,
+    CheckedRule,
+    LossyChain,
+)
 from otspec.advice.evaluation.choices import UNKNOWN, Interval
 from otspec.advice.evaluation.numbers import Asked, TextNumbers, joined
 from otspec.blocks import BestTrees
@@ -266,3 +272,13 @@ def written_texts(texts: Iterable[Written], asked: Sequence[Asked]) -> WrittenTe
         np.array(beside).T,
         ended,
     )
+
+
+def refuse_lossy(asked: Sequence[Asked]) -> None:
+    """Refuse to say what a lossy rule keeps of texts that it would not have written."""
+    for each in asked:
+        if isinstance(each.rule, LossyChain):
+            raise ValueError(
+                f"total_variation is {each.rule.total_variation}, but the logged tokens are the "
+                "target's, which a lossy rule would not have written: log drafted blocks"
+            )

@@ -4,17 +4,7 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
-from otspec._base.webpage import (
-    Cell,
-    beside,
-    escaped,
-    key_figures,
-    page,
-    picture,
-    table,
-    titled_list,
-    verbatim,
-)
+from otspec._base import webpage
 from otspec._base.writing import write_text
 from otspec.advice.advice import Advice, interval_words, percent_words, sentences, short, too_few
 from otspec.advice.charts import pareto_figure
@@ -40,22 +30,24 @@ def write_report(path: Path, advices: Sequence[Advice], origin: Origin = UNKNOWN
     as the end of the report says.
     """
     title = "What to draft, and how to verify it"
-    write_text(path, "\n".join(page(title, _body(advices, origin))))
+    write_text(path, "\n".join(webpage.page(title, _body(advices, origin))))
 
 
 def _body(advices: Sequence[Advice], origin: Origin) -> Iterator[str]:
     first = advices[0]
-    yield f'<p class="lead">{escaped(" ".join(_meaning(first)))}</p>'
-    yield from key_figures(_figures(first))
-    yield from beside(_pareto(first), titled_list("What is uncertain", _uncertainties(first)))
+    yield f'<p class="lead">{webpage.escaped(" ".join(_meaning(first)))}</p>'
+    yield from webpage.key_figures(_figures(first))
+    yield from webpage.beside(
+        _pareto(first), webpage.titled_list("What is uncertain", _uncertainties(first))
+    )
     if len(advices) > 1:
         yield "<h2>How it depends on what is done to the models</h2>"
         columns = ("models", "rule", "tree", "tokens per call", "speed-up")
-        yield from table(columns, [_overview(advice) for advice in advices], words=3)
+        yield from webpage.table(columns, [_overview(advice) for advice in advices], words=3)
     for advice in advices:
-        yield f"<h2>{escaped(advice.source)}</h2>"
+        yield f"<h2>{webpage.escaped(advice.source)}</h2>"
         if advice is not first:
-            yield f"<p>{escaped(' '.join(sentences(advice)))}</p>"
+            yield f"<p>{webpage.escaped(' '.join(sentences(advice)))}</p>"
             yield _pareto(advice)
         yield from _tables(advice)
     yield from origin_section(origin)
@@ -132,12 +124,12 @@ def _uncertainties(advice: Advice) -> Iterator[str]:
     yield "Tokens per call are E[τ] + 1: the drafted tokens that are kept, and one of the target."
 
 
-def _overview(advice: Advice) -> tuple[Cell, ...]:
+def _overview(advice: Advice) -> tuple[webpage.Cell, ...]:
     best = advice.best
     return advice.source, best.rule, short(best.tree), *_worth(best)
 
 
-def _worth(one: Choice) -> tuple[Cell, Cell]:
+def _worth(one: Choice) -> tuple[webpage.Cell, webpage.Cell]:
     tokens = f"{float(one.tokens):.4f}", interval_words(one.tokens_interval, 4)
     return tokens, (f"{one.speed_up:.3f}", interval_words(one.speed_up_interval))
 
@@ -151,27 +143,27 @@ def _drafted(choice: Choice) -> str:
 
 def _pareto(advice: Advice) -> str:
     title = f"The fastest: {advice.best.rule}"
-    return picture(svg(pareto_figure(advice, title=title), title), _CAPTION)
+    return webpage.picture(svg(pareto_figure(advice, title=title), title), _CAPTION)
 
 
 def _tables(advice: Advice) -> Iterable[str]:
     if advice.best.tree:
         yield "<p>The fastest tree, as <code>--tree</code> takes it:</p>"
-        yield verbatim([advice.best.tree])
+        yield webpage.verbatim([advice.best.tree])
     yield "<h3>What simpler choices lose</h3>"
-    yield from table(_SIMPLER, [_lost(one) for one in advice.simpler], words=4)
+    yield from webpage.table(_SIMPLER, [_lost(one) for one in advice.simpler], words=4)
     yield "<h3>All choices</h3>"
-    yield from table(_CHOICES, [_cells(one) for one in advice.choices], words=3)
+    yield from webpage.table(_CHOICES, [_cells(one) for one in advice.choices], words=3)
     yield f"<p>{_INTERVALS}</p>"
 
 
-def _lost(one: Loss) -> tuple[Cell, ...]:
+def _lost(one: Loss) -> tuple[webpage.Cell, ...]:
     ends = percent_words(one.loss_interval)
     speed = f"{one.speed_up:.3f}"
     return one.kind, one.rule, one.drafts, short(one.tree), speed, (percent(one.loss), ends)
 
 
-def _cells(one: Choice) -> tuple[Cell, ...]:
+def _cells(one: Choice) -> tuple[webpage.Cell, ...]:
     tokens, speed = _worth(one)
     return (
         one.rule, one.drafts, short(one.tree), str(one.nodes), str(one.depth), tokens,

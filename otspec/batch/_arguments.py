@@ -7,6 +7,8 @@ notices rows that do not sum to 1, or uniform numbers outside [0, 1). Only token
 and only in NumPy's arrays, where nothing has to be waited for.
 """
 
+from typing import TypeAlias
+
 import numpy as np
 
 from otspec._base.arguments import as_flag
@@ -15,51 +17,39 @@ from otspec.batch._array_api.problem import Problem
 from otspec.batch._arrays import FLOATS, INTEGERS, dtype_name, kind_of, one_library
 from otspec.batch._results import Corrections
 
+Given: TypeAlias = tuple[Array, Array, Array, Array, Array | None]
+"""What a rule is called with: draft, target, drafts, uniforms and mask."""
 
-def check_problem(
-    draft: Array,
-    target: Array,
-    drafts: Array,
-    uniforms: Array,
-    mask: Array | None,
-    checked: bool = False,
-    *,
-    only_k: int | None = None,
-) -> Library:
+
+def check_problem(given: Given, checked: bool = False, *, only_k: int | None = None) -> Library:
     """Check the arguments of a rule for one token, and return their library."""
+    draft, target, drafts, uniforms, mask = given
     if as_flag(checked, "checked"):
         return library_of(draft)
-    library = library_of_all(draft, target, drafts, uniforms, mask)
+    library = library_of_all(given)
     check_pair(draft, target)
     check_drafts(drafts, draft, only_k)
     _check_beside(drafts, uniforms, mask)
     return library
 
 
-def check_block_problem(
-    draft: Array,
-    target: Array,
-    drafts: Array,
-    uniforms: Array,
-    mask: Array | None,
-    checked: bool = False,
-) -> Library:
+def check_block_problem(given: Given, checked: bool = False) -> Library:
     """Check the arguments of block verification, where drafts are (..., L), as before."""
+    draft, target, drafts, uniforms, mask = given
     if as_flag(checked, "checked"):
         return library_of(draft)
-    library = library_of_all(draft, target, drafts, uniforms, mask)
+    library = library_of_all(given)
     _check_places(draft, target, drafts)
     _check_beside(drafts, uniforms, mask)
     return library
 
 
-def check_paths_problem(
-    draft: Array, target: Array, drafts: Array, uniforms: Array, checked: bool = False
-) -> Library:
+def check_paths_problem(given: Given, checked: bool = False) -> Library:
     """Check the arguments of verification of several paths, where drafts are (..., K, L)."""
+    draft, target, drafts, uniforms, _ = given
     if as_flag(checked, "checked"):
         return library_of(draft)
-    library = library_of_all(draft, target, drafts, uniforms, None)
+    library = library_of_all(given)
     _check_places(draft, target, drafts)
     if drafts.ndim < 2 or drafts.shape[-2] == 0:
         raise ValueError(f"drafts has shape {drafts.shape}: it must be (..., K, L), K at least 1")
@@ -68,16 +58,9 @@ def check_paths_problem(
     return library
 
 
-def problem_of(
-    library: Library,
-    draft: Array,
-    target: Array,
-    drafts: Array,
-    uniforms: Array,
-    mask: Array | None,
-    checked: bool = False,
-) -> Problem:
+def problem_of(library: Library, given: Given, checked: bool = False) -> Problem:
     """Return what a rule is given."""
+    draft, target, drafts, uniforms, mask = given
     ids = counted_ids(library, drafts, mask, None if checked else draft.shape[-1])
     return Problem(library, draft, target, ids, library.widened(uniforms), mask)
 
@@ -98,12 +81,11 @@ def _check_places(draft: Array, target: Array, drafts: Array) -> None:
     check_tokens(drafts)
 
 
-def library_of_all(
-    draft: Array, target: Array, drafts: Array, uniforms: Array, mask: Array | None
-) -> Library:
+def library_of_all(given: Given) -> Library:
     """Return the one library of all arguments."""
-    given = {} if mask is None else {"mask": mask}
-    return one_library(draft=draft, target=target, drafts=drafts, uniforms=uniforms, **given)
+    draft, target, drafts, uniforms, mask = given
+    named = {} if mask is None else {"mask": mask}
+    return one_library(draft=draft, target=target, drafts=drafts, uniforms=uniforms, **named)
 
 
 def _check_beside(drafts: Array, uniforms: Array, mask: Array | None) -> None:

@@ -8,9 +8,10 @@ from otspec.batch._arguments import (
     problem_of,
 )
 from otspec.batch._array_api.library import Array, quietly
-from otspec.batch._array_api.sequences import drafted_block, greatest_path
+from otspec.batch._array_api.sequences import drafted_block
 from otspec.batch._calls import completed, verified_block
 from otspec.batch._results import CorrectedBlock, Corrections, VerifiedBlock, VerifiedPath
+from otspec.batch._running import greatest
 
 
 def token_verification(
@@ -62,11 +63,8 @@ def token_verification(
     -----
     Cost: a copy of two rows of each block, and one pass over them.
     """
-    with quietly(draft):
-        draft, target, drafts = completed(partial, draft, target, drafts)
-        return verified_block(
-            "token_verification", draft, target, drafts, uniforms, mask, checked=checked
-        )
+    given = draft, target, drafts, uniforms, mask
+    return verified_block("token_verification", given, partial=partial, checked=checked)
 
 
 def block_verification(
@@ -125,11 +123,8 @@ def block_verification(
     is at most 3e-8 in float32 and 3e-16 in float64. Cost: one pass over the block, and what
     :func:`otspec.batch.token_verification` costs.
     """
-    with quietly(draft):
-        draft, target, drafts = completed(partial, draft, target, drafts)
-        return verified_block(
-            "block_verification", draft, target, drafts, uniforms, mask, checked=checked
-        )
+    given = draft, target, drafts, uniforms, mask
+    return verified_block("block_verification", given, partial=partial, checked=checked)
 
 
 def block_verification_preprint(
@@ -190,12 +185,13 @@ def block_verification_preprint(
     """
     with quietly(draft):
         draft, target, drafts = completed(partial, draft, target, drafts)
-        library = check_block_problem(draft, target, drafts, uniforms, mask, checked)
+        given = draft, target, drafts, uniforms, mask
+        library = check_block_problem(given, checked)
         if corrections is not None and not checked:
             check_corrections(corrections, drafts)
         if reach is not None and not checked:
             check_reach(reach, drafts)
-        problem = problem_of(library, draft, target, drafts, uniforms, mask, checked)
+        problem = problem_of(library, given, checked)
         return drafted_block.preprint(problem, corrections, reach)
 
 
@@ -246,11 +242,13 @@ def greedy_multi_path(
 
     Notes
     -----
-    Cost: a stable sort of the vocabulary at each of L places, whatever K is. Where there is no
-    float64, the sum over the ranks is one of float32.
+    Cost: a stable sort of the vocabulary at each of L places, whatever K is; row by row only at
+    places whose residual is asked for. Where there is no float64, the sum over the ranks is one of
+    float32.
     """
     with quietly(draft):
         draft, target, drafts = completed(partial, draft, target, drafts)
-        library = check_paths_problem(draft, target, drafts, uniforms, checked)
-        problem = problem_of(library, draft, target, drafts, uniforms, None, checked)
-        return greatest_path.verify(problem)
+        given = draft, target, drafts, uniforms, None
+        library = check_paths_problem(given, checked)
+        problem = problem_of(library, given, checked)
+        return greatest(problem)

@@ -9,28 +9,22 @@ from typing import Any
 
 from otspec._base.arguments import as_flag
 from otspec.batch import _dispatch, _running
-from otspec.batch._arguments import check_probabilities, check_tokens
-from otspec.batch._array_api.library import Array, is_compiled
+from otspec.batch._arguments import Given, check_probabilities, check_tokens
+from otspec.batch._array_api.library import Array, is_compiled, quietly
 from otspec.batch._array_api.problem import Problem
 from otspec.batch._arrays import one_library
 from otspec.batch._results import Verified, VerifiedBlock
 
 
-def verified(
-    name: str,
-    draft: Array,
-    target: Array,
-    drafts: Array,
-    uniforms: Array,
-    mask: Array | None,
-    *options: int,
-    checked: bool = False,
-) -> Verified:
+def verified(name: str, given: Given, *options: int, partial: bool, checked: bool) -> Verified:
     """Check the arguments of a rule of the table, and run it."""
-    given, checked = (draft, target, drafts, uniforms, mask), as_flag(checked, "checked")
-    if is_one_operation(draft, target):
-        return Verified(*operation(name)(*given, *options))
-    return _running.verified(name, given, *options, checked=checked)
+    draft, target, drafts, *others = given
+    with quietly(draft):
+        draft, target, drafts = completed(partial, draft, target, drafts)
+        given, checked = (draft, target, drafts, *others), as_flag(checked, "checked")
+        if is_one_operation(draft, target):
+            return Verified(*operation(name)(*given, *options))
+        return _running.verified(name, given, *options, checked=checked)
 
 
 def selected(name: str, problem: Problem, *options: int) -> Verified:
@@ -41,21 +35,15 @@ def selected(name: str, problem: Problem, *options: int) -> Verified:
     return _running.selected(name, problem, *options)
 
 
-def verified_block(
-    name: str,
-    draft: Array,
-    target: Array,
-    drafts: Array,
-    uniforms: Array,
-    mask: Array | None,
-    *,
-    checked: bool,
-) -> VerifiedBlock:
+def verified_block(name: str, given: Given, *, partial: bool, checked: bool) -> VerifiedBlock:
     """Check the arguments of a rule for one block, and run it."""
-    given, checked = (draft, target, drafts, uniforms, mask), as_flag(checked, "checked")
-    if is_one_operation(draft, target, places=True):
-        return VerifiedBlock(*operation(name)(*given))
-    return _running.verified_block(name, given, checked=checked)
+    draft, target, drafts, *others = given
+    with quietly(draft):
+        draft, target, drafts = completed(partial, draft, target, drafts)
+        given, checked = (draft, target, drafts, *others), as_flag(checked, "checked")
+        if is_one_operation(draft, target, places=True):
+            return VerifiedBlock(*operation(name)(*given))
+        return _running.verified_block(name, given, checked=checked)
 
 
 def is_one_operation(draft: Array, target: Array, *, places: bool = False) -> bool:

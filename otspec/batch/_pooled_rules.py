@@ -1,8 +1,8 @@
 """The front of pooled selection: arguments are checked, and go to the kernels."""
 
-from otspec.batch._array_api.library import Array, quietly
+from otspec.batch._array_api.library import Array
 from otspec.batch._arrays import as_grades
-from otspec.batch._calls import completed, verified
+from otspec.batch._calls import verified
 from otspec.batch._results import Verified
 
 
@@ -64,12 +64,8 @@ def pooled_selection(
 
     Cost: a sum per grade in one reading, and one pass.
     """
-    with quietly(draft):
-        draft, target, drafts = completed(partial, draft, target, drafts)
-        number = as_grades(grades)
-        return verified(
-            "pooled_selection", draft, target, drafts, uniforms, mask, number, checked=checked
-        )
+    given, number = (draft, target, drafts, uniforms, mask), as_grades(grades)
+    return verified("pooled_selection", given, number, partial=partial, checked=checked)
 
 
 def pooled_selection_without_replacement(
@@ -138,8 +134,6 @@ def pooled_selection_without_replacement(
     Cost: a sum per grade in one reading, two passes, and for each row a quadrature, whose work
     grows with k². In JAX call it inside ``jax.jit``.
     """
-    with quietly(draft):
-        name = "pooled_selection_without_replacement"
-        number = as_grades(grades)
-        draft, target, drafts = completed(partial, draft, target, drafts)
-        return verified(name, draft, target, drafts, uniforms, mask, number, checked=checked)
+    name = "pooled_selection_without_replacement"
+    given, number = (draft, target, drafts, uniforms, mask), as_grades(grades)
+    return verified(name, given, number, partial=partial, checked=checked)

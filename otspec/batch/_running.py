@@ -3,26 +3,23 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 
 from otspec._base.arguments import as_flag
-from otspec.batch._arguments import check_block_problem, check_problem, problem_of
+from otspec.batch._arguments import Given, check_block_problem, check_problem, problem_of
 from otspec.batch._array_api import drafters, k_sequential, recursive_rejection, spechub
 from otspec.batch._array_api.library import Array, library_of
 from otspec.batch._array_api.optimum import acceptance, best_cut
 from otspec.batch._array_api.pooled import clock_selection, graded_pools
 from otspec.batch._array_api.problem import Problem
-from otspec.batch._array_api.sequences import drafted_block, traversal
+from otspec.batch._array_api.sequences import drafted_block, greatest_path, traversal
 from otspec.batch._array_api.warping import Settings, probabilities
 from otspec.batch._arrays import as_grades
 from otspec.batch._dispatch import BLOCK, TREE, machine, reals_of, rows_of
-from otspec.batch._results import KINDS, Verified, VerifiedBlock, VerifiedTree
+from otspec.batch._results import KINDS, Verified, VerifiedBlock, VerifiedPath, VerifiedTree
 from otspec.batch._rows import Rows, read_only
-
-Given: TypeAlias = tuple[Array, Array, Array, Array, Array | None]
-"""What a rule is called with: draft, target, drafts, uniforms and mask."""
 
 
 @dataclass(frozen=True)
@@ -81,8 +78,8 @@ def verified(name: str, given: Given, *options: int, checked: bool) -> Verified:
     found = _row_by_row(rule, given, *options)
     if found is not None:
         return found
-    library = check_problem(*given, checked, only_k=rule.k)
-    return rule.kernel(problem_of(library, *given, checked), *options)
+    library = check_problem(given, checked, only_k=rule.k)
+    return rule.kernel(problem_of(library, given, checked), *options)
 
 
 def selected(name: str, problem: Problem, *options: int) -> Verified:
@@ -107,9 +104,21 @@ def verified_block(name: str, given: Given, *, checked: bool) -> VerifiedBlock:
     if rows is not None:
         verify = getattr(machine("drafted_block"), rule)
         return VerifiedBlock(*rows.run(verify, kinds=KINDS[VerifiedBlock]))
-    library = check_block_problem(*given, checked)
-    found: VerifiedBlock = getattr(drafted_block, rule)(problem_of(library, *given, checked))
+    library = check_block_problem(given, checked)
+    found: VerifiedBlock = getattr(drafted_block, rule)(problem_of(library, given, checked))
     return found
+
+
+def greatest(problem: Problem) -> VerifiedPath:
+    """Verify the greatest of several paths, where the arguments were checked."""
+    xp, drafts = problem.library.xp, problem.drafts
+    uniforms = problem.uniforms[..., None, :]
+    uniforms = xp.broadcast_to(uniforms, (*drafts.shape[:-1], uniforms.shape[-1]))
+    rows = rows_of(problem.draft, problem.target, drafts, uniforms, None, places=BLOCK)
+    if rows is None:
+        return greatest_path.verify(problem)
+    verify = machine("greatest_path").verify
+    return VerifiedPath(*rows.together(drafts.shape[-2]).run(verify, kinds=("int64",) * 3))
 
 
 def traversed(problem: Problem, parents: tuple[int, ...], distinct: bool) -> VerifiedTree:

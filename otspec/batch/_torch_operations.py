@@ -60,10 +60,9 @@ def _rule(
     def listed(*given: Any) -> list[Array]:
         return list(run(given[:5], *given[5:], checked=True))
 
-    def like(
-        draft: Array, target: Array, drafts: Array, uniforms: Array, mask: Array | None, *_: Any
-    ) -> list[Array]:
-        check(draft, target, drafts, uniforms, mask)
+    def like(*given: Any) -> list[Array]:
+        check(given[:5])
+        drafts = given[2]
         return [drafts.new_empty(drafts.shape[:-1], dtype=kind) for kind in kinds]
 
     given = "Tensor draft, Tensor target, Tensor drafts, Tensor uniforms, Tensor? mask"

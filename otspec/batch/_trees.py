@@ -6,6 +6,7 @@ from typing import Any
 
 from otspec._base.arguments import as_choice, as_flag, as_parents, children_of, depths_of
 from otspec.batch._arguments import (
+    Given,
     check_mask,
     check_pair,
     check_tokens,
@@ -122,8 +123,8 @@ def verify_tree(
     if row.k is not None:
         check_numbers_of_children(shape, rule, row.k)
     numbers = len(shape.widths) + 1, max(shape.widths) + 1
-    library = check_tree_problem(shape, numbers, mask, checked, *given, drafts, uniforms)
-    problem = problem_of(library, *given, drafts, uniforms, mask, checked)
+    whole = *given, drafts, uniforms, mask
+    problem = problem_of(check_tree_problem(shape, numbers, whole, checked), whole, checked)
     options = (as_grades(grades),) if row.graded else ()
 
     def select(at: Problem) -> Verified:
@@ -187,10 +188,10 @@ def traversal_verification(
     """
     with quietly(draft):
         shape = as_tree_shape(tree)
-        numbers = (len(shape) + 1,)
         draft, target, drafts = completed(partial, draft, target, drafts)
-        library = check_tree_problem(shape, numbers, mask, checked, draft, target, drafts, uniforms)
-        problem = problem_of(library, draft, target, drafts, uniforms, mask, checked)
+        given = draft, target, drafts, uniforms, mask
+        library = check_tree_problem(shape, (len(shape) + 1,), given, checked)
+        problem = problem_of(library, given, checked)
         return traversed(problem, shape.parents, as_flag(distinct, "distinct"))
 
 
@@ -235,18 +236,16 @@ def check_numbers_of_children(shape: TreeShape, rule: str, only_k: int) -> None:
 
 
 def check_tree_problem(
-    tree: TreeShape, numbers: tuple[int, ...], mask: Array | None, checked: bool, *arrays: Array
+    tree: TreeShape, numbers: tuple[int, ...], given: Given, checked: bool
 ) -> Library:
     """Check the arguments of the verification of a tree, where drafts are (..., nodes).
 
-    ``numbers``: the last axes of the uniform numbers. ``checked``: whether they were before, so
-    that nothing is looked at. ``*arrays``: the draft, the target, the drafts and the uniform
-    numbers.
+    ``numbers``: the last axes of the uniform numbers.
     """
-    draft, target, drafts, uniforms = arrays
+    draft, target, drafts, uniforms, mask = given
     if as_flag(checked, "checked"):
         return library_of(draft)
-    library = library_of_all(draft, target, drafts, uniforms, mask)
+    library = library_of_all(given)
     check_pair(draft, target)
     nodes = len(tree)
     if draft.ndim < 2 or draft.shape[-2] != nodes + 1:

@@ -77,10 +77,7 @@ def maximal_coupling(draft: Array, target: Array, /, *, partial: bool = False) -
 
     Law: :meth:`otspec.rules.MaximalCoupling.acceptance`.
     """
-    with quietly(draft):
-        draft, target = completed_pair(partial, draft, target)
-        library_of_pair(draft, target)
-        return accepted("maximal_coupling", draft, target)
+    return _of_pair("maximal_coupling", draft, target, partial)
 
 
 def recursive_rejection(draft: Array, target: Array, k: int, /, *, partial: bool = False) -> Array:
@@ -89,10 +86,7 @@ def recursive_rejection(draft: Array, target: Array, k: int, /, *, partial: bool
     Law: :meth:`otspec.rules.RecursiveRejection.acceptance`. A residual token is never a draft. A
     pass for each draft: k is at most 10,000.
     """
-    with quietly(draft):
-        draft, target = completed_pair(partial, draft, target)
-        library_of_pair(draft, target)
-        return accepted("recursive_rejection", draft, target, _as_passes(k))
+    return _of_pair("recursive_rejection", draft, target, partial, _as_passes(k))
 
 
 def recursive_rejection_without_replacement(
@@ -128,10 +122,7 @@ def k_sequential(draft: Array, target: Array, k: int, /, *, partial: bool = Fals
     Law: :meth:`otspec.rules.KSequential.acceptance` at the ρ that
     :func:`otspec.batch.k_sequential` uses. (..., V), (..., V) -> (...).
     """
-    with quietly(draft):
-        draft, target = completed_pair(partial, draft, target)
-        library_of_pair(draft, target)
-        return accepted("k_sequential", draft, target, as_number_of_drafts(k))
+    return _of_pair("k_sequential", draft, target, partial, as_number_of_drafts(k))
 
 
 def spechub(draft: Array, target: Array, /, *, partial: bool = False) -> Array:
@@ -139,10 +130,7 @@ def spechub(draft: Array, target: Array, /, *, partial: bool = False) -> Array:
 
     Law: :meth:`otspec.rules.SpecHub.acceptance`.
     """
-    with quietly(draft):
-        draft, target = completed_pair(partial, draft, target)
-        library_of_pair(draft, target)
-        return accepted("spechub", draft, target)
+    return _of_pair("spechub", draft, target, partial)
 
 
 def pooled_selection(
@@ -152,11 +140,8 @@ def pooled_selection(
 
     At most :func:`optimal_acceptance`. Residual tokens that happen to be drafts are not counted.
     """
-    with quietly(draft):
-        draft, target = completed_pair(partial, draft, target)
-        library_of_pair(draft, target)
-        k, grades = as_number_of_drafts(k), as_grades(grades)
-        return accepted("pooled_selection", draft, target, k, grades)
+    options = as_number_of_drafts(k), as_grades(grades)
+    return _of_pair("pooled_selection", draft, target, partial, *options)
 
 
 def pooled_selection_without_replacement(
@@ -167,11 +152,16 @@ def pooled_selection_without_replacement(
     At most the optimum for distinct drafts. Residual tokens that happen to be drafts are not
     counted. Work grows with k²: k is at most 64.
     """
+    name, options = "pooled_selection_without_replacement", (_as_distinct(k), as_grades(grades))
+    return _of_pair(name, draft, target, partial, *options)
+
+
+def _of_pair(name: str, draft: Array, target: Array, partial: bool, *options: int) -> Array:
+    """Check rows of a draft and a target, and return how often a rule accepts."""
     with quietly(draft):
         draft, target = completed_pair(partial, draft, target)
         library_of_pair(draft, target)
-        k, grades = _as_distinct(k), as_grades(grades)
-        return accepted("pooled_selection_without_replacement", draft, target, k, grades)
+        return accepted(name, draft, target, *options)
 
 
 def from_logits(

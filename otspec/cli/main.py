@@ -12,7 +12,7 @@ import click
 
 from otspec._base.registry import meant
 from otspec._base.tables import forgive_encodings, keep_answers_apart, say
-from otspec.cli.shared.signals import Terminated
+from otspec.cli.shared.progress import Terminated
 from otspec.version import __version__
 
 GROUPS = {

@@ -3,11 +3,10 @@
 from otspec.conformance.check import check
 from otspec.conformance.engines import one_by_one
 from otspec.conformance.exact import exact_kernel, exact_law
-from otspec.conformance.exact_texts import TextAudit, exact_texts
 from otspec.conformance.following.uniform import Uniform
 from otspec.conformance.report.certificate import Certificate
 from otspec.conformance.report.report import Finding, Report, Tried
-from otspec.conformance.sampled_texts import check_texts
+from otspec.conformance.texts import TextAudit, check_texts, exact_texts
 from otspec.conformance.vectors.vectors import reference_vectors
 
 __all__ = [

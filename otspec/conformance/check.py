@@ -5,16 +5,7 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from typing import Any
 
-from otspec._base.arguments import (
-    as_callable,
-    as_choice,
-    as_flag,
-    as_float_above,
-    as_instance,
-    as_integer,
-    as_real,
-    as_seed,
-)
+from otspec._base import arguments
 from otspec.blocks.policies import Policy
 from otspec.conformance.cases.arrays import DTYPES, LIBRARIES, Form, as_reserved, renamed_parameters
 from otspec.conformance.cases.calling import Verifier
@@ -214,24 +205,28 @@ def check(
     takes ``seed`` gets one text in each call; it may take ``prompt``, a list, and return a list of
     tokens.
     """
-    as_choice(kind, "kind", KINDS)
-    as_choice(mode, "mode", MODES)
+    arguments.as_choice(kind, "kind", KINDS)
+    arguments.as_choice(mode, "mode", MODES)
     form = Form(
-        as_choice(arrays, "arrays", LIBRARIES),
-        as_choice(dtype, "dtype", DTYPES),
-        as_instance(device, "device", str, "the name of a device, such as 'cpu'"),
+        arguments.as_choice(arrays, "arrays", LIBRARIES),
+        arguments.as_choice(dtype, "dtype", DTYPES),
+        arguments.as_instance(device, "device", str, "the name of a device, such as 'cpu'"),
     )
     maker = None if rule is None else as_maker(rule, kind)
-    law = law_asked_for(rule, kind, as_flag(distinct, "distinct"), drafts)
+    law = law_asked_for(rule, kind, arguments.as_flag(distinct, "distinct"), drafts)
     tried_kind = as_kind(kind, shape, law, policy)
-    tokens = as_integer(vocabulary, "vocabulary", 8, MOST_TOKENS)
-    least = as_integer(least_vocabulary, "least_vocabulary", 1, tokens)
+    tokens = arguments.as_integer(vocabulary, "vocabulary", 8, MOST_TOKENS)
+    least = arguments.as_integer(least_vocabulary, "least_vocabulary", 1, tokens)
     unused = as_reserved(reserved, tokens)
-    before = as_integer(entries, "entries", 1, MOST_ENTRIES)
+    before = arguments.as_integer(entries, "entries", 1, MOST_ENTRIES)
     verifier = renamed_parameters(verifier, names)
-    errors = float(DTYPES[dtype] if rounding is None else as_real(rounding, "rounding", 0, 0.1))
-    shown = _unseen if progress is None else as_callable(progress, "progress", "a callable")
-    if callable(same_seed) or as_flag(same_seed, "same_seed"):
+    errors = float(
+        DTYPES[dtype] if rounding is None else arguments.as_real(rounding, "rounding", 0, 0.1)
+    )
+    shown = (
+        _unseen if progress is None else arguments.as_callable(progress, "progress", "a callable")
+    )
+    if callable(same_seed) or arguments.as_flag(same_seed, "same_seed"):
         if least > 1 or unused:
             raise ValueError(
                 "least_vocabulary and reserved are for laws, and same_seed for equality: leave one "
@@ -245,7 +240,7 @@ def check(
         except ValueError as error:
             raise ValueError(f"{error}; or leave out same_seed") from error
         plain = Plain(other, same_seed is True and "noise" in engine.wanted, errors)
-        equal = SameSeed(engine, plain, tried_kind, mode, as_seed(seed), tokens, before)
+        equal = SameSeed(engine, plain, tried_kind, mode, arguments.as_seed(seed), tokens, before)
         return replace(equal.run(shown), settings=settings_of(check, locals()))
     if policy is not None and (mode == "pipeline" or maker is not None):
         raise ValueError("policy is for laws of drafts made here: leave out rule, mode='pipeline'")
@@ -271,21 +266,25 @@ def check(
         raise ValueError(f"seconds is {seconds}, which is for mode='exact': pass budget instead")
     tasks = [task.placed(least, unused) for task in tasks]
     form.refuse_too_many(before, max(task.handed for task in tasks if task.before or task.large))
-    found = as_float_above(detect, "detect", 0, 1)
-    rough = max(COARSE, found) if coarse is None else float(as_real(coarse, "coarse", found, 1))
+    found = arguments.as_float_above(detect, "detect", 0, 1)
+    rough = (
+        max(COARSE, found)
+        if coarse is None
+        else float(arguments.as_real(coarse, "coarse", found, 1))
+    )
     whole = Check(
         tuple(tasks),
         kind,
         mode,
         maker,
         found,
-        float(as_real(false_alarm, "false_alarm", LEAST, 0.5)),
+        float(arguments.as_real(false_alarm, "false_alarm", LEAST, 0.5)),
         errors if errors >= LEAST else 0.0,
-        as_integer(budget, "budget", 1, MOST_BUDGET),
-        as_seed(seed),
+        arguments.as_integer(budget, "budget", 1, MOST_BUDGET),
+        arguments.as_seed(seed),
         rough,
-        require=as_float_above(require, "require", 0, 1),
-        seconds=math.inf if seconds is None else as_float_above(seconds, "seconds", 0),
+        require=arguments.as_float_above(require, "require", 0, 1),
+        seconds=math.inf if seconds is None else arguments.as_float_above(seconds, "seconds", 0),
     )
     return replace(whole.run(shown), settings=settings_of(check, locals()))
 

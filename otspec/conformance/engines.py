@@ -16,7 +16,7 @@ from otspec.conformance.cases.arrays import Form, plain
 from otspec.conformance.cases.calling import Verifier
 from otspec.conformance.cases.cases import Case
 from otspec.conformance.cases.drafting import Sample
-from otspec.conformance.cases.histories import HISTORIES, NO_HISTORY
+from otspec.conformance.cases.generated import HISTORIES, NO_HISTORY
 from otspec.conformance.cases.kinds import Kind
 from otspec.conformance.cases.warping import NEUTRAL, WARPS
 

@@ -20,10 +20,7 @@ MOST_WAYS = 20_000
 
 
 def exact_law(
-    function: Callable[..., Any],
-    *arguments: Any,
-    least: float = LEAST,
-    most: int = MOST_WAYS,
+    function: Callable[..., Any], *arguments: Any, least: float = LEAST, most: int = MOST_WAYS
 ) -> dict[Any, Number]:
     """Return the exact law of what a function returns: all its random choices are followed.
 

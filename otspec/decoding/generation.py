@@ -8,16 +8,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from otspec._base.arguments import as_callable, as_integer, as_list, as_tokens
+from otspec.decoding import transformer
 from otspec.decoding.choices import AnyRule, AnyTree, as_shape, decoder_of
 from otspec.decoding.decoder import Decoder, EndingShape, together
 from otspec.decoding.results import Generated, Step
-from otspec.decoding.transformer import (
-    TransformerReader,
-    check_model,
-    end_tokens,
-    positions,
-    vocabulary,
-)
 from otspec.decoding.verification import SeededChance
 from otspec.models.pretrained import without_layers
 from otspec.models.warped import checked_warp
@@ -175,8 +169,8 @@ def generate_batch(
 class _Decoding:
     """Two models and the checked options of decoding."""
 
-    target: TransformerReader
-    draft: TransformerReader
+    target: transformer.TransformerReader
+    draft: transformer.TransformerReader
     rule: AnyRule
     shape: EndingShape
     most: int
@@ -200,16 +194,20 @@ class _Decoding:
                 raise ValueError(
                     "draft and skip_layers are two draft models: pass draft=None, or one"
                 )
-            check_model(target, "target")
+            transformer.check_model(target, "target")
             draft = without_layers(target, skip_layers, "skip_layers")
         for model, name in ((target, "target"), (draft, "draft")):
-            check_model(model, name)
+            transformer.check_model(model, name)
         of_target, of_draft = _warps(**warping)
-        n = min(vocabulary(target), vocabulary(draft))
-        last = end_tokens(target) if end is None else as_tokens(end, n, "end", unordered=True)
+        n = min(transformer.vocabulary(target), transformer.vocabulary(draft))
+        last = (
+            transformer.end_tokens(target)
+            if end is None
+            else as_tokens(end, n, "end", unordered=True)
+        )
         return cls(
-            TransformerReader(target, n, of_target),
-            TransformerReader(draft, n, of_draft),
+            transformer.TransformerReader(target, n, of_target),
+            transformer.TransformerReader(draft, n, of_draft),
             rule,
             as_shape(tree, last),
             as_integer(max_new_tokens, "max_new_tokens", 1, MOST_NEW),
@@ -221,7 +219,9 @@ class _Decoding:
         if not text:
             raise ValueError(f"{name} has no token: pass one at least, such as the model's first")
         length = len(text) + self.most + self.shape.tree.depth
-        most = min(positions(self.target.model), positions(self.draft.model))
+        most = min(
+            transformer.positions(self.target.model), transformer.positions(self.draft.model)
+        )
         if length > most:
             raise ValueError(
                 f"{name}, max_new_tokens and the depth of the tree come to {length:,} tokens, but "

@@ -12,27 +12,17 @@ from pathlib import Path
 
 from otspec._base.arithmetic import Array
 from otspec._base.memory import refuse_too_large
-from otspec.files.base import (
-    FORMATS,
-    Format,
-    Located,
-    Named,
-    Slices,
-    StoredArray,
-    located,
-    named_errors,
-    selected,
-)
+from otspec.files import base
 from otspec.files.npy import Header, MappedArray, blocks_of, read_header
 
 Members = dict[str, zipfile.ZipInfo]
 
 
-def read_npz(path: Path, keys: tuple[str, ...]) -> Named:
+def read_npz(path: Path, keys: tuple[str, ...]) -> base.Named:
     """Read the arrays of a .npz file, if all of them together fit."""
     with zipfile.ZipFile(path) as archive:
         members = _members_of(archive)
-        names = selected(members if keys else _arrays(members), keys)
+        names = base.selected(members if keys else _arrays(members), keys)
         chosen = {key: members[key] for key in names}
         headers = {key: _header_of(archive, member) for key, member in chosen.items()}
         refuse_too_large(sum(header.size for header in headers.values()))
@@ -44,11 +34,11 @@ def read_npz(path: Path, keys: tuple[str, ...]) -> Named:
     return found
 
 
-def locate_npz(path: Path) -> Located:
+def locate_npz(path: Path) -> base.Located:
     """Find the arrays of a .npz file."""
     with zipfile.ZipFile(path) as archive:
         members = _members_of(archive)
-        return located(
+        return base.located(
             _arrays(members), lambda key: _locate_member(path, archive, members[key], key)
         )
 
@@ -80,7 +70,7 @@ def _header_of(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> Header:
 
 def _locate_member(
     path: Path, archive: zipfile.ZipFile, member: zipfile.ZipInfo, key: str
-) -> StoredArray:
+) -> base.StoredArray:
     header = _header_of(archive, member)
     if member.compress_type != zipfile.ZIP_STORED:
         return PackedArray(
@@ -97,19 +87,19 @@ def _locate_member(
 
 
 @dataclass(frozen=True)
-class PackedArray(StoredArray):
+class PackedArray(base.StoredArray):
     """A compressed array of a .npz file, which has no rows before it is unpacked."""
 
     header: int  # length of the header in bytes
     fortran: bool
 
-    def _read(self, boxes: list[Slices]) -> Iterator[Array]:  # noqa: ARG002  there are no rows
+    def _read(self, boxes: list[base.Slices]) -> Iterator[Array]:  # noqa: ARG002  there are no rows
         raise ValueError(f"{self.path}: {self.key} is compressed: unpack the source first")
 
     def unpacked(self, to: Path) -> MappedArray:
         """Unpack the array into a file, as large as the header says and no larger."""
         size = self.header + self.size
-        with named_errors(Path(self.path)):
+        with base.named_errors(Path(self.path)):
             free = shutil.disk_usage(to.parent).free
             if size > 0.9 * free:
                 raise ValueError(
@@ -128,6 +118,6 @@ class PackedArray(StoredArray):
         )
 
 
-FORMATS.register(
-    Format(".npz", read_npz, locate_npz, "arrays by name, as NumPy saves them", named=True)
+base.FORMATS.register(
+    base.Format(".npz", read_npz, locate_npz, "arrays by name, as NumPy saves them", named=True)
 )

@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 
 from otspec._base import memory
 from otspec._base.extras import needed
-from otspec.files.arrow import HOLDS, arrow_errors, chosen_columns, columns_of, gathered, is_text
 from otspec.files.base import FORMATS, Format, Named
+from otspec.files.columns import HOLDS, arrow_errors, chosen_columns, columns_of, gathered, is_text
 
 _I32, _I64, _BINARY, _LIST, _STRUCT = 5, 6, 8, 9, 12
 """Types of fields in Thrift's compact protocol."""
@@ -42,15 +42,10 @@ Fields = dict[tuple[int, int], Any]
 class Column(NamedTuple):
     """A column of one row group, as the headers of its pages tell.
 
-    Parameters
-    ----------
-    path : str
-        Its name, and those of what is nested in it, with dots between.
-    values : int
-        How many numbers or texts it holds, missing ones included.
-    longest : int
-        Bytes that none of its texts exceeds: those of its largest page, unpacked; of all pages
-        together where texts begin as the one before.
+    ``path``: its name, and those of what is nested in it, with dots between. ``values``: how many
+    numbers or texts it holds, missing ones included. ``longest``: bytes that none of its texts
+    exceeds: those of its largest page, unpacked; of all pages together where texts begin as the one
+    before.
     """
 
     path: str

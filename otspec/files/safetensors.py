@@ -9,16 +9,7 @@ from typing import Any
 
 from otspec._base.arithmetic import Array
 from otspec._base.extras import needed
-from otspec.files.base import (
-    FORMATS,
-    Format,
-    Located,
-    Named,
-    Slices,
-    StoredArray,
-    located,
-    selected,
-)
+from otspec.files import base
 
 _NUMBERS = re.compile(r"F(16|32|64)|[IU](8|16|32|64)|C64")
 """Types that NumPy has, beside ``BOOL``: a letter of NumPy's, and bits."""
@@ -26,10 +17,10 @@ _SPELLED = {"BF16": "bfloat16 (BF16)"}
 
 
 @dataclass(frozen=True)
-class SafetensorsArray(StoredArray):
+class SafetensorsArray(base.StoredArray):
     """A tensor of a .safetensors file."""
 
-    def _read(self, boxes: list[Slices]) -> Iterator[Array]:
+    def _read(self, boxes: list[base.Slices]) -> Iterator[Array]:
         try:
             with _opened(self.path) as tensors:
                 part = tensors.get_slice(self.key)
@@ -39,19 +30,19 @@ class SafetensorsArray(StoredArray):
             raise ValueError(f"cannot read {self.path}: {error}") from error
 
 
-def read_safetensors(path: Path, keys: tuple[str, ...]) -> Named:
+def read_safetensors(path: Path, keys: tuple[str, ...]) -> base.Named:
     """Read the tensors of a .safetensors file."""
     with _opened(path) as tensors:
-        names = selected(tensors.keys(), keys)
+        names = base.selected(tensors.keys(), keys)
         for key in names:
             _locate(path, key, tensors)
         return {key: tensors.get_tensor(key) for key in names}
 
 
-def locate_safetensors(path: Path) -> Located:
+def locate_safetensors(path: Path) -> base.Located:
     """Find the tensors of a .safetensors file."""
     with _opened(path) as tensors:
-        return located(tensors.keys(), lambda key: _locate(path, key, tensors))
+        return base.located(tensors.keys(), lambda key: _locate(path, key, tensors))
 
 
 @contextmanager
@@ -81,8 +72,8 @@ def _locate(path: Path, key: str, tensors: Any) -> SafetensorsArray:
     return SafetensorsArray(str(path), key, tuple(part.get_shape()), dtype)
 
 
-FORMATS.register(
-    Format(
+base.FORMATS.register(
+    base.Format(
         ".safetensors",
         read_safetensors,
         locate_safetensors,

@@ -16,18 +16,7 @@ import numpy as np
 from otspec._base.arithmetic import Array
 from otspec._base.extras import needed
 from otspec._base.memory import refuse_too_large
-from otspec.files.base import (
-    FORMATS,
-    Format,
-    Located,
-    Named,
-    Slices,
-    StoredArray,
-    located,
-    named_errors,
-    once,
-    selected,
-)
+from otspec.files import base
 from otspec.files.pickled import OTHER_THINGS, refuse_hostile
 
 _ZIP = b"PK\x03\x04"
@@ -39,10 +28,12 @@ _KNOWN = ("torch.float16", "torch.float32", "torch.float64")
 """Types of floats that NumPy has; the others are parts of float32."""
 
 
-def read_torch(path: Path, keys: tuple[str, ...]) -> Named:
+def read_torch(path: Path, keys: tuple[str, ...]) -> base.Named:
     """Read the tensors of a file that ``torch.save`` wrote."""
     tensors = tensors_of(path)
-    names = selected(tensors, () if "" in tensors else keys)  # one alone is told from a name above
+    names = base.selected(
+        tensors, () if "" in tensors else keys
+    )  # one alone is told from a name above
     chosen = {key: tensors[key] for key in names}
     refuse_too_large(sum(tensor.numel() * tensor.element_size() for tensor in chosen.values()))
     if _is_archive(path):
@@ -54,12 +45,12 @@ def read_torch(path: Path, keys: tuple[str, ...]) -> Named:
 
 
 @dataclass(frozen=True)
-class TorchArray(StoredArray):
+class TorchArray(base.StoredArray):
     """A tensor of a file that ``torch.save`` wrote."""
 
-    def _read(self, boxes: list[Slices]) -> Iterator[Array]:
+    def _read(self, boxes: list[base.Slices]) -> Iterator[Array]:
         # Opened anew for every chunk: pages that were read count as memory of the process.
-        with named_errors(Path(self.path)):
+        with base.named_errors(Path(self.path)):
             tensor = tensors_of(Path(self.path)).get(self.key)
             if tensor is None or tuple(tensor.shape) != self.shape:
                 raise ValueError(f"{self.key} of shape {self.shape} is not there any more")
@@ -67,27 +58,21 @@ class TorchArray(StoredArray):
                 yield numbers_of(self.key, tensor[box])
 
 
-def locate_torch(path: Path) -> Located:
+def locate_torch(path: Path) -> base.Located:
     """Find the tensors of a file of PyTorch's."""
     tensors = tensors_of(path)
-    return located(
-        tensors,
-        lambda key: TorchArray(
-            str(path), key, tuple(tensors[key].shape), _dtype_of(key, tensors[key])
-        ),
-    )
 
+    def locate(key: str) -> TorchArray:
+        # That of no numbers tells the type that rows have.
+        dtype = numbers_of(key, tensors[key].flatten()[:0]).dtype.str
+        return TorchArray(str(path), key, tuple(tensors[key].shape), dtype)
 
-def _dtype_of(key: str, tensor: Any) -> str:
-    """Return the type that rows have, which that of no numbers tells."""
-    return numbers_of(key, tensor.flatten()[:0]).dtype.str
+    return base.located(tensors, locate)
 
 
 def tensors_of(path: Path) -> dict[str, Any]:
-    """Return the tensors of a file by name, mapped from it where it is an archive.
-
-    A tensor alone has the empty name. What else a dict holds is left out.
-    """
+    """Return the tensors of a file by name, mapped from it where it is an archive."""
+    # A tensor alone has the empty name. What else a dict holds is left out.
     torch = needed("torch", f"reading {path.suffix}", "backends")
     archived = _is_archive(path)
     if archived:
@@ -103,7 +88,7 @@ def tensors_of(path: Path) -> dict[str, Any]:
         return {"": content}
     if not isinstance(content, dict):
         raise ValueError(OTHER_THINGS)
-    return once(
+    return base.once(
         (key, value)
         for key, value in content.items()
         if isinstance(key, str) and isinstance(value, torch.Tensor)
@@ -164,8 +149,8 @@ def _refuse_other_archives(path: Path) -> None:
 
 
 for _ending in (".pt", ".pth"):
-    FORMATS.register(
-        Format(
+    base.FORMATS.register(
+        base.Format(
             _ending,
             read_torch,
             locate_torch,

@@ -151,10 +151,7 @@ def _measured(
 ) -> CutChain:
     """Return tokens per second at one load."""
     counts = [
-        (
-            batch * tokens[drafted],
-            drafted * draft_cost(batch) + target_cost(batch * (1 + drafted)),
-        )
+        (batch * tokens[drafted], drafted * draft_cost(batch) + target_cost(batch * (1 + drafted)))
         for drafted, tokens in zip(lengths, known, strict=True)
     ]
     rate = Tally.of(np.array(counts)).ratio(np.array([1.0, 0.0]), np.array([0.0, 1.0]))

@@ -7,10 +7,9 @@ style. Matplotlib is imported when something is drawn.
 from otspec.plots.against_k import acceptance
 from otspec.plots.branches import tree
 from otspec.plots.canvas import save
-from otspec.plots.couplings import plan
+from otspec.plots.couplings import cut, plan
 from otspec.plots.inline import explain, svg
 from otspec.plots.looks import look_of, look_of_several
-from otspec.plots.masses import cut
 from otspec.plots.pictures import save_acceptance_chart
 from otspec.plots.pools import barriers, selection
 from otspec.plots.positions import gap_quantiles, gaps, temperatures

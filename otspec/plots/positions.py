@@ -163,8 +163,7 @@ def temperatures(rows: Iterable[Statistic], ax: Axes | None = None) -> Axes:
         for label, line, look in _by_rule(found) if alike else _by_draft(found):
             (drawn,) = panel.plot(list(line), list(line.values()), label=label, **look)
             explain(
-                drawn,
-                [f"{label}, T = {degree:g}: {decimals(at)}" for degree, at in line.items()],
+                drawn, [f"{label}, T = {degree:g}: {decimals(at)}" for degree, at in line.items()]
             )
         panel.set_xticks(sorted({row.temperature for row in found}))
         panel.xaxis.set_major_formatter("{x:g}")

@@ -30,12 +30,7 @@ from otspec.reports.findings import (
 from otspec.reports.summary_file import UNKNOWN, Origin, origin_section, restrictions_of
 from otspec.traces.comparison import OPTIMUM
 from otspec.traces.statistics import Statistic
-from otspec.traces.summary import (
-    TemperaturePair,
-    attains,
-    by_temperatures,
-    price_of_independence,
-)
+from otspec.traces.summary import TemperaturePair, attains, by_temperatures, price_of_independence
 
 
 def write_charts(
@@ -82,10 +77,7 @@ _TABLE = (
 
 
 def write_report(
-    path: Path,
-    summary: dict[str, Any],
-    rows: Sequence[Statistic],
-    origin: Origin = UNKNOWN,
+    path: Path, summary: dict[str, Any], rows: Sequence[Statistic], origin: Origin = UNKNOWN
 ) -> None:
     """Write the report.
 

@@ -12,7 +12,7 @@ import pytest
 from text_engines import BlockEngine
 
 from otspec.conformance import check, exact_texts
-from otspec.conformance.cases.histories import HISTORIES, history_case
+from otspec.conformance.cases.generated import HISTORIES, history_case
 from otspec.conformance.cases.tasks import SPECIAL
 from otspec.models import memoryless
 from otspec.models.base import CallableModel

@@ -84,11 +84,12 @@ CAUSES = {
     "TargetInPlaceOfResidual": {"correction drawn from the target"},
     "ResidualOfFirstPlace": {"correction of the first place at every place"},
     "NearlyCertain": {"drafts accepted above a ratio"},
+    "DraftTemperature": {"drafts drawn at another temperature"},
+    "UnwarpedTarget": {"warping applied to the draft only"},
     "SeedOfEachCall": {"random numbers of one call used again in the next"},
     "NumbersOfFirstRow": {"random numbers shared by neighbouring rows"},
 }
-"""What it looks like; the others are no known fault, and nothing is named: drafts drawn at 0.8 have
-other laws than those of the table, which are declared at 1.5. What is accepted above a
+"""What it looks like; the others are no known fault, and nothing is named. What is accepted above a
 probability has a ratio above 0.7 in all cases where that is off."""
 
 

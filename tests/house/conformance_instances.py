@@ -12,8 +12,7 @@ from otspec.conformance.cases.arrays import Form, Named
 from otspec.conformance.cases.calling import Verifier
 from otspec.conformance.cases.cases import Answer, Case
 from otspec.conformance.cases.drafting import Sample
-from otspec.conformance.cases.generated import DrawnToken, Said, Texts
-from otspec.conformance.cases.histories import AtMost, history_case
+from otspec.conformance.cases.generated import AtMost, DrawnToken, Said, Texts, history_case
 from otspec.conformance.cases.kinds import Block, Tokens, Tree
 from otspec.conformance.cases.tasks import Task
 from otspec.conformance.cases.warping import neutral
@@ -26,12 +25,12 @@ from otspec.conformance.evidence.trial import Tested
 from otspec.conformance.exact_check import Drafted
 from otspec.conformance.faults import FAULTS
 from otspec.conformance.faults.base import Seen
-from otspec.conformance.faults.machine import MarkedText, Setting
+from otspec.conformance.faults.setting import MarkedText, Setting
 from otspec.conformance.faults.shared_noise import Seen as SeenTexts
 from otspec.conformance.faults.shared_noise import Step
 from otspec.conformance.keyed import Keyed, KeyedTexts, KeyedTokens, Plain, Rows
 from otspec.conformance.same_seed import SameSeed
-from otspec.conformance.sampled_texts import Sampler, Spoken
+from otspec.conformance.texts import Sampler, Spoken
 from otspec.conformance.vectors.answers import Group, Pair
 
 NEEDS = Requirement(3, 0.1, 1e-6, 1e-6, 100, 5.0)

@@ -13,9 +13,9 @@ import oracles
 import pytest
 from instances import fractions, weights
 from numpy.random import default_rng
+from one_order import groupings, in_first_group
 
 import otspec
-from otspec.rules.priority.one_order import groupings, in_first_group
 
 # The example of the page, on which q/(p₁ + p₂) gives no order that will do.
 PAGE = (

@@ -4,17 +4,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple, TypeAlias
 
+from otspec import blocks
 from otspec._base.arguments import as_real
 from otspec._base.arithmetic import Number, is_exact
 from otspec._base.frozen import Frozen
-from otspec.blocks import (
-    BestTrees,
-    BlockVerification,
-    SingleDraftRule,
-    StepCost,
-    TokenVerification,
-    fastest_tree,
-)
 from otspec.blocks.trees.shapes import LEAF, Shape, as_shape
 from otspec.coupling import Coupling
 from otspec.distributions import Distribution
@@ -61,7 +54,10 @@ class LossyChain(Frozen):
 CheckedRule: TypeAlias = type[PairRule] | LossyChain
 """A rule of trees, or what a lossy one accepts of chains at best."""
 NO_DRAFT = "no draft"
-CHAIN_RULES: tuple[type[SingleDraftRule], ...] = (TokenVerification, BlockVerification)
+CHAIN_RULES: tuple[type[blocks.SingleDraftRule], ...] = (
+    blocks.TokenVerification,
+    blocks.BlockVerification,
+)
 """Rules for single drafts after which the next block is as good as the first: they correct one
 token only."""
 
@@ -81,19 +77,17 @@ class Candidate(NamedTuple):
 
 def candidates(
     rules: Sequence[CheckedRule],
-    found: Mapping[str, BestTrees],
+    found: Mapping[str, blocks.BestTrees],
     nodes: int,
     depth: int,
-    cost: StepCost,
+    cost: blocks.StepCost,
     trees: Sequence[Shape] = (),
 ) -> list[Candidate]:
-    """Return what is compared, each once.
-
-    Of each rule the tree that keeps most of 1, 2, 4, … nodes, and the fastest tree, branching and
-    chain, all by the chances that are given, and the trees that are named; chains of all lengths
-    by the rules for single drafts; and no draft. Single i.i.d. or distinct drafts are the same for
-    all rules for one token that couple them maximally: token verification.
-    """
+    """Return what is compared, each once."""
+    # Of each rule the tree that keeps most of 1, 2, 4, … nodes, and the fastest tree, branching and
+    # chain, all by the chances that are given, and the trees that are named; chains of all lengths
+    # by the rules for single drafts; and no draft. Single i.i.d. or distinct drafts are the same
+    # for all rules for one token that couple them maximally: token verification.
     listed = [Candidate(NO_DRAFT, NO_DRAFT, "", LEAF)]
     listed += _chains(min(nodes, depth))
     for rule in rules:
@@ -120,10 +114,12 @@ def _chains(longest: int) -> Iterator[Candidate]:
             yield Candidate(rule.name, rule.title, IID.name, as_shape((1,) * length))
 
 
-def _trees(trees: BestTrees, nodes: int, depth: int, cost: StepCost) -> Iterator[Shape]:
+def _trees(
+    trees: blocks.BestTrees, nodes: int, depth: int, cost: blocks.StepCost
+) -> Iterator[Shape]:
     for size in sizes(nodes):
         yield trees.at(size, depth).tree
-    fastest = fastest_tree(trees, cost)
+    fastest = blocks.fastest_tree(trees, cost)
     yield fastest.tree
     for simpler in fastest.simpler.values():
         yield simpler.tree

@@ -12,12 +12,11 @@ import numpy as np
 
 from otspec._base.arithmetic import Array
 from otspec._base.extras import needed
+from otspec.advice import on_texts
 from otspec.advice.advice import Advice
 from otspec.advice.evaluation.candidates import CheckedRule, LossyChain
 from otspec.advice.evaluation.numbers import Asked, DraftedTexts, TextNumbers, drafted_texts
 from otspec.advice.evaluation.search import DEEPEST, Search, advice_from
-from otspec.advice.on_texts import TextEvidence, Written, WrittenTexts, written_texts
-from otspec.advice.reading import refuse_lossy
 from otspec.blocks import TREE_RULES
 from otspec.blocks.trees.best.best_shape import as_widths
 from otspec.traces import Warp, Warping
@@ -85,9 +84,10 @@ class TextChances(Work):
         texts = chunk.source.texts(chunk.start, chunk.stop, warping, self.drawn)
         if chunk.source.sampled == "target":
             written = (
-                Written(each.cluster, each.tokens, each.draft, each.target) for each in texts
+                on_texts.Written(each.cluster, each.tokens, each.draft, each.target)
+                for each in texts
             )
-            return written_texts(written, self.asked())
+            return on_texts.written_texts(written, self.asked())
         blocks = ((each.cluster, each.block(self.depth)) for each in texts)
         return drafted_texts(blocks, self.asked(), self.depth)
 
@@ -101,7 +101,7 @@ class TextChances(Work):
                 offset += last.clusters
             last = source
             rows = table.filter(table["warping"].to_numpy() == warping)
-            kind = WrittenTexts if source.sampled == "target" else DraftedTexts
+            kind = on_texts.WrittenTexts if source.sampled == "target" else DraftedTexts
             yield kind(
                 offset + rows["cluster"].to_numpy(),
                 rows["length"].to_numpy(),
@@ -142,7 +142,7 @@ def work_on(
             "fewer levels"
         )
     if of_target(sources):
-        refuse_lossy(search.asked)
+        on_texts.refuse_lossy(search.asked)
         for warping in looked:
             check_drawn(sources[0], warping, drawn)
     rules = tuple(rule.name for rule in search.rules)
@@ -173,7 +173,7 @@ def advice_on(run: Run, work: TextChances, search: Search) -> list[Advice]:
     name = sources[0].name if len(sources) == 1 else f"{len(sources)} sources"
     return [
         advice_from(
-            TextEvidence(partial(_parts, run, work, number)),
+            on_texts.TextEvidence(partial(_parts, run, work, number)),
             search,
             work.depth,
             f"{name} ({warping})",

@@ -174,11 +174,9 @@ def mix(keep: float, whole: Array, rest: Array) -> None:
 def weights_of(
     draft: Array, target: Array, weight: Weight, keep: float, excluded: Array, block: int
 ) -> Array:
-    """Return what the tokens of a block weigh: keep · target + (1 − keep) · rest, in float64.
-
-    An excluded token weighs nothing. Where there are none, ``excluded`` is an array of its own, no
-    part of the drafts: for read-only arrays all this would be compiled once more.
-    """
+    """Return what the tokens of a block weigh: keep · target + (1 − keep) · rest, in float64."""
+    # An excluded token weighs nothing. Where there are none, `excluded` is an array of its own, no
+    # part of the drafts: for read-only arrays all this would be compiled once more.
     real = draft.dtype.type
     factor, start, rise = real(weight[0]), real(weight[1]), real(weight[2])
     top, first = real(weight[3]), block * BLOCK
@@ -197,10 +195,8 @@ def weights_of(
 
 @inner_code
 def sum_without(values: Array, excluded: Array, block: int) -> float:
-    """Return the sum of a block of a row, without some tokens.
-
-    Nothing is subtracted: of a token that holds nearly all that would leave nothing but rounding.
-    """
+    """Return the sum of a block of a row, without some tokens."""
+    # Nothing is subtracted: of a token that holds nearly all that would leave nothing but rounding.
     total, first = 0.0, block * BLOCK
     for token in range(first, min(first + BLOCK, values.size)):
         out = False
@@ -212,11 +208,9 @@ def sum_without(values: Array, excluded: Array, block: int) -> float:
 
 @inner_code
 def locate(weights: Array, uniform: float) -> tuple[int, float]:
-    """Return where a uniform number falls among weights, and how far into that, from 0 to 1.
-
-    It is an entry of positive weight, if there is one. Shares of the total are compared, not u
-    times the total, which is far from that if both are subnormal.
-    """
+    """Return where a uniform number falls among weights, and how far into that, from 0 to 1."""
+    # It is an entry of positive weight, if there is one. Shares of the total are compared, not u
+    # times the total, which is far from that if both are subnormal.
     total = added(weights)
     most, before = 0, 0.0
     for i in range(weights.size):

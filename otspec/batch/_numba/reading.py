@@ -24,10 +24,8 @@ def read_overlaps(
 
 @machine_code
 def read_drafts(draft: Array, target: Array, drafts: Array, valid: Array, pairs: Array) -> None:
-    """Write the draft's and the target's probability of each draft, (rows, k, 2).
-
-    Of one that does not count they are those of token 0.
-    """
+    """Write the draft's and the target's probability of each draft, (rows, k, 2)."""
+    # Of one that does not count they are those of token 0.
     for row in range(drafts.shape[0]):
         for i in range(drafts.shape[1]):
             token = drafts[row, i] if valid[row, i] else 0

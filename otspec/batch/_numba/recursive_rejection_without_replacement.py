@@ -47,11 +47,9 @@ def _one(
     sums: Array,
     undrafted: Array,
 ) -> tuple[int, int]:
-    """Return the index of the accepted draft, and the token.
-
-    The target lacks (target − scale·factor·draft)₊ of mass ``rejected``, and the next draft is
-    drawn from ``share``·factor·draft off the rejected ones.
-    """
+    """Return the index of the accepted draft, and the token."""
+    # The target lacks (target − scale·factor·draft)₊ of mass `rejected`, and the next draft is
+    # drawn from `share`·factor·draft off the rejected ones.
     real, factor = draft.dtype.type, factor_of(draft)
     scale, rejected, share = 0.0, 1.0, 1 / factor
     out, tried = np.empty(drafts.size, np.int64), 0

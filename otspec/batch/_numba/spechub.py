@@ -94,10 +94,9 @@ def others_of(draft: Array, hub: int, sums: Array) -> float:
 def shares_of(
     draft: Array, target: Array, hub: int, factor: float, scale: float, mass: float, others: float
 ) -> tuple[float, float, float, float, float, float]:
-    """Return what is left of pairs (a, x), what a takes of it, both of (x, a), and what a lacks.
-
-    Last is what tokens off the hub take. If the hub is certain, (a, a) is one of the pairs (x, a).
-    """
+    """Return what is left of pairs (a, x), what a takes of it, both of (x, a), and what a lacks."""
+    # Last is what tokens off the hub take. If the hub is certain, (a, a) is one of the pairs (x,
+    # a).
     wanted, scales, sums = np.float64(target[hub]), np.array([1 / factor, scale]), np.empty(2)
     overlaps(draft, target, factor, scales, sums)
     at_last = max(sums[0] - min(mass, wanted), 0.0)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import AbstractContextManager
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -24,23 +23,12 @@ from otspec.advice.advice import (
 from otspec.advice.evaluation.search import DEEPEST, WIDEST, Search
 from otspec.advice.evaluation.streaming import advice_on, work_on
 from otspec.advice.loads.advice import COLUMNS, LoadAdvice
-from otspec.advice.loads.api import texts_in
-from otspec.advice.loads.search import LoadSearch
+from otspec.advice.loads.search import LoadSearch, texts_in
 from otspec.blocks import TREE_RULES, Shape, as_load_seconds
 from otspec.cli.shared.arguments import Choice
-from otspec.cli.shared.options import cost_options, filled, json_option
-from otspec.cli.shared.output import command_line, percent, print_json, table_written, was_written
-from otspec.cli.shared.run_paths import (
-    FILES,
-    PAIRS,
-    RunPlace,
-    all_failed,
-    complain,
-    run_options,
-    source_options,
-    sources_of,
-)
-from otspec.cli.shared.signals import raise_on_signals
+from otspec.cli.shared.options import cost_options, filled
+from otspec.cli.shared.output import command_line, percent, print_json, was_written
+from otspec.cli.shared.run_paths import FILES, PAIRS, RunPlace, all_failed, run_options
 from otspec.cli.shared.trees import read_tree
 from otspec.cli.shared.warpings import Drawn, drawn_options, warping_options
 from otspec.datasets.english_letters import logged_file
@@ -93,9 +81,7 @@ _ROWS = 10
 )  # fmt: skip
 @warping_options
 @drawn_options
-@source_options
 @run_options("positions/, advice.json and pareto.png")
-@json_option
 @filled(files=FILES, pairs=PAIRS)
 def advise(
     files: tuple[str, ...],
@@ -110,10 +96,7 @@ def advise(
     batches: tuple[int, ...],
     warpings: tuple[Warping, ...],
     drawn: Drawn,
-    kind: str | None,
-    workers: int | None,
     place: RunPlace,
-    as_json: bool,
 ) -> int:
     """Which draft law, rule and tree are fastest, from logs and costs.
 
@@ -132,7 +115,6 @@ def advise(
 
     Example: otspec advise --draft-cost 0.05 --target-cost 1:1,64:1.5 --nodes 16 --rule spechub
     """
-    place.check()
     if not files and place.chunk is None:
         place = place._replace(chunk=_BUNDLED_CHUNK)
     own = [read_tree(tree, "--tree") for tree in trees]
@@ -143,10 +125,10 @@ def advise(
     )
     sizes = batches or verifying.batches or drafting.batches
     by_load = LoadSearch.of(drafting, verifying, sizes, depth)
-    with raise_on_signals(), _sources(files, kind) as named:
+    with place.sources(files, logged_file, "the bundled letters", tokens=True) as named:
         sources = drawn.sources(named)
         work = work_on(sources, search, depth, warpings, drawn.how(sources, warpings))
-        with place.run(sources, work, workers) as run:
+        with place.run(sources, work) as run:
             failures = run.failures()
             if not run.finished():
                 raise ValueError(all_failed(failures))
@@ -154,17 +136,12 @@ def advise(
         how = drawn.how(sources, warpings)
         loads = [by_load.advice(texts_in(sources, each, how)) for each in warpings if sizes]
         documents = _documents(advices, loads)
-        if as_json:
+        if place.as_json:
             print_json(documents)
         else:
             _print(advices, loads, own)
-        complete = _kept(advices, documents, place, sources, as_json)
-    complain(failures)
-    return 0 if complete and not failures else 1
-
-
-def _sources(files: Sequence[str], kind: str | None) -> AbstractContextManager[list[Source]]:
-    return sources_of(files, kind, tokens=True, bundled=logged_file, called="the bundled letters")
+        complete = _kept(advices, documents, place, sources)
+    return place.end(failures, partial(_table, advices), complete=complete)
 
 
 def _documents(advices: Sequence[Advice], loads: Sequence[LoadAdvice]) -> list[dict[str, Any]]:
@@ -226,7 +203,6 @@ def _kept(
     documents: Sequence[dict[str, Any]],
     place: RunPlace,
     sources: Sequence[Source],
-    as_json: bool,
 ) -> bool:
     """Write what is asked for; return whether all of it was written."""
     from otspec.advice.charts import pareto_figure
@@ -246,14 +222,13 @@ def _kept(
     report = place.report
     if report is not None:
         done = was_written(
-            "the report",
-            lambda: write_report(report, advices, origin_of(command_line(), sources)),
+            "the report", lambda: write_report(report, advices, origin_of(command_line(), sources))
         )
         complete = done and complete
         lines += [f"report: {report}"] if done else []
-    for line in () if as_json else lines:
+    for line in () if place.as_json else lines:
         say(line)
-    return table_written(place.table, partial(_table, advices), silent=as_json) and complete
+    return complete
 
 
 def _table(advices: Sequence[Advice]) -> pa.Table:

@@ -13,17 +13,7 @@ from otspec._base.tables import say
 from otspec.auditing import Instance, SearchReport, audit_over, random_instances
 from otspec.auditing.declared import TEST_SAMPLERS, named_parameters, takes
 from otspec.auditing.sandbox import attempt
-from otspec.cli.commands.audit_kernel import (
-    audit_kernel,
-    finite,
-    if_known,
-    law_document,
-    print_kernel,
-    print_kernel_json,
-    what_is_wrong,
-    why_not_audited,
-    witness_document,
-)
+from otspec.cli.commands import audit_kernel as kernels
 from otspec.cli.shared.importing import imported
 from otspec.cli.shared.options import Reading, json_option, law_option, reading_options
 from otspec.cli.shared.output import print_json
@@ -41,10 +31,7 @@ from otspec.rules.lossy import LOSSY_RULES
     "--target", metavar="TARGET", help="For a kernel: the distribution that its output should have."
 )
 @click.option(
-    "-k",
-    type=click.IntRange(1, 1_000_000),
-    metavar="K",
-    help="For a kernel: its number of drafts.",
+    "-k", type=click.IntRange(1, 1_000_000), metavar="K", help="For a kernel: its number of drafts."
 )
 @reading_options
 @click.option(
@@ -107,7 +94,7 @@ def audit(
         of_kernel = is_kernel(rule, function, given=given)
         _refuse_options_of_others(rule, of_kernel)
         if of_kernel:
-            found, law = audit_kernel(rule, function, how, of_one, drafts, tolerance)
+            found, law = kernels.audit_kernel(rule, function, how, of_one, drafts, tolerance)
         else:
             instances_found = _with_progress(
                 instances, most_tokens=most_tokens, most_drafts=most_drafts, seed=seed
@@ -117,9 +104,9 @@ def audit(
         if found.lossless is None and found.witness is not None:
             raise ValueError(
                 f"{rule} could not be audited for k = {k} and {law} drafts: "
-                + why_not_audited(found.witness, traceback)
+                + kernels.why_not_audited(found.witness, traceback)
             )
-        show = print_kernel_json if as_json else print_kernel
+        show = kernels.print_kernel_json if as_json else kernels.print_kernel
         show(rule, found, law, k or 1)
         return 0 if found.lossless else 1
     return _reported(rule, report, traceback, as_json)
@@ -156,11 +143,12 @@ def _reported(rule: str, report: SearchReport, traceback: bool, as_json: bool) -
     if found is not None and found.lossless is None and found.witness is not None:
         raise ValueError(
             f"{rule} could not be audited for {report.failure}, {report.laws[-1]} drafts: "
-            + why_not_audited(found.witness, traceback)
+            + kernels.why_not_audited(found.witness, traceback)
         )
     if not report.conclusive:
+        refused = str(report.refused) if report.audited else f"all {report.refused}"
         raise ValueError(
-            f"{rule} refused {_how_many(report)} of {report.audited + report.refused} instances, "
+            f"{rule} refused {refused} of {report.audited + report.refused} instances, "
             f"which leaves too little to judge it by; the first: {report.refusal}"
         )
     if as_json:
@@ -194,7 +182,9 @@ def _with_progress(count: int, **options: Any) -> Any:
 def _print(rule: str, report: SearchReport) -> None:
     if report.failure is None or report.report is None:
         say(f"{rule} is lossless {_scope(report)}{_refusals(report)}.")
-        say(f"At worst it is {if_known(report.worst_gap)} below the optimum for its drafts.")
+        say(
+            f"At worst it is {kernels.if_known(report.worst_gap)} below the optimum for its drafts."
+        )
         return
     found = report.report
     if report.as_declared:
@@ -208,7 +198,7 @@ def _print(rule: str, report: SearchReport) -> None:
     else:
         say(f"{rule} is NOT lossless: found on instance {report.audited}, shrunk to")
     say(f"  {report.failure}  {report.laws[-1]} drafts")
-    say(*(f"  {line}" for line in what_is_wrong(found)))
+    say(*(f"  {line}" for line in kernels.what_is_wrong(found)))
 
 
 def _scope(report: SearchReport) -> str:
@@ -229,10 +219,6 @@ def _refusals(report: SearchReport) -> str:
     return f" ({report.refused} more were refused, the first: {report.refusal})"
 
 
-def _how_many(report: SearchReport) -> str:
-    return str(report.refused) if report.audited else f"all {report.refused}"
-
-
 def _document(rule: str, report: SearchReport) -> dict[str, Any]:
     return {
         "rule": rule,
@@ -247,7 +233,7 @@ def _document(rule: str, report: SearchReport) -> dict[str, Any]:
         "worst_gap": report.worst_gap,
         "as_declared": report.as_declared,
         "worst_total_variation": report.worst_total_variation,
-        "worst_kullback_leibler": finite(report.worst_kullback_leibler),
+        "worst_kullback_leibler": kernels.finite(report.worst_kullback_leibler),
         "worst_lossy_gap": report.worst_lossy_gap,
         "counterexample": _counterexample(report.failure, report),
     }
@@ -263,7 +249,7 @@ def _counterexample(failure: Instance | None, report: SearchReport) -> dict[str,
         "k": failure.k,
         "drawn": report.laws[-1],
     }
-    return about | law_document(found) | witness_document(found)
+    return about | kernels.law_document(found) | kernels.witness_document(found)
 
 
 MAKES = "(draft, target, k) and return a rule or a kernel"

@@ -222,7 +222,8 @@ def _reported(
 ) -> TableMaker:
     """Print the rows of both tables, and return what makes one table of them."""
     if as_json:
-        _print_documents(rows, trees)
+        by_length = [_document(row) | {"gap": row.gap} for row in rows]
+        print_json({"blocks": by_length, "trees": [_document(row) for row in trees]})
         return partial(_table, rows, trees)
     say(title)
     _print_rows("L", [(str(row.length), row) for row in rows], means)
@@ -270,15 +271,6 @@ def _cells(row: BlockComparison | TreeComparison, mean: bool) -> tuple[str, ...]
         return f"{row.expected:.4f}", f"{row.error:.4f}", per_call
     gap = (f"{float(row.gap):z.4f}",) if isinstance(row, BlockComparison) else ()
     return shown(row.expected), per_call, *gap
-
-
-def _print_documents(rows: list[BlockComparison], trees: list[TreeComparison]) -> None:
-    print_json(
-        {
-            "blocks": [_document(row) | {"gap": row.gap} for row in rows],
-            "trees": [_document(row) for row in trees],
-        }
-    )
 
 
 def _document(row: BlockComparison | TreeComparison) -> dict[str, Any]:

@@ -8,25 +8,9 @@ import click
 
 from otspec._base.arithmetic import Number, is_exact
 from otspec._base.tables import listed, print_table, say
+from otspec.cli.shared import options, output
 from otspec.cli.shared.arguments import check_digits
 from otspec.cli.shared.different_models import compare_models
-from otspec.cli.shared.options import (
-    free_option,
-    json_option,
-    pair_command,
-    rules_option,
-    table_option,
-)
-from otspec.cli.shared.output import (
-    check_picture,
-    check_place,
-    check_table,
-    percent,
-    print_json,
-    shown,
-    table_written,
-    was_written,
-)
 from otspec.cli.shared.progress import working
 from otspec.distributions import Distribution
 from otspec.drafts import LAWS, Independent
@@ -46,14 +30,14 @@ def _of_models(law: Independent, target: Distribution, as_json: bool) -> int:
     return 0
 
 
-@pair_command(
+@options.pair_command(
     "2", None, "Compare only rules for these drafts.  [default: all]", of_models=_of_models
 )
-@rules_option("all")
+@options.rules_option("all")
 @click.option("--all", "every", is_flag=True, help=f"Show all rules, not the {_SHOWN} best only.")
-@free_option
-@json_option
-@table_option
+@options.free_option
+@options.json_option
+@options.table_option
 @click.option(
     "--plot", type=click.Path(path_type=Path, dir_okay=False), help="Write a chart to this file."
 )
@@ -78,9 +62,9 @@ def compare(
     Example: otspec compare 0.5,0.3,0.2 0.1,0.6,0.3 -k 1,2,4 --plot rules.png
     """
     if plot is not None:
-        check_picture(plot.suffix)
-        check_place(plot)
-    check_table(table)
+        output.check_picture(plot.suffix)
+        output.check_place(plot)
+    output.check_table(table)
     laws = tuple(LAWS) if drafts is None else (drafts,)
     missing = [k for k in ks if not any(LAWS[law].exists(pair[0], k) for law in laws)]
     if missing:
@@ -95,9 +79,9 @@ def compare(
             rows += compare_rules(*pair, step, laws, only=names, free=free)
             done()
     _print(rows, as_json, None if every or only else _SHOWN)
-    complete = table_written(table, rows.to_arrow, silent=as_json)
+    complete = output.table_written(table, rows.to_arrow, silent=as_json)
     if plot is not None:
-        drawn = was_written("the chart", lambda: _draw(rows, plot))
+        drawn = output.was_written("the chart", lambda: _draw(rows, plot))
         if drawn and not as_json:
             say(f"chart: {plot}")
         complete = complete and drawn
@@ -113,7 +97,7 @@ def _draw(rows: list[Comparison], plot: Path) -> None:
 def _print(rows: list[Comparison], as_json: bool, most: int | None = None) -> None:
     """Print the rules of each k by acceptance, the ``most`` best of them."""
     if as_json:
-        print_json([_document(row) for row in rows])
+        output.print_json([_document(row) for row in rows])
         return
     found, left_out = [], 0
     for k in dict.fromkeys(row.k for row in rows):
@@ -123,8 +107,8 @@ def _print(rows: list[Comparison], as_json: bool, most: int | None = None) -> No
     print_table(
         ("k", "rule", "drafts", "acceptance", "optimum", "gap"),
         [
-            (str(row.k), row.rule, row.drafts, shown(row.acceptance), shown(row.optimum),
-             _shown_gap(row))
+            (str(row.k), row.rule, row.drafts,
+             *map(output.shown, (row.acceptance, row.optimum)), _shown_gap(row))
             for row in found
         ],
         text=3,
@@ -143,7 +127,7 @@ def _place(row: Comparison) -> Number:
 
 def _shown_gap(row: Comparison) -> str:
     """Return the gap for a table, in which the acceptance beside it says if it is an estimate."""
-    return shown(float(row.gap) if isinstance(row.gap, Estimate) else row.gap)
+    return output.shown(float(row.gap) if isinstance(row.gap, Estimate) else row.gap)
 
 
 def _document(row: Comparison) -> dict[str, Any]:
@@ -158,7 +142,9 @@ def _meaning(rows: list[Comparison]) -> str:
     optima = [row for row in last if row.rule == OPTIMUM]
     most = max(row.acceptance for row in optima)
     laws = listed([row.drafts for row in optima if attains(row.acceptance, most)], "or")
-    clauses = [f"With k = {last[0].k} at most {percent(most)} can be accepted ({laws} drafts)"]
+    clauses = [
+        f"With k = {last[0].k} at most {output.percent(most)} can be accepted ({laws} drafts)"
+    ]
     rules = [row for row in last if row.rule != OPTIMUM]
-    clauses += attainment(rules, most, lambda best: f"accepts {percent(best.acceptance)}")
+    clauses += attainment(rules, most, lambda best: f"accepts {output.percent(best.acceptance)}")
     return "; ".join(clauses) + "."

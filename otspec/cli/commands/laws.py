@@ -7,29 +7,11 @@ from typing import Any
 import click
 
 from otspec._base.tables import print_table, say
-from otspec.cli.shared.options import SLOW, counts_option, filled, json_option, rules_option
-from otspec.cli.shared.output import percent, print_json, table_written
-from otspec.cli.shared.run_paths import (
-    FILES,
-    PAIRS,
-    RunPlace,
-    all_failed,
-    complain,
-    laws_option,
-    no_drafts,
-    run_options,
-    source_options,
-    sources_of,
-)
-from otspec.cli.shared.signals import raise_on_signals
+from otspec.cli.shared import options, output, run_paths
 from otspec.cli.shared.warpings import warping_options
 from otspec.drafts import IID, LAWS
 from otspec.frames import Rows
-from otspec.reports.summary_file import (
-    interval_document,
-    restrictions_of,
-    warpings_document,
-)
+from otspec.reports.summary_file import interval_document, restrictions_of, warpings_document
 from otspec.traces import Warping
 from otspec.traces.comparison import MOST_SLOW
 from otspec.traces.draft_laws import LawMeans, law_means
@@ -45,24 +27,19 @@ _COLUMNS = (
 
 @click.command()
 @click.argument("files", nargs=-1)
-@counts_option("1,2,4,8,16")
-@laws_option(*LAWS)
-@rules_option(f"all; beyond {MOST_SLOW:,} tokens all but {SLOW}")
+@options.counts_option("1,2,4,8,16")
+@run_paths.laws_option(*LAWS)
+@options.rules_option(f"all; beyond {MOST_SLOW:,} tokens all but {options.SLOW}")
 @warping_options
-@source_options
-@run_options("positions/ and laws.json", pictures=False)
-@json_option
-@filled(files=FILES, pairs=PAIRS)
+@run_paths.run_options("positions/ and laws.json", pictures=False)
+@options.filled(files=run_paths.FILES, pairs=run_paths.PAIRS)
 def laws(
     files: tuple[str, ...],
     ks: tuple[int, ...],
     laws: tuple[str, ...],
     only: tuple[str, ...],
     warpings: tuple[Warping, ...],
-    kind: str | None,
-    workers: int | None,
-    place: RunPlace,
-    as_json: bool,
+    place: run_paths.RunPlace,
 ) -> int:
     """Which draft law is best on the logs, and with which rule.
 
@@ -74,31 +51,26 @@ def laws(
 
     Example: otspec laws -k 2,8 --temperature 0.6,1.0 --draft-temperature 1.0
     """
-    place.check()
     named = tuple(dict.fromkeys((IID.name, *laws)))  # with which the others are compared
     settings = Settings(ks, named, warpings, only=only)
-    with (
-        raise_on_signals(),
-        sources_of(files, kind) as sources,
-        place.run(sources, settings, workers) as run,
-    ):
+    with place.sources(files) as sources, place.run(sources, settings) as run:
         texts = texts_of(sources)
         found, failures = law_means(run.tables(), by_text=texts > 1), run.failures()
         names = ", ".join(source.name for source in sources)
         rows = Rows([mean for mean in found if mean.drafts in laws], LawMeans, names)
         if not rows:
-            raise ValueError(all_failed(failures) if failures else no_drafts(laws, ks))
+            raise ValueError(
+                run_paths.all_failed(failures) if failures else run_paths.no_drafts(laws, ks)
+            )
         document = [_document(mean) for mean in rows]
         numbers = place.numbers("laws.json", document)
-    if as_json:
-        print_json(document)
+    if place.as_json:
+        output.print_json(document)
     else:
         _print(rows, warpings, texts)
         for line in numbers:
             say(line)
-    complete = table_written(place.table, rows.to_arrow, silent=as_json)
-    complain(failures)
-    return 0 if complete and not failures else 1
+    return place.end(failures, rows.to_arrow)
 
 
 def _print(rows: Sequence[LawMeans], warpings: Sequence[Warping], texts: int) -> None:
@@ -161,6 +133,6 @@ def _meaning(temperatures: TemperaturePair, means: Sequence[LawMeans]) -> str:
     drafts = f"{LAWS[best.drafts].words} draft{'s' if k > 1 else ''}"
     return (
         f"Draft T = {temperatures.draft:g}, target T = {temperatures.target:g}: of {k} the best "
-        f"are {drafts}, of which {percent(most)} can be accepted, {percent(best.acceptance)} by "
-        f"{best.rule}."
+        f"are {drafts}, of which {output.percent(most)} can be accepted, "
+        f"{output.percent(best.acceptance)} by {best.rule}."
     )

@@ -12,19 +12,9 @@ from otspec.blocks import Shape
 from otspec.blocks.single_draft import BLOCK_RULES
 from otspec.blocks.trees.best.comparison import rules_for
 from otspec.cli.shared.arguments import Choice, TokenList
-from otspec.cli.shared.options import filled, json_option
-from otspec.cli.shared.output import print_json, table_written
-from otspec.cli.shared.run_paths import (
-    FILES,
-    PAIRS,
-    RunPlace,
-    all_failed,
-    complain,
-    run_options,
-    source_options,
-    sources_of,
-)
-from otspec.cli.shared.signals import raise_on_signals
+from otspec.cli.shared.options import filled
+from otspec.cli.shared.output import print_json
+from otspec.cli.shared.run_paths import FILES, PAIRS, RunPlace, all_failed, run_options
 from otspec.cli.shared.trees import MEANING, read_tree
 from otspec.cli.shared.warpings import Drawn, drawn_options, warping_options
 from otspec.frames import Rows
@@ -106,9 +96,7 @@ class Simulated(NamedTuple):
     "--export", "engine", type=Choice(tuple(ENGINE_FORMS)),
     help="Print the accept lengths of one rule and tree in the format of an engine's load test.",
 )  # fmt: skip
-@source_options
 @run_options("positions/ and accept_lengths.json", pictures=False)
-@json_option
 @filled(files=FILES, pairs=PAIRS)
 def simulate(
     files: tuple[str, ...],
@@ -118,11 +106,8 @@ def simulate(
     end: tuple[int, ...],
     cut: bool,
     drawn: Drawn,
-    kind: str | None,
     engine: str | None,
-    workers: int | None,
     place: RunPlace,
-    as_json: bool,
 ) -> int:
     """Accept lengths from logged tokens, as an engine would count them.
 
@@ -136,9 +121,8 @@ def simulate(
 
     Example: otspec simulate --tree 2x2x1 --rule pooled-selection
     """
-    place.check()
     shapes = [read_tree(tree, "--tree") for tree in trees]
-    with raise_on_signals(), sources_of(files, kind, tokens=True) as named:
+    with place.sources(files, tokens=True) as named:
         sources = drawn.sources(named)
         on_texts = of_target(sources)
         check_depth(sources, shapes)
@@ -151,7 +135,7 @@ def simulate(
             )
         by_name = tuple((rule.name, tree.text) for rule, tree in asked)
         work = CountedCalls(by_name, warpings, end, cut, how, known=not names)
-        with place.run(sources, work, workers) as run:
+        with place.run(sources, work) as run:
             rows, failures = _rows(run, work), run.failures()
             if not rows:
                 raise ValueError(all_failed(failures))
@@ -159,17 +143,15 @@ def simulate(
             numbers = place.numbers("accept_lengths.json", document)
     if engine is not None:
         print_json(ENGINE_FORMS[engine](rows[0].lengths))
-    elif as_json:
+    elif place.as_json:
         print_json(document)
     else:
         for warping in warpings:
             _print([row for row in rows if row.warping is warping], sources, warping, on_texts)
         say(f"{_MEANING[on_texts]} {_SAMPLED}", *numbers)
     simulated = Rows(map(Simulated.of, rows), Simulated, ", ".join(each.name for each in sources))
-    silent = as_json or engine is not None
-    complete = table_written(place.table, simulated.to_arrow, silent=silent)
-    complain(failures)
-    return 0 if complete and not failures else 1
+    silent = place.as_json or engine is not None
+    return place._replace(as_json=silent).end(failures, simulated.to_arrow)
 
 
 def _rows(run: Run, work: CountedCalls) -> list[_Row]:

@@ -60,7 +60,9 @@ def solve(
         law = named_law(drafts, pair[0], k)
         optima.append((k, optimal_acceptance(law, pair[1])))
         for program in programs:
-            rows += _solved(law, pair[1], program, solvers or _fitting(law), not tuples)
+            # Exact arithmetic needs exact numbers and a package.
+            fitting = tuple(name for name, solver in SOLVERS.items() if solver.fits(law.exact))
+            rows += _solved(law, pair[1], program, solvers or fitting, not tuples)
     if as_json:
         best = [
             {"k": k, "acceptance": optimum.acceptance, "cut": optimum.cut} for k, optimum in optima
@@ -101,11 +103,6 @@ def solve(
             f"k = {k}: the cut A = {shown_set(optimum.cut)} proves that "
             f"{shown(optimum.acceptance, 9)} is the optimum."
         )
-
-
-def _fitting(law: DraftLaw) -> tuple[str, ...]:
-    """Return the solvers that can be used: exact arithmetic needs exact numbers and a package."""
-    return tuple(name for name, solver in SOLVERS.items() if solver.fits(law.exact))
 
 
 def _solved(

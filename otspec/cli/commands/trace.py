@@ -7,28 +7,7 @@ from typing import Any
 import click
 
 from otspec._base.tables import print_table, say
-from otspec.cli.shared.options import (
-    SLOW,
-    counts_option,
-    filled,
-    free_option,
-    json_option,
-    rules_option,
-)
-from otspec.cli.shared.output import command_line, percent, print_json, table_written, was_written
-from otspec.cli.shared.run_paths import (
-    FILES,
-    PAIRS,
-    RunPlace,
-    all_failed,
-    complain,
-    laws_option,
-    no_drafts,
-    run_options,
-    source_options,
-    sources_of,
-)
-from otspec.cli.shared.signals import raise_on_signals
+from otspec.cli.shared import options, output, run_paths
 from otspec.cli.shared.warpings import warping_options
 from otspec.drafts import IID, Hub, WithoutReplacement
 from otspec.frames import Rows
@@ -45,15 +24,13 @@ from otspec.traces.summary import attainment, by_temperatures, price_of_independ
 
 @click.command()
 @click.argument("files", nargs=-1)
-@counts_option("1,2,4,8,16")
-@laws_option(IID.name, WithoutReplacement.name, Hub.name)
-@rules_option(f"all; beyond {MOST_SLOW:,} tokens all but {SLOW}")
-@free_option
+@options.counts_option("1,2,4,8,16")
+@run_paths.laws_option(IID.name, WithoutReplacement.name, Hub.name)
+@options.rules_option(f"all; beyond {MOST_SLOW:,} tokens all but {options.SLOW}")
+@options.free_option
 @warping_options
-@source_options
-@run_options("positions/, summary.json and acceptance.png")
-@json_option
-@filled(files=FILES, pairs=PAIRS)
+@run_paths.run_options("positions/, summary.json and acceptance.png")
+@options.filled(files=run_paths.FILES, pairs=run_paths.PAIRS)
 def trace(
     files: tuple[str, ...],
     ks: tuple[int, ...],
@@ -61,10 +38,7 @@ def trace(
     only: tuple[str, ...],
     free: int,
     warpings: tuple[Warping, ...],
-    kind: str | None,
-    workers: int | None,
-    place: RunPlace,
-    as_json: bool,
+    place: run_paths.RunPlace,
 ) -> int:
     """Mean acceptance of the optimum and of all rules over logs.
 
@@ -80,31 +54,26 @@ def trace(
 
     Example: otspec trace -k 1,2,4 --temperature 0.6 --drafts iid
     """
-    place.check()
     settings = Settings(ks, tuple(dict.fromkeys(laws)), warpings, free, only)
-    with (
-        raise_on_signals(),
-        sources_of(files, kind) as sources,
-        place.run(sources, settings, workers) as run,
-    ):
+    with place.sources(files) as sources, place.run(sources, settings) as run:
         by_text = texts_of(sources) > 1
         rows = statistics_of(run.tables(), by_text=by_text)
         failures = run.failures()
         if not rows:
-            raise ValueError(all_failed(failures) if failures else no_drafts(laws, ks))
+            raise ValueError(
+                run_paths.all_failed(failures) if failures else run_paths.no_drafts(laws, ks)
+            )
         summary = summary_of(run, settings, rows, by_text=by_text)
         numbers = place.numbers("summary.json", summary)
-        if as_json:
-            print_json(summary)
+        if place.as_json:
+            output.print_json(summary)
         else:
             print_means(rows, ks, summary)
         lines, complete = _drawn(place.out, place.report, summary, rows, sources)
-        for line in () if as_json else lines + numbers:
+        for line in () if place.as_json else lines + numbers:
             say(line)
-        of_trace = Rows(rows, Statistic, summary["trace"])
-        complete = table_written(place.table, of_trace.to_arrow, silent=as_json) and complete
-    complain(failures)
-    return 0 if complete and not failures else 1
+    of_trace = Rows(rows, Statistic, summary["trace"])
+    return place.end(failures, of_trace.to_arrow, complete=complete)
 
 
 def _drawn(
@@ -118,7 +87,7 @@ def _drawn(
     lines: list[str] = []
     complete = True
     if out is not None:
-        complete = was_written(
+        complete = output.was_written(
             "the picture",
             lambda: lines.extend(f"picture: {chart}" for chart in write_charts(out, summary, rows)),
         )
@@ -127,9 +96,9 @@ def _drawn(
         from otspec.reports.summary_file import origin_of
 
         def write() -> None:
-            write_report(report, summary, rows, origin_of(command_line(), sources))
+            write_report(report, summary, rows, origin_of(output.command_line(), sources))
 
-        if was_written("the report", write):
+        if output.was_written("the report", write):
             lines.append(f"report: {report}")
         else:
             complete = False
@@ -176,18 +145,20 @@ def _meaning(rows: Sequence[Statistic], ks: Sequence[int], units: str) -> list[s
     k = [k for k in ks if any(row.k == k for row in rows)][-1]
     findings = findings_of([row for row in rows if row.k == k])
     best, second = findings.optimum, findings.second
-    most = percent(best.acceptance)
+    most = output.percent(best.acceptance)
     clauses = [f"With {findings.drafts} one is accepted with mean probability {most} at best"]
     clauses += attainment(
         findings.rules,
         best.optimum,
-        lambda rule: f"reaches {percent(rule.acceptance)}, {100 * rule.gap:z.1f} points less",
+        lambda rule: (
+            f"reaches {output.percent(rule.acceptance)}, {100 * rule.gap:z.1f} points less"
+        ),
     )
     sentences = [*(f"{clause};" for clause in clauses[:-1]), f"{clauses[-1]}."]
     if second is not None:
         sentences.append(
             f"The best of the other draft laws, {second.drafts}, has the optimum "
-            f"{percent(second.acceptance)}."
+            f"{output.percent(second.acceptance)}."
         )
     sentences += price_of_independence([row for row in rows if row.k == k])
     return [*sentences, _certainty(best, units)]
@@ -196,7 +167,7 @@ def _meaning(rows: Sequence[Statistic], ks: Sequence[int], units: str) -> list[s
 def _certainty(best: Statistic, units: str) -> str:
     if best.units < 2:
         return "One position gives no interval."
-    low, high = map(percent, best.acceptance_interval)
+    low, high = map(output.percent, best.acceptance_interval)
     return (
         f"If the {best.units:,} {units} are a random sample, the mean optimum of all such {units} "
         f"is {low} to {high} (95% confidence)."

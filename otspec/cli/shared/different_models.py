@@ -103,10 +103,7 @@ _MANY: dict[str, Any] = {"gap": GAP, "pools": POOLS}
 def _meaning(k: int, best: Certified) -> tuple[str, str]:
     most = f"With one draft of each of {k} models one is accepted with probability"
     if best.attained == best.at_most:
-        return (
-            f"{most} {percent(best.at_most)} at best.",
-            PROVED,
-        )
+        return (f"{most} {percent(best.at_most)} at best.", PROVED)
     return (
         f"{most} {percent(best.at_most)} at best, up to the last digits.",
         "The cut proves the second number, and a priority mixture accepts the first.",

@@ -1,19 +1,22 @@
-"""Progress on standard error: a bar on a terminal, and elsewhere a line now and then."""
+"""Progress on standard error, and an orderly end when the system asks for it."""
 
 from __future__ import annotations
 
 import itertools
+import signal
 import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from types import FrameType
 from typing import TYPE_CHECKING
 
 from otspec._base.tables import say
 
 if TYPE_CHECKING:
     from otspec.traces.runs import Run
+
 
 _PERIOD_S = 0.5
 _LINE_S = 5.0
@@ -140,3 +143,37 @@ def pace(done: int, seconds: float, left: int) -> str:
     minutes, rest = divmod(round(left * seconds / done), 60)
     hours, minutes = divmod(minutes, 60)
     return f"{done / seconds:.1f} a second, {hours}:{minutes:02}:{rest:02} left"
+
+
+_ASKING = ("SIGTERM", "SIGHUP")
+
+
+class Terminated(SystemExit):
+    """The system asked the process to end; the exit status is 128 and the number of the signal."""
+
+
+@contextmanager
+def raise_on_signals() -> Iterator[None]:
+    """Raise :class:`Terminated` in the block when the process is asked to end.
+
+    Only where a signal would end the process at once, and in the main thread, which hears them. A
+    second one is ignored, so that the first can be followed.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    heard = [getattr(signal, name) for name in _ASKING if hasattr(signal, name)]
+    heard = [number for number in heard if signal.getsignal(number) == signal.SIG_DFL]
+
+    def end(number: int, _frame: FrameType | None) -> None:
+        for each in heard:
+            signal.signal(each, signal.SIG_IGN)
+        raise Terminated(128 + number)
+
+    for number in heard:
+        signal.signal(number, end)
+    try:
+        yield
+    finally:
+        for number in heard:
+            signal.signal(number, signal.SIG_DFL)

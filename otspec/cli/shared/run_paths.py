@@ -14,10 +14,9 @@ from otspec._base.extras import needed
 from otspec._base.tables import listed, say
 from otspec._base.writing import write_text
 from otspec.cli.shared.arguments import Choice
-from otspec.cli.shared.options import Command, table_option
-from otspec.cli.shared.output import check_picture, check_place
-from otspec.cli.shared.progress import progress_of
-from otspec.cli.shared.signals import Terminated
+from otspec.cli.shared.options import Command, json_option, table_option
+from otspec.cli.shared.output import TableMaker, check_picture, check_place, table_written
+from otspec.cli.shared.progress import Terminated, progress_of, raise_on_signals
 from otspec.datasets.smollm2 import bundled_file
 from otspec.drafts import LAWS
 from otspec.files import trace_formats
@@ -32,47 +31,12 @@ _MOST = 20
 """Failures that are named."""
 
 
-def source_options(command: Command) -> Command:
-    """Add the options that say how sources are read, and by how many processes."""
-    decorators = (
-        click.option(
-            "--kind", type=Choice(KINDS),
-            help=f"What the numbers are. [default: by the names of the arrays; {PAIRS}: logits]",
-        ),
-        click.option("--normalize", is_flag=True, help="Scale probabilities to sum 1."),
-        click.option(
-            "--workers", type=click.IntRange(1), metavar="N",
-            help="Processes. [default: one per core]",
-        ),
-    )  # fmt: skip
-    for decorator in reversed(decorators):
-        command = decorator(command)
-    return command
-
-
 def laws_option(*default: str) -> Callable[[Command], Command]:
     """Return the option --drafts for several laws."""
     return click.option(
         "--drafts", "laws", type=Choice(tuple(LAWS)), multiple=True, default=default,
         show_default=True, help="Compare rules for these drafts; may be given several times.",
     )  # fmt: skip
-
-
-@contextmanager
-def sources_of(
-    names: Sequence[str],
-    kind: str | None,
-    *,
-    tokens: bool = False,
-    bundled: Callable[[], AbstractContextManager[Path]] = bundled_file,
-    called: str = "bundled SmolLM2 trace",
-) -> Iterator[list[Source]]:
-    """Find the sources that are named, or those of a bundled file, while the block lasts."""
-    if names:
-        yield [find_source(name, kind, tokens=tokens) for name in names]
-        return
-    with bundled() as path:
-        yield [replace(find_source(str(path), tokens=tokens), name=called)]
 
 
 def compute(run: Run, out: Path | None, workers: int | None, scheduler: str | None) -> None:
@@ -104,15 +68,6 @@ def no_drafts(laws: Sequence[str], ks: Sequence[int]) -> str:
     return f"there are no {listed(laws, 'or')} drafts with k = {listed(list(map(str, ks)), 'or')}"
 
 
-def complain(failures: Sequence[Failure]) -> None:
-    """Say which chunks have no results, and why."""
-    for failure in failures[:_MOST]:
-        say(f"otspec: skipped {failure.chunk}: {_reason(failure)}", err=True)
-    if len(failures) > _MOST:
-        more = len(failures) - _MOST
-        say(f"otspec: skipped {more:,} chunks more: see --json or --out", err=True)
-
-
 def _reason(failure: Failure) -> str:
     """Return why a chunk failed; the library's fix in the words of the command line."""
     return failure.reason.replace("pass normalize=True", "add --normalize")
@@ -122,14 +77,17 @@ _PAGES = (".html", ".htm")
 
 
 class RunPlace(NamedTuple):
-    """Where a run is done, and what stays of it."""
+    """How sources are read, where a run is done, and what stays of it."""
 
+    kind: str | None
+    workers: int | None
     out: Path | None
     resume: bool
     overwrite: bool
     chunk: int | None
     scheduler: str | None
     table: Path | None
+    as_json: bool
     pictures: bool
     report: Path | None = None
 
@@ -160,7 +118,24 @@ class RunPlace(NamedTuple):
         return [path for path in (self.report, self.table) if path is not None]
 
     @contextmanager
-    def run(self, sources: Sequence[Source], work: Work, workers: int | None) -> Iterator[Run]:
+    def sources(
+        self,
+        names: Sequence[str],
+        bundled: Callable[[], AbstractContextManager[Path]] = bundled_file,
+        called: str = "bundled SmolLM2 trace",
+        *,
+        tokens: bool = False,
+    ) -> Iterator[list[Source]]:
+        """Find the sources that are named, or those of a bundled file, while the block lasts."""
+        with raise_on_signals():
+            if names:
+                yield [find_source(name, self.kind, tokens=tokens) for name in names]
+                return
+            with bundled() as path:
+                yield [replace(find_source(str(path), tokens=tokens), name=called)]
+
+    @contextmanager
+    def run(self, sources: Sequence[Source], work: Work) -> Iterator[Run]:
         """Do a run, and keep it open: parts that another one left damaged are named."""
         with ExitStack() as stack:
             folder = self.out or stack.enter_context(temporary_folder())
@@ -173,7 +148,7 @@ class RunPlace(NamedTuple):
                 check_place(path)
             for chunk, reason in run.removed:
                 say(f"otspec: computing {chunk} again: {reason}", err=True)
-            compute(run, self.out, workers, self.scheduler)
+            compute(run, self.out, self.workers, self.scheduler)
             yield run
 
     def numbers(self, name: str, document: Any) -> list[str]:
@@ -186,9 +161,19 @@ class RunPlace(NamedTuple):
         write_text(self.out / name, json.dumps(document, indent=2) + "\n")
         return [f"numbers: {self.out / 'positions'}, {self.out / name}"]
 
+    def end(self, failures: Sequence[Failure], make: TableMaker, *, complete: bool = True) -> int:
+        """Write the table, say which chunks have no results and why, and return the status."""
+        complete = table_written(self.table, make, silent=self.as_json) and complete
+        for failure in failures[:_MOST]:
+            say(f"otspec: skipped {failure.chunk}: {_reason(failure)}", err=True)
+        if len(failures) > _MOST:
+            more = len(failures) - _MOST
+            say(f"otspec: skipped {more:,} chunks more: see --json or --out", err=True)
+        return 0 if complete and not failures else 1
+
 
 def run_options(contents: str, *, pictures: bool = True) -> Callable[[Command], Callable[..., Any]]:
-    """Add the options of a run, which the command gets as ``place``, a :class:`RunPlace`.
+    """Add the options of sources and of a run, which the command gets as a :class:`RunPlace`.
 
     ``contents``: what is written into the folder of a run. ``pictures``: whether pictures are, so
     that there is a report, too.
@@ -198,6 +183,15 @@ def run_options(contents: str, *, pictures: bool = True) -> Callable[[Command], 
         help="Write a report, as HTML.",
     )  # fmt: skip
     decorators = (
+        click.option(
+            "--kind", type=Choice(KINDS),
+            help=f"What the numbers are. [default: by the names of the arrays; {PAIRS}: logits]",
+        ),
+        click.option("--normalize", is_flag=True, help="Scale probabilities to sum 1."),
+        click.option(
+            "--workers", type=click.IntRange(1), metavar="N",
+            help="Processes. [default: one per core]",
+        ),
         click.option(
             "--out", type=click.Path(path_type=Path, file_okay=False),
             help=f"Write {contents} here.",
@@ -214,13 +208,16 @@ def run_options(contents: str, *, pictures: bool = True) -> Callable[[Command], 
             "--scheduler", metavar="ADDRESS",
             help="Use the workers of a Dask cluster: tcp://host:8786.",
         ),
+        json_option,
     )  # fmt: skip
 
     def added(command: Command) -> Callable[..., Any]:
         @wraps(command)
         def with_place(**options: Any) -> Any:
             own = {name: options.pop(name) for name in RunPlace._fields if name in options}
-            return command(place=RunPlace(**own, pictures=pictures), **options)
+            place = RunPlace(**own, pictures=pictures)
+            place.check()
+            return command(place=place, **options)
 
         changed: Callable[..., Any] = with_place
         for decorator in reversed(decorators):

@@ -124,7 +124,9 @@ def warpings_of(
     own = {name: cut for name, cut in draft.items() if cut is not None}
     drafted = target | own
     for temperature in draft_temperatures or (1.0,):
-        checked_warp(temperature, **drafted, called=_draft_option)
+        checked_warp(
+            temperature, **drafted, called=lambda name: f"--{_DRAFT}{name}".replace("_", "-")
+        )
     apart = draft_temperatures is not None or bool(own)
     return tuple(
         Warping(
@@ -138,10 +140,6 @@ def warpings_of(
         for of_draft in draft_temperatures or (None,)
         for of_target in temperatures
     )
-
-
-def _draft_option(name: str) -> str:
-    return f"--{_DRAFT}{name}".replace("_", "-")
 
 
 class Drawn(NamedTuple):

@@ -118,9 +118,7 @@ class _Decoder(Renamed):
         return np.ravel(self.function(**given))
 
 
-def candidates(
-    make: Callable[..., Any],
-) -> Callable[..., Tensor]:
+def candidates(make: Callable[..., Any]) -> Callable[..., Tensor]:
     """Return a decoder whose drafts are those of a candidate generator of transformers.
 
     They are verified token by token with what the generator declares, or as certain where it

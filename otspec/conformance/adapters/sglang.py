@@ -12,10 +12,7 @@ from otspec.conformance.adapters.trees import links_of, paths_of
 
 
 def sglang_tree(
-    function: Callable[..., Any],
-    *,
-    threshold_single: float = 1.0,
-    threshold_acc: float = 1.0,
+    function: Callable[..., Any], *, threshold_single: float = 1.0, threshold_acc: float = 1.0
 ) -> Callable[..., tuple[IntArray, IntArray]]:
     """Return a verifier of trees of ``tree_speculative_sampling_target_only`` of SGLang.
 

@@ -12,19 +12,11 @@ import numpy as np
 from otspec._base.arguments import as_callable
 from otspec._base.arithmetic import Array, IntArray
 from otspec._base.frozen import Frozen, cached_property
+from otspec.conformance.cases import warping
 from otspec.conformance.cases.arrays import Form, plain
 from otspec.conformance.cases.cases import Case, named
 from otspec.conformance.cases.drafting import Sample
 from otspec.conformance.cases.kinds import Kind
-from otspec.conformance.cases.warping import (
-    ALLOWED,
-    LOGITS,
-    SETTINGS,
-    allowed_given,
-    logits_given,
-    settings_given,
-    unwarped,
-)
 
 LENGTHS = ("lengths", "mask")
 """What tells rows of fewer drafts."""
@@ -43,7 +35,13 @@ class Verifier(Frozen):
     function: Callable[..., Any]
     form: Form
 
-    names: ClassVar[tuple[str, ...]] = (*ARRAYS, CORRECTIONS, *LOGITS, *SETTINGS, ALLOWED)
+    names: ClassVar[tuple[str, ...]] = (
+        *ARRAYS,
+        CORRECTIONS,
+        *warping.LOGITS,
+        *warping.SETTINGS,
+        warping.ALLOWED,
+    )
     """What it may ask for."""
     random: ClassVar[tuple[str, ...]] = RANDOMNESS
     """How it may get its randomness."""
@@ -54,7 +52,7 @@ class Verifier(Frozen):
         known = (*self.names, *self.random)
         for name in self.wanted:
             if name not in known:
-                ours = (each for each in self.names if each not in SETTINGS)
+                ours = (each for each in self.names if each not in warping.SETTINGS)
                 raise ValueError(
                     f"verifier takes {name!r}: name its parameters {', '.join(ours)} and "
                     f"one of {', '.join(self.random)}, or wrap it in a function that does"
@@ -176,20 +174,22 @@ class Verifier(Frozen):
         self, kind: Kind, case: Case, sample: Sample, rows: Mapping[str, Array]
     ) -> dict[str, Any]:
         """Return logits, settings and the mask, if it asks for any."""
-        found = settings_given(case, sample.variants, tuple(self.wanted))
+        found = warping.settings_given(case, sample.variants, tuple(self.wanted))
         made = {
             name: self.form.of_rows(value) if np.ndim(value) else value
             for name, value in found.items()
         }
-        if set(LOGITS) & set(self.wanted):
-            plain = kind.arrays(unwarped(case), sample)
+        if set(warping.LOGITS) & set(self.wanted):
+            plain = kind.arrays(warping.unwarped(case), sample)
             if case.behind != "same":
                 filled_behind(plain, sample.there, case.behind, after=self.corrects)
-            given = logits_given(case, rows, plain)
+            given = warping.logits_given(case, rows, plain)
             made |= {name: self.form.probabilities(values) for name, values in given.items()}
-        if ALLOWED in self.wanted:
+        if warping.ALLOWED in self.wanted:
             shape = rows["target"].shape
-            made[ALLOWED] = self.form.flags(allowed_given(case, sample.variants, shape))
+            made[warping.ALLOWED] = self.form.flags(
+                warping.allowed_given(case, sample.variants, shape)
+            )
         return made
 
 

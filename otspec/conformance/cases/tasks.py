@@ -6,25 +6,21 @@ from dataclasses import dataclass, replace
 from itertools import cycle
 from typing import Any
 
+from otspec._base.arguments import children_of
 from otspec._base.frozen import Frozen
+from otspec.conformance.cases import library
 from otspec.conformance.cases.arrays import Form, placed, plain
 from otspec.conformance.cases.calling import Verifier
 from otspec.conformance.cases.cases import Case, memoryless, prompted, renamed
-from otspec.conformance.cases.generated import DrawnToken, Texts
-from otspec.conformance.cases.histories import HISTORIES, WithHistory, history_case
-from otspec.conformance.cases.kinds import Kind, Tokens
-from otspec.conformance.cases.library import (
-    ROWS,
-    SHARED,
-    among,
-    cases_of,
-    differing_cases,
-    needs_lengths,
-    plain_cases,
-    settings_cases,
-    text_cases,
+from otspec.conformance.cases.generated import (
+    HISTORIES,
+    DrawnToken,
+    Texts,
+    WithHistory,
+    history_case,
 )
-from otspec.conformance.cases.warping import WARPINGS, clear, of_logits
+from otspec.conformance.cases.kinds import Kind, Tokens
+from otspec.conformance.cases.warping import WARPINGS, clear, warped_alike
 from otspec.conformance.engines import Engine, TextEngine, TokenEngine, logits_of
 from otspec.conformance.evidence.batches import (
     BesideRejected,
@@ -120,7 +116,7 @@ def kernel_tasks(verifier: Verifier, kind: Kind, vocabulary: int, entries: int) 
     """Return the tasks of a verifier of drafts that are drawn here."""
     verifier.check_kind(kind)
     uneven = verifier.uneven
-    cases = cases_of(kind, vocabulary, uneven)
+    cases = library.cases_of(kind, vocabulary, uneven)
     if not cases:
         raise ValueError(
             "verifier takes neither lengths nor a mask, and shape has more distinct drafts than "
@@ -135,16 +131,19 @@ def kernel_tasks(verifier: Verifier, kind: Kind, vocabulary: int, entries: int) 
             if not verifier.corrects  # whose texts are all made in steps
         ),
         *_pairs(verifier, kind, _shared(kind, uneven), (*DEPENDENT, DraftPairs)),
-        *_single(verifier, kind, plain_cases(kind, uneven)),
-        *_long_calls(verifier, kind, differing_cases(kind, uneven), vocabulary, entries),
+        *_single(verifier, kind, library.plain_cases(kind, uneven)),
+        *_long_calls(verifier, kind, library.differing_cases(kind, uneven), vocabulary, entries),
     ]
 
 
 def beside_tasks(verifier: Verifier, kind: Kind) -> list[Task]:
-    """Return the task of two rows, of which the second keeps nothing, of blocks and of trees."""
-    if kind.name == "tokens" or kind.law != "iid":
-        return []
-    named = [renamed(case, "a row beside") for case in plain_cases(kind, verifier.uneven)]
+    """Return the task of two rows, of which the second keeps nothing."""
+    most = max(map(len, children_of(kind.parents)))
+    named = [
+        replace(case, name="a row beside", beside=True)
+        for case in library.plain_cases(kind, verifier.uneven)
+        if most < case.n
+    ]
     return [Task(verifier, kind, case, case, BesideRejected) for case in named]
 
 
@@ -156,13 +155,13 @@ def _settings(verifier: Verifier, kind: Kind) -> list[Case]:
     """Return the cases of settings and masks, if a verifier takes any and ends with one token."""
     if verifier.corrects:
         return []
-    return settings_cases(kind, tuple(verifier.wanted), verifier.uneven)
+    return library.settings_cases(kind, tuple(verifier.wanted), verifier.uneven)
 
 
 def _shared(kind: Kind, uneven: bool) -> list[Case]:
     """Return the case of rows and calls that may depend on each other, if a verifier takes it."""
-    case = memoryless("shared", *SHARED)
-    return [case] if uneven or not needs_lengths(kind, case) else []
+    case = memoryless("shared", *library.SHARED)
+    return [case] if uneven or not library.needs_lengths(kind, case) else []
 
 
 def _pairs(
@@ -186,7 +185,7 @@ def _long_calls(
     tasks = []
     for case in cases:
         least = {"tokens": 1, "texts": kind.length - 1}.get(kind.name, len(kind.parents))
-        wide = among(case, vocabulary)
+        wide = library.among(case, vocabulary)
         for each, before, words in (
             (case, min(MANY_ROWS, entries), "rows"),
             (wide, -(-entries // (vocabulary * least)), "rows of many tokens"),
@@ -204,12 +203,12 @@ def engine_tasks(
     if isinstance(kind, Tokens):
         engine: Engine = TokenEngine(function, form)
         generated: Kind = DrawnToken(kind.k, kind.law)
-        cases = cases_of(generated, vocabulary, uneven=False)
-        differing = differing_cases(generated, uneven=False)
-        alike = memoryless("one pair for all rows", *ROWS["all positive"])
+        cases = library.cases_of(generated, vocabulary, uneven=False)
+        differing = library.differing_cases(generated, uneven=False)
+        alike = memoryless("one pair for all rows", *library.ROWS["all positive"])
     else:
         engine, generated = TextEngine(function, form), Texts(kind)
-        cases = text_cases(generated.length, vocabulary)
+        cases = library.text_cases(generated.length, vocabulary)
         differing = cases[:1]
         alike = prompted("one prompt for all rows", [(2, 1)] * 2, [(1, 2)] * 2, 1)
     tasks = [
@@ -250,6 +249,5 @@ def _warped(task: Task, engine: Engine, options: dict[str, Any]) -> Task:
     if not taken or task.case.sizes.max() > 1:
         return task
     words = ", ".join(f"{name} {value}" for name, value in taken.items())
-    name = f"{task.case.name}, {words}"
-    law = replace(task.case, target=of_logits(logits, taken), name=name)
+    law = replace(warped_alike(task.case, taken, logits), name=f"{task.case.name}, {words}")
     return replace(task, verifier=replace(engine, options=taken), law=law)

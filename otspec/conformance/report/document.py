@@ -110,7 +110,8 @@ def steps_of(report: Report) -> list[str]:
     short = _short(report)
     if report.mode == "exact":
         more = "Pass more seconds, or a smaller shape" if short else "Pass a smaller rounding"
-        return [f"{more}: {max(report.cases, key=_detectable).case!r} is such a case."]
+        most = max(report.cases, key=lambda tried: tried.detectable)
+        return [f"{more}: {most.case!r} is such a case."]
     if not short:
         return [f"Pass detect={report.require:g} and coarse={report.require:g}, or less."]
     seconds = report.seconds_needed
@@ -125,10 +126,6 @@ def steps_of(report: Report) -> list[str]:
     return [more, less]
 
 
-def _detectable(tried: Tried) -> float:
-    return tried.detectable
-
-
 def _duration(seconds: float) -> str:
     for size, unit in ((3600.0, "hours"), (60.0, "minutes")):
         if seconds >= 2 * size:
@@ -141,8 +138,12 @@ _NOT_JUDGED = "where it raises, its output could not be judged"
 
 def _likeness(report: Report) -> str:
     """Say which known fault explains the most findings best, if any does."""
-    first = Counter(finding.looks_like[0] for finding in report.findings if finding.looks_like)
-    return "".join(f"; it looks like: {fault}" for fault, _ in first.most_common(1))
+    named = (finding for finding in report.findings if finding.looks_like)
+    first = Counter((finding.looks_like[0], finding.perhaps) for finding in named)
+    return "".join(
+        f"; perhaps it is: {fault}" if perhaps else f"; it looks like: {fault}"
+        for (fault, perhaps), _ in first.most_common(1)
+    )
 
 
 def _cases(count: int) -> str:
@@ -184,6 +185,7 @@ def _finding(finding: Finding) -> dict[str, Any]:
         "evidence": _finite(finding.evidence),
         "cells": [{"cell": name, "seen": seen, "right": right} for name, seen, right in cells],
         "looks_like": list(finding.looks_like),
+        "perhaps": finding.perhaps,
         "traceback": finding.traceback,
     }
 

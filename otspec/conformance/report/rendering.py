@@ -2,11 +2,11 @@
 
 import math
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from otspec._base.tables import printable
-from otspec._base.webpage import escaped, page, table
+from otspec._base.webpage import escaped, listed_items, page, table, verbatim
 from otspec.display.values import aligned
 
 MOST_CELLS = 12
@@ -62,17 +62,17 @@ def body_of_html(document: dict[str, Any]) -> Iterator[str]:
     yield f'<p class="{document["outcome"]}"><strong>{escaped(document["verdict"])}</strong></p>'
     for group in _groups(document["findings"]):
         yield f"<h2>{escaped(_heading(group))}</h2>"
-        yield from _list(_facts(group[0]))
+        yield listed_items(_facts(group[0]))
         if group[0]["cells"]:
             yield from table(("cell", "seen", "right", "difference"), _cells(group[0]), words=1)
         if group[0]["traceback"]:
-            yield "<pre>" + "\n".join(map(escaped, _traceback(group[0]))) + "</pre>"
+            yield verbatim(_traceback(group[0]))
     if document["notes"]:
         yield "<h2>Notes</h2>"
-        yield from _list(document["notes"])
+        yield listed_items(document["notes"])
     if document["what_to_do"]:
         yield "<h2>What to do</h2>"
-        yield from _list(document["what_to_do"])
+        yield listed_items(document["what_to_do"])
     yield "<h2>Cases</h2>"
     yield from table(_COLUMNS, _rows(document), words=1)
 
@@ -112,7 +112,7 @@ def _facts(finding: dict[str, Any]) -> Iterator[str]:
         chance = math.exp(-max(finding["evidence"], 0.0))
         yield f"a right verifier shows as much with probability {chance:.1e} at most"
     for cause in finding["looks_like"]:
-        yield f"looks like: {printable(cause)}"
+        yield f"{'perhaps' if finding['perhaps'] else 'looks like'}: {printable(cause)}"
 
 
 def _traceback(finding: dict[str, Any]) -> list[str]:
@@ -181,10 +181,6 @@ def _fenced(lines: Sequence[str]) -> Iterator[str]:
     """Yield lines of code; a backtick of theirs does not end it."""
     if lines:
         yield from ("~~~~text", *map(printable, lines), "~~~~", "")
-
-
-def _list(items: Iterable[str]) -> Iterator[str]:
-    yield f"<ul>{''.join(f'<li>{escaped(item)}</li>' for item in items)}</ul>"
 
 
 def _escaped(text: str) -> str:

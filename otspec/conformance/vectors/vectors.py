@@ -94,7 +94,7 @@ def reference_vectors(
         "missed": MISS,
         "groups": [_group(group, test) for kind in wanted for group in groups(kind)],
         "uniforms": [vector for kind in wanted for vector in uniform_vectors(kind)],
-        "evidence": _examples(),
+        "evidence": [_example(*example) for example in EXAMPLES],
     }
 
 
@@ -191,11 +191,6 @@ def _floats(rows: Iterable[Row]) -> list[list[float]]:
 
 def _exact(rows: Iterable[Row]) -> list[list[str]]:
     return [[written(mass) for mass in row] for row in rows]
-
-
-def _examples() -> list[dict[str, Any]]:
-    """Return counts, and what the sequential test makes of them."""
-    return [_example(*example) for example in EXAMPLES]
 
 
 def _example(

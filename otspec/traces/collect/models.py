@@ -7,15 +7,7 @@ from typing import Any
 import numpy as np
 
 from otspec._base.arithmetic import Array
-from otspec.models.pretrained import (
-    SMOLLM2_SKIPPED,
-    cache_name,
-    find_gguf,
-    model_package,
-    quiet,
-    read_gguf,
-    without_layers,
-)
+from otspec.models import pretrained
 
 
 @dataclass(frozen=True)
@@ -91,13 +83,13 @@ class Models:
 
         with torch.inference_mode():
             ids = torch.tensor([tokens], device=self.device)
-            output = model(ids, use_cache=True, **{cache_name(model): cache})
+            output = model(ids, use_cache=True, **{pretrained.cache_name(model): cache})
             numbers = output.logits[0, :, : self.vocabulary].float()
             rows: Array = (numbers - numbers.amax(dim=-1, keepdim=True)).cpu().numpy()
         if np.isnan(rows).any():
             raise ValueError("a model's logits are NaN or infinite: load it in another type")
         with np.errstate(over="ignore"):  # a token that is never drawn
-            return rows.astype(np.float16), getattr(output, cache_name(model))
+            return rows.astype(np.float16), getattr(output, pretrained.cache_name(model))
 
 
 @dataclass(frozen=True)
@@ -120,7 +112,7 @@ class NamedModels:
                     "--gguf is target and draft: use --skip-layers in place of --draft"
                 )
             if self.skip_layers is None:
-                object.__setattr__(self, "skip_layers", SMOLLM2_SKIPPED)
+                object.__setattr__(self, "skip_layers", pretrained.SMOLLM2_SKIPPED)
         elif (self.draft is None) == (self.skip_layers is None):
             raise ValueError("name the draft by either --draft or --skip-layers")
 
@@ -131,7 +123,7 @@ class NamedModels:
         models = load_models(self.draft or str(self.target), str(self.target), device=device)
         if self.skip_layers is None:
             return models
-        return replace(models, draft=without_layers(models.target, self.skip_layers))
+        return replace(models, draft=pretrained.without_layers(models.target, self.skip_layers))
 
 
 def load_models(draft: str, target: str, *, device: str | None = None) -> Models:
@@ -150,12 +142,12 @@ def load_models(draft: str, target: str, *, device: str | None = None) -> Models
         Missing packages, models that cannot be loaded, or tokenizers that differ.
     """
     where = _device(device)
-    transformers = model_package("transformers")
+    transformers = pretrained.model_package("transformers")
     try:
         tokenizers = [transformers.AutoTokenizer.from_pretrained(name) for name in (draft, target)]
         if tokenizers[0].get_vocab() != tokenizers[1].get_vocab():
             raise ValueError("they have different tokenizers: use two models of one family")
-        with quiet():
+        with pretrained.quiet():
             models = [
                 transformers.AutoModelForCausalLM.from_pretrained(name).to(where).eval()
                 for name in (draft, target)
@@ -184,11 +176,11 @@ def load_gguf(name: str, skipped: Iterable[int], *, device: str | None = None) -
         Missing packages, a file that cannot be read, or layers that the model does not have.
     """
     where = _device(device)
-    target, tokenizer = read_gguf(find_gguf(name))
+    target, tokenizer = pretrained.read_gguf(pretrained.find_gguf(name))
     target = target.to(where)
-    return Models(without_layers(target, skipped), target, tokenizer, where)
+    return Models(pretrained.without_layers(target, skipped), target, tokenizer, where)
 
 
 def _device(device: str | None) -> str:
-    torch = model_package("torch")
+    torch = pretrained.model_package("torch")
     return device or ("cuda" if torch.cuda.is_available() else "cpu")

@@ -110,7 +110,9 @@ def read_run(path: str | PathLike[str], *, unfinished: bool = False) -> Finished
         ((path, _checked(path, run, names)) for path in _files(places)),
         key=lambda part: (names.index(part[1].source), part[1].start),
     )
-    _refuse_overlaps(parts)
+    for (first, one), (second, other) in pairwise(parts):
+        if one.source == other.source and other.start < one.stop:
+            raise ValueError(f"{first} and {second} hold the same positions: remove the copy")
     _refuse_missing(places.path, sum(logged.values()), parts, unfinished)
     return FinishedRun(run, names, tuple(parts))
 
@@ -138,12 +140,6 @@ def _checked(path: Path, run: str, names: tuple[str, ...]) -> Label:
     if label.run != run or label.source not in names:
         raise ValueError(f"cannot use {path}: it is a part of another run; remove it")
     return label
-
-
-def _refuse_overlaps(parts: list[tuple[Path, Label]]) -> None:
-    for (first, one), (second, other) in pairwise(parts):
-        if one.source == other.source and other.start < one.stop:
-            raise ValueError(f"{first} and {second} hold the same positions: remove the copy")
 
 
 def _refuse_missing(

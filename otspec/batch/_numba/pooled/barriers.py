@@ -13,10 +13,8 @@ from otspec.batch._numba.pooled.graded_pools import ABOVE, INSIDE, SLOPE
 
 @inner_code
 def group_of(pools: Array, tight: int, top: int, factor: float, uniform: float) -> tuple[int, int]:
-    """Return the barriers around the group of pools that holds pool ``top``.
-
-    The knot ``tight``, at the cut, is always a barrier, as are both ends.
-    """
+    """Return the barriers around the group of pools that holds pool ``top``."""
+    # The knot `tight`, at the cut, is always a barrier, as are both ends.
     low, high, last = top, top + 1, pools.shape[1] - 1
     while low > 0 and low != tight and not _is_barrier(pools, low, factor, uniform):
         low -= 1
@@ -27,10 +25,8 @@ def group_of(pools: Array, tight: int, top: int, factor: float, uniform: float) 
 
 @inner_code
 def _is_barrier(pools: Array, knot: int, factor: float, uniform: float) -> bool:
-    """Return whether all chords that end at a knot are less steep than those that begin there.
-
-    They are those of B − u G, B the law that is wanted below a knot.
-    """
+    """Return whether all chords that end at a knot are less steep than those that begin there."""
+    # They are those of B − u G, B the law that is wanted below a knot.
     ending, beginning, width, rise = -math.inf, math.inf, 0.0, 0.0
     for j in range(knot - 1, -1, -1):
         width += pools[ABOVE, j] - pools[ABOVE, j + 1]

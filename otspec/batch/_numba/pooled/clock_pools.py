@@ -11,8 +11,7 @@ import numpy as np
 
 from otspec.batch._array_api.library import Array
 from otspec.batch._numba.compiled import inner_code, machine_code
-from otspec.batch._numba.numbers import clipped
-from otspec.batch._numba.outcome import quotient
+from otspec.batch._numba.outcome import clipped, quotient
 from otspec.batch._numba.pooled.graded_pools import ABOVE, GRADE, INSIDE
 from otspec.batch._numba.pooled.heaviest import DRAFTED, WANTED
 
@@ -30,11 +29,9 @@ _TERMS = tuple(1 / math.factorial(i) for i in range(14))
 
 @inner_code
 def exponentials(powers: Array, values: Array, shifted: Array) -> None:
-    """Write e^x of numbers that are at most 0, to within a few last digits.
-
-    e^x = 2^n e^r, n the integer nearest to x/log 2, by the series of e^r, where 14 terms are more
-    than a float64 holds. Of ``shifted``, as large, nothing is kept.
-    """
+    """Write e^x of numbers that are at most 0, to within a few last digits."""
+    # e^x = 2^n e^r, n the integer nearest to x/log 2, by the series of e^r, where 14 terms are more
+    # than a float64 holds. Of `shifted`, as large, nothing is kept.
     for i in range(powers.size):
         x = max(powers[i], LEAST)
         shifted[i] = x * _FOLDS + _SHIFT
@@ -71,10 +68,8 @@ _NOTHING = float(np.finfo(np.float64).epsneg)
 
 @inner_code
 def highest_grade(heavy: Array, light: float, count: float, factor: float, most: float) -> float:
-    """Return Σ 1/(1 − s_i) for i = 0 to count − 1, s_i the mass of the i heaviest tokens.
-
-    No token is drafted more often than that times its draft mass. It is at most ``most``.
-    """
+    """Return Σ 1/(1 − s_i) for i = 0 to count − 1, s_i the mass of the i heaviest tokens."""
+    # No token is drafted more often than that times its draft mass. It is at most `most`.
     number = heavy.shape[1]
     total = light
     for i in range(number):
@@ -100,16 +95,9 @@ def write_knots(
 ) -> None:
     """Write the grades, the scaled draft mass above each knot, and what is below it, row by row.
 
-    Parameters
-    ----------
-    grades, kept : array, shape (rows, m)
-        The positive grades, and Σ min(q, t p) over light tokens there, scaled.
-    heavy : array, shape (rows, 2, h)
-    light : array, shape (rows,)
-    factor : float
-    pools : array
-    below : array, shape (rows, m, h + 1)
-        What of each heavy token is below, and last what of the light ones is.
+    Shapes: ``heavy`` (rows, 2, h), ``light`` (rows,). ``grades``, ``kept``, shape (rows, m): the
+    positive grades, and Σ min(q, t p) over light tokens there, scaled. ``below``, shape (rows, m, h
+    + 1): what of each heavy token is below, and last what of the light ones is.
     """
     last, number = grades.shape[1] + 1, heavy.shape[2]
     for row in range(grades.shape[0]):
@@ -138,13 +126,8 @@ def write_heights(
 ) -> None:
     """Write G at the knots of each row, and put in order what rounding has not.
 
-    Parameters
-    ----------
-    pools, below : array
-    counts : array, shape (rows,)
-        How many drafts there are.
-    moments, weights : array
-        The nodes of the integral.
+    ``counts``, shape (rows,): how many drafts there are. ``moments``, ``weights``: the nodes of the
+    integral.
     """
     last = pools.shape[2] - 1
     for row in range(pools.shape[0]):
@@ -158,11 +141,9 @@ def write_heights(
 
 @inner_code
 def _write_inside(own: Array, below: Array, many: int, moments: Array, weights: Array) -> None:
-    """Write what is missing of G to 1 at each knot, of what is below it and above.
-
-    At each node of the integral ``numbers`` are the chances that 0, …, k − 1 arrivals are below,
-    for one knot after the other, whose nodes end at ``ends``. They are 1 in all at early nodes.
-    """
+    """Write what is missing of G to 1 at each knot, of what is below it and above."""
+    # At each node of the integral `numbers` are the chances that 0, …, k − 1 arrivals are below,
+    # for one knot after the other, whose nodes end at `ends`. They are 1 in all at early nodes.
     knots, ends = below.shape[0], np.empty(below.shape[0], np.int64)
     times, shares, used = np.empty(knots * moments.size), np.empty(knots * moments.size), 0
     for j in range(knots):

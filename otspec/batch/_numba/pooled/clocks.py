@@ -9,8 +9,7 @@ import numpy as np
 
 from otspec.batch._array_api.library import Array
 from otspec.batch._numba.compiled import inner_code, machine_code
-from otspec.batch._numba.numbers import ZERO, clipped, split
-from otspec.batch._numba.outcome import DRAWN, accepts, quotient
+from otspec.batch._numba.outcome import DRAWN, ZERO, accepts, clipped, quotient, split
 from otspec.batch._numba.passes import locate
 from otspec.batch._numba.pooled.barriers import group_of
 from otspec.batch._numba.pooled.graded_pools import ABOVE as ABOVE_KNOT
@@ -57,20 +56,10 @@ def select(
 ) -> None:
     """Write which draft of each row is selected and accepted, or −1.
 
-    Parameters
-    ----------
-    pools : array, shape (rows, 5, m + 2)
-    tight : array of int, shape (rows,)
-        The knot at the cut.
-    pairs : array, shape (rows, k, 2)
-        The draft's and the target's probability of each draft.
-    borders : array, shape (rows,)
-        Up to which draft mass tokens are light.
-    lefts : array, shape (rows, k + 1)
-        The draft mass off the first drafts.
-    uniforms, valid : array
-    factor : float
-    index : array of int, shape (rows,)
+    Shapes: ``pools`` (rows, 5, m + 2), ``index`` (rows,). ``tight``, shape (rows,): the knot at the
+    cut. ``pairs``, shape (rows, k, 2): the draft's and the target's probability of each draft.
+    ``borders``, shape (rows,): up to which draft mass tokens are light. ``lefts``, shape (rows, k +
+    1): the draft mass off the first drafts.
     """
     k = valid.shape[1]
     drafts, stages = np.empty((8, k + 1)), np.empty((4, k), np.int64)
@@ -119,10 +108,8 @@ def _take_drafts(
 
 @inner_code
 def _arrive(drafts: Array, stages: Array, knots: int, uniforms: Array) -> tuple[float, float]:
-    """Write the arrivals of each stage, by one uniform number each.
-
-    Return what is left of the first number and of the last.
-    """
+    """Write the arrivals of each stage, by one uniform number each."""
+    # Return what is left of the first number and of the last.
     k, arrived, moment, left = stages.shape[1], ZERO, 0.0, 0.0
     repeats = np.empty(knots)
     for s in range(k):
@@ -152,10 +139,8 @@ def _above(drafts: Array, i: int, knot: int) -> float:
 
 @inner_code
 def _write_repeats(drafts: Array, arrived: int, law: Array) -> None:
-    """Write the law of the highest pool of arrivals that do not count, after ``arrived`` drafts.
-
-    First that there are none.
-    """
+    """Write the law of the highest pool of arrivals that do not count, after ``arrived`` drafts."""
+    # First that there are none.
     before, counted = 0.0, drafts[COUNTED, arrived]
     for knot in range(law.size):
         above = 0.0
@@ -170,10 +155,8 @@ def _write_repeats(drafts: Array, arrived: int, law: Array) -> None:
 def _weigh(
     drafts: Array, stages: Array, lowest: int, end: int, arrived: int, group: float, beyond: float
 ) -> None:
-    """Write how likely each draft is selected, given the arrivals, from between two knots.
-
-    Of the draft mass ``group`` is in it, and ``beyond`` is above.
-    """
+    """Write how likely each draft is selected, given the arrivals, from between two knots."""
+    # Of the draft mass `group` is in it, and `beyond` is above.
     k, stage, counts = stages.shape[1], 0, False
     for s in range(k - 1, -1, -1):  # where the group has its first arrival
         if stages[AGAIN, s] >= lowest or stages[POOL, s] >= lowest:

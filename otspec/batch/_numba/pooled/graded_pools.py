@@ -11,7 +11,7 @@ import numpy as np
 from otspec.batch._array_api.library import Array
 from otspec.batch._array_api.pooled.graded_pools import LOWEST
 from otspec.batch._numba.compiled import inner_code
-from otspec.batch._numba.numbers import ZERO, clipped, rounded
+from otspec.batch._numba.outcome import ZERO, clipped, rounded
 
 _LEAST = float(np.finfo(np.float64).smallest_normal)
 
@@ -73,11 +73,9 @@ def best_law(pools: Array, factor: float) -> int:
 
 @inner_code
 def _tangents(pools: Array, factor: float, tight: int, lacking: float) -> tuple[float, float]:
-    """Return the least and the largest slope of the law.
-
-    They are those of the lines from (0, 0) and from (1, 1) that touch the raised target curve. With
-    no draft mass on a side there is no line, and a slope that is out of the way.
-    """
+    """Return the least and the largest slope of the law."""
+    # They are those of the lines from (0, 0) and from (1, 1) that touch the raised target curve.
+    # With no draft mass on a side there is no line, and a slope that is out of the way.
     low, high = math.inf, -1.0
     for i in range(pools.shape[1]):
         above, raised = pools[ABOVE, i], pools[WANTED, i] + lacking
@@ -90,10 +88,8 @@ def _tangents(pools: Array, factor: float, tight: int, lacking: float) -> tuple[
 
 @inner_code
 def write_rest(pools: Array, count: float, weight: Array) -> None:
-    """Write the weight (q − b)₊, as :mod:`otspec.batch._array_api.pooled.graded_pools` has it.
-
-    It is the target if no draft counts.
-    """
+    """Write the weight (q − b)₊, as :mod:`otspec.batch._array_api.pooled.graded_pools` has it."""
+    # It is the target if no draft counts.
     last, j = pools.shape[1] - 2, 0
     high = pools[SLOPE, last] if count > 0 else 0.0
     for i in range(1, last + 1):
@@ -108,14 +104,8 @@ def write_rest(pools: Array, count: float, weight: Array) -> None:
 def level(pools: Array, drafted: float, wanted: float) -> tuple[int, float, float]:
     """Return where the ratio of a draft is among the pools.
 
-    Returns
-    -------
-    below : int
-        The pool at or below it.
-    part : float
-        How far it is to the next, from 0 to 1.
-    law : float
-        The law of the selected token at the draft.
+    Result: ``below``: the pool at or below it. ``part``: how far it is to the next, from 0 to 1.
+    ``law``: the law of the selected token at the draft.
     """
     below, part, slope = 0, 0.0, pools[SLOPE, 0]
     # What is never drafted is in the lowest pool if it is not wanted, else in the highest.

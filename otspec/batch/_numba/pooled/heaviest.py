@@ -18,15 +18,10 @@ def read_heavy(
 ) -> None:
     """Write the tokens that are heavier than the one after the heaviest of a given number.
 
-    Parameters
-    ----------
-    draft, target : array, shape (rows, V)
-    sums : array, shape (rows, ceil(V / 256))
-        Filled in with the block sums of the draft.
-    heavy : array, shape (rows, 2, h)
-        0 for places of light tokens.
-    borders, light : array, shape (rows,)
-        Up to which draft mass tokens are light, and their mass together.
+    Shapes: ``draft``, ``target`` (rows, V). ``sums``, shape (rows, ceil(V / 256)): filled in with
+    the block sums of the draft. ``heavy``, shape (rows, 2, h): 0 for places of light tokens.
+    ``borders``, ``light``, shape (rows,): up to which draft mass tokens are light, and their mass
+    together.
     """
     highest, number = np.empty(sums.shape[1]), heavy.shape[2]
     masses, tokens = np.empty(number + 1), np.empty(number + 1, np.int64)
@@ -51,11 +46,9 @@ def read_heavy(
 
 @machine_code
 def read_lefts(draft: Array, drafts: Array, valid: Array, sums: Array, lefts: Array) -> None:
-    """Write the draft mass off the first drafts, for each number of them, (rows, k + 1).
-
-    The block of a draft is added up anew, without all of them; ``sums``, the block sums of the
-    draft, are changed.
-    """
+    """Write the draft mass off the first drafts, for each number of them, (rows, k + 1)."""
+    # The block of a draft is added up anew, without all of them; `sums`, the block sums of the
+    # draft, are changed.
     for row in range(drafts.shape[0]):
         lefts[row, 0] = added(sums[row])
         for i in range(drafts.shape[1]):

@@ -9,7 +9,7 @@ from otspec.batch._array_api.library import BLOCK, Array, Library, library_of
 from otspec.batch._array_api.pooled.clock_masses import nodes
 from otspec.batch._array_api.pooled.clock_pools import HEAVY
 from otspec.batch._numba.compiled import machine_code
-from otspec.batch._numba.numbers import write_counts
+from otspec.batch._numba.outcome import write_counts
 from otspec.batch._numba.pooled.clock_pools import highest_grade, write_heights, write_knots
 from otspec.batch._numba.pooled.clocks import select
 from otspec.batch._numba.pooled.graded_pools import KINDS, best_law, even_grades, write_rest
@@ -42,18 +42,9 @@ def verify(
 class Law(NamedTuple):
     """The pools of each row and the law of the selected draft.
 
-    Parameters
-    ----------
-    pools : ndarray, shape (rows, 5, m + 2)
-    tight : ndarray of int, shape (rows,)
-        The knot at the cut.
-    weights : ndarray, shape (rows, 4)
-        What is drawn from after a rejection.
-    sums : ndarray, shape (rows, ceil(V / 256))
-        Of blocks of the draft.
-    borders : ndarray, shape (rows,)
-        What heavy tokens are above.
-    factor : float
+    Shapes: ``pools`` (rows, 5, m + 2). ``tight``, shape (rows,): the knot at the cut. ``weights``,
+    shape (rows, 4): what is drawn from after a rejection. ``sums``, shape (rows, ceil(V / 256)): of
+    blocks of the draft. ``borders``, shape (rows,): what heavy tokens are above.
     """
 
     pools: Array

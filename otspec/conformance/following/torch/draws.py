@@ -1,168 +1,124 @@
-"""The random calls of PyTorch, as branches: name of the function -> what stands for it."""
+"""The random calls of PyTorch, as branches."""
 
 from collections.abc import Callable
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
-from otspec.chance import Branch
 from otspec.conformance.following.order import Pending, chosen, distinct
 from otspec.conformance.following.torch.ledger import Ledger, objects
 
-Draw = Callable[..., Any]
-"""(chance, ledger, arguments of the function but for its generator) -> its result."""
 
+class Draws:
+    """Random calls under the names that PyTorch has for them, without their generator."""
 
-def _rand(chance: Branch, ledger: Ledger, *size: Any, **options: Any) -> Any:
-    import torch
+    def __init__(self, ledger: Ledger) -> None:
+        import torch
 
-    return _uniforms(chance, ledger, torch.empty(*size, **options))
+        self._torch, self._ledger = torch, ledger
+        self._chance, self._streams = ledger.chance, ledger.streams
 
+    def rand(self, *size: Any, **options: Any) -> Any:
+        """Return uniform numbers."""
+        return self._uniform(self._torch.empty(*size, **options))
 
-def _rand_like(
-    chance: Branch,
-    ledger: Ledger,
-    input: Any,  # noqa: A002 # the name that callers may use
-    **options: Any,
-) -> Any:
-    import torch
+    def rand_like(self, input: Any, **options: Any) -> Any:  # noqa: A002 # as callers name it
+        """Return uniform numbers."""
+        return self._uniform(self._torch.empty_like(input, **options))
 
-    return _uniforms(chance, ledger, torch.empty_like(input, **options))
+    def uniform_(self, tensor: Any, a: float = 0, b: float = 1) -> Any:
+        """Fill a tensor with uniform numbers between two bounds."""
+        return self._ledger.put(tensor, self._numbers(tensor, "uniform") * (b - a) + a)
 
+    def exponential_(self, tensor: Any, lambd: float = 1) -> Any:
+        """Fill a tensor with exponential numbers of a rate."""
+        return self._ledger.put(tensor, self._numbers(tensor, "exponential") / lambd)
 
-def _uniforms(chance: Branch, ledger: Ledger, tensor: Any) -> Any:
-    return ledger.put(tensor, _numbers(chance, ledger, tensor, "uniform"))
+    def bernoulli(self, input: Any, p: Any = None, *, out: Any = None) -> Any:  # noqa: A002
+        """Return 1 with the given chances, else 0."""
+        return self.bernoulli_(input.clone() if out is None else out, input if p is None else p)
 
+    def bernoulli_(self, tensor: Any, p: Any = 0.5) -> Any:
+        """Fill a tensor with 1 with the given chances, else 0."""
+        chances = self._known(p) if hasattr(p, "tolist") else np.array(p)
+        if not ((chances >= 0) & (chances <= 1)).all():
+            raise RuntimeError("Expected p_in >= 0 && p_in <= 1 to be true, but got false.")
+        rows = np.broadcast_to(chances, tuple(tensor.shape)).ravel().tolist()
+        draws: list[Any]
+        if self._streams.seeded:
+            draws = [int(self._streams.number("uniform") < each) for each in rows]
+        else:
+            draws = [chosen(self._chance, (1 - each, each)) for each in rows]
+        return self._ledger.put(tensor, objects(draws, tuple(tensor.shape)))
 
-def _uniform_(
-    chance: Branch,
-    ledger: Ledger,
-    tensor: Any,
-    a: float = 0,
-    b: float = 1,
-) -> Any:
-    return ledger.put(tensor, _numbers(chance, ledger, tensor, "uniform") * (b - a) + a)
+    def multinomial(
+        self,
+        input: Any,  # noqa: A002
+        num_samples: int,
+        replacement: bool = False,
+        *,
+        out: Any = None,
+    ) -> Any:
+        """Return tokens drawn from each row of masses."""
+        masses = self._known(input)
+        if not ((masses >= 0) & (masses < np.inf)).all():
+            raise RuntimeError("probability tensor contains either `inf`, `nan` or element < 0")
+        if not (masses.sum(axis=-1) > 0).all():
+            raise RuntimeError("invalid multinomial distribution (sum of probabilities <= 0)")
+        if not replacement and num_samples > masses.shape[-1]:
+            raise RuntimeError(
+                "cannot sample n_sample > prob_dist.size(-1) samples without replacement"
+            )
+        draws: list[Any] = []
+        for row in masses.reshape(-1, masses.shape[-1]).tolist():
+            draws += self._streams.tokens(row, num_samples, replacement)
+        shape = (*masses.shape[:-1], num_samples)
+        tokens = input.new_empty(shape).long() if out is None else out
+        return self._ledger.put(tokens, objects(draws, shape))
 
+    def randint(self, *bounds_and_size: Any, low: int = 0, **options: Any) -> Any:
+        """Return integers from a range without its end."""
+        self._refuse_seeded("randint")
+        named = [options.pop(name) for name in ("high", "size") if name in options]
+        *bounds, size = (*bounds_and_size, *named)
+        low, high = bounds if len(bounds) == 2 else (low, bounds[0])
+        tokens = self._torch.empty(size, **{"dtype": self._torch.int64, **options})
 
-def _exponential_(chance: Branch, ledger: Ledger, tensor: Any, lambd: float = 1) -> Any:
-    return ledger.put(tensor, _numbers(chance, ledger, tensor, "exponential") / lambd)
+        def one() -> Pending:
+            return Pending(lambda: low + self._chance.choose([1] * (high - low)))
 
+        return self._ledger.put(tokens, _filled(tokens, one))
 
-def _numbers(chance: Branch, ledger: Ledger, tensor: Any, kind: str) -> Any:
-    return _filled(tensor, lambda: ledger.streams.number(chance, kind))
+    def randperm(self, n: int, **options: Any) -> Any:
+        """Return the integers below a number in random order."""
+        self._refuse_seeded("randperm")
+        places = objects(distinct(self._chance, [1] * n, n), (n,))
+        tokens = self._torch.empty(n, **{"dtype": self._torch.int64, **options})
+        return self._ledger.put(tokens, places)
+
+    def _uniform(self, tensor: Any) -> Any:
+        return self._ledger.put(tensor, self._numbers(tensor, "uniform"))
+
+    def _numbers(self, tensor: Any, kind: str) -> Any:
+        return _filled(tensor, lambda: self._streams.number(kind))
+
+    def _refuse_seeded(self, name: str) -> None:
+        """Refuse draws of which nobody knows what the same seed gives."""
+        if self._streams.seeded:
+            raise self._chance.refused(f"it draws with torch's {name} after torch.manual_seed")
+
+    def _known(self, tensor: Any) -> Any:
+        """Return the chances that a tensor holds, as float64."""
+        if not self._ledger.settle(tensor):
+            raise self._chance.refused("it draws with chances that are random numbers")
+        return tensor.detach().double().cpu().numpy()
 
 
 def _filled(tensor: Any, make: Callable[[], Any]) -> Any:
     return objects([make() for _ in range(tensor.numel())], tuple(tensor.shape))
 
 
-def _bernoulli(
-    chance: Branch,
-    ledger: Ledger,
-    input: Any,  # noqa: A002
-    p: Any = None,
-    *,
-    out: Any = None,
-) -> Any:
-    like = input.clone() if out is None else out
-    return _bernoulli_(chance, ledger, like, input if p is None else p)
-
-
-def _bernoulli_(chance: Branch, ledger: Ledger, tensor: Any, p: Any = 0.5) -> Any:
-    chances = _known(chance, ledger, p) if hasattr(p, "tolist") else np.array(p)
-    if not ((chances >= 0) & (chances <= 1)).all():
-        raise RuntimeError("Expected p_in >= 0 && p_in <= 1 to be true, but got false.")
-    rows = np.broadcast_to(chances, tuple(tensor.shape)).ravel().tolist()
-    draws: list[Any]
-    if ledger.streams.seeded:
-        draws = [int(ledger.streams.number(chance, "uniform") < each) for each in rows]
-    else:
-        draws = [chosen(chance, (1 - each, each)) for each in rows]
-    return ledger.put(tensor, objects(draws, tuple(tensor.shape)))
-
-
-def _multinomial(
-    chance: Branch,
-    ledger: Ledger,
-    input: Any,  # noqa: A002
-    num_samples: int,
-    replacement: bool = False,
-    *,
-    out: Any = None,
-) -> Any:
-    masses = _known(chance, ledger, input)
-    if not ((masses >= 0) & (masses < np.inf)).all():
-        raise RuntimeError("probability tensor contains either `inf`, `nan` or element < 0")
-    if not (masses.sum(axis=-1) > 0).all():
-        raise RuntimeError("invalid multinomial distribution (sum of probabilities <= 0)")
-    if not replacement and num_samples > masses.shape[-1]:
-        raise RuntimeError(
-            "cannot sample n_sample > prob_dist.size(-1) samples without replacement"
-        )
-    draws: list[Any] = []
-    for row in masses.reshape(-1, masses.shape[-1]).tolist():
-        draws += ledger.streams.tokens(chance, row, num_samples, replacement)
-    shape = (*masses.shape[:-1], num_samples)
-    tokens = input.new_empty(shape).long() if out is None else out
-    return ledger.put(tokens, objects(draws, shape))
-
-
-def _refuse_seeded(chance: Branch, ledger: Ledger, name: str) -> None:
-    """Refuse draws of which nobody knows what the same seed gives."""
-    if ledger.streams.seeded:
-        raise chance.refused(f"it draws with torch's {name} after torch.manual_seed")
-
-
-def _randint(
-    chance: Branch,
-    ledger: Ledger,
-    *bounds_and_size: Any,
-    low: int = 0,
-    **options: Any,
-) -> Any:
-    import torch
-
-    _refuse_seeded(chance, ledger, "randint")
-    named = [options.pop(name) for name in ("high", "size") if name in options]
-    *bounds, size = (*bounds_and_size, *named)
-    low, high = bounds if len(bounds) == 2 else (low, bounds[0])
-    tokens = torch.empty(size, **{"dtype": torch.int64, **options})
-
-    def one() -> Pending:
-        return Pending(lambda: low + chance.choose([1] * (high - low)))
-
-    return ledger.put(tokens, _filled(tokens, one))
-
-
-def _randperm(chance: Branch, ledger: Ledger, n: int, **options: Any) -> Any:
-    import torch
-
-    _refuse_seeded(chance, ledger, "randperm")
-    places = objects(distinct(chance, [1] * n, n), (n,))
-    return ledger.put(torch.empty(n, **{"dtype": torch.int64, **options}), places)
-
-
-def _known(chance: Branch, ledger: Ledger, tensor: Any) -> Any:
-    """Return the chances that a tensor holds, as float64."""
-    if not ledger.settle(tensor):
-        raise chance.refused("it draws with chances that are random numbers")
-    return tensor.detach().double().cpu().numpy()
-
-
-DRAWS: MappingProxyType[str, Draw] = MappingProxyType(
-    {
-        "rand": _rand,
-        "rand_like": _rand_like,
-        "uniform_": _uniform_,
-        "exponential_": _exponential_,
-        "bernoulli": _bernoulli,
-        "bernoulli_": _bernoulli_,
-        "multinomial": _multinomial,
-        "randint": _randint,
-        "randperm": _randperm,
-    }
-)
+DRAWS = frozenset(name for name in vars(Draws) if not name.startswith("_"))
 """What can be followed."""
 
 REFUSED = frozenset(

@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 
 from otspec._base.arithmetic import Array
-from otspec.chance import Branch
 from otspec.conformance.following.order import Pending, extreme, place_among, ranked
 from otspec.conformance.following.torch.ledger import Ledger, objects
 from otspec.conformance.following.torch.rules import Call, Rule, is_tensor, mapped
@@ -20,8 +19,7 @@ def argument(call: Call, place: int, name: str, default: Any) -> Any:
 def arg_extreme(largest: bool) -> Rule:
     """Return the rule of argmax or argmin: a token that is drawn once it is needed."""
 
-    def rule(chance: Branch, ledger: Ledger, call: Call) -> Any:
-        del chance
+    def rule(ledger: Ledger, call: Call) -> Any:
         tensor = call.args[0]
         dim, keepdim = argument(call, 1, "dim", None), argument(call, 2, "keepdim", False)
         rows = _rows(ledger.values(tensor), dim)
@@ -35,11 +33,11 @@ def arg_extreme(largest: bool) -> Rule:
 def extreme_with_place(largest: bool, elementwise: Rule) -> Rule:
     """Return the rule of max or min: of two tensors, of all elements, or along one dimension."""
 
-    def rule(chance: Branch, ledger: Ledger, call: Call) -> Any:
+    def rule(ledger: Ledger, call: Call) -> Any:
         tensor = call.args[0]
         dim, keepdim = argument(call, 1, "dim", None), argument(call, 2, "keepdim", False)
         if "other" in call.kwargs or is_tensor(dim):
-            return elementwise(chance, ledger, call)
+            return elementwise(ledger, call)
         rows = _rows(ledger.values(tensor), dim)
         shape = _reduced(tuple(tensor.shape), dim, keepdim)
         places = [extreme(row, largest) for row in rows]
@@ -58,10 +56,10 @@ def ranking(
 ) -> Rule:
     """Return the rule of topk, sort or argsort, along the last dimension."""
 
-    def rule(chance: Branch, ledger: Ledger, call: Call) -> Any:
+    def rule(ledger: Ledger, call: Call) -> Any:
         tensor = call.args[0]
         if argument(call, dim_place, "dim", -1) not in (-1, tensor.dim() - 1):
-            raise chance.refused(f"it ranks random numbers in torch's {call.name} with dim=")
+            raise ledger.chance.refused(f"it ranks random numbers in torch's {call.name} with dim=")
         rows = _rows(ledger.values(tensor), -1)
         size = most(call, tensor.shape[-1])
         shape = (*tensor.shape[:-1], size)
@@ -76,14 +74,14 @@ def ranking(
     return rule
 
 
-def searched(chance: Branch, ledger: Ledger, call: Call) -> Any:
+def searched(ledger: Ledger, call: Call) -> Any:
     """Places of random numbers among sorted plain ones: searchsorted and bucketize."""
     edges = argument(call, 0, "sorted_sequence", None)
     numbers = argument(call, 1, "input", None)
     if call.name == "bucketize":
         edges, numbers = argument(call, 1, "boundaries", None), argument(call, 0, "input", None)
     if is_tensor(numbers) and not ledger.settle(edges):
-        raise chance.refused("it searches among random numbers")
+        raise ledger.chance.refused("it searches among random numbers")
     right = bool(call.kwargs.get("right", False)) or call.kwargs.get("side") == "right"
     wanted = ledger.values(numbers) if hasattr(numbers, "shape") else objects([numbers], ())
     rows = np.broadcast_to(
@@ -99,7 +97,7 @@ def searched(chance: Branch, ledger: Ledger, call: Call) -> Any:
     return ledger.put(edges.new_empty(wanted.shape).long(), objects(places, wanted.shape))
 
 
-def read(chance: Branch, ledger: Ledger, call: Call) -> Any:
+def read(ledger: Ledger, call: Call) -> Any:
     """Return elements as Python objects: item, tolist and numpy; random ones as they are."""
     if call.settled(ledger):
         return call.function(*call.args, **call.kwargs)
@@ -109,7 +107,7 @@ def read(chance: Branch, ledger: Ledger, call: Call) -> Any:
     if call.name == "tolist":
         return values.tolist()
     if values.size != 1:
-        raise chance.refused(f"it reads {values.size} random numbers as one")
+        raise ledger.chance.refused(f"it reads {values.size} random numbers as one")
     value = values.item()
     reader = _READERS.get(call.name)
     return value if reader is None else reader(value)
@@ -123,8 +121,7 @@ _READERS: dict[str, Callable[[Any], Any]] = {
 def accumulated(function: Callable[..., Any]) -> Rule:
     """Return the rule of sums and products: of random numbers only some products are known."""
 
-    def rule(chance: Branch, ledger: Ledger, call: Call) -> Any:
-        del chance
+    def rule(ledger: Ledger, call: Call) -> Any:
         if call.settled(ledger):
             return call.function(*call.args, **call.kwargs)
         result, dim = call.plainly(), argument(call, 1, "dim", None)
@@ -134,9 +131,8 @@ def accumulated(function: Callable[..., Any]) -> Rule:
     return rule
 
 
-def made(chance: Branch, ledger: Ledger, call: Call) -> Any:
+def made(ledger: Ledger, call: Call) -> Any:
     """Return a tensor of random numbers in a list: tensor and as_tensor."""
-    del chance
     if call.settled(ledger):
         return call.function(*call.args, **call.kwargs)
     given = mapped(call.args[0], lambda v: ledger.values(v).tolist() if is_tensor(v) else v)

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from otspec._base.arithmetic import Array
-from otspec.chance import Branch
 from otspec.conformance.following.symbols import RandomNumber
 from otspec.conformance.following.torch.ledger import Ledger, objects
 
@@ -48,27 +47,27 @@ class Call:
         return self.function(*args, **{k: mapped(v, _as_nan) for k, v in self.kwargs.items()})
 
 
-Rule = Callable[[Branch, Ledger, Call], Any]
+Rule = Callable[[Ledger, Call], Any]
 
 
-def plainly(chance: Branch, ledger: Ledger, call: Call) -> Any:
+def plainly(ledger: Ledger, call: Call) -> Any:
     """Shapes, types and views: nothing is read."""
-    del chance, ledger
+    del ledger
     return call.plainly()
 
 
 def moved(*data: int) -> Rule:
     """Return the rule of functions that move elements of some of their arguments."""
 
-    def rule(chance: Branch, ledger: Ledger, call: Call) -> Any:
-        _settle_others(chance, ledger, call, data)
+    def rule(ledger: Ledger, call: Call) -> Any:
+        _settle_others(ledger, call, data)
         moving = [v for place, v in enumerate(call.args) if place in data]
         moving += [v for name, v in call.kwargs.items() if name in _DATA]
         result = call.plainly()
         if not Call(None, tuple(moving), {}).concerns(ledger):
             return result
         if _all_hold(ledger, result) and call.name not in _IN_PLACE:
-            return _same_type(chance, call, result)  # views
+            return _same_type(ledger, call, result)  # views
         if call.name in _IN_PLACE:
             ledger.open(call.args[0])
 
@@ -81,16 +80,12 @@ def moved(*data: int) -> Rule:
         ]
         kwargs = {k: mapped(v, numbers) if k in _DATA else v for k, v in call.kwargs.items()}
         _enter(ledger, result, call.function(*args, **kwargs))
-        if call.name in _IN_PLACE and not call.args[0].is_floating_point():
-            _check_whole(chance, ledger, call.args[0])
+        changed = call.args[0] if call.name in _IN_PLACE else None
+        if changed is not None and not changed.is_floating_point() and ledger.is_random(changed):
+            raise ledger.chance.refused("it stores a random number among integers")
         return result
 
     return rule
-
-
-def _check_whole(chance: Branch, ledger: Ledger, tensor: Any) -> None:
-    if ledger.is_random(tensor):
-        raise chance.refused("it stores a random number among integers")
 
 
 _DATA = frozenset({"input", "tensors", "other", "value", "src", "source"})
@@ -99,12 +94,12 @@ _IN_PLACE = frozenset(
 )
 
 
-def _settle_others(chance: Branch, ledger: Ledger, call: Call, data: tuple[int, ...]) -> None:
+def _settle_others(ledger: Ledger, call: Call, data: tuple[int, ...]) -> None:
     """Draw tokens that are indices or masks."""
     others = [value for place, value in enumerate(call.args) if place not in data]
     named = [value for name, value in call.kwargs.items() if name not in _DATA]
     if not Call(call.function, (others, named), {}).settled(ledger):
-        raise chance.refused(f"it takes random numbers for indices, in torch's {call.name}")
+        raise ledger.chance.refused(f"it takes random numbers for indices, in torch's {call.name}")
 
 
 def _all_hold(ledger: Ledger, result: Any) -> bool:
@@ -112,9 +107,9 @@ def _all_hold(ledger: Ledger, result: Any) -> bool:
     return all(ledger.holds(tensor) for tensor in tensors if tensor.numel())
 
 
-def _same_type(chance: Branch, call: Call, result: Any) -> Any:
+def _same_type(ledger: Ledger, call: Call, result: Any) -> Any:
     if call.name == "view" and result.dtype != call.args[0].dtype:
-        raise chance.refused("it reads the bits of a random number")
+        raise ledger.chance.refused("it reads the bits of a random number")
     return result
 
 
@@ -124,9 +119,8 @@ def _enter(ledger: Ledger, result: Any, numbers: Any) -> None:
             ledger.open(tensor, each)
 
 
-def copied(chance: Branch, ledger: Ledger, call: Call) -> Any:
+def copied(ledger: Ledger, call: Call) -> Any:
     """Conversions: the elements stay where they are; as integers they are rounded."""
-    del chance
     source = call.args[0]
     if not ledger.settle(source):
         result = call.plainly()
@@ -143,10 +137,10 @@ def copied(chance: Branch, ledger: Ledger, call: Call) -> Any:
 def elementwise(function: Callable[..., Any], *, in_place: bool = False) -> Rule:
     """Return the rule of an operation on each element."""
 
-    def rule(chance: Branch, ledger: Ledger, call: Call) -> Any:
+    def rule(ledger: Ledger, call: Call) -> Any:
         for name in ("alpha", "rounding_mode", "out"):
             if call.kwargs.get(name) not in (None, 1):
-                raise chance.refused(f"it passes {name}= with a random number")
+                raise ledger.chance.refused(f"it passes {name}= with a random number")
         operands = [*call.args, *(v for k, v in call.kwargs.items() if k in _OPERANDS)]
         if call.settled(ledger):
             return call.function(*call.args, **call.kwargs)
@@ -200,11 +194,8 @@ def mapped(value: Any, function: Callable[[Any], Any]) -> Any:
     """Return an argument with its tensors and random numbers replaced."""
     if type(value) in (tuple, list):
         return type(value)(mapped(each, function) for each in value)
-    return function(value) if is_tensor(value) or _is_scalar(value) else value
-
-
-def _is_scalar(value: Any) -> bool:
-    return isinstance(value, (float, int, RandomNumber))
+    known = is_tensor(value) or isinstance(value, (float, int, RandomNumber))
+    return function(value) if known else value
 
 
 def _as_nan(value: Any) -> Any:

@@ -8,21 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from otspec.chance import Branch
 from otspec.conformance.following.order import clipped
-from otspec.conformance.following.torch.draws import DRAWS, REFUSED
-from otspec.conformance.following.torch.ledger import Ledger, Streams
-from otspec.conformance.following.torch.ranks import (
-    accumulated,
-    arg_extreme,
-    argument,
-    extreme_with_place,
-    made,
-    ranking,
-    read,
-    searched,
-)
+from otspec.conformance.following.torch import ranks
+from otspec.conformance.following.torch.draws import DRAWS, REFUSED, Draws
+from otspec.conformance.following.torch.ledger import Ledger
 from otspec.conformance.following.torch.rules import Call, Rule, copied, elementwise, moved, plainly
+from otspec.conformance.following.torch.streams import TorchStreams
 
 _SHAPES = (
     "__get__", "size", "dim", "ndimension", "numel", "nelement", "stride", "storage_offset",
@@ -105,15 +96,11 @@ _READ = ("item", "tolist", "numpy", "__array__", "__float__", "__int__", "__bool
 def _either_bound(rule: Rule) -> Rule:
     """Return a rule of clamp, which may be given either bound by name."""
 
-    def named(chance: Branch, ledger: Ledger, call: Call) -> Any:
-        bounds = argument(call, 1, "min", None), argument(call, 2, "max", None)
-        return rule(chance, ledger, Call(call.function, (call.args[0], *bounds), {}))
+    def named(ledger: Ledger, call: Call) -> Any:
+        bounds = ranks.argument(call, 1, "min", None), ranks.argument(call, 2, "max", None)
+        return rule(ledger, Call(call.function, (call.args[0], *bounds), {}))
 
     return named
-
-
-def _descending(call: Call) -> bool:
-    return bool(argument(call, 2, "descending", False))
 
 
 def _rules() -> dict[str, Rule]:
@@ -126,20 +113,22 @@ def _rules() -> dict[str, Rule]:
     }
     for name in ("clamp", "clip", "clamp_"):
         table[name] = _either_bound(elementwise(clipped, in_place=name == "clamp_"))
-    table |= dict.fromkeys(_READ, read)
-    table |= {name: accumulated(function) for name, function in _SUMS.items()}
-    table |= dict.fromkeys(("tensor", "as_tensor", "asarray"), made)
-    table |= dict.fromkeys(("searchsorted", "bucketize"), searched)
-    table |= {"argmax": arg_extreme(True), "argmin": arg_extreme(False)}
+    table |= dict.fromkeys(_READ, ranks.read)
+    table |= {name: ranks.accumulated(function) for name, function in _SUMS.items()}
+    table |= dict.fromkeys(("tensor", "as_tensor", "asarray"), ranks.made)
+    table |= dict.fromkeys(("searchsorted", "bucketize"), ranks.searched)
+    table |= {"argmax": ranks.arg_extreme(True), "argmin": ranks.arg_extreme(False)}
     for name, largest, pairwise in (("max", True, "maximum"), ("min", False, "minimum")):
-        table[name] = extreme_with_place(largest, table[pairwise])
-    table["topk"] = ranking(
+        table[name] = ranks.extreme_with_place(largest, table[pairwise])
+    table["topk"] = ranks.ranking(
         2,
-        lambda call, _: int(argument(call, 1, "k", 1)),
-        lambda call: bool(argument(call, 3, "largest", True)),
+        lambda call, _: int(ranks.argument(call, 1, "k", 1)),
+        lambda call: bool(ranks.argument(call, 3, "largest", True)),
     )
     for name in ("sort", "argsort"):
-        table[name] = ranking(1, lambda _, size: size, _descending)
+        table[name] = ranks.ranking(
+            1, lambda _, size: size, lambda call: bool(ranks.argument(call, 2, "descending", False))
+        )
     return table
 
 
@@ -147,7 +136,7 @@ RULES: MappingProxyType[str, Rule] = MappingProxyType(_rules())
 """Name of the function -> what it does to random numbers among its arguments."""
 
 
-def torch_mode(chance: Branch, streams: Streams) -> Any:
+def torch_mode(streams: TorchStreams) -> Any:
     """Return a context manager in which PyTorch's random numbers are branches."""
     from torch.overrides import TorchFunctionMode
 
@@ -161,25 +150,24 @@ def torch_mode(chance: Branch, streams: Streams) -> Any:
         ) -> Any:
             """Do one call."""
             del types
-            return called(chance, ledger, Call(func, args, kwargs or {}))
+            return called(ledger, Call(func, args, kwargs or {}))
 
     return Followed()
 
 
-def called(chance: Branch, ledger: Ledger, call: Call) -> Any:
+def called(ledger: Ledger, call: Call) -> Any:
     """Do one call of PyTorch, inside a mode that is closed meanwhile."""
-    draw = DRAWS.get(call.name)
-    if draw is not None:
+    if call.name in DRAWS:
         options = dict(call.kwargs)
         with ledger.streams.of(options.pop("generator", None)):
-            return draw(chance, ledger, *call.args, **options)
+            return getattr(Draws(ledger), call.name)(*call.args, **options)
     if call.name in REFUSED:
-        raise chance.refused(f"it draws with torch's {call.name}")
+        raise ledger.chance.refused(f"it draws with torch's {call.name}")
     if not call.concerns(ledger):
         return call.function(*call.args, **call.kwargs)
     rule = RULES.get(call.name)
     if rule is not None:
-        return rule(chance, ledger, call)
+        return rule(ledger, call)
     if not call.settled(ledger):
-        raise chance.refused(f"it passes a random number to torch's {call.name}")
+        raise ledger.chance.refused(f"it passes a random number to torch's {call.name}")
     return call.function(*call.args, **call.kwargs)
