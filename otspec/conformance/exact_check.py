@@ -107,10 +107,8 @@ def _first_off(name: str, law: Array, tests: Sequence[Tested], rounding: float) 
 
 
 def exact_counts(task: Task, least: float, marked: bool, deadline: float = math.inf) -> Array:
-    """Return how likely each mark comes with each text, shape (marks, fine cells).
-
-    The verifier is handed one row at a time, or it and one that keeps nothing.
-    """
+    """Return how likely each mark comes with each text, shape (marks, fine cells)."""
+    # The verifier is handed one row at a time, or it and one that keeps nothing.
     kind, case = task.kind, task.case
     law = no_answers(kind, case)
     shown = case.with_rejected if case.beside else case

@@ -200,10 +200,8 @@ def _small_texts(length: int) -> tuple[Case, ...]:
 
 
 def _places(n: int, vocabulary: int, turn: int) -> list[int]:
-    """Return the tokens of symbols: the first, the last, and some beside a border of warps.
-
-    Which symbol is where goes round with the turn.
-    """
+    """Return the tokens of symbols: the first, the last, and some beside a border of warps."""
+    # Which symbol is where goes round with the turn.
     pairs = [pair for pair in BORDERS if pair[1] < vocabulary - 1]
     borders = pairs[turn % len(pairs)] if pairs else ()
     others = chain(borders, (place for place in range(1, vocabulary - 1) if place not in borders))

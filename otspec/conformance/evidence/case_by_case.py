@@ -256,10 +256,8 @@ def without_lengths(verifier: Verifier, kind: Kind) -> tuple[str, ...]:
 
 
 def _judged(results: list[Result]) -> tuple[list[Result], tuple[str, ...]]:
-    """Return what the results say if texts depend on each other, which comes first, and notes.
-
-    How often such texts were seen says nothing about their probabilities.
-    """
+    """Return what the results say if texts depend on each other, which comes first, and notes."""
+    # How often such texts were seen says nothing about their probabilities.
     pairs: list[Result] = []
     others: list[Result] = []
     for task, trial, finding in results:

@@ -115,12 +115,9 @@ def _plain(weight: Any) -> Any:
 
 @contextmanager
 def intercepted(chance: Branch) -> Iterator[None]:
-    """Let the random calls of PyTorch, NumPy and ``random`` be branches.
-
-    The functions of ``numpy.random`` and ``random``, and ``torch.manual_seed``, are replaced, for
-    all threads, and put back whatever happens; PyTorch is asked to tell of its calls, in this
-    thread.
-    """
+    """Let the random calls of PyTorch, NumPy and ``random`` be branches."""
+    # The functions of `numpy.random` and `random`, and `torch.manual_seed`, are replaced, for all
+    # threads, and put back whatever happens; PyTorch is asked to tell of its calls, in this thread.
     with ExitStack() as stack:
         stack.enter_context(running(chance))
         stack.enter_context(_replaced(np.random, numpy_functions()))
@@ -151,10 +148,8 @@ def _replaced(module: ModuleType, functions: Mapping[str, Callable[..., Any]]) -
 
 @contextmanager
 def nothing_escapes() -> Iterator[None]:
-    """Refuse code that draws, or seeds, random numbers which are not intercepted.
-
-    The states of the generators that a process shares are compared, and put back.
-    """
+    """Refuse code that draws, or seeds, random numbers which are not intercepted."""
+    # The states of the generators that a process shares are compared, and put back.
     check_nothing_runs()
     generators = _generators()
     before = {name: read() for name, (read, _) in generators.items()}
