@@ -1,6 +1,7 @@
 """Known faults: exact laws, how surely they are found, and what they are taken for."""
 
 import itertools
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -134,6 +135,20 @@ def test_a_fault_is_its_own_first_explanation(name):
     seen = measure.seen_of(controls, np.random.default_rng(4))
     assert name in explanations(kind, seen).names[0].split(" or ")
     assert looked_at(seen)[0].off
+
+
+def test_what_is_said_of_one_draft_tells_faults_of_one_output_apart():
+    """Its output is right where one draft is verified; the accepted draft is not."""
+    name, kind, rule = "drawn drafts taken for certain", Tokens(1), RULE["maximal coupling"]
+    controls = [measure.control(FAULTS[name], rule, kind, case) for case in measure.cases_of(kind)]
+    seen = measure.seen_of(controls, np.random.default_rng(4))
+    assert not any(each.off for each in seen)
+    assert explanations(kind, [replace(each, off=True) for each in seen]) == [name]
+
+
+def test_the_likeliest_token_is_the_first_of_equal_ones():
+    machine = FAULTS["drafts are the likeliest tokens"].machine
+    assert machine.drafted(None, 0, [0.2, 0.4, 0.4]) == 1
 
 
 def test_nothing_explains_what_is_right_and_what_nobody_knows():
