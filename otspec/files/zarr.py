@@ -167,10 +167,8 @@ def _chunk_names(array: Any, each: Slices) -> Iterator[str]:
 
 
 def _refuse_torn_chunks(folder: Path, array: Any, each: Slices) -> None:
-    """Refuse a slice of which chunks are not stored, not in full, or unpack to too much.
-
-    Zarr would make up missing ones from the fill value; Blosc reads past the end of short ones.
-    """
+    """Refuse a slice of which chunks are not stored, not in full, or unpack to too much."""
+    # Zarr would make up missing ones from the fill value; Blosc reads past the end of short ones.
     blosc = any("blosc" in type(codec).__name__.lower() for codec in array.compressors)
     for name in _chunk_names(array, each):
         if not (folder / name).exists():
