@@ -106,6 +106,13 @@ def test_wrong_engines_are_caught(name):
     assert {cause.split(" or ")[0] for cause in causes} == CAUSES.get(name, set())
 
 
+@pytest.mark.nightly
+def test_a_bonus_that_is_not_warped_is_named_in_texts_of_several_steps():
+    report = check(wrong_engines.WarmBonus(), kind="block", **SMALL)
+    causes = {(finding.looks_like, finding.perhaps) for finding in report.findings}
+    assert causes == {(("bonus token before warping",), False)}
+
+
 WRONG_TOKENS = {
     "one_number": OUTPUT,
     "draft_at_another_temperature": OUTPUT,

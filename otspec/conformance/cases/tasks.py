@@ -7,7 +7,7 @@ from itertools import cycle
 from typing import Any
 
 from otspec._base.arguments import children_of
-from otspec._base.frozen import Frozen
+from otspec._base.frozen import Frozen, cached_property
 from otspec.conformance.cases import library
 from otspec.conformance.cases.arrays import Form, placed, plain
 from otspec.conformance.cases.calling import Verifier
@@ -107,8 +107,9 @@ class Task(Frozen):
         law = case if self.law is self.case else placed(self.law, least, reserved)
         return self if case is self.case else replace(self, case=case, law=law)
 
+    @cached_property
     def statistics(self) -> list[Statistic]:
-        """Return what is compared, coarse before fine."""
+        """What is compared, coarse before fine."""
         return self.batches.statistics(self.kind, self.law)
 
 

@@ -200,7 +200,7 @@ class Check(Frozen):
 
     def _tests(self, task: Task, alarm: float, most: int) -> list[Tested]:
         """Return the laws that a case is tested for, with at most so many samples."""
-        laws: list[list[Statistic]] = [task.statistics()]
+        laws: list[list[Statistic]] = [task.statistics]
         alone = task.batches is KernelBatches
         if self.maker is not None and alone and has_joint_law(task.kind, task.case):
             law = joint_law(self.maker, task.kind, task.case)
