@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from docs.note.compute import compute
-from docs.note.setting import NAME, typeset
+from docs.note.setting import typeset
 from figures.contract import Settings
 from otspec._base.tables import say
 from otspec.cli.main import run
@@ -19,14 +19,14 @@ from otspec.cli.main import run
               type=click.Path(file_okay=False, path_type=Path))  # fmt: skip
 @click.option("--quick", is_flag=True, help="Numbers of no use, to see that everything runs.")
 def main(out: Path, quick: bool) -> None:
-    """Compute the numbers and pictures of the note, and set it.
+    """Compute the numbers and pictures of the note and its companion, and set both.
 
     Example: python -m docs.note --out build/note
     """
     out.mkdir(parents=True, exist_ok=True)
     compute(out, Settings(quick=quick))
-    typeset(out)
-    say(out / NAME)
+    for name in typeset(out):
+        say(out / name)
 
 
 if __name__ == "__main__":

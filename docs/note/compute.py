@@ -1,11 +1,21 @@
-"""All that the note shows, computed into a folder."""
+"""All that the note and its companion show, computed into a folder."""
 
 from __future__ import annotations
 
 import json
 from pathlib import Path
 
-from docs.note import cost, evidence, examples, letters, peer, pictures, trace, verifiers
+from docs.note import (
+    companion,
+    cost,
+    evidence,
+    examples,
+    letters,
+    peer,
+    pictures,
+    trace,
+    verifiers,
+)
 from docs.note.results import Results
 from figures.contract import Settings
 from figures.pooled_gain import PooledGain
@@ -56,6 +66,9 @@ def compute(folder: Path, settings: Settings) -> Results:
     verifiers.blocks(results)
     verifiers.engines(results)
     verifiers.verdicts(results)
+    companion.example(results)
+    companion.shared_noise(results, settings)
+    companion.training(results, settings)
     drawn = pictures.write_all(folder, found)
     printed = {"numbers": results.numbers, "tables": results.tables, "pictures": drawn}
     write_text(folder / NUMBERS, json.dumps(printed, indent=1, sort_keys=True) + "\n")

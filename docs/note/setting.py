@@ -1,4 +1,4 @@
-"""Setting the note: its sources beside the computed files, and Typst on both."""
+"""Setting the note and its companion: sources beside the computed files, and Typst on both."""
 
 from __future__ import annotations
 
@@ -7,18 +7,18 @@ import shutil
 from pathlib import Path
 
 SOURCES = Path(__file__).parent
-NAME = "note.pdf"
-_PARTS = ("note.typ", "template.typ", "references.yml")
+NAME, COMPANION = "note.pdf", "companion.pdf"
+_SHARED = ("template.typ", "references.yml")
 
 
-def typeset(folder: Path) -> int:
-    """Set the note in a folder that has its numbers and pictures, and return how many pages it has.
+def typeset(folder: Path) -> dict[str, int]:
+    """Set both in a folder that has their numbers and pictures; return how many pages they have.
 
     Parameters
     ----------
     folder : path
-        See :func:`docs.note.compute.compute`. It gets ``note.pdf`` and copies of the sources, since
-        Typst reads nothing outside its folder.
+        See :func:`docs.note.compute.compute`. It gets ``note.pdf``, ``companion.pdf`` and copies of
+        the sources, since Typst reads nothing outside its folder.
 
     Raises
     ------
@@ -31,12 +31,16 @@ def typeset(folder: Path) -> int:
         import typst
     except ImportError as error:
         raise ImportError("the note is set by Typst: pip install 'otspec[note]'") from error
-    for name in _PARTS:
+    for name in _SHARED:
         shutil.copyfile(SOURCES / name, folder / name)
     shutil.copytree(SOURCES / "text", folder / "text", dirs_exist_ok=True)
-    source = str(folder / "note.typ")
     # Fonts of the machine would make other lines.
     options = {"root": str(folder), "ignore_system_fonts": True}
-    typst.compile(source, output=str(folder / NAME), **options)
-    (pages,) = json.loads(typst.query(source, "<pages>", field="value", **options))
-    return int(pages)
+    pages = {}
+    for name in (NAME, COMPANION):
+        source = (folder / name).with_suffix(".typ")
+        shutil.copyfile(SOURCES / source.name, source)
+        typst.compile(str(source), output=str(folder / name), **options)
+        (count,) = json.loads(typst.query(str(source), "<pages>", field="value", **options))
+        pages[name] = int(count)
+    return pages

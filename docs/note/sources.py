@@ -16,7 +16,7 @@ TEXTS = Path(__file__).parent / "text"
 NAMED = re.compile(r'#?\b(num|rows|picture)\("([^"]*)"')
 _COMMENT = re.compile(r"//[^\n]*")
 _LAYOUT = re.compile(
-    r"\b(?:width: \d+%|inset: [\d.]+pt|#?h\([\d.]+em\)|caption|@[\w:-]+|<[\w:-]+>)"
+    r"\b(?:width: \d+%|(?:inset|size): [\d.]+pt|#?h\([\d.]+em\)|caption|@[\w:-]+|<[\w:-]+>)"
 )
 _NAME = re.compile(r"\b[A-Za-z]+\d+\b")
 _WORDS = "four|five|six|seven|eight|nine|ten|eleven|twelve|sixteen|twenty|dozens?|hundreds?"

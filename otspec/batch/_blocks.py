@@ -8,9 +8,10 @@ from otspec.batch._arguments import (
     problem_of,
 )
 from otspec.batch._array_api.library import Array, quietly
-from otspec.batch._array_api.sequences import drafted_block, greatest_path
+from otspec.batch._array_api.sequences import drafted_block
 from otspec.batch._calls import completed, verified_block
 from otspec.batch._results import CorrectedBlock, Corrections, VerifiedBlock, VerifiedPath
+from otspec.batch._running import greatest
 
 
 def token_verification(
@@ -241,12 +242,13 @@ def greedy_multi_path(
 
     Notes
     -----
-    Cost: a stable sort of the vocabulary at each of L places, whatever K is. Where there is no
-    float64, the sum over the ranks is one of float32.
+    Cost: a stable sort of the vocabulary at each of L places, whatever K is; row by row only at
+    places whose residual is asked for. Where there is no float64, the sum over the ranks is one of
+    float32.
     """
     with quietly(draft):
         draft, target, drafts = completed(partial, draft, target, drafts)
         given = draft, target, drafts, uniforms, None
         library = check_paths_problem(given, checked)
         problem = problem_of(library, given, checked)
-        return greatest_path.verify(problem)
+        return greatest(problem)

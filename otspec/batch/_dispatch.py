@@ -27,6 +27,7 @@ ROWS = os.environ.get("OTSPEC_BATCH_ROWS", "1") != "0"
 BLOCK, TREE = (0, 1), (1, 1)
 """How many rows more than drafts a draft and a target have: of a block, and of a tree."""
 _REALS = np.dtype(np.float32), np.dtype(np.float64)
+_SINGLES = np.dtype(np.float32), np.dtype(np.uint16), np.dtype(np.int16)
 
 
 def rows_of(
@@ -85,10 +86,10 @@ def reals_of(
     beside: tuple[Array, ...] = (),
 ) -> Rows | None:
     """Return arrays of one shape row by row; None if they go the other path, or do not fit."""
-    # Gradients are found of operations on arrays. Where `single`, only float32 goes row by row.
-    # With `settings` they are sources, as of `rows_of`. Numbers `beside` them, (..., m), are token
-    # ids or reals that were checked.
-    models = tuple(map(bits_of, given)) if settings else given
+    # Gradients are found of operations on arrays. Where `single`, only float32 goes row by row, and
+    # half precision as its bits. With `settings` they are sources, as of `rows_of`. Numbers
+    # `beside` them, (..., m), are token ids or reals that were checked.
+    models = tuple(map(bits_of, given)) if settings or single else given
     memory = None if are_learnt(*given) else _in_memory((*models, *beside))
     if memory is None:
         return None
@@ -104,12 +105,10 @@ def reals_of(
         models = tuple(map(source, models, settings, [len(lead)] * len(models)))
         if None in models:
             return None
-    elif (
-        _are_reals(*models)
-        and not (single and first.dtype != np.float32)
-        and all(_lie_well(part, False) for part in models)
+    elif (_are_single(*models) if single else _are_reals(*models)) and all(
+        _lie_well(part, False) for part in models
     ):
-        models = tuple(read_only(part, first.dtype, count, size) for part in models)
+        models = tuple(read_only(part, part.dtype, count, size) for part in models)
     else:
         return None
     numbers = tuple(_beside(part, count, size) for part in others)
@@ -180,6 +179,12 @@ def _are_reals(first: Array, *others: Array) -> bool:
         and all(part.dtype == first.dtype for part in others)
         and all(part.flags.aligned for part in (first, *others))
     )
+
+
+def _are_single(first: Array, *others: Array) -> bool:
+    """Return whether arrays are float32; of half precision the first ones may be, as bits."""
+    kinds = first.dtype in _SINGLES and all(part.dtype == np.float32 for part in others)
+    return kinds and all(part.flags.aligned for part in (first, *others))
 
 
 def _fit_together(

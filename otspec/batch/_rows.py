@@ -62,6 +62,11 @@ class Rows(NamedTuple):
         more = (read_only(part, part.dtype, *part.shape) for part in numbers)
         return self._replace(arguments=(*self.arguments, *more))
 
+    def together(self, number: int) -> Rows:
+        """Return the same where so many rows, those of the last leading axis, are one."""
+        arguments = tuple(part.reshape(-1, number, *part.shape[1:]) for part in self.arguments)
+        return self._replace(arguments=arguments, lead=self.lead[:-1])
+
     def shaped(self, values: Array) -> Array:
         """Return results, one per row, as the caller has its arrays."""
         if len(self.lead) != 1:

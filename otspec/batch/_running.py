@@ -14,11 +14,11 @@ from otspec.batch._array_api.library import Array, library_of
 from otspec.batch._array_api.optimum import acceptance, best_cut
 from otspec.batch._array_api.pooled import clock_selection, graded_pools
 from otspec.batch._array_api.problem import Problem
-from otspec.batch._array_api.sequences import drafted_block, traversal
+from otspec.batch._array_api.sequences import drafted_block, greatest_path, traversal
 from otspec.batch._array_api.warping import Settings, probabilities
 from otspec.batch._arrays import as_grades
 from otspec.batch._dispatch import BLOCK, TREE, machine, reals_of, rows_of
-from otspec.batch._results import KINDS, Verified, VerifiedBlock, VerifiedTree
+from otspec.batch._results import KINDS, Verified, VerifiedBlock, VerifiedPath, VerifiedTree
 from otspec.batch._rows import Rows, read_only
 
 
@@ -107,6 +107,18 @@ def verified_block(name: str, given: Given, *, checked: bool) -> VerifiedBlock:
     library = check_block_problem(given, checked)
     found: VerifiedBlock = getattr(drafted_block, rule)(problem_of(library, given, checked))
     return found
+
+
+def greatest(problem: Problem) -> VerifiedPath:
+    """Verify the greatest of several paths, where the arguments were checked."""
+    xp, drafts = problem.library.xp, problem.drafts
+    uniforms = problem.uniforms[..., None, :]
+    uniforms = xp.broadcast_to(uniforms, (*drafts.shape[:-1], uniforms.shape[-1]))
+    rows = rows_of(problem.draft, problem.target, drafts, uniforms, None, places=BLOCK)
+    if rows is None:
+        return greatest_path.verify(problem)
+    verify = machine("greatest_path").verify
+    return VerifiedPath(*rows.together(drafts.shape[-2]).run(verify, kinds=("int64",) * 3))
 
 
 def traversed(problem: Problem, parents: tuple[int, ...], distinct: bool) -> VerifiedTree:

@@ -108,14 +108,7 @@ def _serving(rule: type[PairRule], shape: Shape) -> type[PairRule]:
 
 
 def as_shape(tree: AnyTree, end: Collection[int] = ()) -> EndingShape:
-    """Check a tree, of texts that some tokens end.
-
-    Raises
-    ------
-    ValueError
-        As :func:`otspec.blocks.as_shape`, but that a ``TokenTree`` may have no node; or more than
-        10,000 nodes.
-    """
+    """Check a tree, of texts that some tokens end."""
     empty = isinstance(tree, TokenTree) and not len(tree)
     shape = Shape() if empty else shapes.as_shape(tree)
     if shape.size > MOST_NODES:

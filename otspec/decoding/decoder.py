@@ -103,10 +103,8 @@ class Decoder(Frozen):
         return alone(self.reads(chance))
 
     def reads(self, chance: SeededChance) -> Reads[tuple[Step, Decoder]]:
-        """Do what :meth:`step` does, and ask for all that is to be read.
-
-        The target reads, in one call, what it has not read of the text, and the whole tree.
-        """
+        """Do what :meth:`step` does, and ask for all that is to be read."""
+        # The target reads, in one call, what it has not read of the text, and the whole tree.
         unread = self.text[self.draft.length :]
         start = len(self.text)
         drafting = yield from draft_tree(
@@ -153,14 +151,8 @@ def together(
     The draft model reads, in one call, for all texts that are drafting. Once none is, the target
     reads the trees of all texts in one call. Each text is what it is by itself, up to rounding.
 
-    Parameters
-    ----------
-    decoders : sequence of Decoder
-        Of one draft model and one target.
-    most : int
-        Tokens of each text, as for :meth:`Decoder.steps`.
-    chances : sequence of SeededChance
-        For each text.
+    ``decoders``: of one draft model and one target. ``most``: tokens of each text, as for
+    :meth:`Decoder.steps`. ``chances``: for each text.
     """
     left = [most] * len(decoders)
     going = [decoder.reads(each) for decoder, each in zip(decoders, chances, strict=True)]

@@ -31,14 +31,9 @@ class Reader(Frozen, ABC):
     def read(self, tokens: Sequence[int], parents: Sequence[int], last: int) -> Reading:
         """Read more tokens at once.
 
-        Parameters
-        ----------
-        tokens : sequence of int
-        parents : sequence of int
-            Of each token the one before it, by its number among all that was read behind the
-            text, new ones included; −1 for the text itself.
-        last : int
-            Of how many of the tokens, the last ones, the next token is asked.
+        ``parents``: of each token the one before it, by its number among all that was read behind
+        the text, new ones included; −1 for the text itself. ``last``: of how many of the tokens,
+        the last ones, the next token is asked.
         """
 
     @classmethod
@@ -50,11 +45,8 @@ class Reader(Frozen, ABC):
     def keep(self, path: Sequence[int]) -> Reader:
         """Return the reader of a longer text, which has forgotten all else.
 
-        Parameters
-        ----------
-        path : sequence of int
-            The tokens that the text goes on with, by their numbers among all that was read behind
-            it.
+        ``path``: the tokens that the text goes on with, by their numbers among all that was read
+        behind it.
         """
 
 

@@ -46,11 +46,9 @@ class TransformerReader(Reader):
 
     @classmethod
     def read_all(cls, requests: Sequence[Request]) -> list[Reading]:
-        """Read for several texts in one call of the model.
-
-        In a row of the batch stand, from the left, what the text has in its cache, padding up to
-        the longest of the caches, padding again, and the new tokens, which end together.
-        """
+        """Read for several texts in one call of the model."""
+        # In a row of the batch stand, from the left, what the text has in its cache, padding up to
+        # the longest of the caches, padding again, and the new tokens, which end together.
         import torch
         from transformers import DynamicCache
 

@@ -57,13 +57,7 @@ def gathered(batches: Iterable[Any], schema: Any, names: tuple[str, ...]) -> Any
 
 
 def columns_of(table: Any, names: tuple[str, ...]) -> Named:
-    """Return the numbers of some columns of a table.
-
-    Raises
-    ------
-    ValueError
-        Empty cells, or lists of different lengths.
-    """
+    """Return the numbers of some columns of a table."""
     found: Named = {}
     for name in names:
         column = table.column(name)

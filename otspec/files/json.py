@@ -11,10 +11,8 @@ _TOO_DEEP = f"its lists and objects are nested more than {_DEEPEST} levels deep"
 
 
 def read_json(path: Path, keys: tuple[str, ...]) -> Named:
-    """Read the lists of a .json file.
-
-    Numbers stay text, so that the caller can read them exactly, and refuse too many digits.
-    """
+    """Read the lists of a .json file."""
+    # Numbers stay text, so that the caller can read them exactly, and refuse too many digits.
     text = path.read_text(encoding="utf-8")
     try:
         content = json.loads(text, parse_float=str, parse_int=str, object_pairs_hook=once)

@@ -77,10 +77,8 @@ class Header:
 
 
 def blocks_of(stream: IO[bytes], size: int) -> Iterator[bytes]:
-    """Yield the bytes of a stream in blocks, and one byte more would be asked for.
-
-    That lets an archive compare its checksum.
-    """
+    """Yield the bytes of a stream in blocks, and one byte more would be asked for."""
+    # That lets an archive compare its checksum.
     while size and (block := stream.read(min(BLOCK, size))):
         size -= len(block)
         yield block

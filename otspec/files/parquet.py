@@ -42,15 +42,10 @@ Fields = dict[tuple[int, int], Any]
 class Column(NamedTuple):
     """A column of one row group, as the headers of its pages tell.
 
-    Parameters
-    ----------
-    path : str
-        Its name, and those of what is nested in it, with dots between.
-    values : int
-        How many numbers or texts it holds, missing ones included.
-    longest : int
-        Bytes that none of its texts exceeds: those of its largest page, unpacked; of all pages
-        together where texts begin as the one before.
+    ``path``: its name, and those of what is nested in it, with dots between. ``values``: how many
+    numbers or texts it holds, missing ones included. ``longest``: bytes that none of its texts
+    exceeds: those of its largest page, unpacked; of all pages together where texts begin as the one
+    before.
     """
 
     path: str

@@ -71,10 +71,8 @@ def locate_torch(path: Path) -> base.Located:
 
 
 def tensors_of(path: Path) -> dict[str, Any]:
-    """Return the tensors of a file by name, mapped from it where it is an archive.
-
-    A tensor alone has the empty name. What else a dict holds is left out.
-    """
+    """Return the tensors of a file by name, mapped from it where it is an archive."""
+    # A tensor alone has the empty name. What else a dict holds is left out.
     torch = needed("torch", f"reading {path.suffix}", "backends")
     archived = _is_archive(path)
     if archived:

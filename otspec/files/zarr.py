@@ -170,10 +170,8 @@ def _chunk_names(array: Any, box: Slices) -> Iterator[str]:
 
 
 def _refuse_torn_chunks(folder: Path, array: Any, box: Slices) -> None:
-    """Refuse a box of which chunks are not stored, not in full, or unpack to too much.
-
-    Zarr would make up missing ones from the fill value; Blosc reads past the end of short ones.
-    """
+    """Refuse a box of which chunks are not stored, not in full, or unpack to too much."""
+    # Zarr would make up missing ones from the fill value; Blosc reads past the end of short ones.
     blosc = any("blosc" in type(codec).__name__.lower() for codec in array.compressors)
     for name in _chunk_names(array, box):
         if not (folder / name).exists():

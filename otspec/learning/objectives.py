@@ -46,6 +46,10 @@ class Objective(ABC):
     def gradient(self, library: Library, logits: Array, target: Array, state: State) -> Array:
         """Return the derivative of the loss by each logit: (..., V)."""
 
+    def scaled(self, state: State, factor: Array) -> State | None:  # noqa: ARG002
+        """Return the state of so many times the loss, (..., 1); None if there is none."""
+        return None
+
 
 def softmax(library: Library, logits: Array) -> Array:
     """Return the distributions of rows of logits: (..., V)."""
@@ -73,13 +77,19 @@ class Steps(Objective):
 
     row_by_row = False, True
 
+    def scaled(self, state: State, factor: Array) -> State:
+        """Return the state of so many times the loss; see :class:`Objective`."""
+        scales, weights, mean = state
+        return scales, weights * factor, mean * factor
+
     def gradient(self, library: Library, logits: Array, target: Array, state: State) -> Array:
         """Return the derivative of the loss by each logit; see :class:`Objective`."""
         scales, weights, mean = (library.narrowed(part) for part in state)
         rows = reals_of(logits, target, single=True)
         if rows is not None:
             rows = rows.joined(*(part.numpy() for part in (scales, weights, mean)))
-            return rows.run(machine("learnt").gradient, kinds=((np.float32, logits.shape[-1:]),))[0]
+            kind = rows.arguments[0].dtype, logits.shape[-1:]
+            return rows.run(machine("learnt").gradient, kinds=(kind,))[0].view(logits.dtype)
         draft, found = softmax(library, logits), mean  # of the loss: the signs are the opposite
         for j in range(scales.shape[-1]):
             outside = library.above(target, scales[..., j : j + 1] * draft)

@@ -41,8 +41,9 @@ class _Loss(torch.autograd.Function):  # type: ignore[misc]
         how = temperature, target_logits
         losses: list[torch.Tensor] = []
         states: list[State] = []
-        for part in _chunks(objective, *rows, how, FORWARD):
-            library, *pair = _read(rows[0][part], rows[1][part], *how)
+        parts, whole = _chunks(objective, *rows, how, FORWARD)
+        for part in parts:
+            library, *pair = _read(rows[0][part], rows[1][part], whole, *how)
             loss, state = objective.solve(library, *pair)
             losses.append(loss.to(library.dtype))
             states.append(state)
@@ -58,12 +59,13 @@ class _Loss(torch.autograd.Function):  # type: ignore[misc]
         upstream = upstream.reshape(-1, 1) / ctx.how[0]
 
         def pulled(part: slice) -> torch.Tensor:
-            library, *pair = _read(logits[part], target[part], *ctx.how)
+            library, *pair = _read(logits[part], target[part], whole, *ctx.how)
             state = tuple(each[part] for each in states)
-            gradient: torch.Tensor = ctx.objective.gradient(library, *pair, state)
-            return gradient.mul_(upstream[part])
+            scaled = ctx.objective.scaled(state, upstream[part])
+            found: torch.Tensor = ctx.objective.gradient(library, *pair, scaled or state)
+            return found if scaled else found.mul_(upstream[part])
 
-        parts = _chunks(ctx.objective, logits, target, ctx.how, BACKWARD)
+        parts, whole = _chunks(ctx.objective, logits, target, ctx.how, BACKWARD)
         if len(parts) == 1:
             found = pulled(parts[0]).to(logits.dtype)
         else:
@@ -79,21 +81,26 @@ def _chunks(
     target: torch.Tensor,
     how: tuple[float, bool],
     share: int,
-) -> list[slice]:
-    """Return stretches of rows that are worked on at once: all where that needs no memory."""
+) -> tuple[list[slice], bool]:
+    """Return stretches of rows that are worked on at once, and whether machine code has them all.
+
+    That needs no memory, and reads the logits in the dtype that they have.
+    """
     rows, size = logits.shape
     in_place = objective.row_by_row[share == BACKWARD] and how == (1, False)
     if in_place and reals_of(logits, target, single=True) is not None:
-        return [slice(0, rows)]
+        return [slice(0, rows)], True
     step = objective.rows_at_once(rows, size, share)
-    return [slice(start, start + step) for start in range(0, rows, step)]
+    return [slice(start, start + step) for start in range(0, rows, step)], False
 
 
 def _read(
-    logits: torch.Tensor, target: torch.Tensor, temperature: float, target_logits: bool
+    logits: torch.Tensor, target: torch.Tensor, whole: bool, temperature: float, target_logits: bool
 ) -> tuple[Library, torch.Tensor, torch.Tensor]:
     """Return rows of logits over the temperature, and of the target's probabilities."""
     library = library_of(logits)
+    if whole:
+        return library, logits, target
     logits, target = library.narrowed(logits), library.narrowed(target)
     if temperature != 1:
         logits = logits / temperature

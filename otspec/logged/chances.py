@@ -86,10 +86,8 @@ class LoggedChances(Frozen):
         return self.along.expected(tree).reshape(blocks, depth + 1)[:, 0]
 
     def by_level(self, tree: Shape) -> Array:
-        """Return for each block unbiased estimates of P(τ ≥ 1), P(τ ≥ 2), …: (levels, blocks).
-
-        Their sum over the levels is :meth:`kept_of`.
-        """
+        """Return for each block unbiased estimates of P(τ ≥ 1), P(τ ≥ 2), …: (levels, blocks)."""
+        # Their sum over the levels is `kept_of`.
         blocks, depth = self._shape
         return self.along.by_level(tree).reshape(tree.depth, blocks, depth + 1)[:, :, 0]
 

@@ -122,12 +122,8 @@ class Ratio(NamedTuple):
 class Tally(Frozen):
     """Sums and products over texts of what was counted in each; those of more texts are added.
 
-    Parameters
-    ----------
-    texts : int
-    sums : ndarray, shape (m,)
-    products : ndarray, shape (m, m)
-        Of each two counts of one text, summed over the texts.
+    Shapes: ``sums`` (m,). ``products``, shape (m, m): of each two counts of one text, summed over
+    the texts.
     """
 
     texts: int
@@ -151,9 +147,7 @@ class Tally(Frozen):
         The variance is that of a ratio of sums over texts that are independent of each other, by
         linearisation. NaN where the lower sum is 0.
 
-        Parameters
-        ----------
-        above, below : ndarray, shape (m,)
+        Shapes: ``above``, ``below`` (m,).
         """
         upper, lower = float(self.sums @ above), float(self.sums @ below)
         if lower == 0:

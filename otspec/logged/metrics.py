@@ -161,10 +161,8 @@ class AcceptLengths(Frozen):
 
 
 def counts_of(replay: Replay) -> Array:
-    """Return what is counted in a text: calls, tokens, and how many calls keep at least 1, 2, ….
-
-    Counts of texts that depend on each other are added, so that they are one row of a tally.
-    """
+    """Return what is counted in a text: calls, tokens, and how many calls keep at least 1, 2, …."""
+    # Counts of texts that depend on each other are added, so that they are one row of a tally.
     lengths = np.array(replay.lengths, dtype=float)
     reached = lengths[::-1].cumsum()[::-1][1:]
     counts: Array = np.array([float(replay.calls), float(replay.tokens), *reached])

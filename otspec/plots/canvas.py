@@ -55,10 +55,8 @@ def panel_on(ax: Axes | None, size: tuple[float, float] = WIDE) -> Iterator[Axes
 
 @contextmanager
 def in_style(*styles: str | dict[str, Any]) -> Iterator[None]:
-    """Let what is drawn meanwhile have styles, and put back those of the process.
-
-    One thread at a time: with two, what the first one put in place would be put back last.
-    """
+    """Let what is drawn meanwhile have styles, and put back those of the process."""
+    # One thread at a time: with two, what the first one put in place would be put back last.
     from matplotlib import style
 
     with _ONE_AT_A_TIME, style.context(list(styles)):
@@ -102,10 +100,8 @@ def letters(color: Any) -> str:
 
 
 def drawable(text: str) -> str:
-    """Return a text that Matplotlib's font can draw: letters that it lacks are escaped.
-
-    Else each of them would be a warning and an empty box.
-    """
+    """Return a text that Matplotlib's font can draw: letters that it lacks are escaped."""
+    # Else each of them would be a warning and an empty box.
     fonts = needed("matplotlib.font_manager", "drawing", "plots")
     known = fonts.get_font(fonts.findfont(fonts.FontProperties())).get_charmap()
     return "".join(

@@ -55,10 +55,8 @@ def findings_of(rows: Sequence[Statistic]) -> Findings:
 
 
 def tokens_per_call(row: Statistic) -> float:
-    """Return the mean tokens of a call of the target that verifies k drafts of one token.
-
-    It always gives a token, and one more behind an accepted draft: 1 + acceptance.
-    """
+    """Return the mean tokens of a call of the target that verifies k drafts of one token."""
+    # It always gives a token, and one more behind an accepted draft: 1 + acceptance.
     return 1 + row.acceptance
 
 

@@ -133,10 +133,8 @@ def interval_document(ends: tuple[float, float]) -> list[float] | None:
 
 
 def warpings_document(warpings: Sequence[Warping]) -> dict[str, Any]:
-    """Return what is done to the target in a run, and as ``draft`` to the draft, for JSON.
-
-    Temperatures may differ, of which there is a list then; nothing else.
-    """
+    """Return what is done to the target in a run, and as ``draft`` to the draft, for JSON."""
+    # Temperatures may differ, of which there is a list then; nothing else.
     target, draft = (_side([warping.of(side) for warping in warpings]) for side in SIDES[::-1])
     return target | {"draft": draft}
 

@@ -125,11 +125,9 @@ def summarise(positions: Iterable[Sequence[Comparison]]) -> Rows[Summary]:
 
 
 def attains(acceptance: Number | Quantity, optimum: Number | Quantity) -> bool:
-    """Return whether a rule accepts the optimum.
-
-    Exactly for fractions; floats may be below by the tolerance for sums of distributions. Of an
-    estimate the whole interval has to.
-    """
+    """Return whether a rule accepts the optimum."""
+    # Exactly for fractions; floats may be below by the tolerance for sums of distributions. Of an
+    # estimate the whole interval has to.
     least = acceptance.low if isinstance(acceptance, Estimate) else value_of(acceptance)
     gap = value_of(optimum) - least
     return bool(gap <= (0 if isinstance(gap, Fraction) else SUM_TOLERANCE))
@@ -156,10 +154,8 @@ def price_of_independence(rows: Sequence[Compared]) -> Iterator[str]:
 
 
 def independent_of_drafts(rules: Iterable[str]) -> list[str]:
-    """Return the rules, by title, whose output depends on no draft.
-
-    Empty where none is from shared noise: independent noise alone would make the price too high.
-    """
+    """Return the rules, by title, whose output depends on no draft."""
+    # Empty where none is from shared noise: independent noise alone would make the price too high.
     known = {rule.title: rule for rule in compared_rules() if rule.independent}
     found = [rule for rule in rules if rule in known]
     return [] if all(known[rule].quick for rule in found) else found

@@ -7,6 +7,7 @@ import itertools
 import numpy as np
 import pytest
 from batch_laws import law_of
+from batch_paths import path  # noqa: F401 # a fixture
 from batch_precision import pair, variation
 from batch_references import inverted
 from programs import ways
@@ -17,6 +18,7 @@ from otspec.batch._array_api.sequences.greatest_path import _skewed
 from otspec.blocks import GreedyMultiPath, TokenTree
 from otspec.models import memoryless
 
+pytestmark = pytest.mark.usefixtures("path")
 ROUNDING = 1e-12
 CASES = {
     "dense": ([0.5, 0.3, 0.2], [0.1, 0.4, 0.5]),
@@ -57,7 +59,7 @@ def law_of_rule(rule, paths):
 
 def tree_of(paths):
     """The drafted tree of some paths."""
-    tokens = tuple(token for path in paths for token in path)
+    tokens = tuple(token for each in paths for token in each)
     length = len(paths[0])
     parents = [place - 1 if place % length else -1 for place in range(len(tokens))]
     return TokenTree(tuple(parents)), tokens
@@ -114,8 +116,8 @@ def reference(draft, target, drafts, uniforms):
     for i in range(length):
         p, q = draft[alike[0], i], target[alike[0], i]
         ratios = np.where(p > 0, q / np.where(p > 0, p, 1), -1)
-        token = max((drafts[path, i] for path in alike), key=lambda t: (ratios[t], t))
-        alike = [path for path in alike if drafts[path, i] == token]
+        token = max((drafts[each, i] for each in alike), key=lambda t: (ratios[t], t))
+        alike = [each for each in alike if drafts[each, i] == token]
         order = np.argsort(ratios, kind="stable")
         upper = below + mass * np.cumsum(p[order], dtype=float)
         lower = np.concatenate([[below], upper[:-1]])
@@ -171,9 +173,9 @@ def test_the_law_of_the_chosen_token_at_full_vocabulary(dtype, bound, k):
 
 def test_one_path_is_block_verification():
     draft, target, drafts, uniforms = problem(16, 1, 3, 300, np.float64)
-    path, length, _ = batch.greedy_multi_path(draft, target, drafts, uniforms)
+    chosen, length, _ = batch.greedy_multi_path(draft, target, drafts, uniforms)
     single = batch.block_verification(draft[:, 0], target[:, 0], drafts[:, 0], uniforms)
-    assert not path.any()
+    assert not chosen.any()
     np.testing.assert_array_equal(length, single.length)
 
 
@@ -184,9 +186,9 @@ def test_tokens_of_target_probability_0_are_neither_kept_nor_drawn():
     for extreme in (0.0, 1 - 2**-24):
         uniforms = uniforms.astype(np.float32)
         uniforms[::2] = extreme
-        path, length, token = batch.greedy_multi_path(draft, target, drafts, uniforms)
+        best, length, token = batch.greedy_multi_path(draft, target, drafts, uniforms)
         assert (token % 3 != 0).all()
-        chosen = drafts[np.arange(200), path]
+        chosen = drafts[np.arange(200), best]
         assert (chosen[np.arange(2) < length[:, None]] % 3 != 0).all()
 
 

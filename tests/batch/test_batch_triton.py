@@ -97,9 +97,9 @@ def by_arrays(function, *arguments):
 def number(request, torch, monkeypatch):
     """How many rows: a few in pieces as on a GPU, many in one as the interpreter has them."""
     if request.param == 4:
-        from otspec.batch._triton import launches
+        from otspec.batch._triton import pieces
 
-        monkeypatch.setattr(launches, "_at_once", lambda *_: _[-1])
+        monkeypatch.setattr(pieces, "at_once", lambda *_: _[-1])
     return request.param
 
 
@@ -297,3 +297,56 @@ def test_rules_are_lossless(torch, name, size):
     called = through_kernels(torch, name)
     found = joint_kernel_of(called, *wide, np.array(place)[drafts], known=cuts)
     np.testing.assert_allclose(found[:, place], rule.joint_kernel(drafts), rtol=0, atol=ROUNDING)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_logits_become_probabilities(torch, dtype):
+    """A softmax in float64 of the given logits: temperatures of rows, masks and greedy rows."""
+    rng = np.random.default_rng(5)
+    for shape, places in (((2, 3, 5_000), np.s_[:, 1:, ::2]), ((7, 1), ...), ((300,), ...)):
+        logits = on_device(torch, 4 * rng.standard_normal(shape)).to(getattr(torch, dtype))[places]
+        logits[..., 1:-1:3] = -torch.inf
+        lead = tuple(logits.shape[:-1])
+        heats, given = rng.choice([0.0, 0.5, 3.0], lead), logits.double().cpu().numpy()
+        for heat in (1.0, 0.0, heats) if lead else (0.7,):
+            assert library_of(logits).fused.takes_rows(library_of(logits), logits)
+            exact = expected(given, np.broadcast_to(heat, lead)[..., None])
+            told = heat if isinstance(heat, float) else on_device(torch, heat)
+            found = batch.warp(logits, temperature=told)
+            assert found.dtype == library_of(logits).dtype
+            off = abs(found.double().cpu().numpy() - exact).sum(axis=-1) / 2
+            assert (off <= (1e-15 if dtype == "float64" else 3e-7) * 8).all()
+
+
+def expected(logits, heats):
+    """Probabilities in float64 by the definition; those of temperature 0 at the first largest."""
+    apart = logits - logits.max(axis=-1, keepdims=True)
+    weights = np.exp(apart / np.where(heats == 0, 1.0, heats))
+    greedy = np.arange(logits.shape[-1]) == logits.argmax(axis=-1)[..., None]
+    return np.where(heats == 0, greedy, weights / weights.sum(axis=-1, keepdims=True))
+
+
+def test_logits_that_are_no_numbers(torch):
+    logits = np.zeros((4, 3_000), np.float32)
+    logits[0] = -np.inf
+    logits[1, 2_500], logits[2, 2_500] = np.nan, np.inf
+    logits[3, :2_900] = -np.inf
+    for heat in (1.0, 0.0):
+        found = batch.warp(on_device(torch, logits), temperature=heat).cpu()
+        assert found[:3].isnan().all()
+        assert (found[3, :2_900] == 0).all()
+        assert found[3].sum() == pytest.approx(1, abs=1e-6)
+        assert (found[3, 2_900] == 1) == (heat == 0)
+
+
+def test_rules_take_logits(torch):
+    """Tokens are those of the probabilities, which are given to the same kernels."""
+    rng = np.random.default_rng(6)
+    logits = on_device(torch, rng.standard_normal((2, 4, 700))).bfloat16()
+    uniforms = on_device(torch, rng.random((4, 6)))
+    draft, target = (batch.warp(each, temperature=0.7) for each in logits)
+    drafts = batch.sample_iid(draft, uniforms[:, :2])
+    for name in ("recursive_rejection", "pooled_selection"):
+        found = batch.from_logits(name, *logits, drafts, uniforms[:, 3:], temperature=0.7)
+        wanted = getattr(batch, name)(draft, target, drafts, uniforms[:, 3:])
+        assert all((one == other).all() for one, other in zip(found, wanted, strict=True))

@@ -180,6 +180,8 @@ def compiled(launches, monkeypatch, tmp_path):
     from triton.runtime import driver
     from triton.runtime.jit import JITFunction
 
+    from otspec.batch._triton import pieces
+
     made = {}
 
     def compile_for(kernel, grid):
@@ -188,7 +190,7 @@ def compiled(launches, monkeypatch, tmp_path):
         )
 
     monkeypatch.setenv("TRITON_CACHE_DIR", str(tmp_path))
-    monkeypatch.setattr(launches, "_at_once", lambda *numbers: numbers[-1])
+    monkeypatch.setattr(pieces, "at_once", lambda *numbers: numbers[-1])
     monkeypatch.setattr(JITFunction, "__getitem__", compile_for)
     before = dict(vars(driver))
     driver.set_active(Device())
@@ -212,8 +214,10 @@ def test_the_kernels_are_machine_code_for_a_gpu(torch, launches, dtype, compiled
     blocks, tokens = known.full((2, 32), 1.0), known.numbers([1, 2])[:, None]
     launches.draw(known, draft, target, weight, blocks, one[:, 0], tokens)
     launches.without(known, draft, target, rest, blocks, tokens)
-    assert set(compiled) == {"block_sums", "draw", "without"}
+    launches.softmax(known, draft, 0.7)
+    assert set(compiled) == {"block_sums", "draw", "without", "softmax_parts", "softmax"}
     for code in compiled.values():
         assert "fma.rn" not in code
         assert ".ftz" not in code
-    assert "ld.global.v4" in compiled["block_sums"] or "ld.global.v2" in compiled["block_sums"]
+    for name in ("block_sums", "softmax_parts", "softmax"):
+        assert "ld.global.v4" in compiled[name] or "ld.global.v2" in compiled[name]

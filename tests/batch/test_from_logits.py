@@ -12,9 +12,12 @@ from batch_calls import CALLS
 from batch_laws import law_of, residual_cuts
 from batch_paths import PATHS, path, taking  # noqa: F401 # path is a fixture
 from batch_table import RULES, drafts_of, reference_at_rho
+from batch_tree_laws import integrated, law_of_batch, law_of_rule, law_of_selection
 
 from otspec import batch
-from otspec.batch import _running
+from otspec.batch import VerifiedTree, _running
+from otspec.blocks import TokenTree, TraversalVerify
+from otspec.models import TableModel
 from otspec.traces import warp
 
 ROUNDING = 3e-7
@@ -244,8 +247,9 @@ def test_half_precision_is_read_as_it_is(kind):
 
 
 @pytest.mark.parametrize("kind", ["float16", "bfloat16"])
-@pytest.mark.parametrize("name", ["token_verification", "pooled_selection"])
+@pytest.mark.parametrize("name", [*RULES, *BLOCKS])
 def test_half_precision_of_one_model_or_both_gives_the_same_tokens(name, kind):
+    """Those of the same logits in float32, whose laws are integrated."""
     torch = library("torch")
     *logits, drafts, uniforms = map(torch.asarray, problem(name, 300, 3))
     halves = [part.to(getattr(torch, kind)) for part in logits]
@@ -253,6 +257,62 @@ def test_half_precision_of_one_model_or_both_gives_the_same_tokens(name, kind):
     wanted = batch.from_logits(name, *single, drafts, uniforms)
     for pair in (halves, (single[0], halves[1]), (halves[0], single[1])):
         agree(batch.from_logits(name, *pair, drafts, uniforms), wanted)
+
+
+@pytest.mark.parametrize("kind", ["float16", "bfloat16"])
+@pytest.mark.parametrize("name", [*TREES, *LONGER])
+def test_half_precision_in_trees_and_longer_corrections(name, kind):
+    torch = library("torch")
+    call = {key: torch.asarray(value) if key != "tree" else value
+            for key, value in CALLS[getattr(batch, name)].items()}  # fmt: skip
+    logits = [call.pop(each).log().to(getattr(torch, kind)) for each in ("draft", "target")]
+    drafts, options = call.pop("drafts"), {"tree": call.pop("tree")} if name in TREES else {}
+    for uniforms in (call["uniforms"], call["uniforms"] * 1.9, call["uniforms"] * 0.1):
+        given = drafts, uniforms
+        found = batch.from_logits(name, *logits, *given, **options)
+        wanted = batch.from_logits(name, *(part.float() for part in logits), *given, **options)
+        for one, other in zip(found[:2], wanted[:2], strict=True):
+            assert (one == other).all()
+
+
+@pytest.mark.parametrize("kind", ["float16", "bfloat16"])
+@pytest.mark.parametrize("traversal", [False, True])
+def test_the_law_of_a_tree_is_that_of_the_logits_in_half_precision(kind, traversal, monkeypatch):
+    """Integrated, against the rule for the exact softmax of the given logits, in float64."""
+    torch = library("torch")
+    dtype, rng, parents = getattr(torch, kind), np.random.default_rng(0), (-1, -1, 0)
+
+    def model():
+        """A model of two tokens, of logits 0 and a number of that dtype."""
+        apart = torch.asarray(rng.normal(size=7)).to(dtype).double().numpy()
+        rows = np.stack([np.zeros(7), apart], axis=1)
+        texts = [text for size in range(3) for text in itertools.product(range(2), repeat=size)]
+        return TableModel(
+            dict(zip(texts, np.exp(rows) / np.exp(rows).sum(1)[:, None], strict=True))
+        )
+
+    def straight(*arrays, tree, **options):
+        *rows, drafts, uniforms = map(torch.asarray, map(np.ascontiguousarray, arrays))
+        logits = [(row.log() - row[..., :1].log()).to(dtype) for row in rows]
+        name = "tree_verification" if options else "traversal_verification"
+        found = batch.from_logits(name, *logits, drafts, uniforms, tree=tree, **options)
+        return VerifiedTree(*(part.numpy() for part in found))
+
+    draft, target = model(), model()
+    if traversal:
+        verify, name = partial(straight, tree=parents), "recursive_rejection"
+        found = integrated(verify, len(parents) + 1, name, draft, target, parents)
+        wanted = law_of_rule(TraversalVerify(draft, target, TokenTree(parents), merge=False))
+    else:
+        monkeypatch.setattr(
+            batch,
+            "tree_verification",
+            lambda *arrays, rule: straight(*arrays[:-1], tree=arrays[-1], rule=rule),
+        )
+        found = law_of_batch("recursive_rejection", draft, target, parents)
+        wanted = law_of_selection("recursive_rejection", draft, target, parents)
+    apart = [abs(found.get(key, 0) - wanted.get(key, 0)) for key in found.keys() | wanted.keys()]
+    assert sum(apart) / 2 < 3 * ROUNDING  # of the rows of three depths at most
 
 
 @pytest.mark.parametrize("name", ["k_sequential", "token_verification"])

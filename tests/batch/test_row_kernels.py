@@ -13,6 +13,7 @@ from otspec._base import compiling
 from otspec.batch._array_api import k_sequential as inflated
 from otspec.batch._array_api.library import library_of
 from otspec.batch._array_api.pooled import clock_pools
+from otspec.batch._numba import compiled
 
 pytestmark = pytest.mark.skipif(not compiling.HAS_NUMBA, reason="Numba is not installed")
 
@@ -142,3 +143,32 @@ def test_many_exponentials_are_those_of_one_after_another():
     np.testing.assert_allclose(values[2:], np.exp(powers[2:]), rtol=4 * np.finfo(float).eps)
     assert values[0] == 1
     assert 0 < values[1] < 1e-303
+
+
+@pytest.mark.parametrize(("kind", "bits"), [("bfloat16", np.int16), ("float16", np.uint16)])
+def test_numbers_are_stored_in_half_precision(kind, bits):
+    """They are those of PyTorch: halfway between two numbers, subnormal, out of range, none."""
+    torch = pytest.importorskip("torch")
+    from numba import njit
+
+    rng = np.random.default_rng(0)
+    patterns = rng.integers(0, 1 << 32, 20_000, dtype=np.uint32)
+    patterns[::3] &= 0xFFFFF000  # ties of float16
+    patterns[1::3] &= 0xFFFF8000  # of bfloat16
+    patterns[::2] = patterns[::2] & 0x83FFFFFF | rng.integers(12, 18, 10_000, dtype=np.uint32) << 26
+    edges = [0, -0.0, 65519.9, 65520, 2**-14, 2**-25, 3 * 2**-26, np.inf, -np.inf, np.nan]
+    values = np.concatenate([patterns.view(np.float32), np.array(edges, np.float32)])
+    out = np.empty(values.size, bits)
+    njit(_store)(values, out)
+    like = torch.from_numpy(values).to(getattr(torch, kind))
+    found = torch.from_numpy(out).view(like.dtype)
+    none = like.isnan()
+    assert (found.isnan() == none).all()
+    assert (found.view(torch.int16) == like.view(torch.int16))[~none].all()
+    one = [compiled.stored(value, out[0]) for value in values[-300:]]
+    assert (np.array(one, bits) == out[-300:])[~none[-300:].numpy()].all()
+
+
+def _store(values, out):
+    for i in range(values.size):
+        out[i] = compiled.stored(values[i], out[i])

@@ -35,11 +35,14 @@ def test_what_the_text_names_is_made_and_what_is_made_is_named(computed, kind, m
     assert sources.named(kind) == set(results[made])
 
 
-def test_it_is_set_on_eight_to_ten_pages(computed):
+def test_they_are_set_on_ten_and_four_pages_at_most(computed):
     pytest.importorskip("typst", reason="the note is set by Typst: pip install '.[note]'")
     folder, _ = computed
-    assert 8 <= setting.typeset(folder) <= 10
-    assert (folder / setting.NAME).read_bytes().startswith(b"%PDF")
+    pages = setting.typeset(folder)
+    assert 8 <= pages[setting.NAME] <= 10
+    assert 2 <= pages[setting.COMPANION] <= 4
+    for name in pages:
+        assert (folder / name).read_bytes().startswith(b"%PDF")
 
 
 @pytest.mark.parametrize("name", sources.texts())

@@ -83,13 +83,11 @@ def candidates(
     cost: blocks.StepCost,
     trees: Sequence[Shape] = (),
 ) -> list[Candidate]:
-    """Return what is compared, each once.
-
-    Of each rule the tree that keeps most of 1, 2, 4, … nodes, and the fastest tree, branching and
-    chain, all by the chances that are given, and the trees that are named; chains of all lengths
-    by the rules for single drafts; and no draft. Single i.i.d. or distinct drafts are the same for
-    all rules for one token that couple them maximally: token verification.
-    """
+    """Return what is compared, each once."""
+    # Of each rule the tree that keeps most of 1, 2, 4, … nodes, and the fastest tree, branching and
+    # chain, all by the chances that are given, and the trees that are named; chains of all lengths
+    # by the rules for single drafts; and no draft. Single i.i.d. or distinct drafts are the same
+    # for all rules for one token that couple them maximally: token verification.
     listed = [Candidate(NO_DRAFT, NO_DRAFT, "", LEAF)]
     listed += _chains(min(nodes, depth))
     for rule in rules:

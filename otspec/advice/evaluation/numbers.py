@@ -74,11 +74,9 @@ class TextNumbers(Frozen, ABC):
         return [False] * len(self.lengths) if self.ended is None else self.ended
 
     def kept(self) -> Iterator[tuple[Asked, dict[int, Array], dict[int, Array]]]:
-        """Yield each rule, and how likely its drafts are kept at the positions: k → (k, m).
-
-        The latter is the same of drafts that do not end the text, an estimate: what is kept of an
-        end token is known where one is logged, with the weight of a logged token.
-        """
+        """Yield each rule, and how likely its drafts are kept at the positions: k → (k, m)."""
+        # The latter is the same of drafts that do not end the text, an estimate: what is kept of an
+        # end token is known where one is logged, with the weight of a logged token.
         last = (self.starts + self.lengths - 1)[np.array(self.over, dtype=bool)]
         for asked, (kept, led) in zip(self.asked, self.answers, strict=True):
             going = kept.copy()

@@ -163,10 +163,8 @@ class Along(Frozen):
         return kept * (self.wanted[:-1] / self.seen[:-1]), nodes[None]
 
     def of_cut(self, cut: Cut, known: dict[tuple[str, float], tuple[Array, Array]]) -> Array:
-        """Return how likely tokens are kept, and what is drafted in both ways, by level.
-
-        Shape (3, depth, starts).
-        """
+        """Return how likely tokens are kept, and what is drafted in both ways, by level."""
+        # Shape (3, depth, starts).
         key = cut.policy, cut.threshold
         if key not in known:
             tree = cut.policy == TREE

@@ -222,11 +222,6 @@ def advise_by_load(
         A row of a chain pays as if all rows of the batch were as long. A dynamic tree pays for its
         mean number of nodes, and for a level as often as the batch has a node there, at most.
 
-    Raises
-    ------
-    ValueError
-        Logs, costs or numbers that cannot be used; a draft that the logged law never draws.
-
     Examples
     --------
     >>> from otspec.logged import LoggedBlock

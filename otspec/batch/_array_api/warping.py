@@ -22,13 +22,27 @@ class Settings(NamedTuple):
 
 def probabilities(library: Library, logits: Array, settings: Settings) -> Array:
     """Return the distributions of rows of logits, (..., V): narrow."""
+    heat, size = settings.temperature, logits.shape[-1]
+    if (
+        library.fused is not None
+        and _counts_all(settings, size)
+        and library.fused.takes_rows(library, logits)
+    ):
+        return library.fused.softmax(library, logits, heat)
     xp, logits = library.xp, library.narrowed(logits)
-    heat = settings.temperature
     if isinstance(heat, float):
         return warped(xp, logits, *settings) if heat else _greedy(library, logits)
     zero = heat == 0
     settings = settings._replace(temperature=xp.where(zero, xp.ones_like(heat), heat))
     return xp.where(zero, _greedy(library, logits), warped(xp, logits, *settings))
+
+
+def _counts_all(settings: Settings, size: int) -> bool:
+    """Return whether no step leaves tokens out; of settings of rows it is not known."""
+    _, most, share, least, _ = settings
+    if any(getattr(limit, "ndim", 0) for limit in (most, share, least)):
+        return False
+    return (most is None or most >= size) and (share is None or share >= 1) and not least
 
 
 def _greedy(library: Library, logits: Array) -> Array:

@@ -197,7 +197,7 @@ def _down_a_tree(
     library = library_of(given[0])
     like = (library_of(rows) for rows in given)
     shapes = (
-        own.xp.broadcast_to(own.xp.zeros(1, dtype=own.dtype, device=own.device), rows.shape)
+        own.xp.broadcast_to(own.narrowed(own.full((1,), 0.0)), rows.shape)
         for own, rows in zip(like, given, strict=True)
     )
     return _trees.verify_tree(

@@ -80,6 +80,20 @@ def real_of(value: Any) -> Any:
     return bits.view(np.float16).astype(np.float32)[()] if bits.dtype == np.uint16 else value
 
 
+def stored(value: Any, like: Any) -> Any:
+    """Return a float32 as an array of a dtype holds it, of which a number is given.
+
+    Half precision is its bits, as for :func:`real_of`: rounded to nearest, ties to even.
+    """
+    kind = np.asarray(like).dtype
+    if kind == np.int16:
+        bits = np.asarray(value, np.float32).view(np.int32)[()]
+        rounded = (int(bits) + 0x7FFF + (int(bits) >> 16 & 1)) >> 16
+        return np.int16(rounded) if value == value else np.int16(0x7FC0)
+    with np.errstate(over="ignore"):
+        return np.float16(value).view(np.uint16) if kind == np.uint16 else value
+
+
 def _adding(context: Any, one: Any, other: Any) -> Any:  # noqa: ARG001 # of every intrinsic
     def add(context: Any, builder: Any, signature: Any, values: Any) -> Any:  # noqa: ARG001
         return builder.fadd(*values, flags=("reassoc", "nsz"))
@@ -165,6 +179,36 @@ def _real_of(value: Any) -> Any:
     return {types.int16: first_half, types.uint16: half}.get(value, itself)
 
 
+def _stored(value: Any, like: Any) -> Any:  # noqa: ARG001 # the value is a float32
+    one, sign, rest = np.int32(1), np.int32(0x8000), np.int32(0x7FFFFFFF)
+    infinite, least, step = np.float32(65520), np.float32(2.0**-14), np.float32(0.5)
+    less, cast = np.int32(112 << 23), bits
+
+    def first_half(value: Any, like: Any) -> Any:  # noqa: ARG001
+        whole = cast(value)
+        odd = np.int32(np.int32(whole >> np.int32(16)) & one)
+        rounded = np.int32(np.int32(whole + np.int32(0x7FFF)) + odd)
+        return np.int16(rounded >> np.int32(16)) if value == value else np.int16(0x7FC0)
+
+    def half(value: Any, like: Any) -> Any:  # noqa: ARG001
+        whole = cast(value)
+        size = np.int32(whole & rest)
+        odd = np.int32(np.int32(size >> np.int32(13)) & one)
+        normal = np.int32(np.int32(np.int32(size - less) + np.int32(0xFFF)) + odd)
+        normal = np.int32(normal >> np.int32(13))
+        # Subnormal numbers are multiples of 2^-24, which are the steps of float32 above a half.
+        small = np.int32(cast(cast(size) + step) - cast(step))
+        found = small if cast(size) < least else normal
+        found = np.int32(0x7C00) if cast(size) >= infinite else found
+        found = found if value == value else np.int32(0x7E00)
+        return np.uint16(found | np.int32(np.int32(whole >> np.int32(16)) & sign))
+
+    def itself(value: Any, like: Any) -> Any:  # noqa: ARG001
+        return value
+
+    return {types.int16: first_half, types.uint16: half}.get(like, itself)
+
+
 if HAS_NUMBA:
     from llvmlite import ir
     from numba import types
@@ -174,3 +218,4 @@ if HAS_NUMBA:
     bits, fused = intrinsic(_casting), intrinsic(_fusing)
     overload(power)(_power)
     overload(real_of)(_real_of)
+    overload(stored)(_stored)

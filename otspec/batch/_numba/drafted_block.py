@@ -66,11 +66,12 @@ def published(
     sums = blocks_of(draft[0, 0])
     for row in range(draft.shape[0]):
         end = valid[row].sum()
-        inverse = _inverse(draft[row], target[row], drafts[row], end)
+        inverse = inverse_of(*_along(draft[row], target[row], drafts[row], end))
         kept = end
-        while kept > 0 and not _stays(
-            draft[row], target[row], inverse, kept, end, sums, uniforms[row, kept - 1]
-        ):
+        while kept > 0 and not stays(
+            draft[row, min(kept, end - 1)], target[row, kept], inverse, kept, end, sums,
+            uniforms[row, kept - 1],
+        ):  # fmt: skip
             kept -= 1
         share = inverse[kept] if kept < end else 0.0
         length[row] = kept
@@ -87,21 +88,29 @@ def highest(row: Array) -> float:
 
 
 @inner_code
-def _inverse(draft: Array, target: Array, drafts: Array, end: int) -> Array:
-    """Return M_s/M_b of the first 0 to L tokens, at least 1; the cap where it is never said."""
-    most, inverse = highest(draft), np.ones(end + 1)
+def _along(draft: Array, target: Array, drafts: Array, end: int) -> tuple[Array, Array]:
+    """Return the probabilities of the tokens of a block."""
+    drafted, wanted = np.empty(end, draft.dtype), np.empty(end, draft.dtype)
     for i in range(end):
-        drafted, wanted = np.float64(draft[i, drafts[i]]), np.float64(target[i, drafts[i]])
-        longer = quotient(inverse[i] * drafted, wanted, most)
+        drafted[i], wanted[i] = draft[i, drafts[i]], target[i, drafts[i]]
+    return drafted, wanted
+
+
+@inner_code
+def inverse_of(drafted: Array, wanted: Array) -> Array:
+    """Return M_s/M_b of the first 0 to L tokens, at least 1; the cap where it is never said."""
+    most, inverse = highest(drafted), np.ones(drafted.size + 1)
+    for i in range(drafted.size):
+        longer = quotient(inverse[i] * np.float64(drafted[i]), np.float64(wanted[i]), most)
         inverse[i + 1] = min(max(longer, 1.0), most) if inverse[i] < most else most
     return inverse
 
 
 @inner_code
-def _stays(
+def stays(
     draft: Array, target: Array, inverse: Array, kept: int, end: int, sums: Array, uniform: float
 ) -> bool:
-    """Return whether so many tokens are kept, if no more are.
+    """Return whether so many tokens are kept, if no more are: the rows are those after them.
 
     With probability Z/(Z + missing), Z = Σ (target − share·draft)₊, or 1/share at the end.
     """
@@ -112,5 +121,5 @@ def _stays(
         return False
     if kept == end:
         return accepts(uniform, 1.0, share)
-    z = rest_in_blocks(draft[kept], target[kept], excess(1.0, share), sums)
+    z = rest_in_blocks(draft, target, excess(1.0, share), sums)
     return accepts(uniform, z, z + (share - 1))

@@ -1,4 +1,6 @@
-"""Rows of float32 logits: their softmax, and what losses make of it, a row at a time in the cache.
+"""Rows of logits: their softmax, and what losses make of it, a row at a time in the cache.
+
+They are float32, or half precision as its bits. All is computed in float32.
 
 The softmax of PyTorch is off by 1e-5 in the sum of a long row, and is not needed as a whole.
 """
@@ -10,7 +12,7 @@ import numpy as np
 from otspec._base.compiling import unwriteable
 from otspec.batch._array_api.library import BLOCK, Array
 from otspec.batch._numba import optimum
-from otspec.batch._numba.compiled import inner_code, machine_code, plus, power
+from otspec.batch._numba.compiled import inner_code, machine_code, plus, power, real_of, stored
 from otspec.batch._numba.from_logits.softmax import largest_of, unit_of
 
 HELD = 1 << 19
@@ -25,7 +27,7 @@ def _fill(logits: Array, found: Array) -> None:
         part, written = logits[start : start + BLOCK], found[start : start + BLOCK]
         mass: Any = np.float32(0)
         for i in range(part.size):
-            weight = power((part[i] - most) * unit)
+            weight = power((real_of(part[i]) - most) * unit)
             written[i] = weight
             mass = plus(mass, weight)
         total += mass
@@ -47,7 +49,7 @@ def best_cut(
     """Write :func:`otspec.batch._numba.optimum.best_cut` of the softmax of each row."""
     rows, size = logits.shape
     step = min(max(1, HELD // size), rows)
-    draft = np.empty((step, size), logits.dtype)
+    draft = np.empty((step, size), np.float32)
     for start in range(0, rows, step):
         here = slice(start, min(start + step, rows))
         part = draft[: here.stop - start]
@@ -61,18 +63,18 @@ def gradient(
 ) -> None:
     """Write p (mean − Σ_j w_j 1[q > c_j p]) of the softmax p of each row, (rows, V).
 
-    The scales c and the weights w are (rows, m), the mean (rows, 1).
+    The scales c and the weights w are (rows, m), the mean (rows, 1). It is of the logits' dtype.
     """
-    slope = np.empty(BLOCK, logits.dtype)
+    slope, draft = np.empty(BLOCK, np.float32), np.empty(logits.shape[1], np.float32)
     for row in range(logits.shape[0]):
-        draft, wanted = found[row], target[row]
         _fill(logits[row], draft)
         for start in range(0, draft.size, BLOCK):
-            p, q = draft[start : start + BLOCK], wanted[start : start + BLOCK]
+            here = slice(start, start + BLOCK)
+            p, q, out = draft[here], target[row, here], found[row, here]
             slope[:] = mean[row, 0]
             for j in range(scales.shape[1]):
                 c, w = scales[row, j], weights[row, j]
                 for i in range(p.size):
                     slope[i] -= w if q[i] > c * p[i] else np.float32(0)
             for i in range(p.size):
-                p[i] *= slope[i]
+                out[i] = stored(p[i] * slope[i], out[i])

@@ -12,18 +12,14 @@ from math import prod
 from typing import Any, TypeAlias
 
 import torch
-import triton.language as tl
 
 from otspec.batch._array_api.library import BLOCK, Array, Library
 from otspec.batch._array_api.sums import KnownWeight, Weight, the_draft
-from otspec.batch._triton import kernels, on, warn_of
+from otspec.batch._triton import kernels, on, pieces, warn_of
+from otspec.batch._triton.softmax import softmax  # noqa: F401 # one module has all
 
 Form: TypeAlias = tuple[int, float, bool, bool, int]
 """A weight as a kernel has it: :class:`Terms`, with the place of its kind and first number."""
-PIECE = 2048
-"""How many tokens a program of the sums reads at once on a GPU: 16 in each of its threads."""
-INTERPRETED = 1 << 18
-"""How many numbers at once in the interpreter, where every program takes long to begin."""
 TOGETHER = 8
 """How many weights are added up over the vocabulary in one reading: each holds registers."""
 
@@ -34,15 +30,23 @@ def takes(library: Library, draft: Array, target: Array, *weights: Weight) -> bo
     Not of subclasses of tensors, no rows at all, rows along several axes that no two steps reach;
     and not where gradients are wanted, or someone follows the operations, who sees no kernels.
     """
+    return (
+        takes_rows(library, draft, target)
+        and target.shape == draft.shape
+        and all(isinstance(weight, KnownWeight) for weight in weights)
+    )
+
+
+def takes_rows(library: Library, *given: Array) -> bool:
+    """Return whether the kernels can read rows."""
     if library.device.type not in on or _followed() or not starts(library):
         return False
-    return all(isinstance(weight, KnownWeight) for weight in weights) and all(
+    return all(
         type(rows) is torch.Tensor
-        and rows.shape == draft.shape
         and rows.numel() > 0
         and (rows.ndim <= 3 or rows.is_contiguous())  # which reshaping need not copy
         and not (rows.requires_grad and torch.is_grad_enabled())
-        for rows in (draft, target)
+        for rows in given
     )
 
 
@@ -143,14 +147,15 @@ def _added(
 ) -> Array:
     """Return the block sums of weights, wide: (weights, ..., ceil(V / 256))."""
     size, lead = draft.shape[-1], draft.shape[:-1]
-    blocks, tile = -(-size // BLOCK), _tile(size)
+    blocks, tile = -(-size // BLOCK), pieces.tile(size)
     shape = len(forms), *lead, blocks
     sums = torch.empty(shape, dtype=library.wide, device=library.device)
     pairs = prod(lead) * blocks
-    at_once = _at_once(library, pairs, tile, PIECE // tile)
-    _start(
+    at_once = pieces.at_once(library, pairs, tile, pieces.PIECE // tile)
+    pieces.start(
         kernels.block_sums,
         -(-pairs // at_once),
+        draft,
         **_rows(library, draft, target),
         numbers=numbers,
         columns=numbers.stride(0),
@@ -160,6 +165,7 @@ def _added(
         forms=tuple(forms),
         number=len(forms),
         tile=tile,
+        block_size=BLOCK,
         at_once=at_once,
     )
     return sums
@@ -177,11 +183,12 @@ def _by_rows(
     """Start a kernel that takes the block sums of a row at once."""
     (form,), numbers = _read(library, draft, weight)
     rows, width = prod(draft.shape[:-1]), blocks.shape[-1]
-    padded, tile = _power(width), _tile(draft.shape[-1])
-    at_once = _at_once(library, rows, max(padded, tile), 1)
-    _start(
+    padded, tile = pieces.power(width), pieces.tile(draft.shape[-1])
+    at_once = pieces.at_once(library, rows, max(padded, tile), 1)
+    pieces.start(
         kernel,
         -(-rows // at_once),
+        draft,
         **_rows(library, draft, target),
         **given,
         numbers=numbers,
@@ -192,14 +199,9 @@ def _by_rows(
         form=form,
         padded=padded,
         tile=tile,
+        block_size=BLOCK,
         at_once=at_once,
     )
-
-
-def _start(kernel: Any, programs: int, **given: Any) -> None:
-    """Start a kernel on the device of its arguments; every operation is rounded by itself."""
-    with torch.cuda.device_of(given["draft"]):
-        kernel[(programs,)](**given, block_size=BLOCK, enable_fp_fusion=False)
 
 
 def _read(library: Library, draft: Array, *weights: KnownWeight) -> tuple[list[Form], Array]:
@@ -238,29 +240,8 @@ def _excluded(library: Library, excluded: Array) -> dict[str, Any]:
 
 def _rows(library: Library, draft: Array, target: Array) -> dict[str, Any]:
     """Return what the kernels are told of the rows of both."""
-    size = draft.shape[-1]
-    given = {"draft": draft, "target": target, "size": size}
+    given = {"size": draft.shape[-1], "same": target is draft, "dtype": pieces.kind(library)}
     for name, rows in (("draft", draft), ("target", target)):
-        cube = rows if rows.ndim == 3 else library.xp.reshape(rows, (1, -1, size))
-        steps = zip(("outer", "inner", "step"), cube.stride(), strict=True)
-        given |= {f"{name}_{step}": number for step, number in steps}
-        given["inner"] = cube.shape[1]
-    dtype = tl.float64 if library.dtype == library.xp.float64 else tl.float32
-    return {**given, "same": target is draft, "dtype": dtype}
-
-
-def _tile(size: int) -> int:
-    """Return how many tokens of a block are read: fewer where the vocabulary is smaller."""
-    return min(BLOCK, _power(size))
-
-
-def _power(size: int) -> int:
-    """Return the least power of two that is not below a positive number."""
-    return 1 << (size - 1).bit_length()
-
-
-def _at_once(library: Library, number: int, width: int, usual: int) -> int:
-    """Return how many of a number of things a program works on: the usual ones on a GPU."""
-    if library.device.type != "cpu":
-        return usual
-    return min(_power(number), max(_power(INTERPRETED // width), 1))
+        given["inner"], steps = pieces.laid_out(library, rows)
+        given |= {name: rows, **{f"{name}_{step}": number for step, number in steps.items()}}
+    return given

@@ -39,12 +39,9 @@ class Script:
 class LoggedText(Frozen):
     """What both models say along a drafted block.
 
-    Parameters
-    ----------
-    draft, target : ndarray of float16, shape (L + 1, n)
-        Logits less the largest of their row, before each drafted token and after the last.
-    tokens : ndarray of int32, shape (L,)
-        Each drawn from the draft at temperature 1, as it was logged.
+    ``draft``, ``target``, shape (L + 1, n): logits less the largest of their row, before each
+    drafted token and after the last. ``tokens``, shape (L,): each drawn from the draft at
+    temperature 1, as it was logged.
     """
 
     draft: Array

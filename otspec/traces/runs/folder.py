@@ -84,10 +84,8 @@ class RunFolder:
                 raise ValueError(f"{path} is no part of the run: remove it")
 
     def make(self, *, keep_parts: bool) -> None:
-        """Make the folders, empty; or keep the parts and empty the others.
-
-        With the parts of an earlier run goes what was said of them.
-        """
+        """Make the folders, empty; or keep the parts and empty the others."""
+        # With the parts of an earlier run goes what was said of them.
         for folder in self._folders:
             if folder.exists() and not (keep_parts and folder == self.positions):
                 shutil.rmtree(folder)

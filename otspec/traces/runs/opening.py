@@ -25,11 +25,9 @@ NAME = "run.lock"
 
 @contextmanager
 def locked(folder: Path, name: str = NAME) -> Iterator[None]:
-    """Hold a lock of a folder, which ends with the process, however that ends.
-
-    It is the operating system's (``flock``), which network file systems pass on between machines.
-    Where Python has none, as on Windows, there is no lock; parts still say which run they are of.
-    """
+    """Hold a lock of a folder, which ends with the process, however that ends."""
+    # It is the operating system's (`flock`), which network file systems pass on between machines.
+    # Where Python has none, as on Windows, there is no lock; parts still say which run they are of.
     with _opened(folder / name) as stream:
         if not _acquired(stream):
             raise ValueError(
@@ -113,13 +111,7 @@ _MARK = "temporary"
 
 @contextmanager
 def temporary_folder() -> Iterator[Path]:
-    """Give a folder that is removed at the end; if the process is killed, by the next run.
-
-    Raises
-    ------
-    OSError
-        There is no room for it.
-    """
+    """Give a folder that is removed at the end; if the process is killed, by the next run."""
     for left in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*"):
         with suppress(OSError):  # that of another user, or one that is just being removed
             if not left.is_symlink() and holder_has_died(left, _MARK):

@@ -92,10 +92,8 @@ def begin_worker() -> None:
 
 
 def end_with_parent() -> None:
-    """Let this worker end when the process that started it does, however that ends.
-
-    Else it would wait for work for ever, and whoever reads its output for it.
-    """
+    """Let this worker end when the process that started it does, however that ends."""
+    # Else it would wait for work for ever, and whoever reads its output for it.
     parent = multiprocessing.parent_process()
     if parent is None:
         raise ValueError("this process is no worker: no process started it through multiprocessing")
@@ -109,11 +107,9 @@ def end_with_parent() -> None:
 
 @contextmanager
 def _deaf_to_interrupts() -> Iterator[None]:
-    """Let the processes that start now ignore what a terminal sends to all of them.
-
-    That is Ctrl-C, and that it was closed. Else each would complain at length; this process hears
-    it, and ends them.
-    """
+    """Let the processes that start now ignore what a terminal sends to all of them."""
+    # That is Ctrl-C, and that it was closed. Else each would complain at length; this process hears
+    # it, and ends them.
     if threading.current_thread() is not threading.main_thread():
         yield  # only the main thread may say so
         return

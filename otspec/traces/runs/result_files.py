@@ -72,11 +72,9 @@ class Label:
 
 
 def write_part(table: pa.Table, label: Label, path: Path) -> None:
-    """Write a table with its label and a seal, in one step.
-
-    The seal is the SHA-256 of the file with zeros in the seal's place. Pages have the checksums of
-    Parquet too, so that other readers can notice damage.
-    """
+    """Write a table with its label and a seal, in one step."""
+    # The seal is the SHA-256 of the file with zeros in the seal's place. Pages have the checksums
+    # of Parquet too, so that other readers can notice damage.
     pq = needed("pyarrow.parquet", "a run over traces", "runs")
     stream = io.BytesIO()
     with pq.ParquetWriter(

@@ -126,21 +126,8 @@ class Settings(Work):
 
     All sources of a run are compared with the same settings.
 
-    Parameters
-    ----------
-    ks : tuple of int
-    laws : tuple of str
-        Draft laws, by name.
-    warpings : tuple of Warping
-    free : int
-        As for :func:`otspec.traces.compare`.
-    only : tuple of str
-        Which rules, by name; by default as :func:`otspec.traces.compare` has them.
-
-    Raises
-    ------
-    ValueError
-        A rule that there is not, or one for drafts of none of the laws.
+    ``laws``: draft laws, by name. ``free``: as for :func:`otspec.traces.compare`. ``only``: which
+    rules, by name; by default as :func:`otspec.traces.compare` has them.
     """
 
     ks: tuple[int, ...]
@@ -155,16 +142,8 @@ class Settings(Work):
     def table_of(self, chunk: Chunk) -> pa.Table:
         """Compare the rules at the positions of a chunk.
 
-        Returns
-        -------
-        pyarrow.Table
-            Columns source, position, temperature, draft_temperature, drafts, rule, k,
-            acceptance, optimum; a row per comparison, positions ascending.
-
-        Raises
-        ------
-        ValueError
-            Unreadable arrays; a row that no distribution follows from, with its file and position.
+        Result: columns source, position, temperature, draft_temperature, drafts, rule, k,
+        acceptance, optimum; a row per comparison, positions ascending.
         """
         pa = needed("pyarrow", "a run over traces", "runs")
 

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING
 
 from matplotlib.figure import Figure
 
-from otspec.plots.canvas import PAGE, STYLE, in_style, letters
+from otspec.plots.canvas import PAGE, STYLE, in_style
 
 if TYPE_CHECKING:
     from peers.measuring import Timed
 
 TICKS = (0.01, 0.1, 1)
-MARKS = (("o", "right"), ("s", "left"))
-"""Of eager and compiled rules, and on which side their names are."""
-LEAST, MOST = 0.007, 4.5
+MARKS = (("o", -0.15), ("s", 0.15), ("^", 0.0))
+"""Of rules from probabilities, from logits, and compiled ones; and how far below their row."""
+LEAST, MOST = 0.003, 4.5
 
 
 def draw(timed: list[Timed], path: Path) -> None:
@@ -26,21 +26,22 @@ def draw(timed: list[Timed], path: Path) -> None:
 
 
 def _draw(timed: list[Timed], path: Path) -> None:
-    first = {(one.rows, one.vocabulary, one.rule): one for one in reversed(timed)}
+    found = {(one.rows, one.vocabulary, one.rule, one.peer.logits): one for one in reversed(timed)}
     shapes = list(dict.fromkeys((one.rows, one.vocabulary) for one in timed))
     rules = list(dict.fromkeys(one.rule for one in timed))
-    figure = Figure(figsize=(7.0, 0.9 + 0.34 * len(rules)))
+    figure = Figure(figsize=(7.0, 1.2 + 0.34 * len(rules)))
     axes = figure.subplots(1, len(shapes), sharey=True, squeeze=False)[0]
     for axis, shape in zip(axes, shapes, strict=True):
-        found = [first[*shape, rule] for rule in rules]
-        ways = {"eager": [one.eager for one in found], "compiled": [one.compiled for one in found]}
-        for (marker, side), (name, ratios) in zip(MARKS, ways.items(), strict=True):
-            if all(map(math.isnan, ratios)):
-                continue
-            (marks,) = axis.plot(ratios, range(len(rules)), marker, markersize=4.5)
-            if axis is axes[0]:
-                axis.annotate(name, (ratios[0], 0), (0, 7), textcoords="offset points",
-                              ha=side, color=letters(marks.get_color()))  # fmt: skip
+        known, logits = ([found[*shape, rule, each] for rule in rules] for each in (False, True))
+        ways = {
+            "both from probabilities": [one.eager for one in known],
+            "both from logits": [one.eager for one in logits],
+            "the rule compiled, from probabilities": [one.compiled for one in known],
+        }
+        for (marker, below), (name, ratios) in zip(MARKS, ways.items(), strict=True):
+            if not all(map(math.isnan, ratios)):
+                places = [place + below for place in range(len(rules))]
+                axis.plot(ratios, places, marker, markersize=4.5, label=name)
         axis.axvline(1, color="#999999", linewidth=1)
         axis.set_xscale("log")
         axis.set_xlim(LEAST, MOST)
@@ -48,11 +49,12 @@ def _draw(timed: list[Timed], path: Path) -> None:
         axis.minorticks_off()
         axis.set_title(f"{shape[0]} row{'s' if shape[0] > 1 else ''}\n{shape[1]:,} tokens")
         axis.grid(visible=False, axis="y")
-    titles = [first[*shapes[0], rule].peer.title.replace("`", "") for rule in rules]
+    titles = [found[*shapes[0], rule, False].peer.title.replace("`", "") for rule in rules]
     labels = [f"{rule}\n{title}" for rule, title in zip(rules, titles, strict=True)]
     axes[0].set_yticks(range(len(rules)), labels)
-    axes[0].set_ylim(len(rules) - 0.5, -0.9)
+    axes[0].set_ylim(len(rules) - 0.5, -0.5)
     figure.supxlabel(
         "time of the rule / time of its peer: faster left of the line", fontsize="medium"
     )
+    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside upper center", ncols=3)
     figure.savefig(path, dpi=200)

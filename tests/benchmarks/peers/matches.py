@@ -60,11 +60,11 @@ def from_logits(peer: Peer) -> Peer:
     def verify(draft: Tensor, target: Tensor, drafts: Tensor) -> Any:
         return peer.verify(draft.softmax(-1), target.softmax(-1), drafts)
 
-    return Peer("the same, and both from logits", peer.origin, verify, logits=True)
+    return Peer(f"{peer.title}, from logits", peer.origin, verify, logits=True)
 
 
 ASSISTED = Peer("transformers, `_speculative_sampling`", INSTALLED, assisted)
-FROM_LOGITS = Peer("the same, and both from logits", INSTALLED, assisted, logits=True)
+FROM_LOGITS = Peer(f"{ASSISTED.title}, from logits", INSTALLED, assisted, logits=True)
 
 MATCHES = {
     "maximal_coupling": (MCSD, from_logits(MCSD)),

@@ -1,8 +1,11 @@
-"""Rules and peers timed in turn, on the same rows, in the same process."""
+"""Rules, peers and a copy of what they read timed in turn, in the same process.
+
+The fastest of some calls counts, of one thread in CPU time: other work on the machine makes calls
+slower, and none faster.
+"""
 
 from __future__ import annotations
 
-import statistics
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -28,12 +31,10 @@ class Timed:
     rule : str
     peer : Peer
     rows, vocabulary, k : int
-    seconds : float
-        The rule's median.
-    peer_seconds : float
-        The peer's.
-    eager, compiled : float
-        The median of the ratios of calls next to each other; NaN if not measured.
+    seconds, peer_seconds, copy_seconds : float
+        Of the fastest call of the rule, of the peer, and of a copy of draft and target.
+    compiled : float
+        What the compiled rule takes over what the peer takes; NaN if not measured.
     """
 
     rule: str
@@ -43,8 +44,18 @@ class Timed:
     k: int
     seconds: float
     peer_seconds: float
-    eager: float
+    copy_seconds: float
     compiled: float
+
+    @property
+    def eager(self) -> float:
+        """Return what the rule takes over what the peer takes."""
+        return self.seconds / self.peer_seconds
+
+    @property
+    def of_copy(self) -> float:
+        """Return the bytes of the inputs in the rule's time over those that a copy reads in it."""
+        return self.copy_seconds / self.seconds
 
 
 def measured(
@@ -87,25 +98,29 @@ def _timed(
         theirs = logits
         rule = partial(batch.from_logits, name)
     reference = lambda: peer.over_rows(*theirs, drafts)  # noqa: E731
-    pairs = in_turn(lambda: rule(draft, target, drafts, uniforms), reference, repeat)
+    copies = torch.empty_like(draft), torch.empty_like(target)
+    copy = lambda: [own.copy_(rows) for own, rows in zip(copies, (draft, target), strict=True)]  # noqa: E731
+    seconds = in_turn(lambda: rule(draft, target, drafts, uniforms), reference, repeat, copy)
     ratio = float("nan")
     if compiled:
         fast = torch.compile(rule, fullgraph=True)
-        timed = in_turn(lambda: fast(draft, target, drafts, uniforms), reference, repeat)
-        ratio = statistics.median(first / second for first, second in timed)
-    seconds, peer_seconds = (statistics.median(column) for column in zip(*pairs, strict=True))
-    eager = statistics.median(first / second for first, second in pairs)
-    return Timed(name, peer, *sizes, seconds, peer_seconds, eager, ratio)
+        first, second = in_turn(lambda: fast(draft, target, drafts, uniforms), reference, repeat)
+        ratio = first / second
+    return Timed(name, peer, *sizes, *seconds, ratio)
 
 
-def in_turn(ours: Action, theirs: Action, repeat: int) -> list[tuple[float, float]]:
-    """Return what both take, in seconds, call after call."""
+def in_turn(ours: Action, theirs: Action, repeat: int, *more: Action) -> list[float]:
+    """Return what the fastest call of each takes, in seconds; they are called in turn."""
+    actions = ours, theirs, *more
     for _ in range(3):  # imports, caches, page faults, compilation
-        ours(), theirs()
-    return [(_seconds(ours), _seconds(theirs)) for _ in range(repeat)]
+        for action in actions:
+            action()
+    times = [[_seconds(action) for action in actions] for _ in range(repeat)]
+    return [min(column) for column in zip(*times, strict=True)]
 
 
 def _seconds(action: Action) -> float:
-    start = time.perf_counter()
+    clock = time.process_time if torch.get_num_threads() == 1 else time.perf_counter
+    start = clock()
     action()
-    return time.perf_counter() - start
+    return clock() - start

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import statistics
 from itertools import combinations_with_replacement
 
 import numpy as np
@@ -16,7 +15,7 @@ N = 50
 
 
 def plan_against_pot(repeat: int) -> float:
-    """Return what `optimal_plan` takes over what POT's `ot.emd` takes, the median of pairs.
+    """Return what `optimal_plan` takes over what POT's `ot.emd` takes, the fastest of some calls.
 
     Both are given the same two distributions; the time to write down the pairs and the costs counts
     for POT, too, since it counts for us.
@@ -26,8 +25,10 @@ def plan_against_pot(repeat: int) -> float:
     ours, theirs = acceptances(draft, target)
     if abs(ours - theirs) > 1e-9:
         raise ValueError(f"otspec finds {ours} and POT {theirs}: one of them is wrong")
-    pairs = in_turn(lambda: planned(draft, target), lambda: transported(draft, target), repeat)
-    return statistics.median(first / second for first, second in pairs)
+    first, second = in_turn(
+        lambda: planned(draft, target), lambda: transported(draft, target), repeat
+    )
+    return first / second
 
 
 def acceptances(draft: np.ndarray, target: np.ndarray) -> tuple[float, float]:
