@@ -85,7 +85,7 @@ def _measured(fault: Fault, rule: RightRule, kind: Kind) -> Measured:
     at_detect, _ = far.at(DETECT).runs(REPETITIONS, rng)
     _, finding = far.run(rng)
     entries = [
-        entry.split(OR) for entry in explanations(kind, seen_of(controls, rng), pipeline=True)
+        entry.split(OR) for entry in explanations(kind, seen_of(controls, rng), pipeline=True).names
     ]
     return Measured(
         fault,

@@ -25,8 +25,8 @@ def main(out: Path, quick: bool) -> None:
     """
     out.mkdir(parents=True, exist_ok=True)
     compute(out, Settings(quick=quick))
-    for name in typeset(out):
-        say(out / name)
+    for name, pages in typeset(out).items():
+        say(f"{out / name}, {pages} pages")
 
 
 if __name__ == "__main__":

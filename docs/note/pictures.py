@@ -33,7 +33,7 @@ LOOKS = {
 class RuleOnThree:
     """The example that the text works out: its law, and its intervals for every w."""
 
-    size = (WIDTH, 2.35)
+    size = (WIDTH, 2.2)
     panels = (1, 2)
 
     def draw(self, axes: list[Any]) -> None:
@@ -79,7 +79,7 @@ def _intervals(panel: Any, edges: list[float], draft: Any, threshold: float) -> 
     _tokens(panel, edges)
     panel.set(ylim=(0, 1), xlim=(0, 1), ylabel="w")
     panel.set_yticks([0, threshold, 1], ["0", str(Fraction(threshold).limit_denominator(99)), "1"])
-    panel.set_title("intervals at $w$: the last one with a draft decides")
+    panel.set_title("intervals, for w from 0 to 1")
 
 
 def _tokens(panel: Any, edges: list[float]) -> None:
@@ -94,7 +94,7 @@ class Losses:
     """What rules lose against the optimum, with intervals, on each pair of models."""
 
     evidence: dict[str, Evidence]
-    size = (WIDTH, 2.3)
+    size = (WIDTH, 2.1)
     panels = (1, 3)
 
     def draw(self, axes: list[Any]) -> None:

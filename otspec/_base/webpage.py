@@ -66,6 +66,7 @@ pre { background: var(--panel); padding: .6rem 1rem; border-radius: .4rem; font-
   .many td::before { content: attr(data-name); display: block; color: var(--quiet);
                      font-size: .75rem; }
   .many td:empty { display: none; }
+  .many td:first-child { grid-column: 1 / -1; font-weight: 600; }
   th, td { padding: .3rem .4rem; } }
 @media print {
   :root { color-scheme: light; --ink: #000; --quiet: #444; --line: #bbb; --ground: #fff;

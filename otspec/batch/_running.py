@@ -102,7 +102,7 @@ def verified_block(name: str, given: Given, *, checked: bool) -> VerifiedBlock:
     rule = BLOCK_RULES[name]
     rows = rows_of(*given, places=BLOCK)
     if rows is not None:
-        verify = getattr(machine("drafted_block"), rule)
+        verify = getattr(machine("sequences.drafted_block"), rule)
         return VerifiedBlock(*rows.run(verify, kinds=KINDS[VerifiedBlock]))
     library = check_block_problem(given, checked)
     found: VerifiedBlock = getattr(drafted_block, rule)(problem_of(library, given, checked))
@@ -117,7 +117,7 @@ def greatest(problem: Problem) -> VerifiedPath:
     rows = rows_of(problem.draft, problem.target, drafts, uniforms, None, places=BLOCK)
     if rows is None:
         return greatest_path.verify(problem)
-    verify = machine("greatest_path").verify
+    verify = machine("sequences.greatest_path").verify
     return VerifiedPath(*rows.together(drafts.shape[-2]).run(verify, kinds=("int64",) * 3))
 
 
@@ -127,7 +127,7 @@ def traversed(problem: Problem, parents: tuple[int, ...], distinct: bool) -> Ver
     rows = rows_of(*given, places=TREE)
     if rows is None:
         return traversal.verify(problem, parents, distinct)
-    verify = machine("traversal").verify
+    verify = machine("sequences.traversal").verify
     found = rows.run(verify, *_as_arrays(parents), distinct, kinds=("int64",) * 3)
     return VerifiedTree(*found)
 
@@ -186,7 +186,7 @@ def straight(
     if block == "token":
         verify = sources.of_sources(machine("from_logits.drafted_block").token)
     else:
-        verify = sources.in_parts(machine("drafted_block").published)
+        verify = sources.in_parts(machine("sequences.drafted_block").published)
     return VerifiedBlock(*rows.run(verify, kinds=KINDS[VerifiedBlock]))
 
 

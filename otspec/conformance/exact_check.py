@@ -19,12 +19,13 @@ from otspec.conformance.cases.cases import Case
 from otspec.conformance.cases.drafting import UNKNOWN, Sample, left_by, patterns, siblings_of
 from otspec.conformance.cases.kinds import Kind
 from otspec.conformance.cases.tasks import Task
-from otspec.conformance.evidence.batches import BesideRejected, read_answer, with_rejected
+from otspec.conformance.evidence.batches import BesideRejected, read_answer
 from otspec.conformance.evidence.statistics import add_answer, no_answers
 from otspec.conformance.evidence.trial import FaultError, Tested
 from otspec.conformance.exact import exact_law
 from otspec.conformance.following.numpy_draws import FollowedGenerator
 from otspec.conformance.following.running import current
+from otspec.conformance.following.torch.streams import NEW
 from otspec.conformance.report.report import Finding, Tried
 from otspec.drafts import LAWS
 
@@ -49,7 +50,7 @@ class Followed(Randomness):
     def of(self, name: str, size: int, nodes: int) -> Any:
         """Return randomness by a name of :data:`otspec.conformance.cases.calling.RANDOMNESS`."""
         if name == "generator":
-            return self.form.generator(0)
+            return self.form.generator(NEW + self.seed)
         if name == "seed":
             return self.seed
         if name == "rng":
@@ -106,15 +107,13 @@ def _first_off(name: str, law: Array, tests: Sequence[Tested], rounding: float) 
 
 
 def exact_counts(task: Task, least: float, marked: bool, deadline: float = math.inf) -> Array:
-    """Return how likely each mark comes with each text, shape (marks, fine cells).
-
-    The verifier is handed one row at a time, or it and one that keeps nothing.
-    """
+    """Return how likely each mark comes with each text, shape (marks, fine cells)."""
+    # The verifier is handed one row at a time, or it and one that keeps nothing.
     kind, case = task.kind, task.case
     law = no_answers(kind, case)
-    shown = with_rejected(case) if task.batches is BesideRejected else case
+    shown = case.with_rejected if case.beside else case
     for drafted in drafted_ways(kind, case):
-        sample = sample_of(drafted, case, 0 if shown is case else 1)
+        sample = sample_of(drafted, case, kind if case.beside else None)
         for (answer,), chance in answers(task.verifier, kind, shown, sample, least, deadline):
             try:
                 read = read_answer(answer, kind, shown, sample, marked)
@@ -182,13 +181,16 @@ def _put(values: tuple[Any, ...], places: Any, new: Any) -> tuple[Any, ...]:
     return tuple(changed)
 
 
-def sample_of(drafted: Drafted, case: Case, others: int = 0) -> Sample:
-    """Return a row of drafts, and rows of the first token only after the last pair of models."""
-    count = len(drafted.drafts)
-    drafts = np.array([drafted.drafts, *[(0,) * count] * others], dtype=np.intp)
-    there = np.array([drafted.there, *[(True,) * count] * others])
-    variants = np.array([drafted.variant, *[case.variants] * others])
-    return Sample(variants, drafts, case.places[drafts], there)
+def sample_of(drafted: Drafted, case: Case, beside: Kind | None = None) -> Sample:
+    """Return a row of drafts, and one of the last pair of models whose siblings are distinct."""
+    rows = [(drafted.variant, drafted.drafts, drafted.there)]
+    if beside is not None:
+        drafts = [0] * len(drafted.drafts)
+        for children in children_of(beside.parents):
+            drafts = list(_put(tuple(drafts), children, range(len(children))))
+        rows.append((case.variants, tuple(drafts), (True,) * len(drafts)))
+    variants, tokens, there = map(np.array, zip(*rows, strict=True))
+    return Sample(variants, tokens.astype(np.intp), case.places[tokens], there)
 
 
 def answers(

@@ -164,11 +164,9 @@ class Plain(Frozen):
         return int(said.texts[0, 0]), True
 
     def wrong(self, kind: Kind) -> tuple[str, tuple[str, ...]]:
-        """Return what is wrong with texts of four equally likely tokens, "" if nothing is.
-
-        And the known faults that explain it. By chance any of this is so with a probability below
-        1e-18.
-        """
+        """Return what is wrong with texts of four equally likely tokens, "" if nothing is."""
+        # And the known faults that explain it. By chance any of this is so with a probability below
+        # 1e-18.
         text, again, other = (self._of_alike(kind, seed) for seed in (1, 1, 2))
         if text != again:
             return "one seed gives two texts", ()

@@ -31,9 +31,14 @@ class Reader(Frozen, ABC):
     def read(self, tokens: Sequence[int], parents: Sequence[int], last: int) -> Reading:
         """Read more tokens at once.
 
-        ``parents``: of each token the one before it, by its number among all that was read behind
-        the text, new ones included; −1 for the text itself. ``last``: of how many of the tokens,
-        the last ones, the next token is asked.
+        Parameters
+        ----------
+        tokens : sequence of int
+        parents : sequence of int
+            Of each token the one before it, by its number among all that was read behind the
+            text, new ones included; −1 for the text itself.
+        last : int
+            Of how many of the tokens, the last ones, the next token is asked.
         """
 
     @classmethod
@@ -45,8 +50,11 @@ class Reader(Frozen, ABC):
     def keep(self, path: Sequence[int]) -> Reader:
         """Return the reader of a longer text, which has forgotten all else.
 
-        ``path``: the tokens that the text goes on with, by their numbers among all that was read
-        behind it.
+        Parameters
+        ----------
+        path : sequence of int
+            The tokens that the text goes on with, by their numbers among all that was read behind
+            it.
         """
 
 

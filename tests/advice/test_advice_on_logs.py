@@ -16,7 +16,7 @@ from otspec.advice.on_texts import FoldedTally, TextEvidence
 from otspec.blocks import TREE_RULES, BlockVerification, DraftSelection, TokenVerification, as_shape
 from otspec.display import card_of, fields_of
 from otspec.logged import LoggedBlock, best_trees_on_blocks, replay
-from otspec.models import random_pair
+from otspec.models import memoryless, random_pair
 from otspec.rules import RecursiveRejection, SpecHub
 from otspec.traces import Trace, Warp, Warping
 
@@ -243,6 +243,7 @@ def test_one_text_has_no_interval():
         (lambda: [*blocks(1, 3), *written_texts(1, 3)], {}, r"logs\[1\] is a text of the target"),
         (lambda: written_texts(1, 3), {"total_variation": 0.1}, "tokens are the target's, which"),
         (lambda: ["log.npz", *blocks(1, 3)], {}, r"logs\[0\] is 'log\.npz'"),
+        (lambda: [memoryless([0.5, 0.5])] * 2, {}, r"logs\[0\] is"),
         (lambda: blocks(1, 3), {"depth": 4}, "length is 4, but the block has 3 tokens"),
         (lambda: blocks(1, 3), {"drawn": Warp(0.5)}, "drawn is given, but list has"),
     ],

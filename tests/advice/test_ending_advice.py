@@ -5,11 +5,13 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
+import numpy as np
 import pytest
 from ending_models import ENDINGS, calls_of_texts, each_ending
 from tree_search import kept_of
 
 from otspec.advice import advise
+from otspec.advice.evaluation.numbers import Asked, drafted_texts
 from otspec.blocks import (
     TREE_RULES,
     BlockVerification,
@@ -20,6 +22,7 @@ from otspec.blocks import (
 )
 from otspec.logged import LoggedBlock
 from otspec.models import EndingModel
+from otspec.rules import RecursiveRejection
 
 NAMES = ["recursive-rejection", "pooled-selection", "target-only"]
 OPTIONS = {"draft_cost": 1, "target_cost": 10, "widest": 2, "rules": NAMES}
@@ -101,6 +104,22 @@ def test_choices_by_whole_texts_count_every_call_of_them():
             continue
         tokens, calls = calls_of_texts(verifier(choice, draft, EndingModel(target, end)))
         assert choice.tokens == pytest.approx(float(tokens / calls), abs=1e-12), choice
+
+
+def test_only_an_end_token_that_is_logged_takes_its_weight():
+    draft, target, end = ENDINGS["a biased coin"]
+    logs = list(repeated(draft, target, end, 3, "draft"))
+    asked = [Asked(RecursiveRejection, (1, 2))]
+    numbers = drafted_texts(enumerate(logs), asked, 3)
+    ((_, kept, going),) = numbers.kept()
+    lengths = [len(block.tokens) for block in logs]
+    last = np.cumsum(lengths)[[block.ended for block in logs]] - 1
+    assert 0 < len(last) < len(logs)
+    tokens = np.concatenate([block.tokens for block in logs])
+    assert set(tokens[last].tolist()) <= set(end)
+    for k, each in kept.items():
+        changed = np.flatnonzero((each != going[k]).any(axis=0))
+        assert changed.tolist() == last.tolist()
 
 
 def test_levels_are_those_of_the_blocks_that_are_not_over():

@@ -19,6 +19,7 @@ from otspec.advice.advice import (
     sentences,
     short,
     shown_choices,
+    simpler_kinds,
     too_few,
 )
 from otspec.advice.charts import pareto_figure
@@ -59,6 +60,30 @@ FASTEST = (
 HELD_OUT = "Cross-validated, with the choice made on other texts: 1.875 times"
 BARE = {"choices": [*map(without_intervals, (TREE, CHAIN, ALONE))], "held_out": math.nan,
         "ends": UNKNOWN}  # fmt: skip
+
+
+def test_kinds_of_simpler_choices():
+    choices = {
+        "tree": replace(TREE, drafts="iid"),
+        "chain": CHAIN,
+        "alone": ALONE,
+        "shortcut": LOSSY,
+        "uneven": replace(TREE, rule="pooled selection", tree="[[]][]"),
+        "noise": replace(TREE, rule="shared noise", tree="2"),
+    }
+    assert {
+        kind: {name for name, choice in choices.items() if holds(choice)}
+        for kind, holds in simpler_kinds()
+    } == {
+        "a branching": {"tree", "chain", "shortcut", "noise"},
+        "i.i.d. drafts": {"tree"},
+        "a tree by recursive rejection": {"tree"},
+        "the same text whatever is drafted": {"noise"},
+        "one drafted text": {"chain", "shortcut"},
+        "token verification": {"chain"},
+        "no draft": {"alone"},
+        "a lossy shortcut": {"shortcut"},
+    }
 
 
 def test_sentences_of_many_texts():

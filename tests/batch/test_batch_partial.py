@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from typing import Any
 
 import numpy as np
@@ -186,3 +187,12 @@ def test_acceptances_of_partial_rows_are_those_of_the_masked_law(k: int) -> None
     one = accept.recursive_rejection_without_replacement(*both, drafts, partial=True)
     other = accept.recursive_rejection_without_replacement(*whole, drafts % 4)
     assert one == pytest.approx(other, abs=1e-15)
+
+
+def test_nothing_is_withdrawn_and_everything_checked_unless_that_is_asked_for() -> None:
+    functions = [function for _, function in inspect.getmembers(batch, inspect.isfunction)]
+    options = [inspect.signature(function).parameters for function in functions]
+    for name, fewest in (("partial", 10), ("checked", 12)):
+        defaults = [each[name].default for each in options if name in each]
+        assert len(defaults) >= fewest
+        assert not any(defaults)

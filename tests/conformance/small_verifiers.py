@@ -44,3 +44,13 @@ def one_uniform(draft, target, drafts, uniforms):
     shared = uniforms.copy()
     shared[:, :-1] = uniforms[:, :1]
     return batch.token_verification(draft, target, drafts, shared)
+
+
+def coupled(draft, target, drafts, rng):
+    """Maximal coupling of one draft in each row."""
+    tokens = []
+    for p, q, (x, *_) in zip(draft.astype(float), target.astype(float), drafts, strict=True):
+        rest = np.maximum(q - p, 0) if (q > p).any() else q
+        accepted = rng.random() * p[x] < q[x]
+        tokens.append(int(x) if accepted else int(rng.choice(len(q), p=rest / rest.sum())))
+    return np.array(tokens)

@@ -1,5 +1,6 @@
 """Cases: their laws, and how symbols are tokens of a vocabulary."""
 
+from collections import Counter
 from fractions import Fraction
 from itertools import product
 
@@ -9,12 +10,15 @@ import pytest
 from otspec.conformance.cases.cases import embedded, memoryless, mixed, remembering, spread
 from otspec.conformance.cases.kinds import Block, Tokens, Tree
 from otspec.conformance.cases.library import (
+    ROWS,
     TABLES,
+    among,
     cases_of,
     needs_lengths,
     small_cases,
     text_cases,
 )
+from otspec.conformance.cases.warping import logits_given, neutral
 
 KINDS = {"tokens": Tokens(3), "block": Block.of_length(2), "tree": Tree((-1, -1, 0, 1))}
 
@@ -89,10 +93,60 @@ def test_texts_are_told_of_the_first_and_the_last_law_in_a_large_vocabulary():
     assert spread.name == f"{text_cases(2, 4_099)[0].name}, spread over 4,099 tokens"
 
 
+def test_tokens_that_a_case_does_not_have_get_logits_of_minus_infinity():
+    case = among(neutral(memoryless("two symbols", (1, 3), (1, 1))), 7)
+    found = logits_given(case, {}, {"draft": case.draft_logits[0, 0]})["draft_logits"]
+    wanted = np.full(7, -np.inf)
+    wanted[case.places] = np.log([0.25, 0.75])
+    assert np.array_equal(found, wanted)
+
+
 @pytest.mark.parametrize("vocabulary", [8, 9, 33])
 def test_a_small_vocabulary_has_all_symbols(vocabulary):
     for case in cases_of(KINDS["tree"], vocabulary, uneven=True):
         assert len(set(case.places.tolist())) == case.n
+
+
+def weights_of(name):
+    """Draft and target of a case, in fractions."""
+    return [[Fraction(weight, sum(row)) for weight in row] for row in ROWS[name]]
+
+
+def test_rows_are_what_their_names_say():
+    nothing, certain = Fraction(0), Fraction(1)
+    draft, target = weights_of("ties")
+    assert set(Counter(q / p for p, q in zip(draft, target, strict=True)).values()) == {2}
+    draft, target = weights_of("draft and target alike")
+    assert draft == target
+    draft, target = weights_of("nearly alike")
+    assert sum(abs(p - q) for p, q in zip(draft, target, strict=True)) == Fraction(2, 64)
+    for name in ("disjoint supports", "both certain, of two tokens"):
+        assert all(min(pair) == 0 for pair in zip(*weights_of(name), strict=True))
+    pairs = list(zip(*weights_of("a drafted token that the target never says"), strict=True))
+    assert any(p > 0 == q for p, q in pairs)
+    pairs = list(zip(*weights_of("a token that is never drafted"), strict=True))
+    assert any(p == 0 < q for p, q in pairs)
+    for name, *wanted in (
+        ("one certain draft", (certain, certain), (nothing, Fraction(1, 2))),
+        ("one certain target", (nothing, Fraction(1, 2)), (certain, certain)),
+        ("both certain, of one token", (certain, certain), (certain, certain)),
+        ("a target that is nearly certain", (nothing, Fraction(1, 2)), (Fraction(999, 1000), 1)),
+        ("a draft that is nearly certain", (Fraction(999, 1000), 1), (nothing, Fraction(1, 2))),
+        ("both nearly certain, of one token", (Fraction(99, 100), 1), (Fraction(99, 100), 1)),
+    ):
+        for row, (least, most) in zip(weights_of(name), wanted, strict=True):
+            assert least <= max(row) <= most, name
+            assert (max(row) == 1) == (least == 1), name
+    draft, target = weights_of("both nearly certain, of one token")
+    assert draft.index(max(draft)) == target.index(max(target))
+    draft, target = weights_of("a grammar that forbids the likeliest drafts")
+    allowed = [p for p, q in zip(draft, target, strict=True) if q]
+    assert sorted(draft)[: len(allowed)] == sorted(allowed)
+    (drafted, _), (wanted, _) = weights_of("an unlikely draft")
+    assert wanted < drafted < Fraction(1, 10)
+    draft, target = TABLES["good drafts after bad ones"]
+    assert draft[1] == target[1]
+    assert sum(map(min, draft[0], target[0])) == sum(draft[0]) / 2
 
 
 def test_degenerate_pairs_are_among_the_cases():

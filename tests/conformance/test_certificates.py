@@ -62,13 +62,15 @@ def test_the_page_has_the_verdict_and_how_to_repeat_it(passed):
     call = re.search(r"~~~~text\n(.*)\n~~~~", page)[1]
     repeated = eval(call, {"otspec": __import__("otspec")})  # noqa: S307 # our own text
     assert repeated.document() == passed.document()
-    assert "## What it does not say" in page
+    assert page.index(passed.document()["verdict"].split(";")[0]) < page.index("| what | value |")
+    assert page.index("## What it does not say") < page.index("## Cases")
 
 
 def test_the_web_page_holds_the_same(passed):
     page = Certificate(passed).html()
     assert page.count("<h1>") == page.count("<!doctype html>") == 1
-    assert "How to repeat it" in page
+    parts = ('class="passed"', "How to repeat it", "What it does not say", "<h2>Cases</h2>")
+    assert sorted(parts, key=page.index) == list(parts)
     assert ">passed</td>" in page
 
 

@@ -13,6 +13,7 @@ import pytest
 from otspec import batch
 from otspec.chance import CannotFollowError, law_of
 from otspec.conformance import check, exact_check
+from otspec.conformance.cases.cases import memoryless
 from otspec.conformance.cases.kinds import Block, Tokens, Tree
 from otspec.conformance.cases.library import ROWS, small_cases
 from otspec.conformance.exact_check import drafted_ways
@@ -205,6 +206,21 @@ def test_the_ways_to_draft_are_those_of_samples(kind):
         for key, mass in wanted.items():
             deviation = max(6 * (size * mass) ** 0.5, 12)
             assert abs(seen.get(key, 0) - size * mass) <= deviation, (case.name, key)
+
+
+def test_what_distinct_siblings_lack_is_not_there_nor_what_is_below_it():
+    kind = Tree((-1, -1, 0, 1), "without-replacement")
+    certain = memoryless("one certain draft", (1, 0, 0), (1, 1, 1))
+    assert list(drafted_ways(kind, certain)) == [(1, 0, (0, 0, 0, 0), (True, False, True, False))]
+    two = list(drafted_ways(kind, memoryless("two tokens", (1, 3, 0), (1, 1, 1))))
+    assert all(all(way.there) for way in two)
+    # One of two orders, then a token of mass 1/4 or 3/4 below each.
+    masses = {(first, second): 3 ** (first + second) / 16 for first in (0, 1) for second in (0, 1)}
+    assert {way.drafts: way.mass for way in two} == {
+        (*order, *below): chance * mass
+        for order, chance in (((0, 1), 0.25), ((1, 0), 0.75))
+        for below, mass in masses.items()
+    }
 
 
 def test_a_named_rule_needs_to_be_told_what_is_accepted():

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from small_verifiers import coupled
 
 from otspec.conformance import check
 
@@ -95,3 +96,18 @@ def test_pairs_that_cannot_be_followed_are_said():
     report = check(alone, mode="exact", shape=1)
     assert report.passed
     assert any("was not seen: " in note for note in report.notes)
+
+
+def of_next_row(draft, target, drafts, rng):
+    """Maximal coupling with the target of the next row of the batch."""
+    return coupled(draft, np.roll(target, 1, axis=0), drafts, rng)
+
+
+@pytest.mark.parametrize("distinct", [False, True])
+def test_the_row_of_another_request_shows_beside_a_row_that_keeps_nothing(distinct):
+    options = {"shape": 1, "distinct": distinct, "mode": "exact"}
+    assert check(coupled, **options).passed
+    (finding,) = check(of_next_row, **options).findings
+    assert finding.case == "a row beside"
+    (cause,) = finding.looks_like  # each of the two makes the row's target that of the other
+    assert cause == "target of another row of the batch or drafts of another row of the batch"

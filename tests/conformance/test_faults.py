@@ -1,6 +1,7 @@
 """Known faults: exact laws, how surely they are found, and what they are taken for."""
 
 import itertools
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -14,8 +15,8 @@ from otspec.conformance.cases.library import text_cases
 from otspec.conformance.faults import FAULTS, RIGHT_RULES, Machine, joint_law, rules_of
 from otspec.conformance.faults.base import right_law, total_variation
 from otspec.conformance.faults.explanations import explanations, in_words, looked_at
-from otspec.conformance.faults.machine import Setting
 from otspec.conformance.faults.randomness import raced_again
+from otspec.conformance.faults.setting import Setting
 from tests.auditing.broken_rules import GALLERY
 from tests.support.docs_scripts import script
 
@@ -126,25 +127,39 @@ def test_right_verifiers_raise_no_alarm(kind):
 @pytest.mark.parametrize(
     "name",
     ["residual clipped", "correction is the likeliest token", "strictness factor",
-     "draft sampled sharper than declared"],
+     "draft declared sharper than sampled"],
 )  # fmt: skip
 def test_a_fault_is_its_own_first_explanation(name):
     kind, rule = Tokens(1), RULE["maximal coupling"]
     controls = [measure.control(FAULTS[name], rule, kind, case) for case in measure.cases_of(kind)]
     seen = measure.seen_of(controls, np.random.default_rng(4))
-    assert name in explanations(kind, seen)[0].split(" or ")
+    assert name in explanations(kind, seen).names[0].split(" or ")
     assert looked_at(seen)[0].off
+
+
+def test_what_is_said_of_one_draft_tells_faults_of_one_output_apart():
+    """Its output is right where one draft is verified; the accepted draft is not."""
+    name, kind, rule = "drawn drafts taken for certain", Tokens(1), RULE["maximal coupling"]
+    controls = [measure.control(FAULTS[name], rule, kind, case) for case in measure.cases_of(kind)]
+    seen = measure.seen_of(controls, np.random.default_rng(4))
+    assert not any(each.off for each in seen)
+    assert explanations(kind, [replace(each, off=True) for each in seen]) == [name]
+
+
+def test_the_likeliest_token_is_the_first_of_equal_ones():
+    machine = FAULTS["drafts are the likeliest tokens"].machine
+    assert machine.drafted(None, 0, [0.2, 0.4, 0.4]) == 1
 
 
 def test_nothing_explains_what_is_right_and_what_nobody_knows():
     kind, rule = Tokens(1), RULE["maximal coupling"]
     right = [measure.control(None, rule, kind, case) for case in measure.cases_of(kind)]
-    assert explanations(kind, measure.seen_of(right, np.random.default_rng(4))) == []
+    assert explanations(kind, measure.seen_of(right, np.random.default_rng(4))).names == []
     strange = []
     for each in right:
         law = np.roll(each.law, 1, axis=1)
         strange.append(measure.Control(kind, each.case, law))
-    assert explanations(kind, measure.seen_of(strange, np.random.default_rng(4))) == []
+    assert explanations(kind, measure.seen_of(strange, np.random.default_rng(4))).names == []
 
 
 def test_faults_say_what_they_are():

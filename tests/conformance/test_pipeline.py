@@ -8,6 +8,9 @@ from text_engines import BlockEngine, choose, token_engine, tree_engine
 
 from otspec.batch import token_verification
 from otspec.conformance import check, one_by_one
+from otspec.conformance.cases.cases import memoryless
+from otspec.conformance.cases.kinds import Block
+from otspec.conformance.evidence.batches import step_texts
 
 SMALL = {"mode": "pipeline", "vocabulary": 101, "detect": 0.1, "coarse": 0.4, "entries": 4_000}
 OUTPUT = "law of the output"
@@ -84,11 +87,12 @@ CAUSES = {
     "TargetInPlaceOfResidual": {"correction drawn from the target"},
     "ResidualOfFirstPlace": {"correction of the first place at every place"},
     "NearlyCertain": {"drafts accepted above a ratio"},
+    "DraftTemperature": {"drafts drawn at another temperature"},
+    "UnwarpedTarget": {"warping applied to the draft only"},
     "SeedOfEachCall": {"random numbers of one call used again in the next"},
     "NumbersOfFirstRow": {"random numbers shared by neighbouring rows"},
 }
-"""What it looks like; the others are no known fault, and nothing is named: drafts drawn at 0.8 have
-other laws than those of the table, which are declared at 1.5. What is accepted above a
+"""What it looks like; the others are no known fault, and nothing is named. What is accepted above a
 probability has a ratio above 0.7 in all cases where that is off."""
 
 
@@ -100,6 +104,13 @@ def test_wrong_engines_are_caught(name):
     assert not {"call", "impossible"} & {finding.statistic for finding in report.findings}
     causes = {cause for finding in report.findings for cause in finding.looks_like}
     assert {cause.split(" or ")[0] for cause in causes} == CAUSES.get(name, set())
+
+
+@pytest.mark.nightly
+def test_a_bonus_that_is_not_warped_is_named_in_texts_of_several_steps():
+    report = check(wrong_engines.WarmBonus(), kind="block", **SMALL)
+    causes = {(finding.looks_like, finding.perhaps) for finding in report.findings}
+    assert causes == {(("bonus token before warping",), False)}
 
 
 WRONG_TOKENS = {
@@ -154,3 +165,12 @@ def test_rows_that_share_all_numbers_depend_on_each_other():
     report = check(engine, kind="block", **SMALL)
     assert ROWS in {finding.statistic for finding in report.findings}
     assert CALLS not in {finding.statistic for finding in report.findings}
+
+
+@pytest.mark.parametrize(
+    ("tokens", "length"), [(1, 6), (2, 6), (3, 4), (4, 3), (5, 2), (10, 2), (11, 2)]
+)
+def test_texts_of_two_steps_are_looked_at_as_far_as_there_are_a_hundred(tokens, length):
+    """A step of two drafts gives three tokens at most."""
+    case = memoryless("a case", (1,) * tokens, (1,) * tokens)
+    assert step_texts(Block.of_length(2), case).length == length

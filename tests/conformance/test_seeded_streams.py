@@ -1,10 +1,14 @@
-"""``torch.manual_seed`` in exact mode: a seed names its numbers, which come again with it."""
+"""Seeds in exact mode: a seed names its numbers, which come again with it."""
 
+import random
+
+import numpy as np
 import pytest
+from small_verifiers import coupled
 
 import otspec
 from otspec.chance import CannotFollowError
-from otspec.conformance import exact_kernel, exact_law, exact_texts
+from otspec.conformance import check, exact_kernel, exact_law, exact_texts
 from otspec.models import memoryless
 
 torch = pytest.importorskip("torch", reason="PyTorch is not installed: make backends")
@@ -155,3 +159,95 @@ def test_other_generators_are_no_matter_and_seeds_are_put_back():
     drawn = torch.rand(1)
     assert torch.manual_seed(1) is torch.default_generator
     assert torch.equal(torch.rand(1), drawn)
+
+
+HALF = {(True, True): 0.5, (False, False): 0.5}
+"""The law of two coins that are one."""
+
+
+@pytest.mark.parametrize(
+    ("one", "two", "same"),
+    [
+        (lambda: np.random.default_rng(3), lambda: np.random.default_rng(3), True),
+        (lambda: np.random.default_rng(3), lambda: np.random.default_rng(4), False),
+        (np.random.default_rng, np.random.default_rng, False),
+        (lambda: np.random.default_rng(3), lambda: np.random.Generator(np.random.PCG64(3)), True),
+        (lambda: np.random.default_rng(3), lambda: np.random.Generator(np.random.MT19937(3)),
+         False),
+        (lambda: np.random.default_rng([1, 2]), lambda: np.random.default_rng([1, 2]), True),
+        (lambda: np.random.RandomState(3), lambda: np.random.RandomState(3), True),
+        (lambda: np.random.RandomState(3), lambda: np.random.default_rng(3), False),
+    ],
+)  # fmt: skip
+def test_generators_of_numpy_with_the_same_seed_have_the_same_numbers(one, two, same):
+    law = exact_law(lambda: (bool(one().random() < 0.5), bool(two().random() < 0.5)))
+    assert (law == HALF) == same
+    assert sum(law.values()) == 1
+
+
+def test_a_token_after_the_same_seed_is_the_same_number_by_inversion():
+    def run():
+        first = np.random.default_rng(1).choice(2, p=[0.5, 0.5])
+        return first, np.random.default_rng(1).choice(3, p=[0.25, 0.5, 0.25])
+
+    assert exact_law(run) == {(0, 0): 0.25, (0, 1): 0.25, (1, 1): 0.25, (1, 2): 0.25}
+
+
+def test_other_kinds_of_numpy_numbers_after_the_same_seed_are_refused():
+    def run():
+        np.random.default_rng(5).random()
+        return int(np.random.default_rng(5).integers(3))
+
+    with pytest.raises(CannotFollowError, match="integers below 3 after the NumPy generator of s"):
+        exact_law(run)
+    with pytest.raises(CannotFollowError, match=r"a random\.Random of a seed"):
+        exact_law(lambda: random.Random(5).random())
+
+
+def test_generators_of_torch_have_the_numbers_of_their_seeds():
+    def coin(generator):
+        return bool(torch.rand((), generator=generator) < 0.5)
+
+    def seeds(*each):
+        return [torch.Generator().manual_seed(seed) for seed in each]
+
+    assert exact_law(lambda: tuple(map(coin, seeds(1, 1)))) == HALF
+    assert len(exact_law(lambda: tuple(map(coin, seeds(1, 2))))) == 4
+
+    def again(generator):
+        first = coin(generator)
+        generator.manual_seed(1)
+        return first, coin(generator)
+
+    assert exact_law(lambda: again(*seeds(1))) == HALF
+    assert len(exact_law(lambda: again(*seeds(2)))) == 4
+    assert len(exact_law(lambda: [coin(each) for each in seeds(3) * 2])) == 4
+    outside = torch.Generator().manual_seed(1)
+    before = outside.get_state()
+    assert exact_law(lambda: again(outside)) == HALF
+    assert torch.equal(outside.get_state(), before)
+
+
+def test_a_seed_in_the_verifier_shows_in_two_calls():
+    def seeded_each_time(draft, target, drafts):
+        return coupled(draft, target, drafts, np.random.default_rng(0))
+
+    report = check(seeded_each_time, mode="exact", shape=1)
+    assert {finding.looks_like for finding in report.findings} == {
+        ("random numbers of one call used again in the next",)
+    }
+
+
+def test_a_generator_of_torch_that_a_check_hands_over_has_new_numbers():
+    def torch_coupled(draft, target, drafts, generator):
+        tokens = []
+        for p, q, (x, *_) in zip(draft, target, drafts, strict=True):
+            rest = (q - p).clamp(min=0)
+            accepted = bool(torch.rand((), generator=generator) * p[x] < q[x])
+            rest = rest if rest.sum() > 0 else q
+            drawn = torch.multinomial(rest, 1, generator=generator)
+            tokens.append(int(x) if accepted else int(drawn))
+        return torch.tensor(tokens)
+
+    report = check(torch_coupled, mode="exact", shape=1, arrays="torch")
+    assert report.passed, report

@@ -17,7 +17,7 @@ def explained(rule, *names):
     kind, machine = measure.kind_of(RULE[rule]), both(*(FAULTS[name].machine for name in names))
     fault = Fault(" and ".join(names), "Both.", "both", machine)
     controls = [measure.control(fault, RULE[rule], kind, case) for case in measure.cases_of(kind)]
-    return explanations(kind, measure.seen_of(controls, np.random.default_rng(4)))
+    return explanations(kind, measure.seen_of(controls, np.random.default_rng(4))).names
 
 
 @pytest.mark.parametrize(

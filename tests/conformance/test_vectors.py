@@ -11,6 +11,7 @@ import vector_reader
 from vector_reader import Given, law_of_call, log_evidence, rule_of
 
 from otspec.chance import law_of
+from otspec.conformance.vectors.answers import SHAPES, groups
 from otspec.conformance.vectors.vectors import reference_vectors, write_vectors
 
 
@@ -52,6 +53,18 @@ def test_the_format_is_named_and_has_a_version(document):
     assert {group["kind"] for group in document["groups"]} == {"tokens", "block", "tree"}
     names = [group["name"] for group in document["groups"]]
     assert len(set(names)) == len(names)
+
+
+def test_a_draft_that_is_certain_is_left_out_for_distinct_siblings_alone():
+    certain = {
+        (kind, group.rule)
+        for kind in SHAPES
+        for group in groups(kind)
+        if group.pair.name == "one certain draft"
+    }
+    distinct = "recursive-rejection-without-replacement"
+    rules = {(kind, rule) for kind, shapes in SHAPES.items() for rule, *_ in shapes}
+    assert rules - certain == {("tokens", distinct), ("tree", distinct)}
 
 
 def test_every_law_is_that_of_a_plain_reader(document):

@@ -235,6 +235,20 @@ class UnwarpedTarget(BlockEngine):
         return super().__call__(Warped(draft, options), target, prompts, length, rng)
 
 
+class WarmBonus(BlockEngine):
+    """The token after a whole block is drawn at temperature 1, whatever was asked for."""
+
+    def __call__(self, draft, target, prompts, length, rng, temperature):
+        self.target, options = target, {"temperature": temperature}
+        models = (Warped(model, options) for model in (draft, target))
+        return super().__call__(*models, prompts, length, rng)
+
+    def rows(self, draft, target, text):
+        rows = target.rows(text).copy()
+        rows[:, -1] = self.target.rows(text)[:, -1]
+        return draft.rows(text)[:, :-1], rows
+
+
 class Warped:
     """A model whose rows are warped."""
 

@@ -25,7 +25,7 @@ from otspec.conformance.evidence.trial import Tested
 from otspec.conformance.exact_check import Drafted
 from otspec.conformance.faults import FAULTS
 from otspec.conformance.faults.base import Seen
-from otspec.conformance.faults.machine import MarkedText, Setting
+from otspec.conformance.faults.setting import MarkedText, Setting
 from otspec.conformance.faults.shared_noise import Seen as SeenTexts
 from otspec.conformance.faults.shared_noise import Step
 from otspec.conformance.keyed import Keyed, KeyedTexts, KeyedTokens, Plain, Rows

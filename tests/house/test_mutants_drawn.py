@@ -129,8 +129,8 @@ def test_tests_that_take_long_are_left_out_or_ended(tmp_path):
         "print(short_tests.run(words, log, limit=2)[0])"
     )
     done = subprocess.run(
-        [sys.executable, "-c", code], cwd=tmp_path, check=True, capture_output=True, text=True,
-        env=os.environ | {"PYTHONPATH": str(ROOT / "packaging")},
+        [sys.executable, "-c", code], cwd=tmp_path, check=True, capture_output=True,
+        encoding="utf-8", env=os.environ | {"PYTHONPATH": str(ROOT / "packaging")},
     )  # fmt: skip
     first, second = done.stdout.splitlines()
     assert first.startswith("(0, ")

@@ -105,6 +105,17 @@ def test_traversal_has_the_exact_mean(law, merge):
             assert type(mean) is Fraction
 
 
+def test_a_block_is_equal_to_itself_alone():
+    (_, one), (_, other), *_ = (
+        (mass, block)
+        for _ in range(2)
+        for mass, block in over_texts(memoryless([1.0]), memoryless([1.0]), "draft", 1)
+    )
+    assert one == one
+    assert one != other
+    assert len({one, other}) == 2
+
+
 def test_traversal_merges_equal_children_by_default():
     draft, target = memoryless(["1/2", "1/2"]), memoryless(["1/4", "3/4"])
     texts = over_texts(draft, target, "draft", 2)

@@ -309,3 +309,10 @@ def test_lossy_rules_of_other_packages_join_by_entry_point(monkeypatch):
     table = Registry("lossy rule", "tests.lossy", subclass_of(LossyRule))
     with pytest.warns(UserWarning, match=r"NaiveSampling.* is no subclass of LossyRule"):
         assert list(table) == ["lenience"]
+
+
+def test_a_token_just_as_far_below_the_likeliest_as_is_allowed_is_accepted():
+    """TensorRT-LLM keeps what has at least the likeliest one's probability less delta."""
+    target = ["1/2", "1/4", "1/8", "1/8"]
+    rule = LOSSY_RULES["relaxed-top"](["1/4"] * 4, target, count=3, delta="1/4")
+    assert rule.chances.tolist() == [1, 1, 0, 0]

@@ -416,3 +416,13 @@ def test_all_numbers_of_drafts_come_from_one_race():
     ]
     two = GumbelCoupling(draft, target, 2).acceptance()
     assert float(found[1]) == pytest.approx(two, abs=1e-12)
+
+
+def test_numbers_of_very_many_digits_count_as_many_terms():
+    """9,900 terms of two drafts in units of 2^14,000 are as many as a million short ones."""
+    n, unit = 100, 2**14_000
+    draft = [Fraction(1, n)] * n
+    target = [Fraction(1, n) + Fraction(i if i < n // 2 else i - n + 1, unit) for i in range(n)]
+    assert sum(target) == 1
+    with pytest.raises(NotExactError, match="9,900 exact terms"):
+        GumbelCoupling(draft, target, 2).acceptance()

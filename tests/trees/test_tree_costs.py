@@ -7,6 +7,7 @@ import pytest
 
 from otspec.blocks import (
     StepCost,
+    as_load_seconds,
     as_seconds,
     as_shape,
     best_trees,
@@ -70,6 +71,12 @@ def test_seconds_are_read_from_files(tmp_path):
 def test_what_says_no_seconds_is_refused(given, message):
     with pytest.raises(ValueError, match=message):
         as_seconds(given, "--target-seconds")
+
+
+def test_seconds_of_a_text_are_no_file_and_those_of_batches_are_between():
+    assert as_load_seconds("1:1,3:2")(1, 2) == 1.5
+    costs = as_load_seconds({1: "1:1,3:2", 5: 4})
+    assert (costs(1, 2), costs(5, 9), costs(2, 3), costs.alone(3)) == (1.5, 4, 2.5, 2)
 
 
 def test_a_call_is_measured():

@@ -9,9 +9,8 @@ import numpy as np
 from otspec.batch._array_api.library import BLOCK, Array
 from otspec.batch._numba import k_sequential as inflated
 from otspec.batch._numba.compiled import inner_code, machine_code, plus
-from otspec.batch._numba.numbers import clipped, geometric
 from otspec.batch._numba.optimum import acceptance as optimal_acceptance
-from otspec.batch._numba.outcome import quotient
+from otspec.batch._numba.outcome import clipped, geometric, quotient
 from otspec.batch._numba.passes import (
     blocks_of,
     excess,

@@ -12,8 +12,16 @@ import numpy as np
 from otspec.batch._array_api.k_sequential import FIRST, SECOND, STEPS
 from otspec.batch._array_api.library import Array
 from otspec.batch._numba.compiled import inner_code, machine_code
-from otspec.batch._numba.numbers import clipped, geometric, rounded, write_counts
-from otspec.batch._numba.outcome import DRAWN, accepts, holds, quotient
+from otspec.batch._numba.outcome import (
+    DRAWN,
+    accepts,
+    clipped,
+    geometric,
+    holds,
+    quotient,
+    rounded,
+    write_counts,
+)
 from otspec.batch._numba.passes import blocks_of, draw, excess, mix, rest_in_blocks, sum_in_blocks
 from otspec.batch._numba.reading import read_drafts, read_overlaps
 

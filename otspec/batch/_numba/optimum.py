@@ -22,7 +22,7 @@ from otspec.batch._array_api.optimum import (
     SUMS,
 )
 from otspec.batch._numba.compiled import inner_code, machine_code
-from otspec.batch._numba.numbers import rounded
+from otspec.batch._numba.outcome import rounded
 from otspec.batch._numba.passes import overlaps, split
 from otspec.batch._numba.reading import read_overlaps
 

@@ -18,10 +18,8 @@ def torch_itself() -> Any:
 
 
 def tensor_of(values: Any, dtype: str | None = None) -> Tensor:
-    """Return a contiguous tensor of an array, of its dtype and on its device if not told.
-
-    It shares the memory if it can, so that what an engine writes to it is seen.
-    """
+    """Return a contiguous tensor of an array, of its dtype and on its device if not told."""
+    # It shares the memory if it can, so that what an engine writes to it is seen.
     torch = torch_itself()
     if not hasattr(values, "detach"):
         array = np.asarray(values)

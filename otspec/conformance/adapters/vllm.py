@@ -131,7 +131,8 @@ def _settings(like: Tensor) -> dict[str, Any]:
 
 
 def _generators(device: Any, count: int, seed: int) -> list[Any]:
-    seeds = np.random.default_rng(seed).integers(2**62, size=count).tolist()
+    # A sequence of seeds is no random number, so that exact mode follows the generators.
+    seeds = (np.random.SeedSequence(seed).generate_state(count, np.uint64) >> 2).tolist()
     generator = torch_itself().Generator
     return [generator(device=device).manual_seed(each) for each in seeds]
 

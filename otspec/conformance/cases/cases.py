@@ -1,5 +1,7 @@
 """What a verifier is tried on, pairs of small models in a vocabulary, and answers in symbols."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
@@ -28,6 +30,7 @@ class Case(Frozen):
     symbols: IntArray
     uneven: bool = False  # whether the rows of a batch have different numbers of drafts
     behind: str = "same"  # one of BEHIND: what stands where a row has no draft
+    beside: bool = False  # whether a row stands beside each row of which nothing is kept
 
     @property
     def n(self) -> int:
@@ -99,6 +102,25 @@ class Case(Frozen):
         """Return the probability of one token of each symbol, and 0 for one of none: (…, n + 1)."""
         return np.concatenate([values / self.sizes, np.zeros((*values.shape[:-1], 1))], axis=-1)
 
+    @property
+    def with_rejected(self) -> Case:
+        """The case with one more pair of models, of which no draft is kept."""
+        draft, target = np.zeros_like(self.draft[:1]), np.zeros_like(self.target[:1])
+        draft[..., :-1] = 1 / (self.n - 1)
+        target[..., -1] = 1
+        return replace(
+            self,
+            draft=np.concatenate([self.draft, draft]),
+            target=np.concatenate([self.target, target]),
+        )
+
+    def after_any_symbol(self) -> Case:
+        """Return the case whose pairs begin where texts of this one have got to.
+
+        Of each pair of models there are n + 1 in turn: at the beginning, and after each symbol.
+        """
+        return replace(self, draft=begun(self.draft), target=begun(self.target))
+
     def texts(self, length: int) -> Array:
         """Return the law of the target's texts, shape (variants, n ** length)."""
         law = np.ones((self.variants, 1, 1))
@@ -164,16 +186,9 @@ def spread(case: Case, vocabulary: int) -> Case:
     return replace(case, name=f"{case.name}, spread over {vocabulary:,} tokens", symbols=symbols)
 
 
-def after_any_symbol(case: Case) -> Case:
-    """Return a case whose pairs begin where texts of a case have got to.
-
-    Of each pair of models there are n + 1 in turn: at the beginning, and after each symbol.
-    """
-    draft, target = (
-        np.stack([np.concatenate([row[None], table[1:]]) for table in values for row in table])
-        for values in (case.draft, case.target)
-    )
-    return replace(case, draft=draft, target=target)
+def begun(rows: Array) -> Array:
+    """Return the rows of pairs that begin as they are, and after each symbol."""
+    return np.stack([np.concatenate([row[None], table[1:]]) for table in rows for row in table])
 
 
 def _case(name: str, draft: Array, target: Array, **options: Any) -> Case:

@@ -86,11 +86,9 @@ def siblings_of(row: Array, law: str, count: int) -> int:
 
 
 def patterns(parents: tuple[int, ...]) -> list[tuple[bool, ...]]:
-    """Return the sets of nodes that rows of different lengths have, each equally often.
-
-    The first nodes up to any number; and all without some node, its later siblings, and what is
-    below them.
-    """
+    """Return the sets of nodes that rows of different lengths have, each equally often."""
+    # The first nodes up to any number; and all without some node, its later siblings, and what is
+    # below them.
     count = len(parents)
     sets = [tuple(node < first for node in range(count)) for first in range(count + 1)]
     for missing in range(count):

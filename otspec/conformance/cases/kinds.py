@@ -113,10 +113,8 @@ class Tokens(Kind):
         return {name: getattr(case, name)[sample.variants, 0] for name in ("draft", "target")}
 
     def read(self, answer: Any, case: Case, sample: Sample) -> Answer:
-        """Read tokens, shape (size,), alone or with the accepted index, −1 for none.
-
-        The mark is the first draft that is the accepted token, whichever of equal ones it was.
-        """
+        """Read tokens, shape (size,), alone or with the accepted index, −1 for none."""
+        # The mark is the first draft that is the accepted token, whichever of equal ones it was.
         size = len(sample.drafts)
         given = named(answer, ("token", "index"), least=1)
         tokens = integers(given["token"], (size,), "token")

@@ -101,9 +101,10 @@ TEXTS = {
         ((2, 9, 13), (1, 9, 10), (13, 3, 3)),
         ((5, 13, 8), (1, 24, 25), (2, 4, 13)),
     ),
+    # The first row shows one random number for two siblings.
     "three symbols, some forbidden": (
-        ((2, 1, 1), (1, 2, 1), (3, 1, 0)),
-        ((1, 1, 2), (0, 3, 1), (1, 1, 2)),
+        ((13, 0, 3), (1, 2, 1), (3, 1, 0)),
+        ((5, 20, 7), (0, 3, 1), (1, 1, 2)),
     ),
 }
 """Of texts over several steps: the rows after each symbol."""
@@ -199,10 +200,8 @@ def _small_texts(length: int) -> tuple[Case, ...]:
 
 
 def _places(n: int, vocabulary: int, turn: int) -> list[int]:
-    """Return the tokens of symbols: the first, the last, and some beside a border of warps.
-
-    Which symbol is where goes round with the turn.
-    """
+    """Return the tokens of symbols: the first, the last, and some beside a border of warps."""
+    # Which symbol is where goes round with the turn.
     pairs = [pair for pair in BORDERS if pair[1] < vocabulary - 1]
     borders = pairs[turn % len(pairs)] if pairs else ()
     others = chain(borders, (place for place in range(1, vocabulary - 1) if place not in borders))

@@ -6,7 +6,8 @@ from dataclasses import dataclass, replace
 from itertools import cycle
 from typing import Any
 
-from otspec._base.frozen import Frozen
+from otspec._base.arguments import children_of
+from otspec._base.frozen import Frozen, cached_property
 from otspec.conformance.cases import library
 from otspec.conformance.cases.arrays import Form, placed, plain
 from otspec.conformance.cases.calling import Verifier
@@ -19,7 +20,7 @@ from otspec.conformance.cases.generated import (
     history_case,
 )
 from otspec.conformance.cases.kinds import Kind, Tokens
-from otspec.conformance.cases.warping import WARPINGS, clear, of_logits
+from otspec.conformance.cases.warping import WARPINGS, clear, warped_alike
 from otspec.conformance.engines import Engine, TextEngine, TokenEngine, logits_of
 from otspec.conformance.evidence.batches import (
     BesideRejected,
@@ -106,8 +107,9 @@ class Task(Frozen):
         law = case if self.law is self.case else placed(self.law, least, reserved)
         return self if case is self.case else replace(self, case=case, law=law)
 
+    @cached_property
     def statistics(self) -> list[Statistic]:
-        """Return what is compared, coarse before fine."""
+        """What is compared, coarse before fine."""
         return self.batches.statistics(self.kind, self.law)
 
 
@@ -136,10 +138,13 @@ def kernel_tasks(verifier: Verifier, kind: Kind, vocabulary: int, entries: int) 
 
 
 def beside_tasks(verifier: Verifier, kind: Kind) -> list[Task]:
-    """Return the task of two rows, of which the second keeps nothing, of blocks and of trees."""
-    if kind.name == "tokens" or kind.law != "iid":
-        return []
-    named = [renamed(case, "a row beside") for case in library.plain_cases(kind, verifier.uneven)]
+    """Return the task of two rows, of which the second keeps nothing."""
+    most = max(map(len, children_of(kind.parents)))
+    named = [
+        replace(case, name="a row beside", beside=True)
+        for case in library.plain_cases(kind, verifier.uneven)
+        if most < case.n
+    ]
     return [Task(verifier, kind, case, case, BesideRejected) for case in named]
 
 
@@ -245,6 +250,5 @@ def _warped(task: Task, engine: Engine, options: dict[str, Any]) -> Task:
     if not taken or task.case.sizes.max() > 1:
         return task
     words = ", ".join(f"{name} {value}" for name, value in taken.items())
-    name = f"{task.case.name}, {words}"
-    law = replace(task.case, target=of_logits(logits, taken), name=name)
+    law = replace(warped_alike(task.case, taken, logits), name=f"{task.case.name}, {words}")
     return replace(task, verifier=replace(engine, options=taken), law=law)

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from otspec._base.arithmetic import Array, IntArray
-from otspec.conformance.cases.cases import Case, memoryless, remembering
+from otspec._base.frozen import cached_property
+from otspec.conformance.cases.cases import Case, begun, memoryless, remembering
 from otspec.warping import warped
 
 WARPS = ("temperature", "top_k", "top_p", "min_p")
@@ -57,21 +58,58 @@ class Warped(Case):
             "twice": _each(_logs(self.target), self.settings),
         }
 
+    def after_any_symbol(self) -> Case:
+        """Return the case whose pairs begin where texts of this one have got to."""
+        count = self.n + 1
+        return replace(
+            self,
+            draft=begun(self.draft),
+            target=begun(self.target),
+            draft_logits=begun(self.draft_logits),
+            target_logits=begun(self.target_logits),
+            allowed=np.repeat(self.allowed, count, axis=0),
+            settings=_repeated(self.settings, count),
+            draft_settings=_repeated(self.draft_settings, count),
+        )
+
+    @cached_property
+    def undrafted(self) -> Case:
+        """The case whose draft is not warped, which an engine may draft from, too."""
+        nothing: tuple[Mapping[str, Any], ...] = ({},) * self.variants
+        return replace(self, draft=of_logits(self.draft_logits, {}), draft_settings=nothing)
+
 
 @lru_cache(maxsize=256)
 def neutral(case: Case) -> Case:
     """Return a case with the settings that change nothing."""
     if isinstance(case, Warped):
         return case
-    nothing: tuple[Mapping[str, Any], ...] = ({},) * case.variants
+    made = warped_alike(case, {}, _logs(case.target))
+    return replace(made, draft=case.draft, target=case.target)
+
+
+def warped_alike(case: Case, settings: Mapping[str, Any], logits: Array) -> Warped:
+    """Return a case whose models are both warped by the same settings.
+
+    Parameters
+    ----------
+    logits : ndarray
+        Of the target, as a verifier gets them.
+    """
+    given = {each.name: getattr(case, each.name) for each in fields(Case)}
+    draft = _logs(case.draft)
     return Warped(
-        **{each.name: getattr(case, each.name) for each in fields(Case)},
-        draft_logits=_logs(case.draft),
-        target_logits=_logs(case.target),
+        **given | {"draft": of_logits(draft, settings), "target": of_logits(logits, settings)},
+        draft_logits=draft,
+        target_logits=logits,
         allowed=np.ones((case.variants, case.n), dtype=bool),
-        settings=nothing,
-        draft_settings=nothing,
+        settings=(settings,) * case.variants,
+        draft_settings=(settings,) * case.variants,
     )
+
+
+def _repeated(settings: Sequence[Mapping[str, Any]], count: int) -> tuple[Mapping[str, Any], ...]:
+    return tuple(each for each in settings for _ in range(count))
 
 
 def of_logits(logits: Array, settings: Mapping[str, Any]) -> Array:

@@ -10,7 +10,7 @@ from otspec._base.frozen import Frozen
 from otspec.auditing.sandbox import attempt
 from otspec.conformance.cases.arrays import plain
 from otspec.conformance.cases.calling import Randomness, Verifier, copied, written
-from otspec.conformance.cases.cases import Answer, Case, ImpossibleError, after_any_symbol, renamed
+from otspec.conformance.cases.cases import Answer, Case, ImpossibleError, renamed
 from otspec.conformance.cases.drafting import UNKNOWN, Sample, completed
 from otspec.conformance.cases.kinds import Kind
 from otspec.conformance.cases.library import MOST_TEXTS, plain_cases
@@ -64,7 +64,7 @@ class KernelBatches(Frozen):
             answer = self.answer(sample)
             texts = completed(answer.texts, self.case, sample.variants, self.rng)
             return answer._replace(texts=texts)
-        stepped, n, length = after_any_symbol(self.case), self.case.n, self.kind.length
+        stepped, n, length = self.case.after_any_symbol(), self.case.n, self.kind.length
         batches, first = replace(self, case=stepped), sample.variants * (n + 1)
         block, corrections, marks = sample._replace(variants=first), None, None
         # Each block adds a token at least, and at most as many as are looked at.
@@ -111,17 +111,6 @@ class SingleRows(KernelBatches):
 
 class BesideRejected(KernelBatches):
     """Calls of two rows, of which the second keeps nothing; they are followed exactly only."""
-
-
-def with_rejected(case: Case) -> Case:
-    """Return a case with one more pair of models, of which no draft is kept."""
-    draft, target = np.zeros_like(case.draft[:1]), np.zeros_like(case.target[:1])
-    draft[..., 0] = target[..., -1] = 1
-    return replace(
-        case,
-        draft=np.concatenate([case.draft, draft]),
-        target=np.concatenate([case.target, target]),
-    )
 
 
 def long_call(before: int) -> tuple[int, int]:
@@ -194,7 +183,7 @@ class StepBatches(KernelBatches):
 
     def __call__(self, size: int) -> IntArray:
         """Return how often each text came, which the target goes on with after the last step."""
-        looked, stepped = step_texts(self.kind, self.case), after_any_symbol(self.case)
+        looked, stepped = step_texts(self.kind, self.case), self.case.after_any_symbol()
         batches = replace(self, case=stepped)
         rows, places = np.arange(size)[:, None], np.arange(self.kind.length)
         whole = max((STEPS + 1) * self.kind.length, looked.length)

@@ -139,7 +139,8 @@ class Check(Frozen):
             progress(len(results), len(small))
         found = [results[task.case.name] for task in small]
         pairs, unseen = self._pairs(deadline)
-        if any(task.batches is BesideRejected and finding for task, _, finding in pairs):
+        beside = any(task.batches is BesideRejected and finding for task, _, finding in pairs)
+        if beside and not any(finding for _, _, finding in found):
             # What a row says depends on what another keeps, and not on its random numbers.
             pairs = [(a, b, off and replace(off, looks_like=())) for a, b, off in pairs]
         return [*found, *pairs], unseen
@@ -199,7 +200,7 @@ class Check(Frozen):
 
     def _tests(self, task: Task, alarm: float, most: int) -> list[Tested]:
         """Return the laws that a case is tested for, with at most so many samples."""
-        laws: list[list[Statistic]] = [task.statistics()]
+        laws: list[list[Statistic]] = [task.statistics]
         alone = task.batches is KernelBatches
         if self.maker is not None and alone and has_joint_law(task.kind, task.case):
             law = joint_law(self.maker, task.kind, task.case)
@@ -255,10 +256,8 @@ def without_lengths(verifier: Verifier, kind: Kind) -> tuple[str, ...]:
 
 
 def _judged(results: list[Result]) -> tuple[list[Result], tuple[str, ...]]:
-    """Return what the results say if texts depend on each other, which comes first, and notes.
-
-    How often such texts were seen says nothing about their probabilities.
-    """
+    """Return what the results say if texts depend on each other, which comes first, and notes."""
+    # How often such texts were seen says nothing about their probabilities.
     pairs: list[Result] = []
     others: list[Result] = []
     for task, trial, finding in results:

@@ -58,10 +58,8 @@ class Pairs(KernelBatches, ABC):
         return np.column_stack([answer.texts, marks])
 
     def apart(self, size: int) -> Sample:
-        """Draw drafts of two rows each, the second behind all first ones, that are not the same.
-
-        Whatever law they have, answers to given drafts are independent.
-        """
+        """Draw drafts of two rows each, the second behind all first ones, that are not the same."""
+        # Whatever law they have, answers to given drafts are independent.
         drafts = self.kind.draw(self.case, 2 * size, self.rng)
         for _ in range(REDRAWN):
             same = (drafts.drafts[:size] == drafts.drafts[size:]).all(axis=1)

@@ -74,10 +74,8 @@ class Sizes:
         return high
 
     def smallest(self, size: int) -> Array:
-        """Return the total variation that a number of samples finds, for each of :data:`RATIOS`.
-
-        That is 1 if they find nothing.
-        """
+        """Return the total variation that a number of samples finds, for each of :data:`RATIOS`."""
+        # That is 1 if they find nothing.
         low, high = np.zeros(len(RATIOS)), np.ones(len(RATIOS))
         for _ in range(30):
             middle = (low + high) / 2
@@ -96,11 +94,9 @@ def raised(detect: float | Array, peak: float) -> Any:
 def requirement(
     cells: int, detect: float, false_alarm: float, rounding: float, peak: float = 0.0
 ) -> Requirement:
-    """Return the fewest samples that find a total variation (Conformance, 2).
-
-    A law at total variation δ raises the noncentrality of Pearson's statistic by at least
-    4 δ² N, by the inequality of Cauchy and Schwarz; the evidence is close to a line in it.
-    """
+    """Return the fewest samples that find a total variation (Conformance, 2)."""
+    # A law at total variation δ raises the noncentrality of Pearson's statistic by at least 4 δ² N,
+    # by the inequality of Cauchy and Schwarz; the evidence is close to a line in it.
     test = Sizes(cells, false_alarm, rounding, peak)
     size, ratio = min(zip(test.fewest(detect).tolist(), RATIOS, strict=True))
     return Requirement(cells, detect, false_alarm, rounding, size, max(size / ratio, 1.0), peak)
@@ -119,10 +115,8 @@ def affordable(
 def requirement_of(
     law: Array, detect: float, false_alarm: float, rounding: float, most: int
 ) -> Requirement:
-    """Return what a test of a law takes, or what it finds with the most samples it may have.
-
-    Cells of probability 0 count as one: whatever is seen there shows at once.
-    """
+    """Return what a test of a law takes, or what it finds with the most samples it may have."""
+    # Cells of probability 0 count as one: whatever is seen there shows at once.
     positive = int(np.count_nonzero(law))
     cells = positive + int(positive < len(law))
     peak = float(np.max(law))

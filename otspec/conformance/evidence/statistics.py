@@ -58,11 +58,9 @@ class Statistic(Frozen):
 def fine_counts(
     kind: Looked, case: Case, texts: IntArray, marks: IntArray | None, variants: IntArray
 ) -> IntArray:
-    """Return how often each mark came with each text, shape (marks, fine cells).
-
-    Fine cells are the texts of all variants in the order of their symbols, and one more for all
-    that have a token of probability 0; without marks all have the first one.
-    """
+    """Return how often each mark came with each text, shape (marks, fine cells)."""
+    # Fine cells are the texts of all variants in the order of their symbols, and one more for all
+    # that have a token of probability 0; without marks all have the first one.
     width = case.variants * case.n**kind.length + 1
     cells = variants.astype(np.intp)
     for place in range(kind.length):
@@ -167,10 +165,8 @@ def no_answers(kind: Kind, case: Case) -> Array:
 def add_answer(
     law: Array, case: Case, variant: int, mark: int, symbols: Sequence[int], mass: float
 ) -> None:
-    """Add the chance of an answer to those of the texts that begin with it.
-
-    The target says what follows the verifier's token.
-    """
+    """Add the chance of an answer to those of the texts that begin with it."""
+    # The target says what follows the verifier's token.
     if case.n in symbols:
         law[mark, -1] += mass
         return

@@ -1,7 +1,8 @@
 """Faults in the test of a draft: a ratio that is another, or that is shortened."""
 
 from otspec.conformance.faults.base import known
-from otspec.conformance.faults.machine import TEXT, Machine, Row
+from otspec.conformance.faults.machine import Machine
+from otspec.conformance.faults.setting import TEXT, Row
 
 RATIO = "accept with probability min(1, target / draft), and nothing else"
 WEIGHTED = ("block", "tree")
@@ -35,16 +36,20 @@ class Deterministic(Machine):
 class Lenient(Machine):
     """The ratio is multiplied by a factor above 1."""
 
+    strength, strengths = 1.25, (1.0, 10.0)
+
     def passes(self, chance: float, child: int) -> bool:
-        return super().passes(min(1.0, 1.25 * chance), child)
+        return super().passes(min(1.0, self.strength * chance), child)
 
 
 @known("strictness factor", "set the factor to 1: any other changes the output")
 class Strict(Machine):
     """The ratio is multiplied by a factor below 1."""
 
+    strength, strengths = 0.9, (0.1, 1.0)
+
     def passes(self, chance: float, child: int) -> bool:
-        return super().passes(0.9 * chance, child)
+        return super().passes(self.strength * chance, child)
 
 
 @known("drafts accepted above a ratio", RATIO)

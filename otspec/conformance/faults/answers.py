@@ -5,7 +5,8 @@ from collections.abc import Collection, Sequence
 
 from otspec.chance import Branch
 from otspec.conformance.faults.base import known
-from otspec.conformance.faults.machine import TEXT, Machine, MarkedText, Setting
+from otspec.conformance.faults.machine import Machine
+from otspec.conformance.faults.setting import TEXT, MarkedText, Setting
 
 SEVERAL = ("block", "tree")
 LENGTH = "the kept length counts the accepted drafts, and the token comes behind them"
@@ -92,7 +93,10 @@ class NextNode(Machine):
     """Nodes are counted from the text in one place and from the first draft in another."""
 
     def answer(self, node: int, token: int) -> MarkedText:
-        return super().answer(min(node + 1, len(self.kind.parents) - 1), token)
+        drafted = node + 1 < len(self.kind.parents) and all(
+            each in self.children(self.kind.parents[each]) for each in self.path(node + 1)
+        )
+        return super().answer(node + 1 if drafted else node, token)
 
 
 LIKELY = 0.5

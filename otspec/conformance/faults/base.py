@@ -11,13 +11,14 @@ from otspec._base.arithmetic import Array, IntArray, Number
 from otspec._base.frozen import Frozen
 from otspec._base.registry import Registry, instance_of
 from otspec.chance import LEAST, law_of
-from otspec.conformance.cases.cases import Case, after_any_symbol
+from otspec.conformance.cases.cases import Case
 from otspec.conformance.cases.generated import Texts
 from otspec.conformance.cases.kinds import Kind
 from otspec.conformance.evidence.evidence import Evidence, Requirement
 from otspec.conformance.evidence.statistics import add_answer, no_answers
-from otspec.conformance.faults.machine import Machine, MarkedText, Setting
+from otspec.conformance.faults.machine import Machine
 from otspec.conformance.faults.rules import RightRule
+from otspec.conformance.faults.setting import MarkedText, Setting
 
 Part = TypeVar("Part", bound=type[Any])
 EVERY = ("tokens", "block", "tree")
@@ -118,7 +119,7 @@ def _said(
     machine: Any, rule: RightRule, kind: Texts, case: Case
 ) -> Iterator[tuple[int, tuple[int, ...], float]]:
     """Yield the texts of several steps, each with its pair of models and its probability."""
-    steps = _steps(machine, rule, kind.step, after_any_symbol(case))
+    steps = _steps(machine, rule, kind.step, case.after_any_symbol())
     for variant in range(case.variants):
         begun: dict[tuple[int, ...], float] = {(): 1.0}
         while begun:
@@ -156,17 +157,29 @@ class Seen(Frozen):
     counts: IntArray  # (marks, fine cells)
     needs: Requirement  # of the test of the case
     off: bool  # whether there is a finding
+    # What else the case may have been: an engine drafts from warped logits or not
+    other: Case | None = None
+
+    def read_as(self, *, other: bool) -> "Seen":
+        """Return what was seen with the case as it may have been."""
+        return replace(self, case=self.other) if other and self.other is not None else self
 
     def likelihood(self, law: Array, *, marked: bool = False) -> float | None:
         """Return the logarithm of the likelihood, None where a law does not fit."""
-        axis = () if marked else (0,)
-        expected, counts = law.sum(axis=axis).ravel(), self.counts.sum(axis=axis).ravel()
-        evidence = self._evidence(expected)
-        if evidence.wrong(counts):
-            return None
+        evidence, counts = self._compared(law, marked)
+        return None if evidence.wrong(counts) else self.logarithm(law, marked=marked)
+
+    def logarithm(self, law: Array, *, marked: bool = False) -> float:
+        """Return the logarithm of the likelihood, however badly a law fits."""
+        evidence, counts = self._compared(law, marked)
         with np.errstate(divide="ignore"):  # without rounding a cell may be impossible
             logs = np.log(evidence.expected)
         return float((counts[counts > 0] * logs[counts > 0]).sum())
+
+    def _compared(self, law: Array, marked: bool) -> tuple[Evidence, IntArray]:
+        axis = () if marked else (0,)
+        evidence = self._evidence(law.sum(axis=axis).ravel())
+        return evidence, self.counts.sum(axis=axis).ravel()
 
     def first_fits(self, law: Array) -> bool:
         """Return whether a law of the first token fits, whatever follows."""

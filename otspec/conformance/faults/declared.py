@@ -6,7 +6,8 @@ import numpy as np
 
 from otspec.chance import Branch
 from otspec.conformance.faults.base import known
-from otspec.conformance.faults.machine import TEXT, Machine, Row, Setting, normalised
+from otspec.conformance.faults.machine import Machine, normalised
+from otspec.conformance.faults.setting import TEXT, Row, Setting
 
 SEVERAL = ("block", "tree")
 SAME = "hand the verifier the very row that the token was drawn from, after all warping"
@@ -27,16 +28,20 @@ def likeliest(row: Row, kept: int) -> Row:
 class DraftTemperature(Machine):
     """Drafts are drawn at one temperature, and the probabilities are those of another."""
 
+    strength, strengths = 1.5, (1.0, 10.0)
+
     def draft(self, node: int) -> Row:
-        return self.before("draft", node, at_temperature(super().draft(node), 1.5))
+        return self.before("draft", node, at_temperature(super().draft(node), self.strength))
 
 
-@known("draft sampled sharper than declared", SAME)
+@known("draft declared sharper than sampled", SAME)
 class DraftSharper(Machine):
     """The probabilities are those of a lower temperature than drafts are drawn at."""
 
+    strength, strengths = 0.6, (0.1, 1.0)
+
     def draft(self, node: int) -> Row:
-        return at_temperature(super().draft(node), 0.6)
+        return at_temperature(super().draft(node), self.strength)
 
 
 @known("draft declared truncated", SAME)
@@ -45,30 +50,6 @@ class DraftTruncated(Machine):
 
     def draft(self, node: int) -> Row:
         return likeliest(super().draft(node), 2)
-
-
-@known("draft truncated and declared whole", SAME, pipeline=True)
-class DraftedTruncated(Machine):
-    """Drafts are drawn from the likeliest tokens, and the row handed over is the whole one."""
-
-    def draft(self, node: int) -> Row:
-        return super().sampled(node)
-
-    def sampled(self, node: int) -> Row:
-        return likeliest(super().sampled(node), 2)
-
-
-@known(
-    "drafts are the likeliest tokens", SAME + "; a certain token has a row of one 1", pipeline=True
-)
-class DraftedGreedily(Machine):
-    """Drafts are the likeliest tokens, and the probabilities are those of drawn ones."""
-
-    def draft(self, node: int) -> Row:
-        return super().sampled(node)
-
-    def drafted(self, node: int, weights: Row) -> int:
-        return max(range(len(weights)), key=lambda x: (weights[x], -x))
 
 
 @known("uniform distribution mixed into the declared draft", SAME)
@@ -161,7 +142,8 @@ class WithOtherRow(Machine):
     def other(self) -> Machine:
         """The other row, with drafts of its own."""
         if self._other is None:
-            variant = self.chance.choose([1] * len(self.setting.target))
+            others = self.setting.others
+            variant = others[self.chance.choose([1] * len(others))]
             self._other = Machine(self.setting, variant, self.chance)
         return self._other
 

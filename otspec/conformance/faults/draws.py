@@ -2,7 +2,8 @@
 
 from otspec.conformance.faults.base import known
 from otspec.conformance.faults.declared import at_temperature
-from otspec.conformance.faults.machine import TEXT, Machine, MarkedText, Row, normalised
+from otspec.conformance.faults.machine import Machine, normalised
+from otspec.conformance.faults.setting import TEXT, MarkedText, Row
 
 SEVERAL = ("block", "tree")
 RESIDUAL = "draw what follows a rejection from the residual of the place of the rejection"

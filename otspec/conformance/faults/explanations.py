@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -16,6 +17,7 @@ from otspec.conformance.evidence.batches import BesideRejected, KernelBatches
 from otspec.conformance.faults.base import FAULTS, Fault, Seen, faults_of, joint_law
 from otspec.conformance.faults.machine import Machine
 from otspec.conformance.faults.rules import RightRule, rules_of
+from otspec.conformance.faults.strengths import at_likeliest_strength
 from otspec.conformance.report.report import Finding, Tried
 
 ALONE = 4
@@ -118,13 +120,23 @@ class Candidate:
 
     fault: Fault
     rule: RightRule
+    machine: type[Machine]  # of the fault, which may be stronger or weaker
+    other: bool = False  # whether cases are read as what they may be, too
     likelihood: float = 0.0
     misfits: int = 0
 
 
+class Explanations(NamedTuple):
+    """Which known faults explain what was seen."""
+
+    names: list[str]
+    sure: bool = True
+    """Whether there is one, and it explains all cases."""
+
+
 def explanations(
     kind: Kind, seen: Iterable[Seen], *, pipeline: bool = False, beside: bool = False
-) -> list[str]:
+) -> Explanations:
     """Return the known faults that explain what was seen on all cases together.
 
     Parameters
@@ -136,30 +148,39 @@ def explanations(
 
     Returns
     -------
-    list of str
+    Explanations
         Names of :data:`~otspec.conformance.faults.base.FAULTS`, the likeliest first; those
         that have one law on these cases in one entry, with "or" between. Where none explains all
-        cases, two at once, if they do, with "together with" between.
+        cases, one of another strength, or two at once, with "together with" between, if they do.
     """
     order = looked_at(seen)
     if not (order and order[0].off):
-        return []
+        return Explanations([])
     step = kind.step if isinstance(kind, Texts) else kind
     faults = [
         fault
         for fault in faults_of(step.name)
         if (pipeline or not fault.pipeline) and (fault.machine.other_rows or not beside)
     ]
-    left = [Candidate(fault, rule) for rule in rules_of(step) for fault in faults]
+    others = [False, True] if any(each.other for each in order) else [False]
+    all_of_them = [
+        Candidate(fault, rule, fault.machine, other)
+        for rule in rules_of(step)
+        for fault in faults
+        for other in others
+    ]
     marked = any(each.counts[1:].any() for each in order)
-    for each in order:
-        left = [one for one in left if _fits(one, kind, each, marked) or one.misfits <= FORGIVEN]
+    left = _left(all_of_them, kind, order, marked, FORGIVEN)
     fewest = min((one.misfits for one in left), default=1)
     if fewest:
+        strong = _left(_of_some_strength(all_of_them, kind, order, marked), kind, order, marked, 0)
+        if strong:
+            return _named(strong)
         pair = two_faults(kind, order, [(one, rule) for rule in rules_of(step) for one in faults])
         if pair:
-            return pair
-    return _named([one for one in left if one.misfits == fewest])
+            return Explanations(pair)
+    found = _named([one for one in left if one.misfits == fewest])
+    return found._replace(sure=found.sure and not fewest)
 
 
 def looked_at(seen: Iterable[Seen]) -> list[Seen]:
@@ -171,10 +192,35 @@ def looked_at(seen: Iterable[Seen]) -> list[Seen]:
     return failing + others
 
 
+def _left(
+    candidates: list[Candidate], kind: Kind, order: Sequence[Seen], marked: bool, forgiven: int
+) -> list[Candidate]:
+    """Return the candidates that fit all cases, but for so many."""
+    left = candidates
+    for each in order:
+        left = [one for one in left if _fits(one, kind, each, marked) or one.misfits <= forgiven]
+    return left
+
+
+def _of_some_strength(
+    candidates: Sequence[Candidate], kind: Kind, order: Sequence[Seen], marked: bool
+) -> list[Candidate]:
+    """Return the candidates that have a strength, with the likeliest one."""
+    found = []
+    for one in candidates:
+        read = [each.read_as(other=one.other) for each in order]
+        fault = one.fault.machine
+        machine = at_likeliest_strength(fault, one.rule, kind, read, marked=marked)
+        if machine is not None:
+            found.append(Candidate(one.fault, one.rule, machine, one.other))
+    return found
+
+
 def _fits(one: Candidate, kind: Kind, seen: Seen, marked: bool) -> bool:
     """Add to a candidate's likelihood or misfits; return whether its law fits a case."""
+    seen = seen.read_as(other=one.other)
     try:
-        law = joint_law(one.fault.machine, one.rule, kind, seen.case)
+        law = joint_law(one.machine, one.rule, kind, seen.case)
     except CannotFollowError:
         one.misfits += FORGIVEN + 1
         return False
@@ -186,7 +232,7 @@ def _fits(one: Candidate, kind: Kind, seen: Seen, marked: bool) -> bool:
     return True
 
 
-def _named(left: Sequence[Candidate]) -> list[str]:
+def _named(left: Sequence[Candidate]) -> Explanations:
     """Return the names of what is left, those with one likelihood together."""
     best: dict[str, float] = {}
     for one in left:
@@ -198,7 +244,7 @@ def _named(left: Sequence[Candidate]) -> list[str]:
         else:
             found.append((best[name], [name]))
     near = [names for value, names in found if found[0][0] - value < WORSE]
-    return [OR.join(names) for names in near[:SHOWN]]
+    return Explanations([OR.join(names) for names in near[:SHOWN]], len(near) == 1)
 
 
 def explained(
@@ -217,9 +263,18 @@ def explained(
 
     def seen_in(batches: type[KernelBatches]) -> list[Seen]:
         return [
-            Seen(task.case, tried.counts, tried.needs, found is not None and bool(found.observed))
+            Seen(
+                law,
+                tried.counts,
+                tried.needs,
+                found is not None and bool(found.observed),
+                law.undrafted if law is not task.case and isinstance(law, Warped) else None,
+            )
             for task, (tried, found) in zip(tasks, results, strict=True)
-            if task.batches is batches and task.law is task.case and not task.costly
+            for law in [task.law]
+            if task.batches is batches
+            and (law is task.case or isinstance(law, Warped))
+            and not task.costly
         ]
 
     seen, pairs = seen_in(KernelBatches), seen_in(BesideRejected)
@@ -229,9 +284,11 @@ def explained(
         seen = [replace(each, case=neutral(each.case)) for each in seen]
     kind = tasks[0].kind
     drafts = isinstance(kind, (DrawnToken, Texts))
-    names = explanations(kind, pairs if beside else seen, pipeline=drafts, beside=beside)
+    names, sure = explanations(kind, pairs if beside else seen, pipeline=drafts, beside=beside)
     findings = [
-        replace(found, looks_like=found.looks_like or tuple(names)) if found.observed else found
+        replace(found, looks_like=tuple(names), perhaps=bool(names) and not sure)
+        if found.observed and not found.looks_like
+        else found
         for _, found in results
         if found is not None
     ]

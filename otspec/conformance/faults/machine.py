@@ -3,67 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
-from functools import cached_property, lru_cache
-from typing import Any, ClassVar, NamedTuple
+from functools import lru_cache
+from typing import Any, ClassVar
 
 import numpy as np
 
-from otspec._base.arguments import children_of, depths_of
 from otspec.chance import Branch, Chance
-from otspec.conformance.cases.cases import Case
-from otspec.conformance.cases.drafting import patterns, siblings_of
-from otspec.conformance.cases.kinds import Kind
+from otspec.conformance.cases.drafting import siblings_of
+from otspec.conformance.faults.setting import TEXT, MarkedText, Row, Setting
 from otspec.drafts import LAWS
-
-Row = Sequence[float]
-SELDOM = 1e-4
-"""A rejection of less probability is in no batch."""
-TEXT = -1
-"""Stands in the place of a node for the text before the drafts."""
-
-
-class MarkedText(NamedTuple):
-    """What a verifier says: the mark, and the symbols up to its token, n for none of them."""
-
-    mark: int
-    text: tuple[int, ...]
-
-
-@dataclass(frozen=True, eq=False)
-class Setting:
-    """A case as lists of Python, whose single numbers are read faster than those of arrays."""
-
-    kind: Kind
-    draft: list[list[list[float]]]  # as those of Case
-    target: list[list[list[float]]]
-    sets: list[tuple[bool, ...]]  # which nodes may be there, each equally often
-    # Rows before warping, by name: see Warped
-    raw: dict[str, list[list[list[float]]]] = field(default_factory=dict)
-
-    @classmethod
-    def of(cls, kind: Kind, case: Case) -> Setting:
-        """Return the setting of a case."""
-        sets = patterns(kind.parents) if case.uneven else [(True,) * len(kind.parents)]
-        raw = {name: rows.tolist() for name, rows in getattr(case, "raw", {}).items()}
-        return cls(kind, case.draft.tolist(), case.target.tolist(), sets, raw)
-
-    @cached_property
-    def below(self) -> dict[int, tuple[int, ...]]:
-        """The children of each node, and of the text."""
-        return dict(enumerate(map(tuple, children_of(self.kind.parents)), start=TEXT))
-
-    @cached_property
-    def fewest(self) -> int:
-        """The fewest tokens that a row of a large batch keeps: up to the first that may not be."""
-        after = {(variant, 0) for variant in range(len(self.target))}
-        for depth in range(max(depths_of(self.kind.parents), default=0)):
-            rows = [(self.draft[v][text], self.target[v][text]) for v, text in after]
-            if any(p - q > SELDOM for pair in rows for p, q in zip(*pair, strict=True)):
-                return depth
-            drawn = ((v, enumerate(self.draft[v][text], start=1)) for v, text in after)
-            after = {(v, x) for v, row in drawn for x, p in row if p > 0}
-        return len(self.kind.parents)
 
 
 class Machine(Chance):
@@ -81,6 +29,10 @@ class Machine(Chance):
 
     other_rows: ClassVar[bool] = False
     """Whether it shows only where there are other rows in the batch."""
+    strength: ClassVar[float] = 1.0
+    """How strong the fault is, if that is a number."""
+    strengths: ClassVar[tuple[float, float] | None] = None
+    """Between which numbers it is looked for."""
 
     def __init__(
         self, setting: Setting, variant: int, chance: Branch, drafts: Sequence[int] = ()

@@ -8,7 +8,8 @@ import numpy as np
 
 from otspec.chance import Branch
 from otspec.conformance.faults.base import known
-from otspec.conformance.faults.machine import TEXT, Machine, Row, Setting
+from otspec.conformance.faults.machine import Machine
+from otspec.conformance.faults.setting import TEXT, Row, Setting
 from otspec.conformance.following.uniform import Uniform
 from otspec.rules import GumbelCoupling
 

@@ -1,7 +1,8 @@
 """Faults in the residual: what is left of the target after a rejection."""
 
 from otspec.conformance.faults.base import known
-from otspec.conformance.faults.machine import Machine, Row, normalised
+from otspec.conformance.faults.machine import Machine, normalised
+from otspec.conformance.faults.setting import Row
 
 SUBTRACT = "after each rejection the residual is (target − draft)₊ of what was wanted, over its sum"
 

@@ -12,7 +12,8 @@ from otspec.blocks import BlockVerification, TokenVerification, TraversalVerify
 from otspec.blocks.trees.verifiers.draft_selection import selected_by_depth
 from otspec.chance import Chance
 from otspec.conformance.cases.kinds import Kind
-from otspec.conformance.faults.machine import TEXT, Machine, MarkedText, Row
+from otspec.conformance.faults.machine import Machine
+from otspec.conformance.faults.setting import TEXT, MarkedText, Row
 from otspec.rules import (
     KSequential,
     PairRule,

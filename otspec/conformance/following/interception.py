@@ -21,8 +21,12 @@ from otspec.conformance.following.symbols import exponential_number, uniform_num
 class FollowedRandom(random.Random):
     """A generator whose numbers are branches, of whatever code is followed."""
 
-    def __init__(self, *_: Any) -> None:
+    def __init__(self, seed: Any = None) -> None:
         super().__init__(0)
+        if seed is not None:
+            raise current().refused(
+                "it makes a random.Random of a seed, whose numbers come again: let it take rng"
+            )
 
     def random(self) -> Any:
         """Return a uniform number."""
@@ -111,21 +115,19 @@ def _plain(weight: Any) -> Any:
 
 @contextmanager
 def intercepted(chance: Branch) -> Iterator[None]:
-    """Let the random calls of PyTorch, NumPy and ``random`` be branches.
-
-    The functions of ``numpy.random`` and ``random``, and ``torch.manual_seed``, are replaced, for
-    all threads, and put back whatever happens; PyTorch is asked to tell of its calls, in this
-    thread.
-    """
+    """Let the random calls of PyTorch, NumPy and ``random`` be branches."""
+    # The functions of `numpy.random` and `random`, and `torch.manual_seed`, are replaced, for all
+    # threads, and put back whatever happens; PyTorch is asked to tell of its calls, in this thread.
     with ExitStack() as stack:
         stack.enter_context(running(chance))
         stack.enter_context(_replaced(np.random, numpy_functions()))
         stack.enter_context(_replaced(random, random_functions()))
         if "torch" in sys.modules:
-            from otspec.conformance.following.torch.ledger import Streams
+            from otspec.conformance.following.torch.streams import TorchStreams
             from otspec.conformance.following.torch.table import torch_mode
 
-            streams, torch = Streams(chance), sys.modules["torch"]
+            streams, torch = TorchStreams(chance), sys.modules["torch"]
+            stack.callback(streams.put_back)
             for module in (torch, torch.random):
                 stack.enter_context(_replaced(module, {"manual_seed": streams.begin}))
             stack.enter_context(torch_mode(streams))
@@ -146,10 +148,8 @@ def _replaced(module: ModuleType, functions: Mapping[str, Callable[..., Any]]) -
 
 @contextmanager
 def nothing_escapes() -> Iterator[None]:
-    """Refuse code that draws, or seeds, random numbers which are not intercepted.
-
-    The states of the generators that a process shares are compared, and put back.
-    """
+    """Refuse code that draws, or seeds, random numbers which are not intercepted."""
+    # The states of the generators that a process shares are compared, and put back.
     check_nothing_runs()
     generators = _generators()
     before = {name: read() for name, (read, _) in generators.items()}

@@ -2,12 +2,14 @@
 
 import math
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from otspec.conformance.following.order import distinct
-from otspec.conformance.following.running import current
+from otspec.conformance.following.running import current, streams
+from otspec.conformance.following.streams import Stream
 from otspec.conformance.following.symbols import exponential_number, gumbel_number, uniform_number
 from otspec.conformance.following.torch.ledger import objects
 
@@ -18,41 +20,70 @@ _SUM = 1e-8
 class Draws:
     """Random calls under the names that NumPy has for them; sizes as there."""
 
+    _stream: Stream | None = None
+    """What follows its seed; None if all its numbers are new."""
+
+    def _next(self, kind: str, make: Callable[[], Any]) -> Any:
+        return make() if self._stream is None else self._stream.next(current(), kind, make)
+
+    def _uniform(self) -> Any:
+        return self._next("uniform numbers", lambda: uniform_number(current()))
+
+    def _exponential(self) -> Any:
+        return self._next("exponential numbers", lambda: exponential_number(current()))
+
+    def _gumbel(self) -> Any:
+        return self._next("Gumbel numbers", lambda: gumbel_number(current()))
+
+    def _below(self, count: int) -> Any:
+        return self._next(f"integers below {count:,}", lambda: current().choose([1] * count))
+
+    def _chosen(self, masses: list[Any]) -> int:
+        """Return a place by its mass: after a seed by inversion, as NumPy has it."""
+        if self._stream is None:
+            return current().choose(masses)
+        number, total, reached = self._uniform(), sum(masses), 0
+        for place, mass in enumerate(masses[:-1]):
+            reached = reached + mass
+            if number < reached / total:
+                return place
+        return len(masses) - 1
+
     def random(self, size: Any = None, dtype: Any = None, out: Any = None) -> Any:
         """Return uniform numbers."""
         del dtype
-        return _stored(_filled(size if out is None else out.shape, _uniform), out)
+        return _stored(_filled(size if out is None else out.shape, self._uniform), out)
 
     def random_sample(self, size: Any = None) -> Any:
         """Return uniform numbers."""
-        return _filled(size, _uniform)
+        return _filled(size, self._uniform)
 
     sample = ranf = random_sample
 
     def rand(self, *shape: int) -> Any:
         """Return uniform numbers."""
-        return _filled(shape or None, _uniform)
+        return _filled(shape or None, self._uniform)
 
     def uniform(self, low: Any = 0.0, high: Any = 1.0, size: Any = None) -> Any:
         """Return uniform numbers between two bounds."""
         low, high = _numbers(low), _numbers(high)
         size = size if size is not None else _shape(low, high)
-        return _filled(size, _uniform) * (high - low) + low
+        return _filled(size, self._uniform) * (high - low) + low
 
     def standard_exponential(self, size: Any = None, *_: Any, out: Any = None, **__: Any) -> Any:
         """Return exponential numbers."""
-        return _stored(_filled(size if out is None else out.shape, _exponential), out)
+        return _stored(_filled(size if out is None else out.shape, self._exponential), out)
 
     def exponential(self, scale: Any = 1.0, size: Any = None) -> Any:
         """Return exponential numbers of a mean."""
         scale = _numbers(scale)
-        return _filled(_shape(scale) if size is None else size, _exponential) * scale
+        return _filled(_shape(scale) if size is None else size, self._exponential) * scale
 
     def gumbel(self, loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> Any:
         """Return Gumbel numbers."""
         loc, scale = _numbers(loc), _numbers(scale)
         size = size if size is not None else _shape(loc, scale)
-        return _filled(size, lambda: gumbel_number(current())) * scale + loc
+        return _filled(size, self._gumbel) * scale + loc
 
     def choice(
         self, a: Any, size: Any = None, replace: bool = True, p: Any = None, *_: Any, **__: Any
@@ -61,13 +92,17 @@ class Draws:
         items = np.arange(a) if np.ndim(a) == 0 else np.asarray(a)
         masses = [1] * len(items) if p is None else _masses(p, len(items))
         if replace:
-            places = _filled(size, lambda: current().choose(masses))
+            draw = partial(self._below, len(items)) if p is None else partial(self._chosen, masses)
+            places = _filled(size, draw)
         else:
             count = 1 if size is None else int(np.prod(size))
             if count > sum(mass > 0 for mass in masses):
                 raise ValueError("Fewer non-zero entries in p than size")
             drawn = objects(
-                [each.value() for each in distinct(current(), masses, count)],
+                self._next(
+                    f"{count} of {masses} without replacement",
+                    lambda: [each.value() for each in distinct(current(), masses, count)],
+                ),
                 () if size is None else tuple(np.atleast_1d(size)),
             )
             places = drawn.item() if size is None else drawn
@@ -90,18 +125,22 @@ class Draws:
         counts = np.zeros((*shape, len(masses)), dtype=int)
         for row in counts.reshape(-1, len(masses)):
             for _draw in range(n):
-                row[current().choose(masses)] += 1
+                row[self._next(f"outcomes {masses}", lambda: current().choose(masses))] += 1
         return counts
 
     def binomial(self, n: int, p: float, size: Any = None) -> Any:
         """Return how many of n trials succeed."""
-        count = _filled(size, lambda: sum(current().accept(p) for _ in range(n)))
+
+        def successes() -> int:
+            return sum(current().accept(p) for _ in range(n))
+
+        count = _filled(size, lambda: self._next(f"{n} trials of {p}", successes))
         return count if size is None else count.astype(int)
 
     def randint(self, low: int, high: int | None = None, size: Any = None, dtype: Any = int) -> Any:
         """Return integers from a range without its end."""
         low, high = (0, low) if high is None else (low, high)
-        drawn = _filled(size, lambda: low + current().choose([1] * (high - low)))
+        drawn = _filled(size, lambda: low + self._below(high - low))
         return drawn if size is None else drawn.astype(dtype)
 
     def integers(
@@ -129,17 +168,26 @@ class _Refusing(Draws):
 
 
 class FollowedGenerator(_Refusing, np.random.Generator):  # type: ignore[misc] # fewer arguments
-    """A generator whose numbers are branches, of whatever code is followed."""
+    """A generator whose numbers are branches, of whatever code is followed.
 
-    def __init__(self, *_: Any) -> None:
+    Parameters
+    ----------
+    seed : optional
+        What names its numbers; without any they are new.
+    """
+
+    def __init__(self, seed: Any = None) -> None:
         super().__init__(np.random.PCG64(0))
+        self._stream = _stream_of_bits(seed)
 
 
 class FollowedState(_Refusing, np.random.RandomState):  # type: ignore[misc] # fewer arguments
     """The same of the older kind."""
 
-    def __init__(self, *_: Any) -> None:
+    def __init__(self, seed: Any = None) -> None:
         super().__init__(0)
+        if seed is not None:
+            self._stream = streams().begin(("state", repr(seed)), f"RandomState of seed {seed}")
 
 
 def numpy_functions() -> dict[str, Callable[..., Any]]:
@@ -162,19 +210,21 @@ def numpy_functions() -> dict[str, Callable[..., Any]]:
     return {
         **table,
         "default_rng": lambda seed=None: (
-            seed if isinstance(seed, FollowedGenerator) else FollowedGenerator()
+            seed if isinstance(seed, FollowedGenerator) else FollowedGenerator(seed)
         ),
         "Generator": FollowedGenerator,
         "RandomState": FollowedState,
     }
 
 
-def _uniform() -> Any:
-    return uniform_number(current())
-
-
-def _exponential() -> Any:
-    return exponential_number(current())
+def _stream_of_bits(seed: Any) -> Stream | None:
+    """Return the numbers of a seed, or of a generator of bits; None without any."""
+    if seed is None:
+        return None
+    bits = seed if isinstance(seed, np.random.BitGenerator) else np.random.PCG64(seed)
+    sequence: Any = bits.seed_seq
+    key = (type(bits).__name__, repr(sequence.entropy), repr(sequence.spawn_key))
+    return streams().begin(key, f"NumPy generator of seed {sequence.entropy}")
 
 
 def _numbers(argument: Any) -> Any:

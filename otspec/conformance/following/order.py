@@ -46,10 +46,8 @@ def distinct(chance: Branch, masses: Sequence[Any], size: int) -> list[Pending]:
 
 
 def extreme(values: Sequence[Any], largest: bool) -> int:
-    """Return the place of the largest or smallest of numbers, of which some are random.
-
-    As in PyTorch, NaN counts as both; of equal numbers the first is taken.
-    """
+    """Return the place of the largest or smallest of numbers, of which some are random."""
+    # As in PyTorch, NaN counts as both; of equal numbers the first is taken.
     for place, value in enumerate(values):
         if value != value:
             return place

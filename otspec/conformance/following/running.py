@@ -4,15 +4,16 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from otspec.chance import Branch, CannotFollowError
+from otspec.conformance.following.streams import Streams
 
-_RUNNING: list[Branch] = []
+_RUNNING: list[tuple[Branch, Streams]] = []
 
 
 @contextmanager
 def running(chance: Branch) -> Iterator[None]:
     """Let something make the random choices for a while."""
     check_nothing_runs()
-    _RUNNING.append(chance)
+    _RUNNING.append((chance, Streams()))
     try:
         yield
     finally:
@@ -22,11 +23,17 @@ def running(chance: Branch) -> Iterator[None]:
 def check_nothing_runs() -> None:
     """Refuse to follow code inside code that is followed itself."""
     if _RUNNING:
-        raise _RUNNING[0].refused("it follows random choices inside code that is followed itself")
+        raise current().refused("it follows random choices inside code that is followed itself")
 
 
 def current() -> Branch:
     """Return what makes the random choices."""
     if not _RUNNING:
         raise CannotFollowError("it uses a generator of followed numbers where nothing is followed")
-    return _RUNNING[0]
+    return _RUNNING[0][0]
+
+
+def streams() -> Streams:
+    """Return the numbers that follow seeds in the code that is followed."""
+    current()
+    return _RUNNING[0][1]

@@ -16,7 +16,7 @@ from typing import Any
 
 from otspec._base.arguments import as_choice, as_instance, as_path
 from otspec._base.frozen import Shown
-from otspec._base.webpage import escaped, page, table
+from otspec._base.webpage import listed_items, page, table, verbatim
 from otspec._base.writing import write_text
 from otspec.conformance.report.rendering import body_of_html, body_of_markdown, pipes
 from otspec.conformance.report.report import Report
@@ -89,10 +89,11 @@ class Certificate(Shown):
     def markdown(self) -> str:
         """Return the certificate as a page of Markdown."""
         document = self.document()
-        lines = [f"# {_title(document)}", "", *pipes(("what", "value"), _facts(document), words=2)]
+        verdict, *more = body_of_markdown(document["report"])
+        lines = [f"# {_title(document)}", "", verdict, ""]
+        lines += pipes(("what", "value"), _facts(document), words=2)
         lines += ["## How to repeat it", "", "~~~~text", document["repeat"], "~~~~", ""]
-        lines += ["## What it says", "", *body_of_markdown(document["report"])]
-        lines += ["", "## What it does not say", "", *(f"- {limit}" for limit in LIMITS), ""]
+        lines += ["## What it does not say", "", *(f"- {limit}" for limit in LIMITS), *more, ""]
         return "\n".join(lines)
 
     def html(self) -> str:
@@ -244,9 +245,9 @@ def _facts(document: Mapping[str, Any]) -> list[tuple[str, str]]:
 
 
 def _body(document: Mapping[str, Any]) -> Iterator[str]:
+    verdict, *more = body_of_html(document["report"])
+    yield verdict
     yield from table(("what", "value"), _facts(document), words=2)
-    yield f"<h2>How to repeat it</h2><pre>{escaped(document['repeat'])}</pre>"
-    yield "<h2>What it says</h2>"
-    yield from body_of_html(document["report"])
-    yield "<h2>What it does not say</h2>"
-    yield f"<ul>{''.join(f'<li>{escaped(limit)}</li>' for limit in LIMITS)}</ul>"
+    yield f"<h2>How to repeat it</h2>{verbatim([document['repeat']])}"
+    yield f"<h2>What it does not say</h2>{listed_items(LIMITS)}"
+    yield from more

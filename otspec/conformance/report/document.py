@@ -138,8 +138,12 @@ _NOT_JUDGED = "where it raises, its output could not be judged"
 
 def _likeness(report: Report) -> str:
     """Say which known fault explains the most findings best, if any does."""
-    first = Counter(finding.looks_like[0] for finding in report.findings if finding.looks_like)
-    return "".join(f"; it looks like: {fault}" for fault, _ in first.most_common(1))
+    named = (finding for finding in report.findings if finding.looks_like)
+    first = Counter((finding.looks_like[0], finding.perhaps) for finding in named)
+    return "".join(
+        f"; perhaps it is: {fault}" if perhaps else f"; it looks like: {fault}"
+        for (fault, perhaps), _ in first.most_common(1)
+    )
 
 
 def _cases(count: int) -> str:
@@ -181,6 +185,7 @@ def _finding(finding: Finding) -> dict[str, Any]:
         "evidence": _finite(finding.evidence),
         "cells": [{"cell": name, "seen": seen, "right": right} for name, seen, right in cells],
         "looks_like": list(finding.looks_like),
+        "perhaps": finding.perhaps,
         "traceback": finding.traceback,
     }
 

@@ -112,7 +112,7 @@ def _facts(finding: dict[str, Any]) -> Iterator[str]:
         chance = math.exp(-max(finding["evidence"], 0.0))
         yield f"a right verifier shows as much with probability {chance:.1e} at most"
     for cause in finding["looks_like"]:
-        yield f"looks like: {printable(cause)}"
+        yield f"{'perhaps' if finding['perhaps'] else 'looks like'}: {printable(cause)}"
 
 
 def _traceback(finding: dict[str, Any]) -> list[str]:

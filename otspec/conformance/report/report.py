@@ -39,6 +39,8 @@ class Finding(Frozen):
         The logarithm of the evidence; infinite for what is impossible.
     looks_like : tuple of str
         Known faults that explain what was seen, the likeliest first.
+    perhaps : bool
+        Whether there are several of them, or one that does not explain all cases.
     traceback : str or None
         Of what the verifier raised, if it did.
     labels : tuple of str
@@ -52,6 +54,7 @@ class Finding(Frozen):
     expected: tuple[float, ...] = ()
     evidence: float = float("inf")
     looks_like: tuple[str, ...] = ()
+    perhaps: bool = False
     traceback: str | None = field(default=None, repr=False)
     labels: tuple[str, ...] = field(default=(), repr=False)
 

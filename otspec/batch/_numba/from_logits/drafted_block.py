@@ -4,11 +4,11 @@ import numpy as np
 
 from otspec.batch._array_api.library import Array
 from otspec.batch._numba.compiled import machine_code
-from otspec.batch._numba.drafted_block import following
 from otspec.batch._numba.from_logits.truncation import AT_ONCE
 from otspec.batch._numba.from_logits.warping import fill_row, finish
 from otspec.batch._numba.outcome import accepts
 from otspec.batch._numba.passes import blocks_of
+from otspec.batch._numba.sequences.drafted_block import following
 
 
 @machine_code
@@ -33,7 +33,7 @@ def token(
     """Keep tokens until one is rejected, and correct that one; read no place after it.
 
     The arguments are the parts of two sources, (rows, L) and (rows, L + 1), and those of
-    :func:`otspec.batch._numba.drafted_block.token`.
+    :func:`otspec.batch._numba.sequences.drafted_block.token`.
     """
     tops = np.empty((width + AT_ONCE - 1) // AT_ONCE, np.float32)
     drafted, wanted = np.empty(width, np.float32), np.empty(width, np.float32)

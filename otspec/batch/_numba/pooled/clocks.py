@@ -9,8 +9,7 @@ import numpy as np
 
 from otspec.batch._array_api.library import Array
 from otspec.batch._numba.compiled import inner_code, machine_code
-from otspec.batch._numba.numbers import ZERO, clipped, split
-from otspec.batch._numba.outcome import DRAWN, accepts, quotient
+from otspec.batch._numba.outcome import DRAWN, ZERO, accepts, clipped, quotient, split
 from otspec.batch._numba.passes import locate
 from otspec.batch._numba.pooled.barriers import group_of
 from otspec.batch._numba.pooled.graded_pools import ABOVE as ABOVE_KNOT

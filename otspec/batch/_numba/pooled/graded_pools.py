@@ -11,7 +11,7 @@ import numpy as np
 from otspec.batch._array_api.library import Array
 from otspec.batch._array_api.pooled.graded_pools import LOWEST
 from otspec.batch._numba.compiled import inner_code
-from otspec.batch._numba.numbers import ZERO, clipped, rounded
+from otspec.batch._numba.outcome import ZERO, clipped, rounded
 
 _LEAST = float(np.finfo(np.float64).smallest_normal)
 

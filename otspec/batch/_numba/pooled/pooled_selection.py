@@ -4,8 +4,7 @@ import numpy as np
 
 from otspec.batch._array_api.library import Array
 from otspec.batch._numba.compiled import inner_code, machine_code
-from otspec.batch._numba.numbers import ZERO, split, write_counts
-from otspec.batch._numba.outcome import DRAWN, accepts
+from otspec.batch._numba.outcome import DRAWN, ZERO, accepts, split, write_counts
 from otspec.batch._numba.pooled.barriers import group_of
 from otspec.batch._numba.pooled.graded_pools import (
     KINDS,

@@ -9,7 +9,7 @@ from otspec.batch._array_api.library import BLOCK, Array, Library, library_of
 from otspec.batch._array_api.pooled.clock_masses import nodes
 from otspec.batch._array_api.pooled.clock_pools import HEAVY
 from otspec.batch._numba.compiled import machine_code
-from otspec.batch._numba.numbers import write_counts
+from otspec.batch._numba.outcome import write_counts
 from otspec.batch._numba.pooled.clock_pools import highest_grade, write_heights, write_knots
 from otspec.batch._numba.pooled.clocks import select
 from otspec.batch._numba.pooled.graded_pools import KINDS, best_law, even_grades, write_rest

@@ -1,115 +1,15 @@
 """Which elements of which tensors are random numbers, and those that a seed gives again."""
 
 import math
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from otspec._base.arithmetic import Array
-from otspec.chance import Branch
-from otspec.conformance.following.order import Pending, chosen, distinct
-from otspec.conformance.following.symbols import RandomNumber, exponential_number, uniform_number
-from otspec.rules import GumbelCoupling
-
-_MAKERS = {"uniform": uniform_number, "exponential": exponential_number}
-
-
-class Streams:
-    """The default generator of PyTorch: new numbers until it is seeded, then those of the seed.
-
-    A stream is what was drawn after a seed, in order: numbers of a kind, and races.
-    """
-
-    def __init__(self, chance: Branch) -> None:
-        self.chance = chance
-        self._named: dict[int, list[tuple[str, Any]]] = {}
-        self._stream: list[tuple[str, Any]] | None = None
-        self._place = 0
-
-    def begin(self, seed: Any) -> Any:
-        """Begin a stream: what stands for ``torch.manual_seed``."""
-        import torch
-
-        self._stream, self._place = self._named.setdefault(int(seed), []), 0
-        return torch.default_generator
-
-    @contextmanager
-    def of(self, generator: Any) -> Iterator[None]:
-        """Draw from a generator for a while; any but the default one has new numbers."""
-        import torch
-
-        stream = self._stream
-        if generator is not None and generator is not torch.default_generator:
-            self._stream = None
-        try:
-            yield
-        finally:
-            self._stream = stream
-
-    @property
-    def seeded(self) -> bool:
-        """Whether numbers follow a seed."""
-        return self._stream is not None
-
-    def number(self, kind: str) -> Any:
-        """Return the next number: uniform, or exponential."""
-        return self._next(kind, lambda: _MAKERS[kind](self.chance))
-
-    def tokens(self, masses: Sequence[Any], count: int, again: bool) -> list[Pending]:
-        """Return tokens to be drawn with given masses; distinct ones, or each anew."""
-        each = count if again else 1
-        drawn = 1 if again else count
-        found: list[Pending] = []
-        for _ in range(each):
-            race: _Race = self._next(f"race for {drawn} of {len(masses)}", _Race)
-            found += race.winners(self.chance, tuple(masses), drawn)
-        return found
-
-    def _next(self, kind: str, make: Any) -> Any:
-        if self._stream is None:
-            return make()
-        if self._place == len(self._stream):
-            self._stream.append((kind, make()))
-        before, found = self._stream[self._place]
-        if before != kind:
-            raise self.chance.refused(
-                f"it draws by {kind} after the torch.manual_seed after which it drew by {before}"
-            )
-        self._place += 1
-        return found
-
-
-class _Race:
-    """A race of exponential numbers, of which tokens are drawn: once, or with other masses again.
-
-    Law: where E/p has its minimum at x, that of E/q is as :class:`otspec.rules.GumbelCoupling`
-    has it.
-    """
-
-    def __init__(self) -> None:
-        self._run: dict[tuple[Any, ...], list[Pending]] = {}
-
-    def winners(self, chance: Branch, masses: tuple[Any, ...], count: int) -> list[Pending]:
-        """Return the first few tokens."""
-        if masses not in self._run:
-            self._run[masses] = self._new(chance, masses, count)
-        return self._run[masses]
-
-    def _new(self, chance: Branch, masses: tuple[Any, ...], count: int) -> list[Pending]:
-        if not self._run:
-            return distinct(chance, masses, count) if count > 1 else [chosen(chance, masses)]
-        (before, winner), *others = self._run.items()
-        if others or count > 1:
-            raise chance.refused("it draws with several other chances after the same seed")
-
-        def token() -> int:
-            law = GumbelCoupling(np.array(before), np.array(masses), 1, normalize=True)
-            return chance.choose(law.kernel([winner[0].value()]).tolist())
-
-        return [Pending(token)]
-
+from otspec.conformance.following.order import Pending
+from otspec.conformance.following.symbols import RandomNumber
+from otspec.conformance.following.torch.streams import TorchStreams
 
 KNOWN = -1
 """The number of an element that is no entry: what the tensor holds is its value."""
@@ -127,7 +27,7 @@ class Ledger:
     used where no interception is open.
     """
 
-    def __init__(self, streams: Streams) -> None:
+    def __init__(self, streams: TorchStreams) -> None:
         import torch
 
         self.streams, self.chance = streams, streams.chance

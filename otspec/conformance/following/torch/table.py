@@ -11,8 +11,9 @@ import numpy as np
 from otspec.conformance.following.order import clipped
 from otspec.conformance.following.torch import ranks
 from otspec.conformance.following.torch.draws import DRAWS, REFUSED, Draws
-from otspec.conformance.following.torch.ledger import Ledger, Streams
+from otspec.conformance.following.torch.ledger import Ledger
 from otspec.conformance.following.torch.rules import Call, Rule, copied, elementwise, moved, plainly
+from otspec.conformance.following.torch.streams import TorchStreams
 
 _SHAPES = (
     "__get__", "size", "dim", "ndimension", "numel", "nelement", "stride", "storage_offset",
@@ -135,7 +136,7 @@ RULES: MappingProxyType[str, Rule] = MappingProxyType(_rules())
 """Name of the function -> what it does to random numbers among its arguments."""
 
 
-def torch_mode(streams: Streams) -> Any:
+def torch_mode(streams: TorchStreams) -> Any:
     """Return a context manager in which PyTorch's random numbers are branches."""
     from torch.overrides import TorchFunctionMode
 

@@ -12,10 +12,9 @@ import numpy as np
 
 from otspec.batch._array_api.library import BLOCK, Array
 from otspec.batch._numba.compiled import inner_code, machine_code, plus
-from otspec.batch._numba.drafted_block import following, inverse_of, stays
-from otspec.batch._numba.numbers import geometric
-from otspec.batch._numba.outcome import quotient
+from otspec.batch._numba.outcome import geometric, quotient
 from otspec.batch._numba.passes import blocks_of, sum_in_blocks
+from otspec.batch._numba.sequences.drafted_block import following, inverse_of, stays
 
 _DIGIT = 11
 """Bits of a ratio by which tokens are put in order at a time."""

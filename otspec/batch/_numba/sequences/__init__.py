@@ -1,0 +1,1 @@
+"""Verification of blocks, paths and trees, row by row."""
