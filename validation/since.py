@@ -1,12 +1,12 @@
 """Works that came since: the entropy of trees, certificates, vocabularies, resolution."""
 
 from heapq import heappop, heappush
-from math import exp, log
+from math import exp, log, prod
 
 from validation import algorithms
-from validation.claim import Method, at_least, claim, equal
-from validation.domains import pairs
-from validation.notation import iid, same, total
+from validation.claim import Method, Severity, at_least, claim, corrected, equal
+from validation.domains import exact, pairs
+from validation.notation import iid, normalised, positive, same, total
 from validation.oracles import flow
 
 ROUNDING = 1e-9
@@ -87,6 +87,57 @@ def covered(draft, target, m):
     if not missed:
         return None
     return at_least(divergence(draft, target) + ROUNDING, least_missing(target, m))
+
+
+@claim("since.relaxed", "Sharma, certificate of relaxed acceptance: additive, multiplicative",
+       RANDOM.each(share=exact("1/2", "3/4"), off=exact(0, "1/8")), method=Method.FLOAT
+       )  # fmt: skip
+def accepted_if_near(draft, target, share, off):
+    """Let a token be accepted if the target gives it at least a share of its largest probability,
+    less a constant. If the divergence is less than it takes to make the likeliest token that is not
+    accepted as likely as all others, the draft's likeliest token is accepted."""
+    level = share * max(target) - off
+    refused = [y for y, q in enumerate(target) if q < level]
+    if not any(draft[y] == max(draft) for y in refused):
+        return None
+    return at_least(divergence(draft, target) + ROUNDING, least_refused(target, level))
+
+
+def least_refused(target, level):
+    """Return the least D(p || q) at which a token below a level is as likely as every other."""
+    top = max(q for q in target if q < level)
+    pool = [top]
+    for q in sorted((q for q in target if q >= level), reverse=True):
+        pool.append(q)
+        if q <= geometric(pool):
+            pool.pop()
+            break
+    left = 1 - float(sum(pool)) + len(pool) * geometric(pool)
+    return -log(left) if left > 0 else float("inf")
+
+
+def geometric(pool):
+    """Return the geometric mean."""
+    return exp(sum(log(q) for q in pool) / len(pool)) if all(pool) else 0.0
+
+
+@corrected("since.strings", Severity.CONDITION, of=("aa", "ab", "b"))
+@claim("since.strings", "Timor et al., string-level rejection: the probability of a string",
+       RANDOM.where(lambda draft, **_: len(draft) == 3 and 0 < draft[0] < 1))  # fmt: skip
+def told_how_likely_a_string_is(draft, target, of=("a", "b", "ab")):
+    """Drafts are strings of the letters a and b, and the draft is the longest token that a string
+    begins with. Rejection that is told how likely the string of a token is written returns the law
+    of the target.
+    Corrected: It does if no token's string begins that of another, here aa, ab and b."""
+    letters = dict(zip("ab", (draft[0], 1 - draft[0]), strict=True))
+    told = [prod(letters[letter] for letter in token) for token in of]
+    drawn = [own - total(more for longer, more in zip(of, told, strict=True)
+                         if longer != token and longer.startswith(token))
+             for token, own in zip(of, told, strict=True)]  # fmt: skip
+    kept = [p * min(1, q / t) for p, q, t in zip(drawn, target, told, strict=True)]
+    rest = normalised(positive(target, told)) if any(positive(target, told)) else target
+    output = [own + (1 - total(kept)) * more for own, more in zip(kept, rest, strict=True)]
+    return same(output, target, "the law of the output")
 
 
 @claim("since.intersection", "Timor et al., token-level intersection",

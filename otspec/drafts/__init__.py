@@ -15,7 +15,7 @@ from otspec.drafts.fixed import Fixed, TopK
 from otspec.drafts.independent import Joint
 from otspec.drafts.hub import TwoHubs
 from otspec.drafts.masked import Masked
-from otspec.drafts.other_vocabulary import on_target_tokens
+from otspec.drafts.other_vocabulary import on_target_strings, on_target_tokens
 from otspec.drafts.single import LAWS, SingleDraftLaw, TooFewTokensError, named_law
 
 __all__ = [
@@ -34,5 +34,6 @@ __all__ = [
     "TwoHubs",
     "WithoutReplacement",
     "named_law",
+    "on_target_strings",
     "on_target_tokens",
 ]

