@@ -4,15 +4,19 @@ from collections.abc import Iterator, Sequence
 from os import PathLike
 from typing import Any
 
-import numpy as np
-
 from otspec._base.arguments import as_instance, as_list
 from otspec.advice.advice import Advice
 from otspec.advice.evaluation.choices import Evidence, ModelEvidence
 from otspec.advice.evaluation.numbers import Asked, TextNumbers, drafted_texts
 from otspec.advice.evaluation.search import DEEPEST, WIDEST, Search, advice_from
 from otspec.advice.evaluation.streaming import advise_on_files
-from otspec.advice.on_texts import TextEvidence, Written, refuse_lossy, written_texts
+from otspec.advice.on_texts import (
+    TargetText,
+    TextEvidence,
+    is_of_target,
+    refuse_lossy,
+    target_texts,
+)
 from otspec.blocks.trees.best.best_shape import as_depth
 from otspec.logged import LoggedBlock
 from otspec.logged.comparison import shared_length
@@ -62,11 +66,11 @@ def evidence_of(
 def _numbers(
     blocks: Sequence[LoggedBlock], asked: Sequence[Asked], depth: int
 ) -> tuple[TextNumbers, str]:
-    written = [_is_written(block) for block in blocks]
+    written = [is_of_target(block) for block in blocks]
     if all(written):
         refuse_lossy(asked)
         texts = _texts(blocks, depth)
-        return written_texts(texts, asked), f"{len(blocks)} texts of the target"
+        return target_texts(texts, asked), f"{len(blocks)} texts of the target"
     if any(written):
         place = written.index(True)
         raise ValueError(
@@ -76,17 +80,10 @@ def _numbers(
     return drafted_texts(enumerate(blocks), asked, depth), f"{len(blocks)} drafted blocks"
 
 
-def _is_written(block: LoggedBlock) -> bool:
-    """Whether the tokens of a block were drawn from the target."""
-    if block.sampling is None:
-        return False
-    return all(map(np.array_equal, block.sampling[: len(block.tokens)], block.target))
-
-
-def _texts(blocks: Sequence[LoggedBlock], depth: int) -> Iterator[Written]:
+def _texts(blocks: Sequence[LoggedBlock], depth: int) -> Iterator[TargetText]:
     for number, block in enumerate(blocks):
         block.check(depth)
-        yield Written(number, block.tokens, block.draft, block.target, block.ended)
+        yield TargetText(number, block.tokens, block.draft, block.target, block.ended)
 
 
 def advise(

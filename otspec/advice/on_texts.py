@@ -26,6 +26,7 @@ from otspec.blocks import BestTrees
 from otspec.blocks.trees.best.acceptance_rates import Chances
 from otspec.distributions import Distribution
 from otspec.estimate import radius_of
+from otspec.logged import LoggedBlock
 from otspec.logged.comparison import Tally
 from otspec.logged.given_text import levels_of_block
 from otspec.logged.replay import replayed
@@ -209,7 +210,7 @@ class TextWorth:
         return self.tally.held_out(seconds)
 
 
-class Written(NamedTuple):
+class TargetText(NamedTuple):
     """A text of the target, with both models along it."""
 
     cluster: int
@@ -220,7 +221,7 @@ class Written(NamedTuple):
     """Whether it is over with an end token; else it goes on behind what was logged."""
 
 
-class WrittenTexts(TextNumbers):
+class TargetTexts(TextNumbers):
     """Texts of the target, each decoded by as many calls as it takes.
 
     ``beside`` has the probability of each token by the draft and by the target. Of texts that go on
@@ -252,7 +253,7 @@ class WrittenTexts(TextNumbers):
         return np.concatenate([levels_of_block(rule, depth, *text) for text in texts], axis=1)
 
 
-def written_texts(texts: Iterable[Written], asked: Sequence[Asked]) -> WrittenTexts:
+def target_texts(texts: Iterable[TargetText], asked: Sequence[Asked]) -> TargetTexts:
     """Ask rules at all positions of texts, of which one row of each model is looked at a time."""
     clusters, lengths, beside, ended = [], [], [], []
     answers: list[list[Array]] = [[] for _ in asked]
@@ -264,7 +265,7 @@ def written_texts(texts: Iterable[Written], asked: Sequence[Asked]) -> WrittenTe
             beside.append([float(draft[token]), float(target[token])])
             for each, into in zip(asked, answers, strict=True):
                 into.append(each.at(token, draft, target, target[token]))
-    return WrittenTexts(
+    return TargetTexts(
         np.array(clusters),
         np.array(lengths),
         tuple(asked),
@@ -282,3 +283,10 @@ def refuse_lossy(asked: Sequence[Asked]) -> None:
                 f"total_variation is {each.rule.total_variation}, but the logged tokens are the "
                 "target's, which a lossy rule would not have written: log drafted blocks"
             )
+
+
+def is_of_target(block: LoggedBlock) -> bool:
+    """Whether the tokens of a block were drawn from the target."""
+    if block.sampling is None:
+        return False
+    return all(map(np.array_equal, block.sampling[: len(block.tokens)], block.target))

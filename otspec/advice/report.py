@@ -24,11 +24,7 @@ _INTERVALS = "Below each number is its 95% confidence interval for the mean over
 
 
 def write_report(path: Path, advices: Sequence[Advice], origin: Origin = UNKNOWN) -> None:
-    """Write the report.
-
-    ``advices``: one for each way in which the models were looked at. ``origin``: how it was made,
-    as the end of the report says.
-    """
+    """Write the report."""
     title = "What to draft, and how to verify it"
     write_text(path, "\n".join(webpage.page(title, _body(advices, origin))))
 

@@ -56,10 +56,7 @@ def usable_rules() -> dict[str, Kind]:
 def decoder_of(
     prompt: Prefix, rule: AnyRule, shape: EndingShape, *, draft: Reader, target: Reader
 ) -> Decoder:
-    """Return the decoder of a text that has only its prompt.
-
-    ``prompt``: one token at least. ``draft`` and ``target``: which have read nothing.
-    """
+    """Return the decoder of a text that has only its prompt."""
     kind, tree = _as_rule(rule), shape.tree
     wanted = ReadModel(target, prompt)
     drafted = ReadModel(draft, prompt) if tree.children else wanted  # else nothing is drafted

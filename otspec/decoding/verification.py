@@ -85,10 +85,7 @@ class Verifier(Frozen, ABC):
 
     @abstractmethod
     def verify(self, drafts: DraftedTree, start: int, chance: SeededChance) -> Verdict:
-        """Say which nodes are kept, and what follows them.
-
-        ``start``: tokens of the text.
-        """
+        """Say which nodes are kept, and what follows them."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -79,8 +79,8 @@ class StoredArray(ABC):
             What is stored there cannot be read any more, or was not unpacked; the message names
             the file.
         """
-        boxes = list(slices_of(self.shape[:-1], start, stop))
-        parts = [np.reshape(part, (-1, self.shape[-1])) for part in self._read(boxes)]
+        slices = list(slices_of(self.shape[:-1], start, stop))
+        parts = [np.reshape(part, (-1, self.shape[-1])) for part in self._read(slices)]
         return np.concatenate(parts)
 
     def files(self, start: int, stop: int) -> Iterator[Path]:  # noqa: ARG002  all are in one
@@ -108,15 +108,15 @@ class StoredArray(ABC):
         return self
 
     @abstractmethod
-    def _read(self, boxes: list[Slices]) -> Iterator[Array]:
-        """Yield the part of the array in each box of leading axes."""
+    def _read(self, slices: list[Slices]) -> Iterator[Array]:
+        """Yield the part of the array in each of some slices of the leading axes."""
 
 
 def slices_of(shape: tuple[int, ...], start: int, stop: int) -> Iterator[Slices]:
-    """Split a range of flattened positions into the fewest boxes of the axes.
+    """Split a range of flattened positions into the fewest slices of the axes.
 
     ``shape``: no axis is empty; without axes there is one position. Yields: in order; the positions
-    in a box are in order too.
+    in a slice are in order too.
 
     Examples
     --------
@@ -141,8 +141,8 @@ def slices_of(shape: tuple[int, ...], start: int, stop: int) -> Iterator[Slices]
 
 
 def _within(shape: tuple[int, ...], index: int, start: int, stop: int) -> Iterator[Slices]:
-    for box in slices_of(shape[1:], start, stop):
-        yield (slice(index, index + 1), *box)
+    for each in slices_of(shape[1:], start, stop):
+        yield (slice(index, index + 1), *each)
 
 
 Located = dict[str, StoredArray | Exception]
@@ -216,10 +216,7 @@ def trace_formats() -> dict[str, Format]:
 
 
 def format_of(path: Path, formats: dict[str, Format], what: str) -> Format:
-    """Return the format of a file or folder that is there, by its ending.
-
-    ``what``: what a message says before the endings, such as ``"use one of"``.
-    """
+    """Return the format of a file or folder that is there, by its ending."""
     form = formats.get(path.suffix)
     if form is None:
         raise ValueError(f"{path}: unknown file type: {what} {', '.join(formats)}")
@@ -252,11 +249,7 @@ def named_errors(path: Path) -> Iterator[None]:
 
 
 def located(keys: Iterable[str], locate: Callable[[str], StoredArray]) -> Located:
-    """Return the arrays of a file by name, each found by its header.
-
-    ``locate``: takes a name, and finds the array; raises what :data:`UNREADABLE` lists if it is
-    none.
-    """
+    """Return the arrays of a file by name, each found by its header."""
     found: Located = {}
     for key in keys:
         try:

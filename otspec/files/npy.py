@@ -163,7 +163,7 @@ class MappedArray(StoredArray):
             )
         return numbers
 
-    def _read(self, boxes: list[Slices]) -> Iterator[Array]:
+    def _read(self, slices: list[Slices]) -> Iterator[Array]:
         # Mapped anew for every chunk: pages that were read count as memory of the process.
         try:
             mapped = np.memmap(
@@ -171,8 +171,8 @@ class MappedArray(StoredArray):
             )
         except (OSError, ValueError) as error:
             raise ValueError(f"cannot read {self.path}: {error}") from error
-        for box in boxes:
-            yield np.array(mapped[box])
+        for each in slices:
+            yield np.array(mapped[each])
 
 
 def read_npy(path: Path, _keys: tuple[str, ...] = ()) -> Named:

@@ -93,7 +93,7 @@ class PackedArray(base.StoredArray):
     header: int  # length of the header in bytes
     fortran: bool
 
-    def _read(self, boxes: list[base.Slices]) -> Iterator[Array]:  # noqa: ARG002  there are no rows
+    def _read(self, slices: list[base.Slices]) -> Iterator[Array]:  # noqa: ARG002  there are no rows
         raise ValueError(f"{self.path}: {self.key} is compressed: unpack the source first")
 
     def unpacked(self, to: Path) -> MappedArray:

@@ -73,10 +73,7 @@ class _Part:
 
 
 def refuse_hostile(stream: IO[bytes], pickles: int = 1) -> None:
-    """Refuse pickles that hold anything but tensors, numbers and text in lists and dicts.
-
-    ``stream``: stands before the first of them. ``pickles``: how many follow on each other.
-    """
+    """Refuse pickles that hold anything but tensors, numbers and text in lists and dicts."""
     steps = 0
     for _ in range(pickles):
         machine = _Machine()

@@ -20,12 +20,12 @@ _SPELLED = {"BF16": "bfloat16 (BF16)"}
 class SafetensorsArray(base.StoredArray):
     """A tensor of a .safetensors file."""
 
-    def _read(self, boxes: list[base.Slices]) -> Iterator[Array]:
+    def _read(self, slices: list[base.Slices]) -> Iterator[Array]:
         try:
             with _opened(self.path) as tensors:
                 part = tensors.get_slice(self.key)
-                for box in boxes:
-                    yield part[*box, slice(None)]
+                for each in slices:
+                    yield part[*each, slice(None)]
         except (ValueError, OSError) as error:
             raise ValueError(f"cannot read {self.path}: {error}") from error
 

@@ -48,14 +48,14 @@ def read_torch(path: Path, keys: tuple[str, ...]) -> base.Named:
 class TorchArray(base.StoredArray):
     """A tensor of a file that ``torch.save`` wrote."""
 
-    def _read(self, boxes: list[base.Slices]) -> Iterator[Array]:
+    def _read(self, slices: list[base.Slices]) -> Iterator[Array]:
         # Opened anew for every chunk: pages that were read count as memory of the process.
         with base.named_errors(Path(self.path)):
             tensor = tensors_of(Path(self.path)).get(self.key)
             if tensor is None or tuple(tensor.shape) != self.shape:
                 raise ValueError(f"{self.key} of shape {self.shape} is not there any more")
-            for box in boxes:
-                yield numbers_of(self.key, tensor[box])
+            for each in slices:
+                yield numbers_of(self.key, tensor[each])
 
 
 def locate_torch(path: Path) -> base.Located:

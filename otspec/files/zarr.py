@@ -33,10 +33,7 @@ _OPENED: dict[str, Any] = {"gzip": gzip.open, "bz2": bz2.open, "lzma": lzma.open
 
 
 def refuse_larger_chunks(path: Path, array: Any) -> None:
-    """Refuse a chunk, or a shard of chunks, that unpacks to more than its shape says.
-
-    ``path``: of the chunk or shard.
-    """
+    """Refuse a chunk, or a shard of chunks, that unpacks to more than its shape says."""
     names = [_name(codec) for codec in array.compressors]
     packing = [name for name in names if name not in ("crc32c", "shuffle")]
     if not packing:
@@ -132,8 +129,8 @@ class ZarrArray(StoredArray):
         """Yield the files of the metadata, and of the chunks that hold a range of positions."""
         yield from self._metadata()
         with self._opened() as array:
-            for box in slices_of(self.shape[:-1], start, stop):
-                for name in _chunk_names(array, box):
+            for each in slices_of(self.shape[:-1], start, stop):
+                for name in _chunk_names(array, each):
                     yield Path(self.path, self.key, name)
 
     def _metadata(self) -> Iterator[Path]:
@@ -142,11 +139,11 @@ class ZarrArray(StoredArray):
                 if (folder / name).exists():
                     yield folder / name
 
-    def _read(self, boxes: list[Slices]) -> Iterator[Array]:
+    def _read(self, slices: list[Slices]) -> Iterator[Array]:
         with self._opened() as array:
-            for box in boxes:
-                _refuse_torn_chunks(Path(self.path) / self.key, array, box)
-                yield np.asarray(array[box])
+            for each in slices:
+                _refuse_torn_chunks(Path(self.path) / self.key, array, each)
+                yield np.asarray(array[each])
 
     @contextmanager
     def _opened(self) -> Iterator[Any]:
@@ -157,23 +154,23 @@ class ZarrArray(StoredArray):
             raise ValueError(f"cannot read {self.path}, array {self.key!r}: {error}") from error
 
 
-def _chunk_names(array: Any, box: Slices) -> Iterator[str]:
-    """Yield the names of the files with the chunks, or shards, of a box of leading axes."""
+def _chunk_names(array: Any, each: Slices) -> Iterator[str]:
+    """Yield the names of the files with the chunks, or shards, of a slice of leading axes."""
     sizes = array.shards or array.chunks
     spans = [
         range(part.start // size, math.ceil(part.stop / size))
-        for part, size in zip(box, sizes, strict=False)
+        for part, size in zip(each, sizes, strict=False)
     ]
     vocabulary = range(math.ceil(array.shape[-1] / sizes[-1]))
     for place in itertools.product(*spans, vocabulary):
         yield array.metadata.encode_chunk_key(place)
 
 
-def _refuse_torn_chunks(folder: Path, array: Any, box: Slices) -> None:
-    """Refuse a box of which chunks are not stored, not in full, or unpack to too much."""
+def _refuse_torn_chunks(folder: Path, array: Any, each: Slices) -> None:
+    """Refuse a slice of which chunks are not stored, not in full, or unpack to too much."""
     # Zarr would make up missing ones from the fill value; Blosc reads past the end of short ones.
     blosc = any("blosc" in type(codec).__name__.lower() for codec in array.compressors)
-    for name in _chunk_names(array, box):
+    for name in _chunk_names(array, each):
         if not (folder / name).exists():
             raise ValueError(f"chunk {name} is not stored: was writing interrupted?")
         if blosc and not array.shards:

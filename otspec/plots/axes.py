@@ -53,12 +53,7 @@ def against_counts(ax: Axes, ks: Sequence[int], label: str = "number of drafts k
 def line_with_bars(
     ax: Axes, points: Sequence[Point], label: str, places: Sequence[str], **look: Any
 ) -> Axes:
-    """Draw a line with bars where numbers have errors, or are estimates with an interval.
-
-    ``points``: place, number and standard error, 0 for exact ones and NaN if it is not known.
-    ``label``: what the legend calls the line. ``places``: what each place is, for those who point
-    at its mark. ``look``: keywords of ``Axes.plot``.
-    """
+    """Draw a line with bars where numbers have errors, or are estimates with an interval."""
     bars = np.array([_bar(number, error) for _, number, error in points]).reshape(-1, 2).T
     drawn = ax.errorbar(
         [place for place, _, _ in points], [float(number) for _, number, _ in points],

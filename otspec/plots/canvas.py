@@ -34,11 +34,7 @@ _ONE_AT_A_TIME = RLock()
 
 @contextmanager
 def panel_on(ax: Axes | None, size: tuple[float, float] = WIDE) -> Iterator[Axes]:
-    """Give the axes to draw on: those that are given, or new ones, drawn in the package's style.
-
-    ``ax``: rectangular ones: plots have two axes with scales of their own. ``size``: inches of a
-    new figure. Nothing of pyplot is touched.
-    """
+    """Give the axes to draw on: those that are given, or new ones, drawn in the package's style."""
     needed("matplotlib", "drawing", "plots")
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure

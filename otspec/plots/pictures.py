@@ -52,10 +52,7 @@ def save_acceptance_chart(results: Iterable[Row], path: str | PathLike[str], *, 
 
 
 def acceptance_figure(results: Iterable[Row], *, title: str) -> Figure:
-    """Return the picture that :func:`save_acceptance_chart` writes.
-
-    ``results`` and ``title``: as there.
-    """
+    """Return the picture that :func:`save_acceptance_chart` writes."""
     panels = laws_apart(results)
     columns = min(len(panels), 2)
     lines = -(-len(panels) // columns)
@@ -75,11 +72,7 @@ def laws_apart(results: Iterable[Row]) -> dict[str, list[Row]]:
 
 
 def acceptance_panels(panels: Mapping[str, Sequence[Row]], figure: Figure, columns: int) -> None:
-    """Draw acceptance against k on an empty figure, one panel for each draft law.
-
-    ``panels``: of one temperature, by the name of the draft law, which is the title. ``columns``:
-    how many panels are beside each other. Panels share their vertical axis.
-    """
+    """Draw acceptance against k on an empty figure, one panel for each draft law."""
     lines = -(-len(panels) // columns)
     places = figure.subplots(lines, columns, sharey=True, squeeze=False)
     for ax, (drafts, own) in zip(places.flat, panels.items(), strict=False):
@@ -105,7 +98,7 @@ def gap_figure(rows: Sequence[Statistic], *, title: str) -> Figure | None:
         return figure
 
 
-def heat_figure(rows: Sequence[Statistic], *, title: str) -> Figure | None:
+def temperature_figure(rows: Sequence[Statistic], *, title: str) -> Figure | None:
     """Return a picture of acceptance against temperature, see :func:`temperatures`.
 
     Each draft law has a panel, with the largest number of drafts that it has.

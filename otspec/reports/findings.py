@@ -40,10 +40,7 @@ class Findings(NamedTuple):
 
 
 def findings_of(rows: Sequence[Statistic]) -> Findings:
-    """Return what the means of one pair of temperatures come to.
-
-    ``rows``: at least the optimum of one draft law.
-    """
+    """Return what the means of one pair of temperatures come to."""
     k = max(row.k for row in rows)
     optima = [row for row in rows if (row.rule, row.k) == (OPTIMUM, k)]
     most = max(row.acceptance for row in optima)

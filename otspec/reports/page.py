@@ -17,7 +17,7 @@ from otspec._base.webpage import (
 )
 from otspec._base.writing import write_text
 from otspec.plots import save_acceptance_chart, svg
-from otspec.plots.pictures import acceptance_figure, gap_figure, heat_figure
+from otspec.plots.pictures import acceptance_figure, gap_figure, temperature_figure
 from otspec.plots.positions import best_below, largest_counts
 from otspec.reports.findings import (
     Findings,
@@ -50,14 +50,14 @@ def write_charts(
         yield chart
 
 
-_OF_HEAT = "Mean acceptance against temperature"
+_OF_TEMPERATURES = "Mean acceptance against temperature"
 _OF_GAPS = "Gap to the optimum over the positions"
 _GAP_CAPTION = "Thin: the 5% to the 95% quantile. Thick: 25% to 75%. Mark: the median."
 _GAINS = (
     "drafts", "at", "best rule below it", "k", "optimum", "that rule", "gap in points",
     "tokens per call", "positions",
 )  # fmt: skip
-_HEAT_CAPTION = (
+_TEMPERATURES_CAPTION = (
     "The most drafts of each law. Means are over the positions where so many drafts exist: the "
     "fewer tokens a warping leaves, the fewer positions have as many distinct ones."
 )
@@ -79,11 +79,7 @@ _TABLE = (
 def write_report(
     path: Path, summary: dict[str, Any], rows: Sequence[Statistic], origin: Origin = UNKNOWN
 ) -> None:
-    """Write the report.
-
-    ``summary``: as :func:`~otspec.reports.summary_file.summary_of` returns. ``origin``: how it was
-    made, as the end of the report says.
-    """
+    """Write the report."""
     title = f"Acceptance on {summary['trace']}"
     write_text(path, "\n".join(page(title, _body(summary, rows, origin))))
 
@@ -164,9 +160,9 @@ def _pictures(rows: Sequence[Statistic]) -> Iterable[str]:
         gaps = gap_figure(shown, title=f"{_OF_GAPS}, {temperatures}")
         if gaps is not None:
             yield picture(svg(gaps, f"{_OF_GAPS}, {temperatures}"), _GAP_CAPTION)
-    figure = heat_figure(rows, title=_OF_HEAT)
+    figure = temperature_figure(rows, title=_OF_TEMPERATURES)
     if figure is not None:
-        yield picture(svg(figure, _OF_HEAT), _HEAT_CAPTION)
+        yield picture(svg(figure, _OF_TEMPERATURES), _TEMPERATURES_CAPTION)
 
 
 def _means(temperatures: TemperaturePair, rows: Sequence[Statistic]) -> str:

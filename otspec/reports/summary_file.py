@@ -87,11 +87,7 @@ def _line(file: tuple[str, int, str]) -> str:
 def summary_of(
     run: Run, settings: Settings, rows: Sequence[Statistic], *, by_text: bool
 ) -> dict[str, Any]:
-    """Return the summary of a run, which JSON can hold.
-
-    ``settings``: what was compared in it. ``by_text``: whether intervals take texts as independent,
-    or positions.
-    """
+    """Return the summary of a run, which JSON can hold."""
     sources = list(dict.fromkeys(chunk.source for chunk in run.chunks))
     return {
         "trace": sources[0].name if len(sources) == 1 else f"{len(sources)} sources",
@@ -149,10 +145,7 @@ def _side(warps: Sequence[Warp]) -> dict[str, Any]:
 
 
 def restrictions_of(summary: dict[str, Any]) -> list[tuple[str, Any]]:
-    """Return what the models were restricted to, such as top-k and 50, and the draft if apart.
-
-    ``summary``: with what :func:`warpings_document` returns.
-    """
+    """Return what the models were restricted to, such as top-k and 50, and the draft if apart."""
     cuts = [name for name in STEPS if name != "temperature"]
     found = [(name, summary[name]) for name in cuts if summary[name] is not None]
     found += [

@@ -64,11 +64,7 @@ class CountedCalls(Work):
         return source.cluster_length
 
     def table_of(self, chunk: Chunk) -> pa.Table:
-        """Count calls on the texts of a chunk.
-
-        Result: a row for each rule and warping and each cluster of texts, with what was counted
-        there.
-        """
+        """Count calls on the texts of a chunk."""
         pa = needed("pyarrow", "a run over traces", "runs")
 
         found = {
@@ -110,11 +106,7 @@ class CountedCalls(Work):
     def lengths_in(
         self, tables: Iterable[tuple[Source, pa.Table]]
     ) -> dict[tuple[int, int], AcceptLengths]:
-        """Add up the parts of a run.
-
-        Result: (number of what is asked, of the warping) → accept lengths; nothing of rules that
-        were left out.
-        """
+        """Add up the parts of a run."""
         found: dict[tuple[int, int], AcceptLengths] = {}
         for source, table in tables:
             numbers = [table[name].to_numpy() for name in _COLUMNS[:2]]

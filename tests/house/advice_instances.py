@@ -14,7 +14,7 @@ from otspec.advice.evaluation.search import Search
 from otspec.advice.evaluation.streaming import TextChances
 from otspec.advice.loads.cuts import Along, Cut, Tallied
 from otspec.advice.loads.search import LoadSearch, LoggedTexts
-from otspec.advice.on_texts import FoldedTally, TextEvidence, TextWorth, Written, WrittenTexts
+from otspec.advice.on_texts import FoldedTally, TargetText, TargetTexts, TextEvidence, TextWorth
 from otspec.blocks import LoadSeconds, Seconds, StepCost, as_shape
 from otspec.decoding.transformer import WarpedRows
 from otspec.logged import LoggedBlock
@@ -58,7 +58,7 @@ TEXTS = {
     ),
     "warped rows": lambda give: WarpedRows(give(np.eye(3)), Warp()),
     "drafted texts": partial(numbers, DraftedTexts),
-    "texts of the target": partial(numbers, WrittenTexts),
+    "texts of the target": partial(numbers, TargetTexts),
 }
 ADVICE = {
     "choice": lambda _: CHOICE,
@@ -80,5 +80,5 @@ ADVICE = {
     "seconds by load": lambda _: LoadSeconds((1,), (Seconds((1,), (2.0,)),)),
     "logged texts": lambda _: LoggedTexts((), 1, "nowhere"),
     "lossy chain": lambda _: LossyChain(0.5),
-    "written": lambda _: Written(0, (0,), (), ()),
+    "text of the target": lambda _: TargetText(0, (0,), (), ()),
 }

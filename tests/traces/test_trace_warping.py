@@ -11,7 +11,7 @@ from pyarrow.parquet import read_table
 
 from otspec.logged import compare_on_blocks
 from otspec.plots import temperatures
-from otspec.plots.pictures import heat_figure
+from otspec.plots.pictures import temperature_figure
 from otspec.plots.positions import best_below, largest_counts
 from otspec.reports.summary_file import restrictions_of, warpings_document
 from otspec.traces import Warp, Warping, compare, load_trace, warp
@@ -238,12 +238,12 @@ def test_each_law_has_a_panel_with_its_most_drafts():
         *(statistic("optimum", (t, t), 0.9, law, k) for t in (0.5, 1.0)
           for law, k in (("hub", 2), ("top", 1), ("top", 4), ("without-replacement", 3))),
     ]  # fmt: skip
-    figure = heat_figure(rows, title="of all")
+    figure = temperature_figure(rows, title="of all")
     titles = ["iid, k = 2", "hub, k = 2", "top, k = 4", "without-replacement, k = 3"]
     assert [axes.get_title() for axes in figure.axes] == titles
     assert list(largest_counts(rows)) == [("iid", 2), ("hub", 2), ("top", 4),
                                           ("without-replacement", 3)]  # fmt: skip
-    assert heat_figure(list(rows_at((1.0, 1.0))), title="of one") is None
+    assert temperature_figure(list(rows_at((1.0, 1.0))), title="of one") is None
     assert list(by_temperatures(rows)) == [TemperaturePair(1.0, 1.0), TemperaturePair(0.5, 0.5)]
     assert (str(TemperaturePair(1.0, 0.6)), TemperaturePair(1.0, 0.6).mark) == (
         "T = 1.0, draft T = 0.6",

@@ -84,10 +84,10 @@ class TextChances(Work):
         texts = chunk.source.texts(chunk.start, chunk.stop, warping, self.drawn)
         if chunk.source.sampled == "target":
             written = (
-                on_texts.Written(each.cluster, each.tokens, each.draft, each.target)
+                on_texts.TargetText(each.cluster, each.tokens, each.draft, each.target)
                 for each in texts
             )
-            return on_texts.written_texts(written, self.asked())
+            return on_texts.target_texts(written, self.asked())
         blocks = ((each.cluster, each.block(self.depth)) for each in texts)
         return drafted_texts(blocks, self.asked(), self.depth)
 
@@ -101,7 +101,7 @@ class TextChances(Work):
                 offset += last.clusters
             last = source
             rows = table.filter(table["warping"].to_numpy() == warping)
-            kind = on_texts.WrittenTexts if source.sampled == "target" else DraftedTexts
+            kind = on_texts.TargetTexts if source.sampled == "target" else DraftedTexts
             yield kind(
                 offset + rows["cluster"].to_numpy(),
                 rows["length"].to_numpy(),

@@ -10,6 +10,7 @@ import numpy as np
 
 from otspec._base.arithmetic import Array
 from otspec._base.frozen import Frozen
+from otspec.advice.on_texts import is_of_target
 from otspec.blocks import BlockVerification
 from otspec.logged import LoggedBlock
 from otspec.logged.given_text import levels_of_block
@@ -92,7 +93,7 @@ class Along(Frozen):
             follows.append((one[order], behind, before))
             known.append([one[token], other[token], float(sampled[token]), float(one.max())])
         of_draft, of_target, of_sampled, top = np.array(known).T
-        written = is_written(block)
+        written = is_of_target(block)
         starts = count if written else 1
         index = np.arange(depth)[:, None] + np.arange(starts)
         there = index < count
@@ -215,13 +216,6 @@ def tallied(block: LoggedBlock, cuts: Sequence[Cut], depth: int) -> Tallied:
     if along.written and block.ended:
         tokens[:] = number
     return Tallied(tokens, calls, np.einsum("cwls,cs->cwl", drafted, starts))
-
-
-def is_written(block: LoggedBlock) -> bool:
-    """Whether the tokens of a block were drawn from the target."""
-    if block.sampling is None:
-        return False
-    return all(map(np.array_equal, block.sampling[: len(block.tokens)], block.target))
 
 
 def _check_drawn(place: int, draft: Array, sampled: Array) -> None:

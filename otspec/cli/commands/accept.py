@@ -9,11 +9,8 @@ import click
 from otspec._base.arithmetic import Number, as_scalar, is_exact
 from otspec._base.scalars import as_float
 from otspec._base.tables import print_table, say
-from otspec.cli.shared.arguments import check_digits
+from otspec.cli.shared import arguments, options, output, progress
 from otspec.cli.shared.different_models import PROVED, accept_models
-from otspec.cli.shared.options import filled, json_option, pair_command
-from otspec.cli.shared.output import percent, print_json, shown, shown_set
-from otspec.cli.shared.progress import working
 from otspec.distributions import Distribution
 from otspec.drafts import named_law
 from otspec.files import small_formats
@@ -27,10 +24,7 @@ _NUMBERS = {
 
 
 def budget_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the options of budgets; the command gets those that are given as ``budgets``.
-
-    It is called with ``pair``, whose arithmetic they have.
-    """
+    """Add the options of budgets; the command gets those that are given as ``budgets``."""
 
     @wraps(command)
     def with_budgets(
@@ -73,10 +67,10 @@ def _read(text: str, option: str, target: Distribution) -> Number:
         return as_float(text.strip(), option)
 
 
-@pair_command("2", of_models=accept_models)
+@options.pair_command("2", of_models=accept_models)
 @budget_options
-@json_option
-@filled(files=", ".join(reader.example for reader in small_formats().values()))
+@options.json_option
+@options.filled(files=", ".join(reader.example for reader in small_formats().values()))
 def accept(
     pair: tuple[Distribution, Distribution],
     ks: tuple[int, ...],
@@ -94,20 +88,24 @@ def accept(
 
     Example: otspec accept 1/2,3/10,1/5 1/10,3/5,3/10 -k 1,2
     """
-    check_digits([drafts], pair, ks)
+    arguments.check_digits([drafts], pair, ks)
     results = []
-    with working(len(ks), "numbers of drafts") as done:
+    with progress.working(len(ks), "numbers of drafts") as done:
         for k in ks:
             law = named_law(drafts, pair[0], k)
             results.append(optimal_acceptance(law, pair[1], **budgets))
             done()
     if as_json:
         found = [_document(k, best) for k, best in zip(ks, results, strict=True)]
-        print_json({"drafts": drafts, "n": len(pair[0]), "results": found})
+        output.print_json({"drafts": drafts, "n": len(pair[0]), "results": found})
         return
     columns = ("k", "optimum", *(("lossless",) if budgets else ()), "cut A")
     rows = [
-        (str(k), *(shown(number, 6) for number in _numbers(best)), shown_set(best.cut))
+        (
+            str(k),
+            *(output.shown(number, 6) for number in _numbers(best)),
+            output.shown_set(best.cut),
+        )
         for k, best in zip(ks, results, strict=True)
     ]
     print_table(columns, rows, text=len(columns))
@@ -134,10 +132,10 @@ def _document(k: int, best: Optimum) -> dict[str, Any]:
 
 def _meaning(drafts: str, k: int, best: Optimum) -> tuple[str, str]:
     counted = f"With {k} {drafts} draft{'s' if k > 1 else ''} one is accepted with probability"
-    most = percent(best.acceptance)
+    most = output.percent(best.acceptance)
     if not isinstance(best, LossyOptimum):
         return f"{counted} {most} at best.", PROVED
     budget = best.budget
     within = f"within {budget.words} {float(budget.amount):g} of the target"
-    lossless = f"lossless rules reach {percent(best.lossless)}"
+    lossless = f"lossless rules reach {output.percent(best.lossless)}"
     return f"{counted} {most} at best if the output is {within}; {lossless}.", best.proof

@@ -25,10 +25,7 @@ from otspec.advice.evaluation.streaming import advice_on, work_on
 from otspec.advice.loads.advice import COLUMNS, LoadAdvice
 from otspec.advice.loads.search import LoadSearch, texts_in
 from otspec.blocks import TREE_RULES, Shape, as_load_seconds
-from otspec.cli.shared.arguments import Choice
-from otspec.cli.shared.options import cost_options, filled
-from otspec.cli.shared.output import command_line, percent, print_json, was_written
-from otspec.cli.shared.run_paths import FILES, PAIRS, RunPlace, all_failed, run_options
+from otspec.cli.shared import arguments, options, output, run_paths
 from otspec.cli.shared.trees import read_tree
 from otspec.cli.shared.warpings import Drawn, drawn_options, warping_options
 from otspec.datasets.english_letters import logged_file
@@ -46,7 +43,7 @@ _ROWS = 10
 
 @click.command()
 @click.argument("files", nargs=-1)
-@cost_options()
+@options.cost_options()
 @click.option(
     "--nodes", type=click.IntRange(1, 1_000), default=64, show_default=True,
     help="The most drafted tokens of a tree.",
@@ -60,7 +57,7 @@ _ROWS = 10
     help="The most children of a node.",
 )  # fmt: skip
 @click.option(
-    "--rule", "rules", type=Choice(tuple(TREE_RULES)), multiple=True, metavar="RULE",
+    "--rule", "rules", type=arguments.Choice(tuple(TREE_RULES)), multiple=True, metavar="RULE",
     help="Compare these rules on trees; may be given several times. RULE is "
     f"{listed(list(TREE_RULES), 'or')}.  [default: all]",
 )  # fmt: skip
@@ -81,8 +78,8 @@ _ROWS = 10
 )  # fmt: skip
 @warping_options
 @drawn_options
-@run_options("positions/, advice.json and pareto.png")
-@filled(files=FILES, pairs=PAIRS)
+@run_paths.run_options("positions/, advice.json and pareto.png")
+@options.filled(files=run_paths.FILES, pairs=run_paths.PAIRS)
 def advise(
     files: tuple[str, ...],
     draft_cost: str,
@@ -96,7 +93,7 @@ def advise(
     batches: tuple[int, ...],
     warpings: tuple[Warping, ...],
     drawn: Drawn,
-    place: RunPlace,
+    place: run_paths.RunPlace,
 ) -> int:
     """Which draft law, rule and tree are fastest, from logs and costs.
 
@@ -131,13 +128,13 @@ def advise(
         with place.run(sources, work) as run:
             failures = run.failures()
             if not run.finished():
-                raise ValueError(all_failed(failures))
+                raise ValueError(run_paths.all_failed(failures))
             advices = advice_on(run, work, search)
         how = drawn.how(sources, warpings)
         loads = [by_load.advice(texts_in(sources, each, how)) for each in warpings if sizes]
         documents = _documents(advices, loads)
         if place.as_json:
-            print_json(documents)
+            output.print_json(documents)
         else:
             _print(advices, loads, own)
         complete = _kept(advices, documents, place, sources)
@@ -188,7 +185,7 @@ def _print_one(advice: Advice, own: Sequence[Shape]) -> None:
                 one.kind,
                 one.rule,
                 short(one.tree),
-                percent(one.loss),
+                output.percent(one.loss),
                 percent_words(one.loss_interval),
             )
             for one in advice.simpler
@@ -201,7 +198,7 @@ def _print_one(advice: Advice, own: Sequence[Shape]) -> None:
 def _kept(
     advices: Sequence[Advice],
     documents: Sequence[dict[str, Any]],
-    place: RunPlace,
+    place: run_paths.RunPlace,
     sources: Sequence[Source],
 ) -> bool:
     """Write what is asked for; return whether all of it was written."""
@@ -217,12 +214,13 @@ def _kept(
         for number, advice in enumerate(advices):
             chart = place.out / f"pareto{f'-{number}' if len(advices) > 1 else ''}.png"
             draw = partial(save, pareto_figure(advice, title=advice.source), chart, dpi=DPI)
-            complete = was_written("the picture", draw) and complete
+            complete = output.was_written("the picture", draw) and complete
             lines.append(f"picture: {chart}")
     report = place.report
     if report is not None:
-        done = was_written(
-            "the report", lambda: write_report(report, advices, origin_of(command_line(), sources))
+        done = output.was_written(
+            "the report",
+            lambda: write_report(report, advices, origin_of(output.command_line(), sources)),
         )
         complete = done and complete
         lines += [f"report: {report}"] if done else []

@@ -14,9 +14,8 @@ from otspec.auditing import Instance, SearchReport, audit_over, random_instances
 from otspec.auditing.declared import TEST_SAMPLERS, named_parameters, takes
 from otspec.auditing.sandbox import attempt
 from otspec.cli.commands import audit_kernel as kernels
-from otspec.cli.shared.importing import imported
+from otspec.cli.shared import importing, output
 from otspec.cli.shared.options import Reading, json_option, law_option, reading_options
-from otspec.cli.shared.output import print_json
 from otspec.rules import RULES
 from otspec.rules.lossy import LOSSY_RULES
 
@@ -152,7 +151,7 @@ def _reported(rule: str, report: SearchReport, traceback: bool, as_json: bool) -
             f"which leaves too little to judge it by; the first: {report.refusal}"
         )
     if as_json:
-        print_json(_document(rule, report))
+        output.print_json(_document(rule, report))
     else:
         _print(rule, report)
     return 0 if report.lossless else 1
@@ -165,7 +164,7 @@ def _imported(name: str, traceback: bool) -> Callable[..., Any]:
     known = [*RULES, *LOSSY_RULES]
     all_of_them = f", or one of {', '.join(known)}"
     instead = f"my_rules:my_rule{meant(name, known) or all_of_them}"
-    return imported(name, instead, f"{MAKES}; or {AUDITED}", traceback)
+    return importing.imported(name, instead, f"{MAKES}; or {AUDITED}", traceback)
 
 
 def _with_progress(count: int, **options: Any) -> Any:

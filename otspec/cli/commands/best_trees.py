@@ -16,8 +16,7 @@ from otspec.blocks import (
     best_trees,
     fastest_tree,
 )
-from otspec.cli.shared.output import TableMaker, percent, print_json, shown
-from otspec.cli.shared.progress import working
+from otspec.cli.shared import output, progress
 from otspec.frames import Rows, Tokens
 from otspec.logged import LoggedBlock, LoggedTrees, best_trees_on_blocks, dynamic_tree_on_blocks
 from otspec.logged.comparison import shared_length
@@ -82,7 +81,7 @@ class TreeChoice(NamedTuple):
         return self.expected + 1
 
 
-def best_on_models(models: tuple[Model, Model], search: Search, as_json: bool) -> TableMaker:
+def best_on_models(models: tuple[Model, Model], search: Search, as_json: bool) -> output.TableMaker:
     """Print the best trees of two models."""
     nodes, depth = search.budget, search.levels()
 
@@ -101,7 +100,7 @@ def best_on_models(models: tuple[Model, Model], search: Search, as_json: bool) -
 
 def best_on_blocks(
     blocks: Sequence[LoggedBlock], name: str, search: Search, as_json: bool
-) -> TableMaker:
+) -> output.TableMaker:
     """Print the best trees by logged blocks."""
     nodes, depth = search.budget, search.levels(shared_length(blocks, DEEPEST))
 
@@ -124,10 +123,10 @@ def _print(
     depth: int,
     origin: str,
     as_json: bool,
-) -> TableMaker:
+) -> output.TableMaker:
     found = []
     rules = [rule for rule in TREE_RULES.values() if (rule.only_k or 1) <= search.widest]
-    with working(len(rules) + 1, "best trees") as done:
+    with progress.working(len(rules) + 1, "best trees") as done:
         for rule in rules:
             each = search_for(rule)
             each.trees.best  # noqa: B018 -- what takes long
@@ -138,7 +137,7 @@ def _print(
     title = f"The best tree of at most {search.budget} drafted tokens and {levels}{origin}"
     table = Rows(_choices(found, dynamic, search.cost), TreeChoice, title)
     if as_json:
-        print_json(
+        output.print_json(
             {"budget": search.budget, "depth": depth, "widest": search.widest}
             | _document(found, dynamic, search.cost)
         )
@@ -179,14 +178,14 @@ def _print_worth(found: Sequence[_Found], dynamic: Sequence[_Dynamic], logged: b
     for each in found:
         best, branching, chain = each.known.best, each.known.branching, each.known.chain
         rows.append((
-            each.rule, shown(best.expected), *_error(best.error, logged), _calls(best),
+            each.rule, output.shown(best.expected), *_error(best.error, logged), _calls(best),
             "x".join(map(str, best.tree.level_sizes)),
             branching.tree.text if branching else "", _calls(branching), _calls(chain),
         ))  # fmt: skip
     for tree in dynamic:
         error = _error(tree.error, logged)
         calls = f"{float(1 + tree.expected):.4f}"
-        rows.append((tree.title, shown(tree.expected), *error, calls, *[""] * 4))
+        rows.append((tree.title, output.shown(tree.expected), *error, calls, *[""] * 4))
     print_table(
         ("rule", "E[kept]", *(["standard error"] if logged else []), "tokens per call",
          "nodes by level", "best branching", "tokens per call", "chain"),
@@ -211,7 +210,7 @@ def _print_speed(found: Sequence[_Found], cost: StepCost) -> None:
         losses = fastest.losses
         rows.append((
             each.rule, f"{fastest.speed:.4f}", str(fastest.tree.size), str(fastest.tree.depth),
-            *(percent(losses[name]) if name in losses else "" for name in _SIMPLER),
+            *(output.percent(losses[name]) if name in losses else "" for name in _SIMPLER),
         ))  # fmt: skip
     print_table(("rule", "tokens per second", "nodes", "levels", *_SIMPLER), rows, text=1)
 

@@ -17,12 +17,8 @@ from otspec.blocks.block_verification import BlockVerification
 from otspec.blocks.comparison import BlockComparison, compare_block_rules
 from otspec.blocks.token_verification import TokenVerification
 from otspec.cli.commands.best_trees import Search, best_on_blocks, best_on_models
-from otspec.cli.shared.arguments import CountList, TokenList, read_numbers
-from otspec.cli.shared.options import cost_options, json_option, table_option
-from otspec.cli.shared.output import TableMaker, check_table, print_json, shown, table_written
-from otspec.cli.shared.progress import working
+from otspec.cli.shared import arguments, options, output, progress, warpings
 from otspec.cli.shared.trees import MEANING, read_tree
-from otspec.cli.shared.warpings import warping_option
 from otspec.datasets import load_smollm2
 from otspec.frames import Rows
 from otspec.logged import LoggedBlock, compare_on_blocks, compare_trees_on_blocks
@@ -41,7 +37,7 @@ _LARGEST = 200
 @click.option("--draft", "draft", help="The draft model: FILE.json, or one distribution.")
 @click.option("--target", "target", help="The target model, in the same way.")
 @click.option(
-    "-L", "--length", "lengths", type=CountList(), default="1,2,4", show_default=True,
+    "-L", "--length", "lengths", type=arguments.CountList(), default="1,2,4", show_default=True,
     help="Lengths of the drafted block, separated by commas.",
 )  # fmt: skip
 @click.option(
@@ -62,13 +58,13 @@ _LARGEST = 200
     "--widest", type=click.IntRange(1, 100), default=8, show_default=True, metavar="K",
     help="The most children of a node of the best tree.",
 )  # fmt: skip
-@cost_options("Also find the fastest tree. ", required=False)
-@click.option("--end", type=TokenList(), default=(), help="Tokens that end a text.")
-@warping_option
+@options.cost_options("Also find the fastest tree. ", required=False)
+@click.option("--end", type=arguments.TokenList(), default=(), help="Tokens that end a text.")
+@warpings.warping_option
 @click.option("--exact", is_flag=True, help="Read decimals exactly; print fractions.")
 @click.option("--normalize", is_flag=True, help="Scale every row of the models to sum 1.")
-@json_option
-@table_option
+@options.json_option
+@options.table_option
 def blocks(
     file: Path | None,
     draft: str | None,
@@ -106,7 +102,7 @@ def blocks(
     """
     if max(lengths) > _LARGEST:
         raise ValueError(f"-L is {max(lengths)}: at most {_LARGEST:,} tokens of a block")
-    check_table(table)
+    output.check_table(table)
     search = _search(budget, depth, widest, (draft_cost, target_cost), trees)
     _check_both(draft, target)
     if draft is None or target is None:
@@ -135,7 +131,7 @@ def blocks(
             if search is None
             else best_on_models(models, search, as_json)
         )
-    return 0 if table_written(table, found, silent=as_json) else 1
+    return 0 if output.table_written(table, found, silent=as_json) else 1
 
 
 def _check_both(draft: str | None, target: str | None, ending: str = "") -> None:
@@ -182,7 +178,7 @@ def _model(text: str, name: str, exact: bool, normalize: bool) -> Model:
     try:
         if text.endswith(".json"):
             return load_model(text, name, exact=exact, normalize=normalize)
-        row = read_numbers(text, name, exact=exact)
+        row = arguments.read_numbers(text, name, exact=exact)
         return TableModel({(): row}, name, normalize=normalize)
     except ValueError as error:
         # The library's fix, in the words of the command line.
@@ -191,7 +187,7 @@ def _model(text: str, name: str, exact: bool, normalize: bool) -> Model:
 
 def _on_models(
     models: tuple[Model, Model], lengths: Sequence[int], trees: list[Shape], as_json: bool
-) -> TableMaker:
+) -> output.TableMaker:
     found = _compared(
         partial(compare_block_rules, *models, lengths), partial(compare_trees, *models), trees
     )
@@ -204,7 +200,7 @@ def _on_trace(
     lengths: Sequence[int],
     trees: list[Shape],
     as_json: bool,
-) -> TableMaker:
+) -> output.TableMaker:
     found = _compared(
         partial(compare_on_blocks, logged, lengths), partial(compare_trees_on_blocks, logged), trees
     )
@@ -219,11 +215,11 @@ def _reported(
     title: str,
     *,
     means: bool,
-) -> TableMaker:
+) -> output.TableMaker:
     """Print the rows of both tables, and return what makes one table of them."""
     if as_json:
         by_length = [_document(row) | {"gap": row.gap} for row in rows]
-        print_json({"blocks": by_length, "trees": [_document(row) for row in trees]})
+        output.print_json({"blocks": by_length, "trees": [_document(row) for row in trees]})
         return partial(_table, rows, trees)
     say(title)
     _print_rows("L", [(str(row.length), row) for row in rows], means)
@@ -248,7 +244,7 @@ def _compared(
 ) -> tuple[Rows[BlockComparison], Rows[TreeComparison]]:
     """Return the rows of both tables, with a word to whoever waits for them."""
     tree_rows = Rows[TreeComparison]((), TreeComparison)
-    with working(1 + len(trees), "blocks and trees") as done:
+    with progress.working(1 + len(trees), "blocks and trees") as done:
         rows = compare()
         tree_rows.source = rows.source
         for tree in trees:
@@ -270,7 +266,7 @@ def _cells(row: BlockComparison | TreeComparison, mean: bool) -> tuple[str, ...]
     if mean:
         return f"{row.expected:.4f}", f"{row.error:.4f}", per_call
     gap = (f"{float(row.gap):z.4f}",) if isinstance(row, BlockComparison) else ()
-    return shown(row.expected), per_call, *gap
+    return output.shown(row.expected), per_call, *gap
 
 
 def _document(row: BlockComparison | TreeComparison) -> dict[str, Any]:

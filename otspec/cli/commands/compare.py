@@ -8,10 +8,8 @@ import click
 
 from otspec._base.arithmetic import Number, is_exact
 from otspec._base.tables import listed, print_table, say
-from otspec.cli.shared import options, output
-from otspec.cli.shared.arguments import check_digits
+from otspec.cli.shared import arguments, options, output, progress
 from otspec.cli.shared.different_models import compare_models
-from otspec.cli.shared.progress import working
 from otspec.distributions import Distribution
 from otspec.drafts import LAWS, Independent
 from otspec.estimate import Estimate, value_of
@@ -69,12 +67,12 @@ def compare(
     missing = [k for k in ks if not any(LAWS[law].exists(pair[0], k) for law in laws)]
     if missing:
         raise ValueError(f"there are no {drafts} drafts with k = {missing[0]} for this draft")
-    check_digits(laws, pair, ks, rules=True)
+    arguments.check_digits(laws, pair, ks, rules=True)
     names = only or [rule.name for rule in compared_rules() if rule.law_class.name in laws]
     rows = Rows[Comparison]((), Comparison, "one draft and one target")
     # In floats all of them share what takes the time; fractions take long one by one.
     steps = [(k,) for k in ks] if is_exact(pair[0]) else [ks]
-    with working(len(steps), "numbers of drafts") as done:
+    with progress.working(len(steps), "numbers of drafts") as done:
         for step in steps:
             rows += compare_rules(*pair, step, laws, only=names, free=free)
             done()

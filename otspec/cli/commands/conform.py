@@ -11,10 +11,8 @@ import click
 from click.core import ParameterSource
 
 from otspec._base.tables import listed, say
-from otspec.cli.shared.arguments import Choice, TokenList
-from otspec.cli.shared.importing import imported
+from otspec.cli.shared import arguments, importing, output
 from otspec.cli.shared.options import detect_option, false_alarm_option, json_option, law_option
-from otspec.cli.shared.output import check_place, print_json, was_written
 from otspec.cli.shared.progress import counting
 from otspec.cli.shared.trees import MEANING, read_tree
 
@@ -22,11 +20,11 @@ from otspec.cli.shared.trees import MEANING, read_tree
 @click.command()
 @click.argument("verifier", metavar="MODULE:FUNCTION")
 @click.option(
-    "--kind", type=Choice(("tokens", "block", "tree")), default="tokens", show_default=True,
-    help="What is verified.",
+    "--kind", type=arguments.Choice(("tokens", "block", "tree")), default="tokens",
+    show_default=True, help="What is verified.",
 )  # fmt: skip
 @click.option(
-    "--mode", type=Choice(("kernel", "exact", "pipeline")), default="kernel",
+    "--mode", type=arguments.Choice(("kernel", "exact", "pipeline")), default="kernel",
     show_default=True,
     help="kernel: otspec draws the drafts. exact: the same, and every random choice on the small "
     "cases is followed. pipeline: FUNCTION drafts, too.",
@@ -73,11 +71,11 @@ from otspec.cli.shared.trees import MEANING, read_tree
 )  # fmt: skip
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True)
 @click.option(
-    "--arrays", type=Choice(("numpy", "torch")), default="numpy", show_default=True,
+    "--arrays", type=arguments.Choice(("numpy", "torch")), default="numpy", show_default=True,
     help="The arrays that FUNCTION takes.",
 )  # fmt: skip
 @click.option(
-    "--dtype", type=Choice(("float16", "bfloat16", "float32", "float64")),
+    "--dtype", type=arguments.Choice(("float16", "bfloat16", "float32", "float64")),
     default="float32", show_default=True, help="The type of probabilities.",
 )  # fmt: skip
 @click.option(
@@ -96,7 +94,10 @@ from otspec.cli.shared.trees import MEANING, read_tree
     help="Tokens of the small cases, at least.",
 )  # fmt: skip
 @click.option(
-    "--reserved", type=TokenList(), default=(), help="Ids that no text has, such as 0,1,2."
+    "--reserved",
+    type=arguments.TokenList(),
+    default=(),
+    help="Ids that no text has, such as 0,1,2.",
 )
 @click.option(
     "--entries", type=click.IntRange(min=1), metavar="N",
@@ -148,13 +149,13 @@ def conform(
     if certificate is not None and certificate.suffix not in PAGES:
         raise ValueError(f"--certificate {certificate} ends in none of {listed(list(PAGES), 'or')}")
     for path in (*reports, *([] if certificate is None else [certificate])):
-        check_place(path)
+        output.check_place(path)
     for path in reports:
         if path.suffix not in FORMS:
             raise ValueError(f"--report {path} ends in none of {listed(list(FORMS), 'or')}")
     given = {name: value for name, value in options.items() if value is not None}
     with redirect_stdout(sys.stderr):
-        function = imported(
+        function = importing.imported(
             verifier, "my_engine:verify", "draft, target, drafts and randomness", traceback
         )
         with counting("cases") as progress:
@@ -163,16 +164,16 @@ def conform(
                 names=_names(names), **given,
             )  # fmt: skip
     if as_json:
-        print_json(report.document())
+        output.print_json(report.document())
     else:
         say(*report.text(cases=cases).rstrip("\n").split("\n"))
-    fine = [was_written(str(path), partial(report.save, path)) for path in reports]
+    fine = [output.was_written(str(path), partial(report.save, path)) for path in reports]
     if certificate is not None:
         # An adapter's own module says nothing of the function that it was given.
         adapted = report.verifier.startswith(ADAPTERS)
         source = sys.modules[verifier.partition(":")[0]].__file__ if adapted else None
         made = Certificate(report, source, _command())
-        fine.append(was_written(str(certificate), partial(made.save, certificate)))
+        fine.append(output.was_written(str(certificate), partial(made.save, certificate)))
     status = {"passed": 0, "failed": 1, "undecided": 2}[report.outcome]
     return status if all(fine) else status or 1
 

@@ -11,12 +11,9 @@ import click
 
 from otspec._base.tables import print_table, say, say_more
 from otspec.blocks import BLOCK_RULES, Shape, TokenTree
-from otspec.cli.shared.arguments import Choice
+from otspec.cli.shared import arguments, output, progress, warpings
 from otspec.cli.shared.options import filled, json_option
-from otspec.cli.shared.output import print_json
-from otspec.cli.shared.progress import working
 from otspec.cli.shared.trees import MEANING, read_tree
-from otspec.cli.shared.warpings import cut_options, draft_cut_options
 from otspec.decoding import Generated, Step, generate, generate_batch, usable_rules
 from otspec.models.pretrained import SMOLLM2_PACKAGE
 from otspec.traces.collect import Models
@@ -79,16 +76,16 @@ class _Timed:
 )  # fmt: skip
 @skip_layers_option
 @click.option("--chat", is_flag=True, help="Put prompts into the turns of the chat template.")
-@click.option("--rule", type=Choice(tuple(usable_rules())), default="pooled-selection",
+@click.option("--rule", type=arguments.Choice(tuple(usable_rules())), default="pooled-selection",
               show_default=True, metavar="RULE", help="How drafts are verified.")  # fmt: skip
 @click.option("--tree", default="4x2x1", show_default=True,
               help=f"Drafted {MEANING}.")  # fmt: skip
 @click.option("--max-new-tokens", "most", type=click.IntRange(1), default=64, show_default=True)
 @click.option("--temperature", type=float, default=1.0, show_default=True,
               help="Divide the logits by this.")  # fmt: skip
-@cut_options
+@warpings.cut_options
 @click.option("--draft-temperature", type=float, help="Of the draft. [default: as the target's]")
-@draft_cut_options
+@warpings.draft_cut_options
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True)
 @click.option("--plain/--no-plain", default=True, show_default=True,
               help="Decode as many tokens without drafts, too, for the time.")  # fmt: skip
@@ -123,7 +120,7 @@ def generate_text(
     """
     shape = read_tree(tree, "--tree")
     named = NamedModels(target, draft, gguf, skip_layers)
-    with working(1, "reading the model"):
+    with progress.working(1, "reading the model"):
         models = named.load(device)
         decoding |= {
             "target": models.target, "draft": models.draft, "end": models.ends,
@@ -180,7 +177,7 @@ def _timed(
     **options: Any,
 ) -> _Timed:
     """Decode texts, with a bar of tokens, and take the time."""
-    with working(most * len(options["prompts"]) if bar else 0, name) as done:
+    with progress.working(most * len(options["prompts"]) if bar else 0, name) as done:
 
         def heard(number: int, step: Step) -> None:
             on_step(number, step)
@@ -254,7 +251,7 @@ def _print_document(
         {"prompt": prompt, **told, "target_calls": text.target_calls}
         for prompt, told, text in zip(prompts, texts, drafted.texts, strict=True)
     ]
-    print_json(
+    output.print_json(
         {
             **(texts[0] if len(texts) == 1 else {"texts": several}),
             "rule": rule,

@@ -7,9 +7,7 @@ import click
 from otspec._base.tables import print_table, say
 from otspec.auditing.policies import PolicyAudit, audit_policy
 from otspec.blocks.policies import policies as shipped
-from otspec.cli.shared.arguments import read_distribution
-from otspec.cli.shared.options import json_option
-from otspec.cli.shared.output import print_json
+from otspec.cli.shared import arguments, options, output
 from otspec.models import Model, memoryless
 
 
@@ -30,7 +28,7 @@ from otspec.models import Model, memoryless
     "--nodes", type=click.IntRange(1, 8), default=4, show_default=True,
     help="The most nodes of a tree.",
 )  # fmt: skip
-@json_option
+@options.json_option
 def policies(
     names: tuple[str, ...],
     draft: str | None,
@@ -59,12 +57,12 @@ def policies(
     if (draft is None) != (target is None):
         raise ValueError("--draft and --target go together: give both, or none")
     if draft is not None and target is not None:
-        rows = [read_distribution(draft, "draft", exact=True)]
-        rows.append(read_distribution(target, "target", exact=True))
+        rows = [arguments.read_distribution(draft, "draft", exact=True)]
+        rows.append(arguments.read_distribution(target, "target", exact=True))
         pairs = [(memoryless(rows[0]), memoryless(rows[1]))]
     found = [audit_policy(known[name], pairs=pairs) for name in names or known]
     if as_json:
-        print_json({"policies": [_document(each) for each in found]})
+        output.print_json({"policies": [_document(each) for each in found]})
     else:
         columns = ("policy", "case", "lossless", "instead", "what it does")
         rows_shown = [

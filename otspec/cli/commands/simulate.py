@@ -11,10 +11,7 @@ from otspec._base.tables import print_table, say
 from otspec.blocks import Shape
 from otspec.blocks.single_draft import BLOCK_RULES
 from otspec.blocks.trees.best.comparison import rules_for
-from otspec.cli.shared.arguments import Choice, TokenList
-from otspec.cli.shared.options import filled
-from otspec.cli.shared.output import print_json
-from otspec.cli.shared.run_paths import FILES, PAIRS, RunPlace, all_failed, run_options
+from otspec.cli.shared import arguments, options, output, run_paths
 from otspec.cli.shared.trees import MEANING, read_tree
 from otspec.cli.shared.warpings import Drawn, drawn_options, warping_options
 from otspec.frames import Rows
@@ -89,15 +86,15 @@ class Simulated(NamedTuple):
     help=f"What is drafted, {MEANING}; may be given several times.",
 )  # fmt: skip
 @warping_options
-@click.option("--end", type=TokenList(), default=(), help="Tokens that end a text.")
+@click.option("--end", type=arguments.TokenList(), default=(), help="Tokens that end a text.")
 @click.option("--cut", is_flag=True, help="Logged texts were cut off: they continue after the log.")
 @drawn_options
 @click.option(
-    "--export", "engine", type=Choice(tuple(ENGINE_FORMS)),
+    "--export", "engine", type=arguments.Choice(tuple(ENGINE_FORMS)),
     help="Print the accept lengths of one rule and tree in the format of an engine's load test.",
 )  # fmt: skip
-@run_options("positions/ and accept_lengths.json", pictures=False)
-@filled(files=FILES, pairs=PAIRS)
+@run_paths.run_options("positions/ and accept_lengths.json", pictures=False)
+@options.filled(files=run_paths.FILES, pairs=run_paths.PAIRS)
 def simulate(
     files: tuple[str, ...],
     names: tuple[str, ...],
@@ -107,7 +104,7 @@ def simulate(
     cut: bool,
     drawn: Drawn,
     engine: str | None,
-    place: RunPlace,
+    place: run_paths.RunPlace,
 ) -> int:
     """Accept lengths from logged tokens, as an engine would count them.
 
@@ -138,13 +135,13 @@ def simulate(
         with place.run(sources, work) as run:
             rows, failures = _rows(run, work), run.failures()
             if not rows:
-                raise ValueError(all_failed(failures))
+                raise ValueError(run_paths.all_failed(failures))
             document = [_document(row) for row in rows]
             numbers = place.numbers("accept_lengths.json", document)
     if engine is not None:
-        print_json(ENGINE_FORMS[engine](rows[0].lengths))
+        output.print_json(ENGINE_FORMS[engine](rows[0].lengths))
     elif place.as_json:
-        print_json(document)
+        output.print_json(document)
     else:
         for warping in warpings:
             _print([row for row in rows if row.warping is warping], sources, warping, on_texts)

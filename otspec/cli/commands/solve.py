@@ -7,9 +7,7 @@ from typing import Any
 import click
 
 from otspec._base.tables import print_table, say
-from otspec.cli.shared.arguments import Choice
-from otspec.cli.shared.options import json_option, pair_command
-from otspec.cli.shared.output import print_json, shown, shown_set
+from otspec.cli.shared import arguments, options, output
 from otspec.distributions import Distribution
 from otspec.drafts import DraftLaw, named_law
 from otspec.optimum import Optimum, optimal_acceptance
@@ -19,11 +17,11 @@ from otspec.solvers import SOLVERS
 from otspec.solvers import solve as solve_program
 
 
-@pair_command("2")
+@options.pair_command("2")
 @click.option(
     "--program",
     "programs",
-    type=Choice(tuple(PROGRAMS)),
+    type=arguments.Choice(tuple(PROGRAMS)),
     multiple=True,
     default=("reduced",),
     show_default=True,
@@ -32,12 +30,12 @@ from otspec.solvers import solve as solve_program
 @click.option(
     "--solver",
     "solvers",
-    type=Choice(tuple(SOLVERS)),
+    type=arguments.Choice(tuple(SOLVERS)),
     multiple=True,
     help="A solver; may be repeated.  [default: all that fit]",
 )
 @click.option("--tuples", is_flag=True, help="One row per draft tuple instead of per draft set.")
-@json_option
+@options.json_option
 def solve(
     pair: tuple[Distribution, Distribution],
     ks: tuple[int, ...],
@@ -67,7 +65,7 @@ def solve(
         best = [
             {"k": k, "acceptance": optimum.acceptance, "cut": optimum.cut} for k, optimum in optima
         ]
-        print_json({"drafts": drafts, "optima": best, "solutions": rows})
+        output.print_json({"drafts": drafts, "optima": best, "solutions": rows})
         return
     print_table(
         (
@@ -91,7 +89,7 @@ def solve(
                 str(row["iterations"]) if row["iterations"] >= 0 else "",
                 f"{row['build_seconds']:.4f}",
                 f"{row['solve_seconds']:.4f}",
-                shown(row["acceptance"], 9),
+                output.shown(row["acceptance"], 9),
             )
             for row in rows
         ],
@@ -100,8 +98,8 @@ def solve(
     say()
     for k, optimum in optima:
         say(
-            f"k = {k}: the cut A = {shown_set(optimum.cut)} proves that "
-            f"{shown(optimum.acceptance, 9)} is the optimum."
+            f"k = {k}: the cut A = {output.shown_set(optimum.cut)} proves that "
+            f"{output.shown(optimum.acceptance, 9)} is the optimum."
         )
 
 

@@ -106,12 +106,7 @@ def _drawn(
 
 
 def print_means(rows: Sequence[Statistic], ks: Sequence[int], summary: dict[str, Any]) -> None:
-    """Print the means of a run.
-
-    ``rows``: at least one for each pair of temperatures. ``ks``: the columns; what is said is of
-    the last that some law has. ``summary``: as :func:`~otspec.reports.summary_file.summary_of`
-    returns.
-    """
+    """Print the means of a run."""
     for index, (temperatures, of_one) in enumerate(by_temperatures(rows).items()):
         if index:
             say()

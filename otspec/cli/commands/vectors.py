@@ -7,18 +7,16 @@ from typing import Any
 import click
 
 from otspec._base.tables import say
-from otspec.cli.shared.arguments import Choice
-from otspec.cli.shared.options import detect_option, false_alarm_option
-from otspec.cli.shared.output import check_place
+from otspec.cli.shared import arguments, options, output
 
 
 @click.command()
 @click.option(
-    "--kind", "kinds", type=Choice(("tokens", "block", "tree")), multiple=True,
+    "--kind", "kinds", type=arguments.Choice(("tokens", "block", "tree")), multiple=True,
     help="What is verified. May be given again.  [default: all]",
 )  # fmt: skip
-@detect_option
-@false_alarm_option
+@options.detect_option
+@options.false_alarm_option
 @click.option(
     "--rounding", type=float, metavar="ERROR", default=1e-6, show_default=True,
     help="Errors of a probability that count as rounding.",
@@ -40,7 +38,7 @@ def vectors(kinds: tuple[str, ...], out: Path | None, **test: Any) -> None:
     from otspec.conformance.vectors.vectors import reference_vectors, write_vectors
 
     if out is not None:
-        check_place(out)
+        output.check_place(out)
     document = reference_vectors(kinds or tuple(SHAPES), **test)
     if out is None:
         say(json.dumps(document, separators=(",", ":")))

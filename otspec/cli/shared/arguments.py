@@ -125,10 +125,7 @@ def read_distribution(
 
 
 def read_numbers(text: str, name: str, *, exact: bool = False) -> Array:
-    """Read numbers, of any shape, from the command line or from a file.
-
-    ``text``, ``name``, ``exact``: as for :func:`read_distribution`.
-    """
+    """Read numbers, of any shape, from the command line or from a file."""
     location = _LOCATION.fullmatch(text)
     values = _split(text, name) if location is None else _from_file(location)
     return _numbers(values, name, exact)

@@ -12,11 +12,7 @@ from otspec.auditing.sandbox import attempt
 
 
 def imported(name: str, instead: str, takes: str, traceback: bool) -> Callable[..., Any]:
-    """Import a callable, also from the working directory.
-
-    ``instead``: what to write, if this is no MODULE:NAME. ``takes``: what it has to be called with.
-    ``traceback``: whether to print where the import fails.
-    """
+    """Import a callable, also from the working directory."""
     module_name, colon, attribute = name.partition(":")
     if module_name.endswith(".py"):
         raise ValueError(

@@ -240,10 +240,13 @@ class Reading(NamedTuple):
         return options if name == "target" or draft is None else options | {"temperature": draft}
 
     def _read(self, texts: Mapping[str, str]) -> list[Distribution]:
-        heats = {"--temperature": self.temperature, "--draft-temperature": self.draft_temperature}
-        for option, heat in heats.items():
-            if heat not in (_TEMPERATURE, None) and not self.logits:
-                raise ValueError(f"{option} {heat} needs --logits: probabilities are final")
+        temperatures = {
+            "--temperature": self.temperature,
+            "--draft-temperature": self.draft_temperature,
+        }
+        for option, value in temperatures.items():
+            if value not in (_TEMPERATURE, None) and not self.logits:
+                raise ValueError(f"{option} {value} needs --logits: probabilities are final")
         if self.draft_temperature is not None:
             as_temperature(self.draft_temperature, "--draft-temperature")
         if self.logits and self.exact:

@@ -87,10 +87,7 @@ def check_place(path: Path) -> None:
 
 
 def check_picture(ending: str) -> None:
-    """Try whether pictures of that kind can be drawn here.
-
-    ``ending``: of the file, such as ``".png"``.
-    """
+    """Try whether pictures of that kind can be drawn here."""
     if not ending:
         raise ValueError("the name of the picture has no ending: write one such as .png or .svg")
     needed("matplotlib", "drawing", "plots")
@@ -112,10 +109,7 @@ def check_table(path: Path | None) -> None:
 
 
 def table_written(path: Path | None, make: TableMaker, *, silent: bool) -> bool:
-    """Write a table if a file is named, and say where unless ``silent``.
-
-    Result: whether all that was to be written was.
-    """
+    """Write a table if a file is named, and say where unless ``silent``."""
     if path is None:
         return True
     done = was_written("the table", lambda: write_table(make(), path))
@@ -125,10 +119,7 @@ def table_written(path: Path | None, make: TableMaker, *, silent: bool) -> bool:
 
 
 def was_written(what: str, write: Callable[[], object]) -> bool:
-    """Write what comes after the results, and say in one line why if that fails.
-
-    Result: whether it was written. The results stand either way.
-    """
+    """Write what comes after the results, and say in one line why if that fails."""
     try:
         write()
     except Exception as error:  # whatever the picture does

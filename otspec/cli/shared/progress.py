@@ -25,10 +25,7 @@ _LINE_S = 5.0
 
 @contextmanager
 def progress_of(run: Run) -> Iterator[None]:
-    """Show how many positions are done, the rate and the time left, while the block runs.
-
-    What is done is seen in the folder of the run, wherever the workers are.
-    """
+    """Show how many positions are done, the rate and the time left, while the block runs."""
     total = sum(chunk.positions for chunk in run.chunks)
     if not sys.stderr.isatty():
         with _watching(run, total, _LINE_S, _line):
@@ -81,10 +78,7 @@ def _watching(
 
 @contextmanager
 def working(steps: int, what: str) -> Iterator[Callable[[], None]]:
-    """Show how many steps of a computation are done, and on a terminal for how long it runs.
-
-    Yields: to be called after each step.
-    """
+    """Show how many steps of a computation are done, and on a terminal for how long it runs."""
     with counting(what) as count:
         count(0, steps)
         done = itertools.count(1)
@@ -93,10 +87,7 @@ def working(steps: int, what: str) -> Iterator[Callable[[], None]]:
 
 @contextmanager
 def counting(what: str) -> Iterator[Callable[[int, int], None]]:
-    """Show how many steps are done, of a number that the computation tells.
-
-    Yields: takes how many are done, and how many there are.
-    """
+    """Show how many steps are done, of a number that the computation tells."""
     if not sys.stderr.isatty():
         shown = time.monotonic()
 

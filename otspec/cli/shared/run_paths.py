@@ -152,10 +152,7 @@ class RunPlace(NamedTuple):
             yield run
 
     def numbers(self, name: str, document: Any) -> list[str]:
-        """Write what was found into the folder of the run, if it is kept.
-
-        ``name``: of the file. ``document``: what JSON can hold. Result: the line that says where.
-        """
+        """Write what was found into the folder of the run, if it is kept."""
         if self.out is None:
             return []
         write_text(self.out / name, json.dumps(document, indent=2) + "\n")

@@ -113,12 +113,7 @@ def warpings_of(
     draft: dict[str, Any],
     **both: Any,
 ) -> tuple[Warping, ...]:
-    """Return a warping for each temperature of the draft and each of the target.
-
-    ``temperatures``: of the target. ``target``: its ``top_k``, ``top_p`` and ``min_p``; None where
-    nothing is cut. ``draft``: None where it is as the target's, as ``draft_temperatures``.
-    ``both``: further options of :class:`~otspec.traces.Warp`, the same for both models.
-    """
+    """Return a warping for each temperature of the draft and each of the target."""
     for temperature in temperatures:
         checked_warp(temperature, **target)
     own = {name: cut for name, cut in draft.items() if cut is not None}

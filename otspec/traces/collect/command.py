@@ -28,10 +28,7 @@ _SETTINGS = "settings.json"
 
 
 class Shelf:
-    """The texts that are logged already, in a folder beside the file that they will be in.
-
-    ``out``: the .npz file. ``settings``: what the texts depend on. It is kept in the file, too.
-    """
+    """The texts that are logged already, in a folder beside the file that they will be in."""
 
     def __init__(self, out: Path, settings: str) -> None:
         self.out, self.settings = out, settings
@@ -57,11 +54,7 @@ class Shelf:
         return self.folder / f"{number:06}.npz"
 
     def bind(self, count: int, *, packed: bool) -> dict[str, tuple[int, ...]]:
-        """Write all texts to one file, and remove them.
-
-        ``count``: how many texts there are. ``packed``: whether the file is compressed; one that is
-        not is read in place. Result: the shape of each array.
-        """
+        """Write all texts to one file, and remove them."""
         holders: dict[str, list[int]] = {}
         for number in range(count):
             with np.load(self._place(number)) as text:

@@ -75,10 +75,7 @@ def _continued(
 def _drafted(
     models: Models, prefix: list[int], length: int, rng: np.random.Generator
 ) -> tuple[list[int], Array]:
-    """Draw a block from the draft model.
-
-    ``rows``: shape (length + 1, n).
-    """
+    """Draw a block from the draft model."""
     logits, cache = models.logits(models.draft, prefix, None)
     rows = [logits[-1]]
     tokens: list[int] = []

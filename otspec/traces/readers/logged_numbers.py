@@ -152,10 +152,7 @@ class Warping(Warp):
 
 
 def check_logged(names: Sequence[str], draft: tuple[int, ...], target: tuple[int, ...]) -> None:
-    """Refuse shapes of two arrays that are not logged at the same positions, one at least.
-
-    ``names``: what messages call the two arrays.
-    """
+    """Refuse shapes of two arrays that are not logged at the same positions, one at least."""
     if draft != target:
         raise ValueError(
             f"{names[0]} has shape {draft} and {names[1]} {target}: both models must be logged at "
@@ -169,10 +166,7 @@ def check_logged(names: Sequence[str], draft: tuple[int, ...], target: tuple[int
 
 
 def check_tokens(name: str, shape: tuple[int, ...], dtype: str, logged: tuple[int, ...]) -> None:
-    """Refuse an array that does not hold the tokens that were drawn along logged positions.
-
-    ``name``: what messages call the array. ``logged``: the shape of the numbers of each model.
-    """
+    """Refuse an array that does not hold the tokens that were drawn along logged positions."""
     lengths = [length for length in (logged[-2] - 1, logged[-2]) if length]
     wanted = [(*logged[:-2], length) for length in lengths]
     if np.dtype(dtype).kind not in "iu" or shape not in wanted:

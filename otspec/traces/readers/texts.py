@@ -93,10 +93,7 @@ class LoggedText(NamedTuple):
 
 
 class BlockReader:
-    """The rows of a stored array before a position, read by blocks as they are asked for.
-
-    ``stop``: behind the last row.
-    """
+    """The rows of a stored array before a position, read by blocks as they are asked for."""
 
     def __init__(self, stored: StoredArray, stop: int) -> None:
         self._stored, self._stop = stored, stop

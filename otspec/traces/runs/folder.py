@@ -136,10 +136,7 @@ def _compare_stamps(now: Sequence[Identity], before: Sequence[Identity]) -> None
 
 
 def refuse_another(path: Path, identity: Identity) -> None:
-    """Refuse a run that was made with something else.
-
-    ``path``: where the identity of the earlier run is.
-    """
+    """Refuse a run that was made with something else."""
     earlier = read_identity(path)
     before, now = dict(_leaves(earlier)), dict(_leaves(identity))
     for key in dict.fromkeys([*now, *before]):

@@ -21,11 +21,7 @@ if TYPE_CHECKING:
 
 
 def compute_part(chunk: Chunk, work: Work, run: str, latest: int, part: str, failure: str) -> None:
-    """Write the results of a chunk, or why there are none, each in one step.
-
-    ``run``: what the part says it belongs to. ``latest``: when the last change to the source was,
-    as the run began. ``part`` and ``failure``: where to write the table, and where the error.
-    """
+    """Write the results of a chunk, or why there are none, each in one step."""
     try:
         table = work.table_of(chunk)
         chunk.source.refuse_newer(chunk.start, chunk.stop, latest)
