@@ -25,6 +25,7 @@ from otspec.conformance.evidence.trial import Tested
 from otspec.conformance.exact_check import Drafted
 from otspec.conformance.faults import FAULTS
 from otspec.conformance.faults.base import Seen
+from otspec.conformance.faults.explanations import Explanations
 from otspec.conformance.faults.setting import MarkedText, Setting
 from otspec.conformance.faults.shared_noise import Seen as SeenTexts
 from otspec.conformance.faults.shared_noise import Step
@@ -110,6 +111,7 @@ CONFORMANCE = {
     "what was seen": lambda _: Seen(case(), np.array([[4, 5, 0]]), NEEDS, True),
     "setting": lambda _: Setting(Tokens(2), [[list(ROWS[0])]], [[list(ROWS[1])]], [(True, True)]),
     "what is told": lambda _: MarkedText(0, (1,)),
+    "what explains": lambda _: Explanations(["0 / 0 accepted"], False),
     "drawn token": lambda _: DrawnToken(2),
     "texts": lambda _: Texts(Block.of_length(2)),
     "texts that an engine says": lambda _: Said(Block(), count=2),

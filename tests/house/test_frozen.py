@@ -53,7 +53,18 @@ NOT_WALKED = {
     "Crash": "holds whatever exception foreign code has raised",
     "Chance": "draws random numbers, which differ each time",
     **dict.fromkeys(
-        ("Uniform", "RandomNumber", "Racer", "Product", "Products", "Pending", "Ledger", "Streams"),
+        (
+            "Uniform",
+            "RandomNumber",
+            "Racer",
+            "Product",
+            "Products",
+            "Pending",
+            "Ledger",
+            "Stream",
+            "Streams",
+            "TorchStreams",
+        ),
         "a random number, or tokens to be drawn: more is known of them with each look",
     ),
     **dict.fromkeys(
