@@ -162,7 +162,7 @@ def _print(advices: Sequence[Advice], loads: Sequence[LoadAdvice], own: Sequence
 
 def _print_one(advice: Advice, own: Sequence[Shape]) -> None:
     texts = f"{advice.texts:,} text{'s' if advice.texts > 1 else ''}"
-    say(*too_few(advice), f"Tokens per second on {texts}, {advice.source}")
+    say(*too_few(advice), f"Speed-up and tokens per call on {texts}, {advice.source}")
     shown = shown_choices(advice, _ROWS, own)
     print_table(
         ("rule", "drafts", "tree", "nodes", "tokens per call", "95% interval", "time", "speed-up",
