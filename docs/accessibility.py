@@ -41,7 +41,7 @@ class _Page(HTMLParser):
         self.level = 0
         self.headings = 0
         self.title = ""
-        self.labelled: set[str] = set()
+        self.labeled: set[str] = set()
         self.fields: list[tuple[str, str]] = []
         self.open: list[tuple[str, dict[str, str]]] = []
         self.named: list[bool] = []
@@ -66,7 +66,7 @@ class _Page(HTMLParser):
         if re.fullmatch("h[1-6]", tag) and not self.hidden:
             self._heading(int(tag[1]))
         if tag == "label":
-            self.labelled.add(found.get("for", ""))
+            self.labeled.add(found.get("for", ""))
         if tag in ("input", "select", "textarea") and not self.hidden:
             self._field(tag, found)
         if tag in ("a", "button"):
@@ -137,7 +137,7 @@ def barriers(page: Path) -> Iterator[str]:
     if parser.headings != 1:
         yield f"the page has {parser.headings} headings of the first level"
     for tag, name in parser.fields:
-        if name not in parser.labelled:
+        if name not in parser.labeled:
             yield f"<{tag}> has no label: {name}"
 
 

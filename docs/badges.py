@@ -34,7 +34,7 @@ def badges() -> dict[str, str]:
     setup.read(ROOT / "setup.cfg", encoding="utf-8")
     about = setup["metadata"]
     versions = re.findall(r"Python :: (\d+\.\d+)", about["classifiers"])
-    said = {"licence": about["license"], "python": " | ".join(versions), "tests": "make test"}
+    said = {"license": about["license"], "python": " | ".join(versions), "tests": "make test"}
     if "Typing :: Typed" in about["classifiers"]:
         said["types"] = "checked"
     return {name: drawn(name, value) for name, value in said.items()}

@@ -25,7 +25,7 @@ def bibtex() -> str:
         "version": cited["version"],
         "year": date.year,
         "month": date.month,
-        "note": f"{cited['license']} licence",
+        "note": f"{cited['license']} license",
     }
     lines = "".join(f"  {name:7} = {{{value}}},\n" for name, value in fields.items())
     return f"@software{{otspec,\n{lines}}}\n"

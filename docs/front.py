@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 from otspec.datasets import load_smollm2
 from otspec.plots.canvas import PAGE, STYLE
 from otspec.plots.pictures import acceptance_panels, laws_apart
-from otspec.traces import compare, summarise
+from otspec.traces import compare, summarize
 
 FOLDER = Path(__file__).parent / "_static"
 KS = (1, 2, 4, 8, 16)
@@ -30,7 +30,7 @@ DRAFT, TARGET = (0.5, 0.3, 0.2), (0.1, 0.6, 0.3)
 def main() -> None:
     """Draw the idea, and what ``otspec trace`` draws, on a transparent background."""
     pairs = load_smollm2().pairs()
-    panels = laws_apart(summarise(compare(draft, target, KS, LAWS) for _, draft, target in pairs))
+    panels = laws_apart(summarize(compare(draft, target, KS, LAWS) for _, draft, target in pairs))
     for page, ink in INKS.items():
         with drawn(FOLDER / f"trace-{page}.svg", page, (8.2, 3.6)) as figure:
             acceptance_panels(panels, figure, 2)

@@ -28,7 +28,7 @@ FORMATS = ("pdf", "png", "svg")
               help="Formats of pictures, separated by commas: pdf, png, svg.")  # fmt: skip
 @click.option("--quick", is_flag=True, help="Fewer points and samples.")
 @click.option("--page", is_flag=True, help="Pictures for pages that are bright or dark: no ground, "
-              "grey ink. By default black on white, as in print.")  # fmt: skip
+              "gray ink. By default black on white, as in print.")  # fmt: skip
 @click.option("--trace", type=click.Path(dir_okay=False), help="A trace file for the "
               "language-model items; by default the bundled trace.")  # fmt: skip
 @click.option("--list", "listing", is_flag=True, help="Name the items and compute none.")

@@ -38,10 +38,10 @@ def lossless_region(k: int) -> tuple[Point, ...]:
         inside = [Fraction(law.inside(order[j:])) for j in range(3)] + [Fraction(0)]
         masses = dict(zip(order, np.diff(np.array(inside, dtype=object)) * -1, strict=True))
         corners.add((masses[0], masses[1], masses[2]))
-    centre = np.mean([flat(corner) for corner in corners], axis=0)
+    center = np.mean([flat(corner) for corner in corners], axis=0)
 
     def angle(corner: Point) -> float:
-        x, y = flat(corner) - centre
+        x, y = flat(corner) - center
         return atan2(y, x)
 
     return tuple(sorted(corners, key=angle))

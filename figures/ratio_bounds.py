@@ -2,7 +2,7 @@
 
 Texts after which both models remember the same differ only in their ratio of wanted to drafted
 mass, and the formula of E[τ] is concave, monotone and homogeneous in the two masses. So to put
-texts of neighbouring ratios together can only raise it, and to share a text out among the two
+texts of neighboring ratios together can only raise it, and to share a text out among the two
 grid points beside its ratio, so that both masses stay what they are, can only lower it.
 """
 

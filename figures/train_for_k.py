@@ -23,7 +23,7 @@ TRACE = Path(__file__).with_name("training_trace.csv")
 """Records of trainings; ``python -m figures.record_training`` makes them anew."""
 LAWS = {"iid": "i.i.d. drafts", "without-replacement": "distinct drafts"}
 KS = (1, 2, 4, 8)
-COLOURS = {1: "#E69F00", 2: "#56B4E9", 4: "#009E73", 8: "#CC79A7"}
+COLORS = {1: "#E69F00", 2: "#56B4E9", 4: "#009E73", 8: "#CC79A7"}
 USES = tuple((law, k) for law in LAWS for k in KS if (law, k) != ("without-replacement", 1))
 CONFIDENCE = 0.95
 
@@ -121,19 +121,19 @@ class TrainForK(Picture):
                 gains = [100 * (found[use] - self.acceptance["KL"][use]) for use in uses]
                 means = [each.mean() for each in gains]
                 panel.errorbar(
-                    places, means, yerr=[radius(each) for each in gains], color=COLOURS[k],
+                    places, means, yerr=[radius(each) for each in gains], color=COLORS[k],
                     marker="o", markersize=4.5, linewidth=1.6, elinewidth=1, capsize=2.5, zorder=3,
                 )  # fmt: skip
                 at = KS.index(k)
                 panel.plot(
                     places[at], means[at], "o", markersize=10, markerfacecolor="none",
-                    markeredgecolor=COLOURS[k], zorder=4,
+                    markeredgecolor=COLORS[k], zorder=4,
                 )  # fmt: skip
                 ends[f"k = {k}"] = means[-1]
             heights = apart(list(ends.values()), 0.95)
             for (name, _), height in zip(ends.items(), heights, strict=True):
-                colour = ink() if name == "KL" else COLOURS[int(name[4:])]
-                panel.text(3.18, height, name, color=colour, va="center", fontsize=8.5)
+                color = ink() if name == "KL" else COLORS[int(name[4:])]
+                panel.text(3.18, height, name, color=color, va="center", fontsize=8.5)
             panel.set(
                 title=title, xticks=places, xticklabels=[str(k) for k in KS], xlim=(-0.2, 3.9),
                 ylim=(-10.5, 4.5), xlabel="drafts k that it is used with",

@@ -16,7 +16,7 @@ from otspec._base.arithmetic import (
 )
 from otspec._base.frozen import Frozen, cached_property
 from otspec.chance import Chance
-from otspec.distributions import Distribution, normalised
+from otspec.distributions import Distribution, normalized
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,7 +42,7 @@ class Coupling(Frozen):
 
     @cached_property
     def residual(self) -> Distribution:
-        """(q − b)₊, normalised, shape (n,); the target where nothing is ever rejected."""
+        """(q − b)₊, normalized, shape (n,); the target where nothing is ever rejected."""
         return residual_of(self.selected, self.target)
 
     @property
@@ -119,8 +119,8 @@ def chances_of(selected: Distribution, target: Distribution) -> Array:
 
 
 def residual_of(selected: Distribution, target: Distribution) -> Distribution:
-    """Return (target − selected)₊, normalised, (n,); the target where there is nothing of it."""
-    return normalised(positive_part(target - selected), target)
+    """Return (target − selected)₊, normalized, (n,); the target where there is nothing of it."""
+    return normalized(positive_part(target - selected), target)
 
 
 def match(output: Distribution, drafts: Sequence[int], chance: Chance) -> int | Distribution:
@@ -146,7 +146,7 @@ def match(output: Distribution, drafts: Sequence[int], chance: Chance) -> int | 
             left = left - output[token]
     others = output.copy()
     others[list(drafts)] *= 0
-    return normalised(others, output)
+    return normalized(others, output)
 
 
 def matches(output: Distribution, drafts: Sequence[int]) -> Array:

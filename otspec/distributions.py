@@ -24,7 +24,7 @@ DistributionLike: TypeAlias = Any
 """Whatever :func:`as_distribution` takes: a list, tuple or array of numbers or strings."""
 
 SUM_TOLERANCE = 1e-9
-"""How far a float sum may be from 1 before it is refused: nothing renormalises silently."""
+"""How far a float sum may be from 1 before it is refused: nothing renormalizes silently."""
 _CHECKED: WeakValueDictionary[int, Distribution] = WeakValueDictionary()
 """What :func:`as_distribution` has returned, by id: nobody can change it, so it stays checked."""
 LARGEST_K = 10**100
@@ -159,7 +159,7 @@ def complement(probabilities: Distribution) -> Array:
     return rest
 
 
-def normalised(residual: Array, fallback: Distribution) -> Distribution:
+def normalized(residual: Array, fallback: Distribution) -> Distribution:
     """Return a residual as a distribution; ``fallback`` where there is none to draw from."""
     total = residual.sum()
     if total == 0:
@@ -231,7 +231,7 @@ def _refuse_improper(array: Distribution, name: str) -> None:
 
 def _scaled(array: Distribution, total: Any, name: str, normalize: bool) -> Distribution:
     if total == 0 and normalize:
-        raise ValueError(f"{name} is zero everywhere: there is nothing to normalise")
+        raise ValueError(f"{name} is zero everywhere: there is nothing to normalize")
     if is_exact(array):
         if total == 1:
             return array

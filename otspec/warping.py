@@ -106,15 +106,15 @@ def warped(
         elif step == "top_k" and _takes_away(top_k, below=logits.shape[-1]):
             scaled = _masked(xp, scaled, scaled < _smallest(xp, scaled, top_k))
         elif step == "top_p" and _takes_away(top_p, below=1):
-            chances = _normalised(xp, xp.exp(scaled))
+            chances = _normalized(xp, xp.exp(scaled))
             scaled = _masked(xp, scaled, ~_likeliest(xp, chances, top_p))
         elif step == "min_p" and (_is_array(min_p) or min_p):
             # The largest is 0, so that this compares with the logarithm of the ratio.
             least = xp.log(min_p) if _is_array(min_p) else math.log(min_p)
             scaled = _masked(xp, scaled, scaled < least)
     if chances is None:
-        return _normalised(xp, xp.exp(scaled))
-    return _normalised(xp, xp.where(scaled > -math.inf, chances, xp.zeros_like(chances)))
+        return _normalized(xp, xp.exp(scaled))
+    return _normalized(xp, xp.where(scaled > -math.inf, chances, xp.zeros_like(chances)))
 
 
 def _is_array(value: Any) -> bool:
@@ -159,5 +159,5 @@ def _count(xp: Any, flags: Any) -> Any:
     return xp.sum(xp.astype(flags, xp.int32), axis=-1, keepdims=True)
 
 
-def _normalised(xp: Any, weights: Any) -> Any:
+def _normalized(xp: Any, weights: Any) -> Any:
     return weights / xp.sum(weights, axis=-1, keepdims=True)

@@ -173,7 +173,7 @@ def test_unusable_arguments_are_refused(call, message):
         call()
 
 
-def test_weights_are_normalised_on_request():
+def test_weights_are_normalized_on_request():
     weights, others = [3, 1], [1, 1]
     draft, target = fractions("3/4", "1/4"), fractions("1/2", "1/2")
     for formula in (

@@ -162,7 +162,7 @@ def test_a_pair_that_does_not_match_is_refused(draft, target, parts):
     assert all(refusal.match(part) for part in parts)
 
 
-def test_a_pair_is_normalised_together():
+def test_a_pair_is_normalized_together():
     draft, target = as_pair([1, 3], [0, 5], normalize=True)
     assert draft.tolist() == [Fraction(1, 4), Fraction(3, 4)]
     assert target.tolist() == [0, 1]
@@ -267,7 +267,7 @@ def test_whatever_comes_in_is_a_distribution_or_a_value_error(values, normalize)
 
 @quiet
 @given(weights=st.lists(st.floats(0, 1e300, allow_subnormal=True), min_size=1))
-def test_any_usable_float_weights_can_be_normalised_once(weights):
+def test_any_usable_float_weights_can_be_normalized_once(weights):
     if not any(weights):
         weights = [*weights, 1.0]
     distribution = as_distribution(weights, normalize=True)

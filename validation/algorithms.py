@@ -22,16 +22,16 @@ class Undefined(Fails):
     """A step that divides zero by zero."""
 
 
-def normalised(weights: Sequence[Fraction]) -> Exact:
+def normalized(weights: Sequence[Fraction]) -> Exact:
     """Return weights divided by their sum."""
     if not any(weights):
-        raise Undefined(f"normalises {tuple(map(str, weights))}, whose sum is 0")
-    return notation.normalised(weights)
+        raise Undefined(f"normalizes {tuple(map(str, weights))}, whose sum is 0")
+    return notation.normalized(weights)
 
 
 def residual(target: Sequence[Fraction], draft: Sequence[Fraction]) -> Exact:
-    """Return (target − draft)₊, normalised."""
-    return normalised(notation.positive(target, draft))
+    """Return (target − draft)₊, normalized."""
+    return normalized(notation.positive(target, draft))
 
 
 def at_most_one(numerator: Fraction, denominator: Fraction) -> Fraction:
@@ -106,7 +106,7 @@ def rejection(target: Exact, draft: Exact, drafts: Tokens) -> Run:
 def rejection_distinct(target: Exact, draft: Exact, drafts: Tokens, literal: bool = False) -> Run:
     """Run recursive rejection without replacement (MCSD, alg. 2; SpecHub, alg. 1).
 
-    The residual first, then the rejected token leaves the draft, which is normalised; with
+    The residual first, then the rejected token leaves the draft, which is normalized; with
     ``literal`` also after the last round, where nobody reads it."""
     return _recursive(target, draft, drafts, len(drafts) - (not literal))
 
@@ -120,7 +120,7 @@ def _recursive(target: Exact, draft: Exact, drafts: Tokens, leaving: int = 0) ->
             break  # the branch of a rejection is never entered
         targets.append(residual(targets[-1], draft))
         if i < leaving:
-            draft = normalised((*draft[:token], ZERO, *draft[token + 1 :]))
+            draft = normalized((*draft[:token], ZERO, *draft[token + 1 :]))
     return Run(drafts, tuple(chances), tuple(targets))
 
 
@@ -139,7 +139,7 @@ def k_sequential(draft: Exact, target: Exact, rho: Fraction, drafts: Tokens) -> 
     return one_by_one(
         drafts,
         lambda _, y: min(ONE, target[y] / (rho * draft[y])),
-        lambda: notation.normalised(remaining(draft, target, len(drafts), rho)),
+        lambda: notation.normalized(remaining(draft, target, len(drafts), rho)),
     )
 
 

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from validation.claim import Fails
 from validation.domains import Exact
 from validation.models import LanguageModel, Prefix
-from validation.notation import ONE, ZERO, normalised, positive, total
+from validation.notation import ONE, ZERO, normalized, positive, total
 
 Model = LanguageModel
 
@@ -45,7 +45,7 @@ def token_verify(target: Model, draft: Model, block: Prefix) -> Iterator[Branch]
 
 def residual_token(target: Model, draft: Model, prefix: Prefix) -> Exact:
     """Return p_res of (1)."""
-    return normalised(positive(target(prefix), draft(prefix)))
+    return normalized(positive(target(prefix), draft(prefix)))
 
 
 def corrected_token(target: Model, accepted: Prefix, row: Exact) -> Model:
@@ -89,7 +89,7 @@ def rejected(target: Model, draft: Model, prefix: Prefix) -> Fraction:
 
 def residual(target: Model, draft: Model, prefix: Prefix) -> Exact:
     """Return p_res of (10) after a prefix; zeros where it is 0/0, so that mass is missing."""
-    return normalised(positive(next_masses(target, prefix), next_masses(draft, prefix)))
+    return normalized(positive(next_masses(target, prefix), next_masses(draft, prefix)))
 
 
 def residuals_of_whole_prefix(target: Model, draft: Model, accepted: Prefix, left: int) -> Model:
@@ -131,7 +131,7 @@ def block_verify_one_token(target: Model, draft: Model, block: Prefix) -> Iterat
             parts = positive([kept[tau] * value for value in target(before)], draft(before))
             left = total(parts)
             chance = left / (left + 1 - kept[tau]) if tau and left + 1 - kept[tau] else ONE
-            following = corrected_token(target, before, normalised(parts))
+            following = corrected_token(target, before, normalized(parts))
         if mass * chance:
             yield Branch(mass * chance, tau, following)
         mass *= 1 - chance

@@ -42,7 +42,7 @@ class Domain:
         return self._through(lambda instances: _in_turn(instances, choices))
 
     def where(self, condition: Callable[..., bool]) -> Domain:
-        """Return the domain of the instances, given as keywords, that fulfil a condition."""
+        """Return the domain of the instances, given as keywords, that fulfill a condition."""
         return self._through(lambda instances: (one for one in instances if condition(**one)))
 
     def of(self, change: Callable[..., Instance]) -> Domain:
@@ -185,7 +185,7 @@ def distributions(n: int, denominator: int) -> Iterator[Exact]:
 
 
 def smallest_pairs(most_tokens: int = 4, fewest_tokens: int = 1) -> Iterator[dict[str, Any]]:
-    """Yield drafts and targets by n + both denominators; one pair per relabelling of tokens."""
+    """Yield drafts and targets by n + both denominators; one pair per relabeling of tokens."""
     for size in count(2):
         for n in range(fewest_tokens, most_tokens + 1):
             for first in range(1, size - n):

@@ -14,7 +14,7 @@ from math import prod
 from validation import verified_blocks
 from validation.claim import at_least
 from validation.models import models
-from validation.notation import ONE, collect, distinct, iid, mass_of, normalised, total
+from validation.notation import ONE, collect, distinct, iid, mass_of, normalized, total
 
 Ending = namedtuple("Ending", "mass kept row")
 """One way in which a verifier can end: what is kept, and the law of what follows, up to scale."""
@@ -71,7 +71,7 @@ class Ended:
         self.kept = collect((ending.kept, ending.mass) for ending in self.endings)
         """The law of what is kept."""
         self.released = collect(((*kept, token), mass * chance) for mass, kept, row in self.endings
-                                for token, chance in enumerate(normalised(row)))  # fmt: skip
+                                for token, chance in enumerate(normalized(row)))  # fmt: skip
         """The law of what is kept with the token after it."""
 
     def mean(self):

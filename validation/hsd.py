@@ -9,7 +9,7 @@ from validation.claim import Severity, above, at_least, claim, corrected, equal
 from validation.domains import exact, given
 from validation.drafted import Ended, endings, one_path, same
 from validation.models import memoryless, models
-from validation.notation import ONE, ZERO, normalised, positive, total
+from validation.notation import ONE, ZERO, normalized, positive, total
 
 
 def stepping_back(*, capped):
@@ -33,7 +33,7 @@ def stepping_back(*, capped):
             largest = max(total(more), total(less))
             chance = total(more) / largest if largest and i else ONE
             if mass * chance:
-                rest = blocks.corrected_token(target, heads[i], normalised(more))
+                rest = blocks.corrected_token(target, heads[i], normalized(more))
                 yield blocks.Branch(mass * chance, i, rest)
             mass *= 1 - chance
 

@@ -137,7 +137,7 @@ MODELS = models(larger=LARGER)
 def _smallest(sizes: Sizes) -> Iterator[Instance]:
     """Yield pairs of models by n + L + all denominators.
 
-    One pair for each relabelling of the tokens after each prefix. Rows after prefixes that have
+    One pair for each relabeling of the tokens after each prefix. Rows after prefixes that have
     no probability say nothing; they put all mass on token 0 and count for no denominator."""
     for size in count(1):
         for n, length in sizes:
@@ -167,7 +167,7 @@ def _trees(n: int, depth: int, size: int, drafted: bool, wanted: bool) -> tuple[
 
 @cache
 def _ordered(n: int, first: int, second: int) -> tuple[tuple[Exact, Exact], ...]:
-    """Return pairs of rows with these denominators, 0 for no row: one for each relabelling."""
+    """Return pairs of rows with these denominators, 0 for no row: one for each relabeling."""
     rows = (tuple(domains.distributions(n, each)) if each else ((),) for each in (first, second))
     pairs = (
         (pair, [[row[i : i + 1] for row in pair] for i in range(n)]) for pair in product(*rows)

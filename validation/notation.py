@@ -61,7 +61,7 @@ def positive(first: Sequence[Fraction], second: Sequence[Fraction]) -> Exact:
     return tuple(max(one - other, ZERO) for one, other in zip(first, second, strict=True))
 
 
-def normalised(weights: Sequence[Fraction]) -> Exact:
+def normalized(weights: Sequence[Fraction]) -> Exact:
     """Return weights scaled to sum 1; nothing stays nothing."""
     scale = total(weights)
     return tuple(weight / scale for weight in weights) if scale else tuple(weights)

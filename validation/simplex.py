@@ -10,7 +10,7 @@ Vector = list[Fraction]
 
 @dataclass
 class Program:
-    """Maximise c·x subject to x ≥ 0, a·x ≤ b and a·x = b, with all b ≥ 0."""
+    """Maximize c·x subject to x ≥ 0, a·x ≤ b and a·x = b, with all b ≥ 0."""
 
     size: int
     """Number of variables."""

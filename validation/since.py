@@ -6,7 +6,7 @@ from math import exp, log, prod
 from validation import algorithms
 from validation.claim import Method, Severity, at_least, claim, corrected, equal
 from validation.domains import exact, pairs
-from validation.notation import iid, normalised, positive, same, total
+from validation.notation import iid, normalized, positive, same, total
 from validation.oracles import flow
 
 ROUNDING = 1e-9
@@ -135,7 +135,7 @@ def told_how_likely_a_string_is(draft, target, of=("a", "b", "ab")):
                          if longer != token and longer.startswith(token))
              for token, own in zip(of, told, strict=True)]  # fmt: skip
     kept = [p * min(1, q / t) for p, q, t in zip(drawn, target, told, strict=True)]
-    rest = normalised(positive(target, told)) if any(positive(target, told)) else target
+    rest = normalized(positive(target, told)) if any(positive(target, told)) else target
     output = [own + (1 - total(kept)) * more for own, more in zip(kept, rest, strict=True)]
     return same(output, target, "the law of the output")
 
@@ -145,7 +145,7 @@ def told_how_likely_a_string_is(draft, target, of=("a", "b", "ab")):
 def of_common_tokens(draft, target, k):
     """With the draft scaled on the common tokens, here all but the last, recursive rejection
     returns the law of the target."""
-    drawn = algorithms.normalised([*draft[:-1], draft[-1] * 0])
+    drawn = algorithms.normalized([*draft[:-1], draft[-1] * 0])
     told = drawn
     found = algorithms.Ran(
         lambda x: algorithms.rejection(target, told, x).branches(), iid(drawn, k)

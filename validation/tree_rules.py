@@ -7,7 +7,7 @@ from functools import cache, lru_cache
 
 from validation import algorithms, oracles
 from validation.drafted import CHILDREN, Ending
-from validation.notation import ONE, ZERO, collect, normalised, positive, total
+from validation.notation import ONE, ZERO, collect, normalized, positive, total
 
 
 def rejection(target, draft, drafted, children):
@@ -134,9 +134,9 @@ def traversal(target, draft, children):
             # The child is deleted: what is left of the target, the weight and the draft.
             left = positive([weight * mass for mass in wanted], drafted)
             weight = total(left) / (total(left) + 1 - weight)
-            wanted = normalised(left)
+            wanted = normalized(left)
             if children == "distinct":
-                drafted = normalised((*drafted[:token], ZERO, *drafted[token + 1 :]))
+                drafted = normalized((*drafted[:token], ZERO, *drafted[token + 1 :]))
         return [*found, Ending(going * weight, prefix, wanted)], going * (1 - weight)
 
     return lambda forest: node(forest, (), ONE)[0]

@@ -26,7 +26,7 @@ LOOKS = {
     "RRS": {"color": "#000000", "marker": "o", "linestyle": "-"},
     "RRSw": {"color": "#000000", "marker": "^", "linestyle": "--", "markerfacecolor": "white"},
 }
-"""Rules, and what tells their lines apart in grey."""
+"""Rules, and what tells their lines apart in gray."""
 
 
 @dataclass(frozen=True)
@@ -48,8 +48,8 @@ class RuleOnThree:
 def _ratios(panel: Any, edges: list[float], draft: Any, target: Any, law: Any) -> None:
     for name, low, high, p, q, b in zip("abc", edges, edges[1:], draft, target, law, strict=False):
         ratio, clipped = float(q / p), float(b / p)
-        grey = {"facecolor": "0.85", "edgecolor": "0.4", "linewidth": 0.8, "align": "edge"}
-        panel.bar(low, ratio, high - low, label="q/p" if name == "a" else None, **grey)
+        gray = {"facecolor": "0.85", "edgecolor": "0.4", "linewidth": 0.8, "align": "edge"}
+        panel.bar(low, ratio, high - low, label="q/p" if name == "a" else None, **gray)
         bold = {"color": "black", "linewidth": 2.2, "solid_capstyle": "butt"}
         panel.plot([low, high], [clipped] * 2, label="b/p" if name == "a" else None, **bold)
         if ratio != clipped:

@@ -32,10 +32,10 @@ _RAYS = 6
 def draw_pareto(advice: Advice, ax: Axes | None = None) -> Axes:
     """Draw the tokens per call of each choice against its seconds, as parts of a call without.
 
-    The steps join the choices than which none keeps more in no more time. Along a grey line
+    The steps join the choices than which none keeps more in no more time. Along a gray line
     through the origin all choices are equally fast, so many times as fast as without drafts; the
     best is ringed. Of more than six rules the five with the fastest choices have names; the others
-    are grey.
+    are gray.
 
     Parameters
     ----------

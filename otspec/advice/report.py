@@ -15,7 +15,7 @@ from otspec.reports.findings import percent
 from otspec.reports.summary_file import UNKNOWN, Origin, origin_section
 
 _CAPTION = (
-    "Each mark is a choice; a grey line joins what is equally fast. The steps are the most tokens "
+    "Each mark is a choice; a gray line joins what is equally fast. The steps are the most tokens "
     "for the time, the ring is around the fastest. Point at a mark to read its numbers."
 )
 _CHOICES = ("rule", "drafts", "tree", "nodes", "levels", "tokens per call", "time", "speed-up")

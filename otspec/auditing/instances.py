@@ -1,4 +1,4 @@
-"""Instances to audit a rule on: random ones, and simpler neighbours of one that fails."""
+"""Instances to audit a rule on: random ones, and simpler neighbors of one that fails."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -117,7 +117,7 @@ def _random_weights(rng: np.random.Generator, n: int, largest: int) -> tuple[int
 
 
 def simpler(instance: Instance) -> Iterator[Instance]:
-    """Yield neighbours with fewer drafts, fewer tokens, or smaller weights; all well-founded."""
+    """Yield neighbors with fewer drafts, fewer tokens, or smaller weights; all well-founded."""
     draft, target, k = instance.draft_weights, instance.target_weights, instance.k
     if k > 1:
         yield Instance(draft, target, k - 1)

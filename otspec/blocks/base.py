@@ -15,7 +15,7 @@ from otspec._base.arithmetic import Number
 from otspec._base.frozen import Frozen
 from otspec.blocks.drafted_tree import DraftedTree, Found, node_and_row
 from otspec.chance import Chance, Drawn, branches
-from otspec.distributions import Distribution, normalised
+from otspec.distributions import Distribution, normalized
 from otspec.drafts.base import draw
 from otspec.models.base import Model, Prefix, as_beginnings, as_models
 from otspec.models.derived import OneCorrectedToken
@@ -171,7 +171,7 @@ class BlockRule(Frozen, ABC):
             total, row = rows[kept]
             if kept in plain:
                 total = total + plain[kept] * self.target(kept)
-            yield self.ended(kept, normalised(total, row), mass)
+            yield self.ended(kept, normalized(total, row), mass)
 
     def candidates(self) -> dict[frozenset[Prefix], Number]:
         """Return the law of the drafted set of sequences, by enumeration; small sizes only.

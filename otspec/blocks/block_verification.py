@@ -10,7 +10,7 @@ from otspec.blocks.drafted_tree import ROOT, DraftedTree, Found
 from otspec.blocks.single_draft import SingleDraftRule, register
 from otspec.chance import Chance
 from otspec.coupling import acceptance_chance
-from otspec.distributions import Distribution, normalised
+from otspec.distributions import Distribution, normalized
 
 
 class LastToFirst:
@@ -54,7 +54,7 @@ class LastToFirst:
     ) -> tuple[Any, Distribution]:
         """Return S = Σ_x (p_i M_b(x) − M_s(x))₊ at a node of weight p_i, and its terms over S."""
         residual = positive_part(weight * wanted - offered)
-        return residual.sum(), normalised(residual, wanted)
+        return residual.sum(), normalized(residual, wanted)
 
     def allowed(self, total: Any, weight: Any) -> Any:
         """Return h_i = S/(S + 1 − p_i); 0/0 counts as 1."""

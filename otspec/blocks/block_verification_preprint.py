@@ -12,7 +12,7 @@ from otspec._base.frozen import cached_property, read_only
 from otspec.blocks.drafted_tree import ROOT, DraftedTree, Found
 from otspec.blocks.single_draft import SingleDraftRule, register
 from otspec.chance import Chance
-from otspec.distributions import Distribution, normalised
+from otspec.distributions import Distribution, normalized
 from otspec.models.base import Model, Prefix, as_prefix
 
 LARGEST = 1e300
@@ -62,7 +62,7 @@ class BlockVerificationPreprint(SingleDraftRule):
             gain = ratios[node + 1] * wanted - drafts.draft(node)
             residual = positive_part(gain)
             if node == ROOT or chance.accept(residual.sum(), positive_part(-gain).sum()):
-                return node, normalised(residual, wanted)
+                return node, normalized(residual, wanted)
 
     def following(self, kept: Prefix, row: Distribution) -> Model:  # noqa: ARG002 # the first row
         """Return the residuals to the end of the block, and then the target."""
@@ -95,7 +95,7 @@ class ChainedResiduals(Model):
         if text not in self._known_rows:
             wanted, ratio = self._target(text), self._ratio(text)
             residual = wanted if ratio is None else ratio * wanted - self._draft(text)
-            self._known_rows[text] = read_only(normalised(positive_part(residual), wanted))
+            self._known_rows[text] = read_only(normalized(positive_part(residual), wanted))
         return self._known_rows[text]
 
     def ended(self, prefix: Prefix) -> bool:

@@ -10,7 +10,7 @@ from otspec._base.frozen import cached_property, frozen, read_only
 from otspec.blocks.base import BlockRule
 from otspec.blocks.drafted_tree import ROOT, DraftedTree, Found
 from otspec.chance import Chance
-from otspec.distributions import Distribution, normalised
+from otspec.distributions import Distribution, normalized
 from otspec.models.base import Model, Prefix, as_prefix
 from otspec.programs.candidates import CandidateProgram
 from otspec.programs.sequences.corrections import as_corrects
@@ -182,7 +182,7 @@ class PlannedRest(Model):
         wanted = self._target(text)
         first = place_of(text, self.n) * self.n
         kept = self._at_least[len(text) + 1][first : first + self.n]
-        return normalised(positive_part(mass * wanted - kept), wanted)
+        return normalized(positive_part(mass * wanted - kept), wanted)
 
     def is_over(self, text: Prefix) -> bool:
         """Whether nothing that goes on from a text is ever kept."""

@@ -9,7 +9,7 @@ from otspec._base.arithmetic import Array, positive_part
 from otspec.blocks.drafted_tree import ROOT, DraftedTree, Found
 from otspec.blocks.single_draft import SingleDraftRule, register
 from otspec.chance import Chance
-from otspec.distributions import Distribution, normalised
+from otspec.distributions import Distribution, normalized
 
 
 @register
@@ -55,4 +55,4 @@ class TokenVerification(SingleDraftRule):
         offered: Distribution,
     ) -> Distribution:
         """Return what is drawn from after a rejection."""
-        return normalised(positive_part(wanted - offered), wanted)
+        return normalized(positive_part(wanted - offered), wanted)

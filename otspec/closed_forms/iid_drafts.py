@@ -179,7 +179,7 @@ def top_plus_one_acceptance(
 ) -> Number:
     """Return the optimum for the k − 1 likeliest tokens and one more draft.
 
-    q(Top) + Σ_{x ∉ Top} min(q(x), p̃(x)), p̃ the draft renormalised off the top. Errors:
+    q(Top) + Σ_{x ∉ Top} min(q(x), p̃(x)), p̃ the draft renormalized off the top. Errors:
     :func:`otspec.distributions.as_pair`, :class:`otspec.drafts.TopPlusOne`.
 
     Examples

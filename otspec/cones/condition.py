@@ -97,7 +97,7 @@ class Condition:
 
 
 class Classifier:
-    """Recognises trivial conditions and cuts modulo equalities.
+    """Recognizes trivial conditions and cuts modulo equalities.
 
     ``equalities``: their span is what conditions are compared modulo.
     """

@@ -175,7 +175,7 @@ class Plain(Frozen):
             return "all positions have one token", causes
         if text[::2] == text[1::2]:
             words = "positions 2 i and 2 i + 1 have one token for all i"
-            return words, ("one noise for neighbouring positions",)
+            return words, ("one noise for neighboring positions",)
         return "two seeds give one text" if text == other else "", ()
 
     def _of_alike(self, kind: Kind, seed: int) -> list[int]:

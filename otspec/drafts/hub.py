@@ -135,7 +135,7 @@ class TopPlusOne(FixedButOne):
         return self.top
 
     def free(self) -> Distribution:
-        """Return the law of the last draft, shape (n,): the draft renormalised off the top."""
+        """Return the law of the last draft, shape (n,): the draft renormalized off the top."""
         rest = self.draft.copy()
         rest[self.top] -= rest[self.top]
         law: Distribution = rest / rest.sum()

@@ -20,7 +20,7 @@ from otspec.drafts.single import ByRatio, register
 @register
 @dataclass(frozen=True, eq=False)
 class WithoutReplacement(ByRatio):
-    """k distinct drafts: draft i from p renormalised off the drafts before it.
+    """k distinct drafts: draft i from p renormalized off the drafts before it.
 
     Law: P(x) = Π_i p(x_i) / (1 − Σ_{j<i} p(x_j)) for distinct x_i, 0 otherwise.
     Source: MCSD alg. 2, SpecHub alg. 1 (replacement off).

@@ -115,7 +115,7 @@ def numbers_of(key: str, tensor: Any) -> Array:
         if tensor.is_floating_point() and str(tensor.dtype) not in _KNOWN:
             tensor = tensor.float()
         numbers: Array = np.array(tensor.detach().resolve_conj().resolve_neg().numpy())
-    except (TypeError, RuntimeError) as error:  # sparse, quantised, without storage
+    except (TypeError, RuntimeError) as error:  # sparse, quantized, without storage
         raise ValueError(
             f"{key or 'the tensor'} has layout {tensor.layout} and type {tensor.dtype}, which "
             "NumPy lacks: save it dense, as float32"

@@ -89,7 +89,7 @@ class FixedButOneOptimum(Objective):
             logits = _without(library, logits, top[-1])
         wanted = sum(library.pick(target, token) for token in top)
         one = library.full(logits.shape[:-1], 1.0)
-        outside, cost = split(library, _renormalised(library, logits), target, one)
+        outside, cost = split(library, _renormalized(library, logits), target, one)
         alpha = outside + cost + library.widened(wanted)
         weight = xp.where(alpha < 1, xp.ones_like(alpha), xp.zeros_like(alpha))
         state = xp.stack(top, axis=-1), weight[..., None], outside[..., None]
@@ -100,7 +100,7 @@ class FixedButOneOptimum(Objective):
         top, *numbers = state
         for i in range(self.k - 1):
             logits = _without(library, logits, library.ids(top[..., i]))
-        draft = _renormalised(library, logits)
+        draft = _renormalized(library, logits)
         weight, outside = (library.narrowed(part) for part in numbers)
         return draft * weight * (outside - library.above(target, draft))
 
@@ -114,7 +114,7 @@ def _without(library: Library, logits: Array, token: Array) -> Array:
     return library.xp.where(is_it, nowhere, logits)
 
 
-def _renormalised(library: Library, logits: Array) -> Array:
+def _renormalized(library: Library, logits: Array) -> Array:
     """Return the softmax, 0 where no token is left."""
     some = library.xp.max(logits, axis=-1, keepdims=True) > -float("inf")
     draft = softmax(library, logits)

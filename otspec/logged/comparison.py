@@ -145,7 +145,7 @@ class Tally(Frozen):
         """Return Σ counts · above / Σ counts · below, and its t interval with 95% confidence.
 
         The variance is that of a ratio of sums over texts that are independent of each other, by
-        linearisation. NaN where the lower sum is 0.
+        linearization. NaN where the lower sum is 0.
 
         Shapes: ``above``, ``below`` (m,).
         """

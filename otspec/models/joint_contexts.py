@@ -4,7 +4,7 @@ import numpy as np
 
 from otspec._base.arithmetic import Array, zeros
 from otspec._base.frozen import Frozen, read_only
-from otspec.distributions import Distribution, normalised
+from otspec.distributions import Distribution, normalized
 from otspec.models.base import Model, Prefix, as_prefix
 
 MOST_CONTEXTS = 20_000
@@ -81,7 +81,7 @@ class GivenBeginning(Model):
         if len(text) >= self._law.ndim:
             return wanted
         masses = self._law[text].reshape(self.n, -1).sum(axis=1)
-        return read_only(normalised(masses, wanted))
+        return read_only(normalized(masses, wanted))
 
     def ended(self, prefix: Prefix) -> bool:
         """Return whether the target's text is over."""

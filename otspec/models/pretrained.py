@@ -64,7 +64,7 @@ def find_gguf(name: str) -> Path:
 
 
 def read_gguf(path: Path) -> tuple[Any, Any]:
-    """Read a model from a GGUF file, its weights dequantised to float32, without any network.
+    """Read a model from a GGUF file, its weights dequantized to float32, without any network.
 
     Parameters
     ----------

@@ -4,7 +4,7 @@ For every draft law P and target q,
 
     α(P, q) = min over token sets A of  q(A) + 1 − P(all drafts inside A),
 
-so a minimising A proves that no rule accepts more: anyone can evaluate the right-hand side. That
+so a minimizing A proves that no rule accepts more: anyone can evaluate the right-hand side. That
 some rule accepts as much is proved by a law of the selected draft
 (:mod:`otspec.optimum.cuts.selections`).
 """

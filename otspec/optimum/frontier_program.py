@@ -18,7 +18,7 @@ class FrontierProgram(Formulation):
     """Decide what is accepted, and by how much the output is off, together.
 
     Variables π(x, y) ≥ 0 for y ∈ S(x), u ≥ 0 and 0 ≤ v ≤ q; the output is o = q + u − v.
-    Σ_y π(x, y) ≤ P(x), Σ_x π(x, y) ≤ o(y), Σ u = Σ v ≤ ε; maximise Σ π, the acceptance. It knows
+    Σ_y π(x, y) ≤ P(x), Σ_x π(x, y) ≤ o(y), Σ u = Σ v ≤ ε; maximize Σ π, the acceptance. It knows
     nothing of the formula min(1, α + ε), nor of cuts and selection laws.
 
     Parameters

@@ -87,7 +87,7 @@ def best_law(
             model.put(above[-1], least)
     counted = least if only_worst else np.concatenate(kept)
     worth = None if only_worst else np.repeat(chances, s * k)
-    solution = solve(model.program("best law (Theory, 41)", Sense.MAXIMISE, counted, worth))
+    solution = solve(model.program("best law (Theory, 41)", Sense.MAXIMIZE, counted, worth))
     mixed = solution.duals[np.concatenate(above)] if only_worst else chances
     masses = _proper(solution.primal[:s])
     prices = np.maximum(np.array([solution.duals[rows] for rows in wanted]), 0)
@@ -150,7 +150,7 @@ def safest_law(
     where, which = np.nonzero(tokens.T[sets].any(axis=1))
     model.put(rows[which], columns[where])
     model.put(rows, np.repeat(missed, len(rows)))
-    solution = solve(model.program("safest law (Theory, 42)", Sense.MINIMISE, missed))
+    solution = solve(model.program("safest law (Theory, 42)", Sense.MINIMIZE, missed))
     masses = _proper(solution.primal[:s])
     prices = np.maximum(solution.duals[rows], 0)
     value = as_number(1 - solution.value, like=masses)

@@ -44,7 +44,7 @@ def acceptance(
     Parameters
     ----------
     results : iterable or mapping
-        Rows of :func:`otspec.traces.compare`, of ``summarise`` or of a run, at one temperature;
+        Rows of :func:`otspec.traces.compare`, of ``summarize`` or of a run, at one temperature;
         rules, whose acceptance is computed here; optima of :func:`otspec.optimal_acceptance`; or
         all of these. A mapping has numbers of your own for i.i.d. drafts, by the title of a rule or
         any other name, such as ``{"optimum": {1: 0.6, 2: 0.85}}``.

@@ -158,7 +158,7 @@ class _Column(NamedTuple):
 def cut(optimum: Optimum, ax: Axes | None = None, *, order: str = "ratio", most: int = 40) -> Axes:
     """Draw draft and target, token by token, the cut that proves the optimum, and its two terms.
 
-    For the tokens A of the cut, which are on grey, acceptance = q(A) + 1 − P(all drafts inside A):
+    For the tokens A of the cut, which are on gray, acceptance = q(A) + 1 − P(all drafts inside A):
     the legend has both terms. In a draft law of several distributions, draft masses are means of
     its marginals.
 

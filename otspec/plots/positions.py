@@ -32,7 +32,7 @@ def gaps(positions: Iterable[Sequence[Row]], ax: Axes | None = None) -> Axes:
     ----------
     positions : iterable of sequence of Comparison
         What :func:`otspec.traces.compare` returns for each position of a trace, as for
-        :func:`otspec.traces.summarise`.
+        :func:`otspec.traces.summarize`.
     ax : matplotlib.axes.Axes, optional
         By default new ones in the package's style.
 

@@ -1,4 +1,4 @@
-"""Every optimisation problem that the papers write down, as a model that a reader can inspect."""
+"""Every optimization problem that the papers write down, as a model that a reader can inspect."""
 
 # ruff: noqa: I001 -- programs are registered in the order of tables
 

@@ -18,7 +18,7 @@ from otspec.programs.sequences.drafted import Sequences
 class CandidateProgram(BlockCoupling):
     """Couple the law of drafted candidates with the target's law of L tokens.
 
-    Maximises the expected length of the longest beginning of the target's block that one of the
+    Maximizes the expected length of the longest beginning of the target's block that one of the
     candidates has. Variables π(S, y) ≥ 0 for sets S of candidates and blocks y. Its optimum bounds
     what any rule keeps of such drafts, also one that looks at whole blocks. It is
     :class:`otspec.programs.BlockProgram` if every set is a single sequence. Source: SpecTr,

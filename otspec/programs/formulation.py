@@ -169,7 +169,7 @@ class Formulation(Frozen, ABC):
     """Where it comes from."""
     smaller: ClassVar[str]
     """What to use instead when the program is too large."""
-    sense: ClassVar[Sense] = Sense.MAXIMISE
+    sense: ClassVar[Sense] = Sense.MAXIMIZE
     in_tuples: ClassVar[bool] = False
     """Whether sets of drafts would not be its rows, so that it is written with the tuples."""
 

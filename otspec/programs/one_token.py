@@ -22,14 +22,14 @@ class Membership(Formulation):
     """Couple drafts and target so that the output is off the drafts as seldom as possible.
 
     Variables π(x, y) ≥ 0 for every row x and token y; Σ_y π(x, y) = P(x), Σ_x π(x, y) = q(y);
-    minimise Σ π(x, y) over y ∉ S(x). The optimum is 1 − acceptance.
+    minimize Σ π(x, y) over y ∉ S(x). The optimum is 1 − acceptance.
     Source: SpecTr, eq. 4; SpecHub, eq. 1. With tuples: n^{k+1} variables, n^k + n rows.
     """
 
     name: ClassVar[str] = "membership"
     source: ClassVar[str] = "SpecTr, eq. 4"
     smaller: ClassVar[str] = 'program="reduced", which has only the pairs of a draft and its tokens'
-    sense: ClassVar[Sense] = Sense.MINIMISE
+    sense: ClassVar[Sense] = Sense.MINIMIZE
 
     def _size(self, rows: int, pairs: int) -> Size:  # noqa: ARG002 -- all tokens, not pairs alone
         n = self.law.n
@@ -58,7 +58,7 @@ class Membership(Formulation):
 class Reduced(Formulation):
     """Decide only what is accepted; the rest can always be completed to a coupling.
 
-    Variables π(x, y) ≥ 0 for y ∈ S(x); Σ_y π(x, y) ≤ P(x), Σ_x π(x, y) ≤ q(y); maximise their
+    Variables π(x, y) ≥ 0 for y ∈ S(x); Σ_y π(x, y) ≤ P(x), Σ_x π(x, y) ≤ q(y); maximize their
     sum, which is the acceptance. Source: SpecHub, sec. 3.2.
     """
 
@@ -99,7 +99,7 @@ class Importance(Formulation):
     """Choose the law b of the selected draft so that Σ min(b, q) is largest.
 
     Variables w(x, y) = P(x) β_y(x) ≥ 0 for y ∈ S(x) with Σ_y w(x, y) = P(x), and
-    t(y) ≤ q(y), t(y) ≤ b(y) = Σ_x w(x, y); maximise Σ t. Source: Canonical, thms. 1 and 4; the
+    t(y) ≤ q(y), t(y) ≤ b(y) = Σ_x w(x, y); maximize Σ t. Source: Canonical, thms. 1 and 4; the
     optimum is the same as for any coupling.
     """
 

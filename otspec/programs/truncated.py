@@ -24,10 +24,10 @@ from otspec.solvers import Solution
 
 @dataclass(frozen=True, eq=False)
 class TruncatedImportance(Formulation):
-    """Optimise the selection only among the ``free`` most under-drafted tokens.
+    """Optimize the selection only among the ``free`` most under-drafted tokens.
 
     Tokens are sorted by q − p₁p₂, descending; Ω₁ is the first ``free`` of them, Ω₂ the rest. A
-    pair of drafts that meets Ω₂ selects the earlier of the two; a pair inside Ω₁ is optimised.
+    pair of drafts that meets Ω₂ selects the earlier of the two; a pair inside Ω₁ is optimized.
     So there are free² variables at most instead of n², at any n. For identical drafts
     p₁ = p₂ = p.
 
@@ -108,7 +108,7 @@ class TruncatedImportance(Formulation):
 
     @cached_property
     def certain(self) -> Array:
-        """The law of the selections that are not optimised, shape (n,): one cumulative sum.
+        """The law of the selections that are not optimized, shape (n,): one cumulative sum.
 
         A token is selected from a pair with itself, and with any later token outside Ω₁ × Ω₁.
         """

@@ -22,7 +22,7 @@ _CITED = {
     "version": __version__,
     "year": "2026",
     "month": "11",
-    "note": "Apache-2.0 licence",
+    "note": "Apache-2.0 license",
 }
 """As CITATION.cff has it, which is not where the package is installed."""
 

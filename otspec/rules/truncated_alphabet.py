@@ -30,7 +30,7 @@ MOST_DRAFTS = 1_000
 class TruncatedAlphabet(PairRule):
     """Drop all drafts but those among some kept tokens Ω₀, and verify these with any rule.
 
-    If m drafts are kept, the rule for m drafts verifies them, draft and target both renormalised on
+    If m drafts are kept, the rule for m drafts verifies them, draft and target both renormalized on
     Ω₀; if none is, a token is drawn from that target. With probability q(Ω₀) the outcome is the
     output, and otherwise a token off Ω₀ is drawn in proportion to q.
 
@@ -89,12 +89,12 @@ class TruncatedAlphabet(PairRule):
 
     @cached_property
     def kept_target(self) -> Distribution:
-        """The target on the kept tokens, in the order of :attr:`kept`, renormalised."""
+        """The target on the kept tokens, in the order of :attr:`kept`, renormalized."""
         return self.target[self._kept] / self.share
 
     @cached_property
     def kept_draft(self) -> Distribution:
-        """The draft on the kept tokens, renormalised; zeros where it has none of them."""
+        """The draft on the kept tokens, renormalized; zeros where it has none of them."""
         masses = self.draft[self._kept]
         total = masses.sum()
         return masses / total if total > 0 else masses

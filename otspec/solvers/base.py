@@ -123,7 +123,7 @@ def certify(program: LinearProgram, primal: Array, duals: Array) -> Certificate:
     """Measure primal and dual feasibility, complementary slackness and the gap.
 
     Reduced costs are computed here, c − Aᵀy, whatever the solver says. With
-    ``sign`` = 1 for maximising, a positive ``sign``·multiplier prices the upper bound of its row
+    ``sign`` = 1 for maximizing, a positive ``sign``·multiplier prices the upper bound of its row
     or variable and a negative one the lower bound.
 
     Parameters
@@ -142,7 +142,7 @@ def certify(program: LinearProgram, primal: Array, duals: Array) -> Certificate:
     for name, values, size in zip(("duals", "primal"), (duals, primal), program.shape, strict=True):
         if values.shape != (size,):
             raise ValueError(f"{name} has shape {values.shape}: it must have shape ({size},)")
-    sign = 1 if program.sense is Sense.MAXIMISE else -1
+    sign = 1 if program.sense is Sense.MAXIMIZE else -1
     activity = program.activity(primal)
     reduced = program.objective - program.prices(duals)
     parts = [

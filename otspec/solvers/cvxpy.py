@@ -51,8 +51,8 @@ def solve(program: LinearProgram, *, solver: str = "CLARABEL") -> Solution:
         )
         if which.any()
     ]
-    maximise = program.sense is Sense.MAXIMISE
-    goal = cvxpy.Maximize if maximise else cvxpy.Minimize
+    maximize = program.sense is Sense.MAXIMIZE
+    goal = cvxpy.Maximize if maximize else cvxpy.Minimize
     problem = cvxpy.Problem(
         goal(program.objective @ x), [constraint for _, _, constraint in stated] + bounds
     )
@@ -76,10 +76,10 @@ def solve(program: LinearProgram, *, solver: str = "CLARABEL") -> Solution:
     }.get(problem.status, Status.FAILED)
     if status is not Status.OPTIMAL:
         return _unsolved(program, solver, status, seconds)
-    # cvxpy's multipliers are those of minimising; ours are derivatives of the value.
+    # cvxpy's multipliers are those of minimizing; ours are derivatives of the value.
     duals = np.zeros(program.shape[0])
     for rows, sign, constraint in stated:
-        duals[rows] += (sign if maximise else -sign) * np.ravel(constraint.dual_value)
+        duals[rows] += (sign if maximize else -sign) * np.ravel(constraint.dual_value)
     steps = found.attr.get(cvxpy.settings.NUM_ITERS)
     return Solution(
         program,

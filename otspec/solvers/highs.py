@@ -31,7 +31,7 @@ def _run(program: LinearProgram) -> tuple[Any, float]:
     model.num_row_, model.num_col_ = program.shape
     model.sense_ = (
         highspy.ObjSense.kMaximize
-        if program.sense is Sense.MAXIMISE
+        if program.sense is Sense.MAXIMIZE
         else highspy.ObjSense.kMinimize
     )
     model.col_cost_ = program.objective

@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 
 
 class Sense(Enum):
-    """Which way the objective is optimised."""
+    """Which way the objective is optimized."""
 
-    MAXIMISE = "maximise"
-    MINIMISE = "minimise"
+    MAXIMIZE = "maximize"
+    MINIMIZE = "minimize"
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,7 +59,7 @@ def _joined(indices: list[int]) -> str:
 
 @dataclass(frozen=True, eq=False)
 class LinearProgram(Frozen):
-    """Optimise c·x subject to row_lower ≤ A x ≤ row_upper and lower ≤ x ≤ upper.
+    """Optimize c·x subject to row_lower ≤ A x ≤ row_upper and lower ≤ x ≤ upper.
 
     All arrays are float64, or all hold ``Fraction`` (bounds also ``±inf``).
 

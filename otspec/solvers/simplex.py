@@ -67,7 +67,7 @@ class Simplex:
         scale = [1] * self._n + self._scale
         self._lower = _times(scale, [*program.lower, *program.row_lower])
         self._upper = _times(scale, [*program.upper, *program.row_upper])
-        self._sign = 1 if program.sense is Sense.MAXIMISE else -1
+        self._sign = 1 if program.sense is Sense.MAXIMIZE else -1
         goal = enumerate(program.objective)
         self._goal = {j: Fraction(self._sign * value) for j, value in goal if value}
         self._chance = np.random.default_rng(0)

@@ -3,7 +3,7 @@
 from otspec.traces.comparison import Comparison, compare
 from otspec.traces.readers.logged_numbers import Warp, Warping
 from otspec.traces.runs.finished import FinishedRun, read_run
-from otspec.traces.summary import Summary, summarise
+from otspec.traces.summary import Summary, summarize
 from otspec.traces.trace import Trace, load_trace
 from otspec.traces.warping import warp
 
@@ -17,6 +17,6 @@ __all__ = [
     "compare",
     "load_trace",
     "read_run",
-    "summarise",
+    "summarize",
     "warp",
 ]

@@ -88,7 +88,7 @@ class _Ratio:
 
     def interval(self, low: float, high: float) -> tuple[float, float]:
         """Return the t interval of the mean within the range of the values."""
-        # The variance is that of a ratio of sums over independent units, by linearisation.
+        # The variance is that of a ratio of sums over independent units, by linearization.
         slope = self.totals[0] / self.totals[1]
         direction = np.array([1.0, -slope]) / self.totals[1]
         square = max(0.0, float(direction @ self.moments @ direction))

@@ -92,7 +92,7 @@ class Summary(Row):
         return self.optimum - self.acceptance
 
 
-def summarise(positions: Iterable[Sequence[Comparison]]) -> Rows[Summary]:
+def summarize(positions: Iterable[Sequence[Comparison]]) -> Rows[Summary]:
     """Average comparisons over positions.
 
     Parameters

@@ -60,7 +60,7 @@ def float_example(seed: int, most_tokens: int = 8, most_drafts: int = 4) -> Exam
     if kind == 0:
         target = draft.copy()
     elif kind == 1:  # nearly equal
-        target = normalised(draft * (1 + 1e-15 * rng.integers(-8, 9, n)))
+        target = normalized(draft * (1 + 1e-15 * rng.integers(-8, 9, n)))
     elif kind == 2:
         target = draft[rng.permutation(n)]
     else:
@@ -91,9 +91,9 @@ def float_row(rng: np.random.Generator, n: int, dtype: type = np.float64) -> np.
         row = rng.integers(1, 100, n) / 7
     if kind in ("dominant", "subnormal", "tiny") or not row.any():
         row[rng.integers(n)] = 1.0
-    return normalised(row).astype(dtype)
+    return normalized(row).astype(dtype)
 
 
-def normalised(row: np.ndarray) -> np.ndarray:
+def normalized(row: np.ndarray) -> np.ndarray:
     """Scale a row to sum 1; what a model's softmax leaves of rounding stays."""
     return row / row.sum()

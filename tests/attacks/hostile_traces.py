@@ -52,8 +52,8 @@ TRACES = {
         {"warping": ("object", traces.Warping), "drawn": ("object", traces.Warp)},
     ),
     "traces.load_trace": Row(traces.load_trace, {"path": ("path", None)}),
-    "traces.summarise": Row(
-        traces.summarise,
+    "traces.summarize": Row(
+        traces.summarize,
         {"positions": ("objects", lambda: [traces.compare(DRAFT, TARGET, [1])])},
     ),
     "datasets.load_smollm2": Row(datasets.load_smollm2, {"path": ("path?", None)}),

@@ -51,13 +51,13 @@ def test_the_program_of_the_tests_is_one_that_is_read(tmp_path, torch):
 def test_what_else_is_saved_is_left_out(tmp_path, torch, archive):
     """All that ``torch.load`` takes with ``weights_only=True``, and that a checkpoint may hold."""
     model = torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.BatchNorm1d(4))
-    optimiser = torch.optim.Adam(model.parameters())
+    optimizer = torch.optim.Adam(model.parameters())
     model(torch.ones(2, 3)).sum().backward()
-    optimiser.step()
+    optimizer.step()
     named = torch.ones(2)
     named.note = "x"
     others = {
-        "optimiser": optimiser.state_dict(), "bytes": b"abc", "array": bytearray(b"xyz"),
+        "optimizer": optimizer.state_dict(), "bytes": b"abc", "array": bytearray(b"xyz"),
         "empty": bytearray(), "set": {1, 2}, "complex": 1j, "tuple": tuple(range(1_000)),
         ("layer", 1): 3, "list": list(range(5_000)), "device": torch.device("cpu"),
         "dtype": torch.float16, "size": named.shape, "counts": collections.Counter("abc"),

@@ -24,7 +24,7 @@ class Broken:
     sampled: bool = True
 
 
-def normalised(weights: Law, fallback: Law) -> Law:
+def normalized(weights: Law, fallback: Law) -> Law:
     total = sum(weights)
     return [weight / total for weight in weights] if total else list(fallback)
 
@@ -75,7 +75,7 @@ def target_updated_in_place(draft: Law, target: Law, _k: int) -> Kernel:
     shared = list(target)
 
     def step(_i: int, _y: int, current: Law) -> Law:
-        shared[:] = normalised(positive_part(current, draft), current)
+        shared[:] = normalized(positive_part(current, draft), current)
         return list(shared)
 
     return lambda x: in_turn(x, lambda _i, y, q: chance(q[y], draft[y]), step, shared)
@@ -86,7 +86,7 @@ def distinct_drafts_verified_as_independent(draft: Law, target: Law, _k: int) ->
     return lambda x: in_turn(
         x,
         lambda _i, y, q: chance(q[y], draft[y]),
-        lambda _i, _y, q: normalised(positive_part(q, draft), target),
+        lambda _i, _y, q: normalized(positive_part(q, draft), target),
         target,
     )
 
@@ -94,7 +94,7 @@ def distinct_drafts_verified_as_independent(draft: Law, target: Law, _k: int) ->
 def truncated_drafts_verified_as_full(draft: Law, target: Law, k: int) -> Kernel:
     """Drafts come from the two likeliest tokens, but the ratio has the untruncated draft."""
     top = sorted(range(len(draft)), key=lambda y: (-draft[y], y))[:2]
-    cut = normalised([p if y in top else Fraction(0) for y, p in enumerate(draft)], draft)
+    cut = normalized([p if y in top else Fraction(0) for y, p in enumerate(draft)], draft)
     inner = distinct_drafts_verified_as_independent(draft, target, k)
 
     def kernel(x: tuple[int, ...]) -> Law:
@@ -117,7 +117,7 @@ def duplicates_skipped(draft: Law, target: Law, _k: int) -> Kernel:
         return in_turn(
             tuple(dict.fromkeys(x)),
             lambda _i, y, q: chance(q[y], draft[y]),
-            lambda _i, _y, q: normalised(positive_part(q, draft), target),
+            lambda _i, _y, q: normalized(positive_part(q, draft), target),
             target,
         )
 
@@ -129,7 +129,7 @@ def nothing_over_nothing_accepted(draft: Law, target: Law, _k: int) -> Kernel:
     return lambda x: in_turn(
         x,
         lambda _i, y, q: chance(q[y], draft[y]) if q[y] else Fraction(1),
-        lambda _i, _y, q: normalised(positive_part(q, draft), target),
+        lambda _i, _y, q: normalized(positive_part(q, draft), target),
         target,
     )
 
@@ -144,7 +144,7 @@ def residual_of_nothing(draft: Law, target: Law, _k: int) -> Kernel:
         law = in_turn(
             x[:1],
             lambda _i, y, q: chance(q[y], draft[y]),
-            lambda _i, _y, _q: normalised(wanted, target),
+            lambda _i, _y, _q: normalized(wanted, target),
             target,
         )
         return [float(mass) for mass in law]
@@ -161,14 +161,14 @@ def rho_below_the_smallest(draft: Law, target: Law, k: int) -> Kernel:
     return lambda x: in_turn(
         x,
         lambda _i, y, _q: chance(target[y], draft[y]),
-        lambda _i, _y, _q: normalised(residual, target),
+        lambda _i, _y, _q: normalized(residual, target),
         target,
     )
 
 
 def residual_of_the_first_round(draft: Law, target: Law, _k: int) -> Kernel:
     """In every round the residual is (q − p)₊ of the target, not of the round before."""
-    first = normalised(positive_part(target, draft), target)
+    first = normalized(positive_part(target, draft), target)
     return lambda x: in_turn(
         x, lambda _i, y, q: chance(q[y], draft[y]), lambda _i, _y, _q: first, target
     )
@@ -182,8 +182,8 @@ def draft_removed_before_the_residual(draft: Law, target: Law, _k: int) -> Kerne
 
         def step(_i: int, y: int, current: Law) -> Law:
             offered[y] = Fraction(0)
-            offered[:] = normalised(offered, offered)
-            return normalised(positive_part(current, offered), target)
+            offered[:] = normalized(offered, offered)
+            return normalized(positive_part(current, offered), target)
 
         return in_turn(x, lambda _i, y, q: chance(q[y], offered[y]), step, target)
 
@@ -199,7 +199,7 @@ def one_uniform_for_all_rounds(draft: Law, target: Law, _k: int) -> Kernel:
             accepted = chance(current[token], draft[token])
             parts.append((max(accepted - passed, Fraction(0)), single(token, len(target))))
             passed = max(passed, accepted)
-            current = normalised(positive_part(current, draft), target)
+            current = normalized(positive_part(current, draft), target)
         return mixed([*parts, (1 - passed, current)])
 
     return kernel
@@ -235,7 +235,7 @@ def hub_of_the_last_tie(draft: Law, target: Law, _k: int) -> Kernel:
         accepted = served / mass
         of_hub = (1 - accepted) * (took / total if total else 0)
         parts = [(accepted, single(token, n)), (of_hub, single(hub, n))]
-        return mixed([*parts, (1 - accepted - of_hub, normalised(residual, target))])
+        return mixed([*parts, (1 - accepted - of_hub, normalized(residual, target))])
 
     return kernel
 
@@ -245,7 +245,7 @@ def best_draft_taken(_draft: Law, target: Law, _k: int) -> Kernel:
     return lambda x: single(max(x, key=lambda y: (target[y], -y)), len(target))
 
 
-def residual_not_renormalised(draft: Law, target: Law, _k: int) -> Kernel:
+def residual_not_renormalized(draft: Law, target: Law, _k: int) -> Kernel:
     """The residual is used as it is, so that what it lacks to 1 never comes out."""
     return lambda x: in_turn(
         x[:1],
@@ -271,7 +271,7 @@ GALLERY = {
         (one_uniform_for_all_rounds, "iid", True),
         (hub_of_the_last_tie, "hub", True),
         (best_draft_taken, "iid", True),
-        (residual_not_renormalised, "iid", False),  # no distribution to draw from
+        (residual_not_renormalized, "iid", False),  # no distribution to draw from
     )
 }
 

@@ -65,7 +65,7 @@ class ByStep(Keys):
         return rows[row][0], step + depth
 
 
-class Neighbours(Keys):
+class Neighbors(Keys):
     def key(self, rows, row, start, depth, node, whole, step):  # noqa: ARG002
         return rows[row][0], (start + depth) // 2
 

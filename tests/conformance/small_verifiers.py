@@ -12,7 +12,7 @@ def drawn(rows, uniforms):
     return (sums <= below).sum(axis=-1)
 
 
-def never_renormalised(draft, target, drafts, uniforms):
+def never_renormalized(draft, target, drafts, uniforms):
     """Maximal coupling of the first draft, but a rejected row is drawn from the target itself."""
     rows = np.arange(len(drafts))
     first = drafts[:, 0]

@@ -165,8 +165,8 @@ LOSSY = {
         (0, 1),
         (1 / 8, 7 / 8 * 3 / 8, 7 / 8 * 5 / 8),
     ),
-    "without renormalisation": (
-        adapters.eagle_tree(eagle_stand_in.without_renormalisation),
+    "without renormalization": (
+        adapters.eagle_tree(eagle_stand_in.without_renormalization),
         (0, 1),
         (1 / 8, 7 / 8 / 4, 7 / 8 * 3 / 4),
     ),

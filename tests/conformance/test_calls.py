@@ -30,7 +30,7 @@ def findings(report):
 @pytest.mark.parametrize("name", DEPENDENT)
 def test_numbers_that_rows_or_calls_share_are_found_and_named(name, kind):
     """Frequencies are no finding: those of texts that depend on each other say nothing."""
-    closer = {"detect": {"DrawOfNeighbour": 0.01, "OneForAll": 0.05}.get(name, QUICK["detect"])}
+    closer = {"detect": {"DrawOfNeighbor": 0.01, "OneForAll": 0.05}.get(name, QUICK["detect"])}
     report = check(getattr(wrong_callers, name)(KINDS[kind]), kind=kind, **QUICK | closer)
     assert report.outcome == "failed"
     assert {finding.statistic.split(" between ")[0] for finding in report.findings} == {

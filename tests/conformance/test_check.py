@@ -10,7 +10,7 @@ from tests.conformance.small_verifiers import (
     drawn,
     ignores_drafts,
     lucky_is_accepted,
-    never_renormalised,
+    never_renormalized,
     one_uniform,
 )
 
@@ -23,7 +23,7 @@ def statistics(report):
 
 
 def test_a_residual_that_is_not_the_residual_shows_in_the_law_of_the_output():
-    report = check(never_renormalised, shape=2, **QUICK)
+    report = check(never_renormalized, shape=2, **QUICK)
     assert not report.passed
     # The last is that of two steps.
     assert statistics(report) <= {"law of the output", "law of the first token"}

@@ -19,7 +19,7 @@ from otspec.conformance.cases.library import ROWS, small_cases
 from otspec.conformance.exact_check import drafted_ways
 
 
-def recursive(draft, target, drafts, lengths, rng, *, renormalised=True):
+def recursive(draft, target, drafts, lengths, rng, *, renormalized=True):
     """Recursive rejection, row by row."""
     tokens = []
     for p, q, row, length in zip(draft, target, drafts, lengths, strict=True):
@@ -29,7 +29,7 @@ def recursive(draft, target, drafts, lengths, rng, *, renormalised=True):
                 tokens.append(token)
                 break
             left = np.maximum(left - p, 0)
-            if renormalised:
+            if renormalized:
                 left = left / left.sum()
         else:
             tokens.append(rng.choice(len(q), p=left / left.sum()))
@@ -136,7 +136,7 @@ def test_a_tree_verified_with_torch_is_right_on_all_cases():
 
 def test_what_is_wrong_is_told_with_its_probability():
     def wrong(draft, target, drafts, lengths, rng):
-        return recursive(draft, target, drafts, lengths, rng, renormalised=False)
+        return recursive(draft, target, drafts, lengths, rng, renormalized=False)
 
     assert check(wrong, mode="exact", shape=1).passed  # the first residual needs no sum
     report = check(wrong, mode="exact", shape=2)

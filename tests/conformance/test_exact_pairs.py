@@ -7,7 +7,7 @@ from small_verifiers import coupled
 from otspec.conformance import check
 
 FAULTS = {
-    "rows": "random numbers shared by neighbouring rows",
+    "rows": "random numbers shared by neighboring rows",
     "calls": "random numbers of one call used again in the next",
 }
 
@@ -48,7 +48,7 @@ def test_numbers_shared_by_rows_are_seen_exactly(verifier, fault):
     for finding in report.findings:
         assert finding.looks_like == (FAULTS[fault],)
         assert "come together with probability" in finding.reason
-    assert {"neighbouring rows", "calls"} <= {tried.case.split(": ")[-1] for tried in report.cases}
+    assert {"neighboring rows", "calls"} <= {tried.case.split(": ")[-1] for tried in report.cases}
 
 
 @pytest.mark.parametrize("again", [False, True])
@@ -70,7 +70,7 @@ def test_a_wrong_law_is_named_beside_what_is_shared():
 
     report = check(wrong, mode="exact", shape=1)
     statistics = {finding.statistic for finding in report.findings}
-    assert {"law of the output", "dependence between neighbouring rows"} <= statistics
+    assert {"law of the output", "dependence between neighboring rows"} <= statistics
     assert any("What to do: draw new random numbers for every row" in note for note in report.notes)
 
 

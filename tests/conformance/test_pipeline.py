@@ -17,7 +17,7 @@ OUTPUT = "law of the output"
 FIRST = "law of the first token"
 SECOND, THIRD = "law of the first 2 tokens", "law of the first 3 tokens"
 TEXT = "law of the text"
-ROWS, CALLS = "dependence between neighbouring rows", "dependence between calls"
+ROWS, CALLS = "dependence between neighboring rows", "dependence between calls"
 
 
 class WarpedEngine(BlockEngine):
@@ -90,7 +90,7 @@ CAUSES = {
     "DraftTemperature": {"drafts drawn at another temperature"},
     "UnwarpedTarget": {"warping applied to the draft only"},
     "SeedOfEachCall": {"random numbers of one call used again in the next"},
-    "NumbersOfFirstRow": {"random numbers shared by neighbouring rows"},
+    "NumbersOfFirstRow": {"random numbers shared by neighboring rows"},
 }
 """What it looks like; the others are no known fault, and nothing is named. What is accepted above a
 probability has a ratio above 0.7 in all cases where that is off."""

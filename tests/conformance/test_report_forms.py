@@ -26,7 +26,7 @@ def tried(name, evidence=-1.5, rows=100):
 CASES = (tried("plain"), tried("crashing", 0.0, 0), tried("impossible", float("inf")))
 OFF = Finding(
     "plain", "law of the output", "token 0 is too frequent", (0.75, 0.25, 0.0), (0.5, 0.5, 0.0),
-    30.0, ("residual not renormalised",), labels=("token 0", "token 1", "another"),
+    30.0, ("residual not renormalized",), labels=("token 0", "token 1", "another"),
 )  # fmt: skip
 CRASH = Finding("crashing", "call", HOSTILE, traceback=f"Traceback\n  {HOSTILE}\nKeyError: 1")
 REPORT = Report(
@@ -60,7 +60,7 @@ def test_the_document_is_json_and_holds_everything():
     first, second, _ = document["findings"]
     assert first["total_variation"] == 0.25
     assert first["cells"][0] == {"cell": "token 0", "seen": 0.75, "right": 0.5}
-    assert first["looks_like"] == ["residual not renormalised"]
+    assert first["looks_like"] == ["residual not renormalized"]
     assert second["evidence"] is None
     assert second["total_variation"] is None
     assert second["traceback"] == CRASH.traceback
@@ -172,7 +172,7 @@ def test_the_text_is_what_is_printed():
     )
     printed = REPORT.text()
     assert "\nplain: law of the output\n" in printed
-    assert "looks like: residual not renormalised" in printed
+    assert "looks like: residual not renormalized" in printed
     assert "right verifier shows as much with probability 9.4e-14" in printed
     assert "\ncrashing (and 1 more cases): the call fails" in printed
     assert "   | KeyError: 1" in printed

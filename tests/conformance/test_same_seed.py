@@ -43,13 +43,13 @@ def test_right_engines_pass(kind):
 FAULTY = {
     "noise of the first row for all rows": (engines.FirstRow, KINDS),
     "residual raced with the noise of its draft": (engines.Residual, KINDS),
-    "one noise for neighbouring positions": (engines.Neighbours, KINDS),
+    "one noise for neighboring positions": (engines.Neighbors, KINDS),
     "noise of a step's first position at all its positions": (engines.FirstPosition, SEVERAL),
     "noise of the last draft after a whole path": (engines.LastDraft, SEVERAL),
     "noise indexed by node": (engines.ByNode, ("tree",)),
     "noise counted from the beginning of each step": (engines.WithinStep, SEVERAL),
 }
-OF_PLAIN = ("one noise for neighbouring positions", "noise counted from the beginning of each step")
+OF_PLAIN = ("one noise for neighboring positions", "noise counted from the beginning of each step")
 """What plain decoding has as well."""
 
 
@@ -115,7 +115,7 @@ def test_decoders_with_a_fault_are_found(fault):
 
 
 PLAIN = {
-    "Neighbours": "positions 2 i and 2 i + 1 have one token for all i",
+    "Neighbors": "positions 2 i and 2 i + 1 have one token for all i",
     "OneOfAllPositions": "all positions have one token",
     "NoSeed": "two seeds give one text",
     "Fresh": "one seed gives two texts",
@@ -163,7 +163,7 @@ def test_noise_may_be_given(arrays, dtype):
         assert check(adapters.on_logits(gumbels), dtype=dtype, **SMALL).passed
 
 
-def test_noise_of_a_neighbour_is_found_where_noise_is_given():
+def test_noise_of_a_neighbor_is_found_where_noise_is_given():
     def shifted(target, drafts, noise):
         won = np.argmin(
             np.where(target > 0, np.roll(noise, 1, axis=1), np.inf) / np.maximum(target, 1e-30),

@@ -8,7 +8,7 @@ from otspec.conformance import check_texts
 from otspec.models import EndingModel, memoryless
 
 LENGTH = 3
-CALLS, ROWS = "dependence between calls", "dependence between neighbouring rows"
+CALLS, ROWS = "dependence between calls", "dependence between neighboring rows"
 
 
 def target(text):

@@ -24,11 +24,11 @@ def explained(rule, *names):
     ("rule", "first", "second"),
     [
         ("recursive rejection", "lenience factor", "correction drawn from the target"),
-        ("recursive rejection", "residual not renormalised", "unlikely drafts always accepted"),
+        ("recursive rejection", "residual not renormalized", "unlikely drafts always accepted"),
         ("token verification", "correction drawn from the target",
          "bonus token is the likeliest one"),
         pytest.param("recursive rejection by depth", "bonus token from the draft",
-                     "residual not renormalised", marks=pytest.mark.nightly),
+                     "residual not renormalized", marks=pytest.mark.nightly),
     ],
 )  # fmt: skip
 def test_two_faults_are_named(rule, first, second):

@@ -75,8 +75,8 @@ def test_every_law_is_that_of_a_plain_reader(document):
 
 
 FAULTS = {
-    "residual not renormalised": (
-        "recursive-rejection", partial(vector_reader.recursive_rejection, renormalise=False),
+    "residual not renormalized": (
+        "recursive-rejection", partial(vector_reader.recursive_rejection, renormalize=False),
     ),
     "distinct drafts taken for independent ones": (
         "recursive-rejection-without-replacement", vector_reader.recursive_rejection,

@@ -36,7 +36,7 @@ class SeedOfEachCall(Verifier):
         return fresh(np.random.default_rng(0), drafts)
 
 
-class NumbersOfNeighbour(Verifier):
+class NumbersOfNeighbor(Verifier):
     """Every second row has the numbers of the row before it."""
 
     def numbers(self, rng, drafts):
@@ -75,7 +75,7 @@ class OneForAll(Verifier):
         return np.repeat(fresh(rng, drafts[:1]), len(drafts), axis=0)
 
 
-class DrawOfNeighbour(Verifier):
+class DrawOfNeighbor(Verifier):
     """Every second row draws its token with the number of the row before it."""
 
     def numbers(self, rng, drafts):
@@ -139,9 +139,9 @@ class WrongInWideRows(Verifier):
 
 DEPENDENT = {
     "SeedOfEachCall": "random numbers of one call used again in the next",
-    "NumbersOfNeighbour": "random numbers shared by neighbouring rows",
-    "DrawOfNeighbour": "random numbers shared by neighbouring rows",
-    "OneForAll": "random numbers shared by neighbouring rows",
+    "NumbersOfNeighbor": "random numbers shared by neighboring rows",
+    "DrawOfNeighbor": "random numbers shared by neighboring rows",
+    "OneForAll": "random numbers shared by neighboring rows",
     "NumbersOfSlot": "random numbers shared by rows at the same place of two parts of a call",
     "NumbersOfHalf": "random numbers shared by rows at the same place of two parts of a call",
     "NumbersOfDrafts": "random numbers shared by rows of equal drafts",

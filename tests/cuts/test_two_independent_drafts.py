@@ -175,8 +175,8 @@ def test_a_real_vocabulary_is_solved_to_local_optimality_between_the_bounds():
     sign = np.where(inside, -1, 1)
     mass_first = first[inside].sum() + sign * first
     mass_second = second[inside].sum() + sign * second
-    neighbours = target[inside].sum() + sign * target + 1 - mass_first * mass_second
-    assert neighbours.min() >= best.acceptance - slack
+    neighbors = target[inside].sum() + sign * target + 1 - mass_first * mass_second
+    assert neighbors.min() >= best.acceptance - slack
 
 
 def test_the_half_plane_search_returns_ascending_token_ids():

@@ -270,7 +270,7 @@ def test_a_joint_table_of_another_shape_is_refused(table):
         otspec.Joint(table)
 
 
-def test_every_law_normalises_on_request_only():
+def test_every_law_normalizes_on_request_only():
     scaled = [
         otspec.IID([3, 1], 2, normalize=True),
         otspec.Independent([[3, 1], [1, 1]], normalize=True),

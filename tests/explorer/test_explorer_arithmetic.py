@@ -196,7 +196,7 @@ def test_refusals_say_what_to_do() -> None:
         ("acceptance", "none", *pair, 2): "no rule is called none: there are maximal-coupling",
         ("acceptance", "maximal-coupling", *pair, 2): "verifies exactly 1 draft",
         ("everythingAccepted", "iid", (0.5, 0.5), 2): "has 2 tokens: the region is drawn for three",
-        ("normalised", (0, 0)): "nothing to normalise",
+        ("normalized", (0, 0)): "nothing to normalize",
         ("acceptance", "recursive-rejection-without-replacement", alike, alike, 4):
             "too many beginnings of k = 4 distinct drafts",
     }  # fmt: skip

@@ -129,11 +129,11 @@ def test_sums_are_checked_as_in_python() -> None:
     )
     assert whole == {"values": [0.5, 0.5]}
     assert abs(sum(nearly["values"]) - 1) < 1e-15
-    assert more["error"] == "draft sums to 1.0000000020000002, not 1: change a number, or normalise"
-    assert weights["normalised"] == [0.25, 0.75]
+    assert more["error"] == "draft sums to 1.0000000020000002, not 1: change a number, or normalize"
+    assert weights["normalized"] == [0.25, 0.75]
     assert weights["sum"] == 4
-    assert nothing["normalised"] is None
-    assert "nothing to normalise" in nothing["error"]
-    assert huge["normalised"] == [0.5, 0.5]
-    subnormal = evaluated("(values) => a.normalised(values)", [5e-324, 1e-323, 0])
+    assert nothing["normalized"] is None
+    assert "nothing to normalize" in nothing["error"]
+    assert huge["normalized"] == [0.5, 0.5]
+    subnormal = evaluated("(values) => a.normalized(values)", [5e-324, 1e-323, 0])
     assert subnormal == [1 / 3, 2 / 3, 0]

@@ -44,7 +44,7 @@ def on_blocks():
 RESULTS = {
     "exact comparison": lambda: traces.compare(*EXACT, [1, 2]),
     "float comparison": lambda: traces.compare(*FLOAT, [1, 2]),
-    "summary": lambda: traces.summarise([traces.compare(*FLOAT, [2])]),
+    "summary": lambda: traces.summarize([traces.compare(*FLOAT, [2])]),
     "statistics": lambda: Rows([STATISTIC]),
     "laws": lambda: Rows([MEANS]),
     "blocks": lambda: blocks.compare_block_rules(*MODELS, [1, 2]),

@@ -104,7 +104,7 @@ def linear_program(give):
             *("row_lower", "row_upper", "lower", "upper"),
         )
     ]
-    return LinearProgram("reduced", Sense.MAXIMISE, *arrays, *names(give))
+    return LinearProgram("reduced", Sense.MAXIMIZE, *arrays, *names(give))
 
 
 def names(give):

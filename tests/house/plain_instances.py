@@ -232,7 +232,7 @@ PLAIN = {
     "verified": lambda _: Verified(np.array([1]), np.array([True]), np.array([0])),
     "verified block": lambda _: VerifiedBlock(np.array([1]), np.array([0])),
     "comparison": lambda _: traces.compare(DRAFT, TARGET, [2])[0],
-    "summary": lambda _: traces.summarise([traces.compare(DRAFT, TARGET, [2])])[0],
+    "summary": lambda _: traces.summarize([traces.compare(DRAFT, TARGET, [2])])[0],
     "temperatures": lambda _: TemperaturePair(1.0, 0.6),
     "key": lambda _: Key(1.0, 0.6, "iid", "rule", 2),
     "statistic": statistic,

@@ -143,7 +143,7 @@ print(json.dumps(found))
 
 
 @pytest.fixture(scope="module")
-def optimised():
+def optimized():
     """What each command prints under -OO, all in one process."""
     done = subprocess.run(
         [sys.executable, "-OO", "-W", "error", "-c", ALL_COMMANDS],
@@ -154,8 +154,8 @@ def optimised():
 
 
 @pytest.mark.parametrize("name", COMMANDS)
-def test_commands_do_the_same_under_optimisation(name, optimised, capsys):
-    status, out, err = optimised[name]
+def test_commands_do_the_same_under_optimization(name, optimized, capsys):
+    status, out, err = optimized[name]
     assert status == main(COMMANDS[name]) == 0
     printed = capsys.readouterr()
     assert err == printed.err
@@ -165,8 +165,8 @@ def test_commands_do_the_same_under_optimisation(name, optimised, capsys):
         assert out == printed.out
 
 
-def test_a_book_runs_under_optimisation(optimised):
-    status, out, err = optimised["book"]
+def test_a_book_runs_under_optimization(optimized):
+    status, out, err = optimized["book"]
     assert (status, err) == (0, "")
     assert len(out.splitlines()) > 20
 

@@ -89,7 +89,7 @@ def test_badges_say_what_the_metadata_say():
         file = DOCS / "_static" / "badges" / f"{name}.svg"
         assert file.read_text(encoding="utf-8") == badge, "run: python docs/badges.py"
     shown = {name: re.findall(r">([^<>]+)</text>", badge) for name, badge in drawn.items()}
-    assert shown["licence"] == ["licence", setup["metadata"]["license"]]
+    assert shown["license"] == ["license", setup["metadata"]["license"]]
     versions = shown["python"][1].split(" | ")
     assert setup["options"]["python_requires"] == f">={versions[0]}"
     assert all(
@@ -98,7 +98,7 @@ def test_badges_say_what_the_metadata_say():
     assert re.search(r"^test:", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     assert re.findall(r"badges/(\w+)\.svg", readme) == list(drawn)
-    assert f"licence: {setup['metadata']['license']}" in readme
+    assert f"license: {setup['metadata']['license']}" in readme
 
 
 @pytest.mark.parametrize("name", script("which_rule").PAGES)

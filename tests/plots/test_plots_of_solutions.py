@@ -27,7 +27,7 @@ def optimum(**more):
 
 
 def bars(axes):
-    """Return the bars by what they say, and the grey stretches."""
+    """Return the bars by what they say, and the gray stretches."""
     names = [label.get_text() for label in axes.get_xticklabels()]
     found = [
         (patch.get_x(), patch.get_height(), patch.get_facecolor()[3] > 0)
@@ -35,13 +35,13 @@ def bars(axes):
     ]  # fmt: skip
     draft = {names[round(x + 0.4)]: height for x, height, filled in found if filled}
     target = {names[round(x)]: height for x, height, filled in found if not filled}
-    grey = [names[round(patch.get_x() + 0.5)] for patch in axes.patches if patch.get_width() > 0.5]
-    return names, draft, target, grey
+    gray = [names[round(patch.get_x() + 0.5)] for patch in axes.patches if patch.get_width() > 0.5]
+    return names, draft, target, gray
 
 
 def test_a_cut_is_drawn_with_its_masses_and_the_terms_of_its_bound():
     axes = plots.cut(optimum())
-    names, draft, target, grey = bars(axes)
+    names, draft, target, gray = bars(axes)
     assert names == ["0", "2", "1"]  # target/draft: 1/5, 3/2, 2
     assert draft == {str(y): float(p) for y, p in enumerate(P)}
     assert target == {str(y): float(q) for y, q in enumerate(Q)}
@@ -49,7 +49,7 @@ def test_a_cut_is_drawn_with_its_masses_and_the_terms_of_its_bound():
     sets = [[y for y in range(3) if inside[y]] for inside in product((0, 1), repeat=3)]
     bounds = {tuple(a): sum(Q[y] for y in a) + 1 - sum(P[y] for y in a) ** 2 for a in sets}
     best = min(bounds, key=bounds.get)
-    assert grey == [str(y) for y in best]
+    assert gray == [str(y) for y in best]
     terms = axes.get_legend().get_title().get_text().split("\n")
     inside = float(sum(Q[y] for y in best))
     assert [term.split()[-1] for term in terms] == [
@@ -62,7 +62,7 @@ def test_tokens_that_a_cut_has_no_room_for_are_together():
     rng = np.random.default_rng(3)
     draft, target = rng.dirichlet(np.full(30, 0.3), size=2)
     found = otspec.optimal_acceptance(otspec.IID(draft, 3), target)
-    names, masses, wanted, grey = bars(plots.cut(found, most=5))
+    names, masses, wanted, gray = bars(plots.cut(found, most=5))
     assert len(names) == 7
     assert names[-2:] == ["others in the cut", "others"]
     heavy = sorted(range(30), key=lambda y: -max(draft[y], target[y]))[:5]
@@ -73,7 +73,7 @@ def test_tokens_that_a_cut_has_no_room_for_are_together():
     assert masses["others in the cut"] == pytest.approx(draft[others].sum(), abs=1e-15)
     assert sum(masses.values()) == pytest.approx(1, abs=1e-14)
     assert sum(wanted.values()) == pytest.approx(1, abs=1e-14)
-    assert set(grey) == {*(str(y) for y in heavy if y in found.cut), "others in the cut"}
+    assert set(gray) == {*(str(y) for y in heavy if y in found.cut), "others in the cut"}
 
 
 def test_cuts_of_one_token_of_ties_of_several_drafts_and_within_a_budget():

@@ -132,7 +132,7 @@ def test_rules_for_several_tokens_can_be_told_apart():
         assert several["color"] == look_of(rule.title, rule.law_class.name)["color"]
 
 
-def test_rules_that_no_table_knows_are_grey():
+def test_rules_that_no_table_knows_are_gray():
     for look in (look_of, look_of_several):
         assert look("a rule of mine")["color"] == UNKNOWN.color
     rows = [Row("a rule of mine", "drafts of mine", k, 0.5, 0.75) for k in (1, 2)]

@@ -61,7 +61,7 @@ def as_defined(law, target, corrects):
     objective = np.array([Fraction(len(text)) for _, text in pairs], dtype=object)
     nothing = np.full(len(pairs), Fraction(0), dtype=object)
     return LinearProgram(
-        "definition", Sense.MAXIMISE, objective, np.array(rows), np.array(columns),
+        "definition", Sense.MAXIMIZE, objective, np.array(rows), np.array(columns),
         np.array(values, dtype=object), lower, upper, nothing, nothing + np.inf,
         [str(i) for i in range(len(bounds))], [str(pair) for pair in pairs],
     )  # fmt: skip

@@ -125,7 +125,7 @@ def test_a_program_beyond_the_memory_is_refused_before_it_is_built(monkeypatch, 
 
 
 @pytest.mark.parametrize("program", program_names(1))
-def test_tuples_beyond_the_memory_are_refused_in_favour_of_sets(monkeypatch, program):
+def test_tuples_beyond_the_memory_are_refused_in_favor_of_sets(monkeypatch, program):
     law, target = otspec.IID([0.02] * 50, 3), [0.02] * 50
     size = formulate(program, law, target, sets=False).size()
     monkeypatch.setattr(formulation, "memory", lambda: size.bytes - 1)
@@ -221,7 +221,7 @@ def test_names_are_made_when_they_are_read():
 def test_a_program_says_its_size():
     law, target = iid(2, 2)
     program = formulate("reduced", law, target, sets=True).build()
-    expected = "reduced (SpecHub, sec. 3.2): maximise over 4 variables, 5 rows, 8 coefficients"
+    expected = "reduced (SpecHub, sec. 3.2): maximize over 4 variables, 5 rows, 8 coefficients"
     assert str(program) == expected
     law, target = iid(40, 2)
     text = str(formulate("reduced", law, target, sets=True).build())
@@ -250,7 +250,7 @@ def optimality_is_violated_by(solution):
     """The worst of feasibility, of signs of multipliers and of complementary slackness.
 
     With multipliers y of rows and r = c − yA of variables, a point is optimal iff it is feasible
-    and every multiplier that asks for more (positive when maximising) has its upper bound met,
+    and every multiplier that asks for more (positive when maximizing) has its upper bound met,
     every one that asks for less its lower bound.
     """
     program = solution.program
@@ -261,7 +261,7 @@ def optimality_is_violated_by(solution):
     lower, upper = [*program.row_lower, *program.lower], [*program.row_upper, *program.upper]
     worst = 0
     for value, multiplier, low, high in zip(values, multipliers, lower, upper, strict=True):
-        wants_more = (multiplier > 0) == (program.sense is Sense.MAXIMISE)
+        wants_more = (multiplier > 0) == (program.sense is Sense.MAXIMIZE)
         slack = (high - value) if wants_more else (value - low)
         if multiplier:
             # A multiplier without a bound is worth its own size, for then nothing limits it.

@@ -83,8 +83,8 @@ def test_pools_of_one_token_each_reach_the_optimum():
         assert rule.bound == oracles.optimum(oracles.independent_table(drafts), target)
 
 
-def test_a_cut_by_moves_is_a_local_minimum_and_between_all_minimisers():
-    """No token improves it; all tokens shrink to a set that holds every minimiser."""
+def test_a_cut_by_moves_is_a_local_minimum_and_between_all_minimizers():
+    """No token improves it; all tokens shrink to a set that holds every minimizer."""
     best = 0
     for drafts, target in instances(120, seed=773):
         n, table = len(target), oracles.independent_table(drafts)

@@ -242,7 +242,7 @@ def test_hard_floats_give_distributions_close_to_the_exact_ones(rule_class):
         n, k = rule.law.n, rule.k
         # Every entry of P(x) times the joint kernel goes through at most k rounds of n + 2
         # operations, of weight at most k: rejections of x are part of what a residual is
-        # normalised by, so that no quotient enlarges an error beyond the mass it is weighted by.
+        # normalized by, so that no quotient enlarges an error beyond the mass it is weighted by.
         limit = 4 * k**2 * (n + 2) * EPS
         exact = built(rule_class, shares(draft), shares(target), k)
         # Of nearly equal distributions rho* is nearly a double root, so that rounding moves it by

@@ -115,7 +115,7 @@ def test_an_irrational_root_is_approached_within_its_stated_excess():
         ([1, 0], [0, 1], 4, 1),
     ],
 )
-def test_a_rational_root_is_recognised(draft, target, k, rho):
+def test_a_rational_root_is_recognized(draft, target, k, rho):
     assert KSequential(draft, target, k).rho == Fraction(rho)
 
 

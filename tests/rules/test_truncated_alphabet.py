@@ -37,7 +37,7 @@ KERNELS = {
 """The algorithms of the papers, for the kept drafts."""
 
 
-def renormalised(law, kept):
+def renormalized(law, kept):
     total = sum(law[y] for y in kept)
     return [law[y] / total for y in kept] if total else [Fraction(0)] * len(kept)
 
@@ -46,7 +46,7 @@ def printed(rule, inner):
     """Appendix G as it is printed, branch by branch: a kernel."""
     draft, target = rule.draft.tolist(), rule.target.tolist()
     kept, share = rule.kept, sum(rule.target[y] for y in rule.kept)
-    own, wanted = renormalised(draft, kept), renormalised(target, kept)
+    own, wanted = renormalized(draft, kept), renormalized(target, kept)
 
     def kernel(x):
         left = tuple(kept.index(y) for y in x if y in kept)

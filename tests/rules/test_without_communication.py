@@ -51,7 +51,7 @@ class Game:
         A g agrees with J for all I that are disjoint from J and do not hold g(J), if these I draft
         g(J). So all g would agree equally often, but an I drafts k tokens: what it loses are the
         others of its g(J). That never falls when g says more, so that whatever already loses more
-        is left. By relabelling g says m for the first J.
+        is left. By relabeling g says m for the first J.
         """
         sets, n, k = self.sets, self.n, self.k
         meeting = [np.flatnonzero(row).tolist() for row in self.met.T]

@@ -74,7 +74,7 @@ def most_accepted(draft, target, k, pools):
         rows.append((row, -INF, 0))
     objective = [0] * len(pools) + [1] * len(tokens)
     bounds = [(0, INF)] * len(pools) + [(0, target[token]) for token in tokens]
-    return SOLVERS["rational"](dense_program(Sense.MAXIMISE, objective, rows, bounds)).value
+    return SOLVERS["rational"](dense_program(Sense.MAXIMIZE, objective, rows, bounds)).value
 
 
 def fewest_by_program(draft, target, k):

@@ -41,7 +41,7 @@ def check(law, wanted):
     assert all(weight >= 0 for weight, _ in found)
     assert len(found) <= law.n
     order = [token for group in found[-1][1] for token in group]
-    for _, groups in found:  # each joins neighbours of the last order
+    for _, groups in found:  # each joins neighbors of the last order
         joined = [sorted(group) for group in groups]
         ends = np.cumsum([0, *map(len, groups)])
         pieces = [sorted(order[start:end]) for start, end in pairwise(ends)]

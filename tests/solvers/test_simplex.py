@@ -15,7 +15,7 @@ import otspec
 from otspec.solvers import SOLVERS, Sense, Solution, Status, simplex, solve
 from otspec.solvers.factors import Factors
 
-MAX, MIN = Sense.MAXIMISE, Sense.MINIMISE
+MAX, MIN = Sense.MAXIMIZE, Sense.MINIMIZE
 ZERO, TINY = Fraction(0), Fraction(1, 10**30)
 SIZES = (Fraction(1), Fraction(1, 10**12), Fraction(1, 10**25), Fraction(10**9))
 """Numbers of one program can be this far apart; floats lose the small ones."""

@@ -15,30 +15,30 @@ import otspec
 from otspec.solvers import SOLVERS, Sense, SolverError, Status, solve
 from otspec.solvers import cvxpy as cvxpy_solver
 
-MAX, MIN = Sense.MAXIMISE, Sense.MINIMISE
+MAX, MIN = Sense.MAXIMIZE, Sense.MINIMIZE
 FREE = (-INF, INF)
 NONNEGATIVE = (0, INF)
 
 
 # name: (sense, objective, rows, variables), value, duals; each has one vertex and one dual.
 HAND_MADE = {
-    "maximise with <= rows and a bound": (
+    "maximize with <= rows and a bound": (
         (MAX, [3, 2], [([1, 1], -INF, 4), ([1, 3], -INF, 7)], [(0, 3), NONNEGATIVE]),
         11,
         [2, 0],
     ),
-    "minimise with a >= row and an equality": (
+    "minimize with a >= row and an equality": (
         (MIN, [2, 3], [([1, 1], 4, INF), ([1, -1], 1, 1)], [NONNEGATIVE] * 2),
         Fraction(19, 2),
         [Fraction(5, 2), Fraction(-1, 2)],
     ),
-    "maximise against a >= row": ((MAX, [-3], [([2], 5, INF)], [NONNEGATIVE]), -7.5, [-1.5]),
-    "minimise against a <= row": ((MIN, [-3], [([2], -INF, 5)], [NONNEGATIVE]), -7.5, [-1.5]),
-    "maximise with a range of a row": ((MAX, [1], [([1], 1, 3)], [FREE]), 3, [1]),
-    "minimise with a range of a row": ((MIN, [1], [([1], 1, 3)], [FREE]), 1, [1]),
-    "minimise a free variable": ((MIN, [1], [([1], -3, INF)], [FREE]), -3, [1]),
-    "maximise with an equality": ((MAX, [1, 4], [([1, 2], 6, 6)], [NONNEGATIVE] * 2), 12, [2]),
-    "minimise with an equality": ((MIN, [1, 4], [([1, 2], 6, 6)], [NONNEGATIVE] * 2), 6, [1]),
+    "maximize against a >= row": ((MAX, [-3], [([2], 5, INF)], [NONNEGATIVE]), -7.5, [-1.5]),
+    "minimize against a <= row": ((MIN, [-3], [([2], -INF, 5)], [NONNEGATIVE]), -7.5, [-1.5]),
+    "maximize with a range of a row": ((MAX, [1], [([1], 1, 3)], [FREE]), 3, [1]),
+    "minimize with a range of a row": ((MIN, [1], [([1], 1, 3)], [FREE]), 1, [1]),
+    "minimize a free variable": ((MIN, [1], [([1], -3, INF)], [FREE]), -3, [1]),
+    "maximize with an equality": ((MAX, [1, 4], [([1, 2], 6, 6)], [NONNEGATIVE] * 2), 12, [2]),
+    "minimize with an equality": ((MIN, [1, 4], [([1, 2], 6, 6)], [NONNEGATIVE] * 2), 6, [1]),
     "only a variable's bound": ((MAX, [1, 0], [([1, 1], -INF, 9)], [(0, 7), (-5, 5)]), 7, [0]),
     "only a lower bound": ((MIN, [5, 1], [([1, 1], -INF, 9)], [(-2, 2), (-5, 5)]), -15, [0]),
 }

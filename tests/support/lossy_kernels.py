@@ -8,7 +8,7 @@ from fractions import Fraction
 NOTHING = Fraction(0)
 
 
-def normalised(weights, fallback):
+def normalized(weights, fallback):
     total = sum(weights)
     return [weight / total for weight in weights] if total else list(fallback)
 
@@ -35,12 +35,12 @@ def positive(first, second):
 
 def coupled(draft, aim):
     """Speculative sampling with ``aim`` in the place of the target."""
-    residual = normalised(positive(aim, draft), aim)
+    residual = normalized(positive(aim, draft), aim)
     return lambda x: mixed(x[0], ratio(aim[x[0]], draft[x[0]]), residual)
 
 
 def lenience(draft, target, lenience):
-    residual = normalised(positive(target, draft), target)
+    residual = normalized(positive(target, draft), target)
     return lambda x: mixed(x[0], ratio(target[x[0]], lenience * draft[x[0]]), residual)
 
 
@@ -60,7 +60,7 @@ def mentored(draft, target, alpha):
         if sum(max(NOTHING, q * found - p) for p, q in zip(draft, target, strict=True)) == missing:
             share = found
             break
-    residual = normalised(positive([q * share for q in target], draft), target)
+    residual = normalized(positive([q * share for q in target], draft), target)
     return lambda x: mixed(x[0], ratio(target[x[0]], alpha * draft[x[0]]), residual)
 
 
@@ -77,7 +77,7 @@ def cactus(draft, target, delta):
         raised = min(Fraction(1), q + Fraction(bonus))
         rest = (1 - raised) / (1 - q) if q < 1 else NOTHING
         law = [raised if y == token else mass * rest for y, mass in enumerate(target)]
-        residual = normalised(positive(law, draft), target)
+        residual = normalized(positive(law, draft), target)
         return mixed(token, ratio(raised, draft[token]), residual)
 
     return kernel
@@ -144,7 +144,7 @@ def thresholded(draft, target, single, accumulated):
                 least = Fraction(1)
             output[token] += max(NOTHING, least - passed)
             passed = max(passed, least)
-        off = normalised([NOTHING if y in x else q for y, q in enumerate(target)], target)
+        off = normalized([NOTHING if y in x else q for y, q in enumerate(target)], target)
         return [kept + (1 - passed) * q for kept, q in zip(output, off, strict=True)]
 
     return kernel

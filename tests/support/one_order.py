@@ -26,7 +26,7 @@ def groupings(law: DraftLaw, selection: Distribution) -> list[Grouping]:
     """Return random groups of one order that select with a wanted law.
 
     ``selection``, shape (n,): exact, and nowhere below P(all drafts inside A). Each grouping
-    divides the groups of the one before, so that all join neighbours of one order. At most n of
+    divides the groups of the one before, so that all join neighbors of one order. At most n of
     them; all 2^n sets of tokens are looked at.
     """
     groups: Groups = (tuple(range(len(selection))),)

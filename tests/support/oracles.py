@@ -173,7 +173,7 @@ def model_by_model_kernel(drafts: Iterable[Weights], target: Weights) -> Kernel:
             going *= 1 - accepted
             if going == 0:
                 return law
-            current = _normalised(
+            current = _normalized(
                 [max(q - p, Fraction(0)) for q, p in zip(current, draft, strict=True)]
             )
         return [sofar + going * q for sofar, q in zip(law, current, strict=True)]
@@ -201,7 +201,7 @@ def k_sequential_kernel(draft: Weights, target: Weights, k: int, rho: Fraction) 
     """Accept each x_i in turn w.p. min(1, q/(ρp)); at the end draw from the residual."""
     accepted_in_all, unscaled = k_sequential_residual(draft, target, k, rho)
     # If no draft is ever rejected for good, the residual is never drawn.
-    residual = _normalised(unscaled) if accepted_in_all < 1 else list(target)
+    residual = _normalized(unscaled) if accepted_in_all < 1 else list(target)
 
     @cache
     def kernel(x: tuple[int, ...]) -> list[Fraction]:
@@ -241,7 +241,7 @@ def spechub_kernel(draft: Weights, target: Weights) -> Kernel:
             moved = share * left[x]
             law[x][hub], left[x] = law[x][hub] + moved, left[x] - moved
             needed[hub] -= moved
-    residual = _normalised(needed) if sum(needed) else needed
+    residual = _normalized(needed) if sum(needed) else needed
     for x, mass in table.items():
         served = zip(law[x], residual, strict=True)
         law[x] = [(y + left[x] * r) / mass for y, r in served]
@@ -263,18 +263,18 @@ def in_turn_joint(
             return draft
         left = list(offered(gone[:-1]))
         left[gone[-1]] = Fraction(0)
-        return _normalised(left)
+        return _normalized(left)
 
     @cache
     def wanted(gone: tuple[int, ...]) -> Weights:
         if not gone or rho is not None:
             return target
         pairs = zip(wanted(gone[:-1]), offered(gone[:-1]), strict=True)
-        return _normalised([max(q - p, Fraction(0)) for q, p in pairs])
+        return _normalized([max(q - p, Fraction(0)) for q, p in pairs])
 
     @cache
     def left_at_the_end() -> Weights:
-        return _normalised(k_sequential_residual(draft, target, k, rho or Fraction(1))[1])
+        return _normalized(k_sequential_residual(draft, target, k, rho or Fraction(1))[1])
 
     def joint(x: tuple[int, ...]) -> list[list[Fraction]]:
         rows = [[Fraction(0)] * len(draft) for _ in range(k + 1)]
@@ -405,6 +405,6 @@ def _positive(masses: Table) -> Table:
     return {x: mass for x, mass in masses.items() if mass > 0}
 
 
-def _normalised(weights: Weights) -> list[Fraction]:
+def _normalized(weights: Weights) -> list[Fraction]:
     total = sum(weights)
     return [weight / total if weight else weight for weight in weights]

@@ -137,7 +137,7 @@ def written_out(
     seen = seen_table(table, sets)
     tokens = range(len(target))
     if program == "membership":
-        result = WrittenOut("minimise")
+        result = WrittenOut("minimize")
         for x, mass in seen.items():
             result.rows[_line("drafts", x)] = (mass, mass)
             for y in tokens:
@@ -146,7 +146,7 @@ def written_out(
         for y in tokens:
             result.rows[_line("target", (y,))] = (target[y], target[y])
         return result
-    result = WrittenOut("maximise")
+    result = WrittenOut("maximize")
     if program == "reduced":
         for x, mass in seen.items():
             result.rows[_line("drafts", x)] = (-INF, mass)

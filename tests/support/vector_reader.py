@@ -40,14 +40,14 @@ def scaled(row):
     return [mass / total for mass in row] if total else row
 
 
-def recursive_rejection(call, random, distinct=False, renormalise=True):
+def recursive_rejection(call, random, distinct=False, renormalize=True):
     """Token by token; distinct drafts are drawn off the earlier ones."""
     (draft,), (target,) = exact(call["draft"]), exact(call["target"])
     for place, token in enumerate(call["drafts"]):
         if random.accept(min(1, target[token] / draft[token])):
             return place, token
         target = positive(q - p for p, q in zip(draft, target, strict=True))
-        target = scaled(target) if renormalise else target
+        target = scaled(target) if renormalize else target
         if distinct:
             draft[token] = Fraction(0)
             draft = scaled(draft)

@@ -11,7 +11,7 @@ from command_line import run
 from scipy import stats
 from searching import enough
 
-from otspec.traces import compare, load_trace, summarise
+from otspec.traces import compare, load_trace, summarize
 from otspec.traces.readers import find_source
 from otspec.traces.statistics import QUANTILES, statistics_of, texts_of
 
@@ -87,7 +87,7 @@ def test_intervals_cover_when_texts_have_different_lengths(source):
     lengths = rng.integers(4, LENGTH + 1, size=TEXTS)
     present = (np.arange(LENGTH) < lengths[:, None]).ravel()
     rows = statistics_of(parts(source, correlated(rng), [7, 64], present), by_text=True)
-    # Linearised, and so not exact: of the order of 1/12 narrower at such different lengths.
+    # Linearized, and so not exact: of the order of 1/12 narrower at such different lengths.
     narrower = 2 * stats.t.sf(11 / 12 * stats.t.ppf(0.975, TEXTS - 1), TEXTS - 1)
     assert limits(1 - narrower)[0] <= covering(rows) <= limits(0.95)[1]
 
@@ -143,7 +143,7 @@ def test_means_are_those_of_single_positions(tmp_path, capsys, chunk):
             for path in paths
             for _, draft, target in load_trace(path).pairs(temperature=temperature)
         ]
-        for row in summarise(positions):
+        for row in summarize(positions):
             mean = found.pop((temperature, row.rule, row.drafts, row.k))
             assert mean["acceptance"] == pytest.approx(row.acceptance, abs=1e-12)
             assert mean["optimum"] == pytest.approx(row.optimum, abs=1e-12)

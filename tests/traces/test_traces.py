@@ -15,7 +15,7 @@ from otspec.datasets.smollm2 import bundled_file
 from otspec.drafts import LAWS
 from otspec.plots import acceptance, look_of
 from otspec.rules import compared_rules
-from otspec.traces import Trace, compare, summarise, warp
+from otspec.traces import Trace, compare, summarize, warp
 from otspec.traces.summary import attained_by, attains
 
 EPS = np.finfo(float).eps
@@ -143,7 +143,7 @@ def test_means_are_over_the_positions_where_a_law_exists():
         compare([0.5, 0.5], [0.25, 0.75], [2], ["iid", "without-replacement"]),
         compare([1.0, 0.0], [0.25, 0.75], [2], ["iid", "without-replacement"]),
     ]
-    means = {(row.rule, row.drafts): row for row in summarise(positions)}
+    means = {(row.rule, row.drafts): row for row in summarize(positions)}
     assert means["optimum", "iid"].positions == 2
     assert means["optimum", "iid"].acceptance == (1.0 + 0.25) / 2
     assert means["optimum", "without-replacement"].positions == 1
@@ -227,7 +227,7 @@ def bundled_means():
     trace = load_smollm2()
     pairs = islice(trace.pairs(), POSITIONS)
     positions = [compare(draft, target, KS, ["iid", "hub"]) for _, draft, target in pairs]
-    return {(row.rule, row.drafts, row.k): row for row in summarise(positions)}
+    return {(row.rule, row.drafts, row.k): row for row in summarize(positions)}
 
 
 def test_on_the_bundled_trace_rules_are_ordered_as_theory_says(bundled_means):
@@ -259,7 +259,7 @@ def test_the_full_trace_gives_the_known_means(full_trace_path):
     trace = load_smollm2(full_trace_path)
     assert trace.positions == 72
     positions = [compare(draft, target, KS, ["iid"]) for _, draft, target in trace.pairs()]
-    means = {(row.rule, row.k): row.acceptance for row in summarise(positions)}
+    means = {(row.rule, row.k): row.acceptance for row in summarize(positions)}
     for k, optimum, recursive in zip(KS, OPTIMA, RECURSIVE_REJECTION, strict=True):
         assert round(means["optimum", k], 4) == optimum
         assert round(means["recursive rejection", k], 4) == recursive

@@ -37,7 +37,7 @@ def test_the_smallest_models_come_by_size_each_once():
 
 
 def test_the_smallest_models_are_all_there():
-    # Up to relabelling: the draft descends, and the target where the draft is tied.
+    # Up to relabeling: the draft descends, and the target where the draft is tied.
     first = islice(models(((2, 1),)).small(), 40)
     found = [(each["draft"](())[0], each["target"](())[0]) for each in first]
     chances = {Fraction(a, d) for d in range(1, 4) for a in range(d + 1)}

@@ -186,7 +186,7 @@ def inputs(target, draft, length, first=0):
 
 @claim("block.sec2b", "Section 2, after algorithm 2", MODELS)
 def each_token_is_accepted_best(target, draft, length):
-    """TokenVerify maximises the probability that each draft token is accepted: after every prefix
+    """TokenVerify maximizes the probability that each draft token is accepted: after every prefix
     it is the optimum for one draft."""
     for x in prefixes_up_to(target.n, length - 1, 0):
         accepted = vb.outcomes(token_verify, target.after(x), draft.after(x), 1).mean_accepted()

@@ -43,7 +43,7 @@ def remark_1(acceptance):
     valid = found.output_law() == target.blocks(1)
     equal(valid, acceptance == HALF, "the returned token is a valid sample")
     kept = [found.chance("output", (y,), [1]) for y in range(2)]
-    distance = nt.total_variation(nt.normalised(kept), target(()))
+    distance = nt.total_variation(nt.normalized(kept), target(()))
     return above(distance, ZERO, "distance of accepted samples from the target")
 
 
@@ -63,7 +63,7 @@ def verifier_of(pi, n):
 def following(law, n, head):
     """Return the distribution of the token after a head, in blocks of a law, up to a factor."""
     longer = ((y[len(head)], mass) for y, mass in law.items() if y[: len(head)] == head)
-    return nt.normalised(nt.as_row(nt.collect(longer), n))
+    return nt.normalized(nt.as_row(nt.collect(longer), n))
 
 
 def coupled(target, draft, length, coupling):
@@ -134,12 +134,12 @@ def token_between(target, **_):
         joint = [target.mass((first, y, last)) for y in range(target.n)]
         if any(joint):
             found = between(target, first, last)
-            nt.same(found, nt.normalised(joint), "M_b(Y_2 | Y_1, Y_3)")
+            nt.same(found, nt.normalized(joint), "M_b(Y_2 | Y_1, Y_3)")
             for y, mass in enumerate(target((first,))):
                 if mass and found[y] < 1:  # y follows Y_1, and another can come between
                     row = target((first, y))
                     more = [m + (row[last] == 1 or i == last) for i, m in enumerate(row)]
-                    other = lm.with_row(target, (first, y), nt.normalised(more))
+                    other = lm.with_row(target, (first, y), nt.normalized(more))
                     change = nt.total_variation(between(other, first, last), found)
                     changes.append(above(change, ZERO, f"change with M_b(Y_3 | Y_1, {y})"))
     return min(changes, default=None)
@@ -148,7 +148,7 @@ def token_between(target, **_):
 def between(model, first, last):
     """Return M_b(. | Y_1, Y_3) from the next-token distributions."""
     chances = enumerate(model((first,)))
-    return nt.normalised([mass * model((first, y))[last] for y, mass in chances])
+    return nt.normalized([mass * model((first, y))[last] for y, mass in chances])
 
 
 @claim("block.sec3c", "Section 3, 'From draft verification to a coupling'", MODELS)

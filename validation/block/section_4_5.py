@@ -8,7 +8,7 @@ from validation.block.section_2 import NOTE, SpecDec, decodes
 from validation.claim import Severity, at_least, claim, corrected, equal
 from validation.domains import drafts, law_of
 from validation.models import MODELS, models, prefixes, prefixes_up_to
-from validation.notation import ZERO, collect, normalised, positive, same, total
+from validation.notation import ZERO, collect, normalized, positive, same, total
 from validation.verified_blocks import beta_is_tau, common_mass, lossless, outcomes, same_law
 
 LOOPS = ((2, 1), (2, 2))
@@ -101,10 +101,10 @@ claim("block.sec4c", "Section 4, before and after (10)", MODELS,
 
 @claim("block.sec4b", "Section 4, resampling the block", MODELS)
 def resampled_block(target, draft, length):
-    """If the block is rejected, drawing $L$ tokens from $(M_b(x^L) - M_s(x^L))_+$, normalised,
+    """If the block is rejected, drawing $L$ tokens from $(M_b(x^L) - M_s(x^L))_+$, normalized,
     gives $M_b^L$."""
     blocks = list(prefixes(target.n, length))
-    rest = normalised(positive(*([model.mass(x) for x in blocks] for model in (target, draft))))
+    rest = normalized(positive(*([model.mass(x) for x in blocks] for model in (target, draft))))
     drafted = draft.blocks(length).items()
     kept = {x: mass * ba.at_most_one(target.mass(x), mass) for x, mass in drafted}
     anew = 1 - total(kept.values())
@@ -171,7 +171,7 @@ def residual_from_four(target, draft, length):
         joint = positive(*([model.mass((*x, token)) for token in range(model.n)]
                            for model in (target, draft)))  # fmt: skip
         if any(joint):
-            same(normalised(positive(large, small)), normalised(joint), f"residual after {x}")
+            same(normalized(positive(large, small)), normalized(joint), f"residual after {x}")
     return ZERO
 
 

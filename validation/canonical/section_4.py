@@ -98,13 +98,13 @@ def truncated(first, second, target, free=9):
 
 
 claim("canonical.sec4b", "Section 4, the linear program", ONE_LAW,
-      r"Maximising $\sum_i \min(q_i, P(Y = i))$ over $0 \le w_{i,j} \le 1$, "
+      r"Maximizing $\sum_i \min(q_i, P(Y = i))$ over $0 \le w_{i,j} \le 1$, "
       r"$w_{i,j} + w_{j,i} = 1$ gives $\alpha_2$.")(truncated)  # fmt: skip
 claim("canonical.eq13", "Section 4, (12) and (13), and the reduced objective", TRUNCATED,
       r"With $w_{i,j} = 1$ for $i \in \Omega_1, j \in \Omega_2$ and for $i < j$ in $\Omega_2$, "
       r"$P(Y = k)$ is $p_k^2 + \sum_{i \in \Omega_1} 2 p_i p_k w_{k,i} + \sum_{i \in \Omega_2} "
       r"2 p_i p_k$ on $\Omega_1$ and $p_k^2 + \sum_{i > k} 2 p_i p_k$ on $\Omega_2$; only the "
-      r"terms of $\Omega_1$ are left to maximise.")(truncated)  # fmt: skip
+      r"terms of $\Omega_1$ are left to maximize.")(truncated)  # fmt: skip
 claim("canonical.alg1", "Algorithm 1 and the second step", TRUNCATED,
       "The truncated program selects a token of the law it puts out; speculative sampling on it is "
       r"lossless and accepts $\sum \min(q, P_I)$.")(truncated)  # fmt: skip
@@ -114,8 +114,8 @@ claim("canonical.eq14", "Section 4, (14), appendix E", TRUNCATED,
 
 
 def restricted(law, kept):
-    """Return a law on the kept tokens, renormalised."""
-    return nt.normalised([mass if y in kept else ZERO for y, mass in enumerate(law)])
+    """Return a law on the kept tokens, renormalized."""
+    return nt.normalized([mass if y in kept else ZERO for y, mass in enumerate(law)])
 
 
 def repaired(draft, target, kept, own=True):
@@ -134,7 +134,7 @@ def repaired(draft, target, kept, own=True):
 
 
 claim("canonical.sec4c", "Section 4, the truncated alphabet", KEPT,
-      r"Verifying against $q$ restricted to $\Omega_0$ and renormalised, keeping the output with "
+      r"Verifying against $q$ restricted to $\Omega_0$ and renormalized, keeping the output with "
       r"probability $q(\Omega_0)$ and otherwise drawing from $q$ outside is lossless.",
 )(partial(repaired, own=False))  # fmt: skip
 claim("canonical.rem3", "Remark 3, appendix G, (185) to (189)", TWO_LAWS,
@@ -172,6 +172,6 @@ claim("canonical.eq190", "Appendix G, (190)", TWO_LAWS,
       r"$\alpha - \sum_{y \in \Omega_2} (q(y) - p_1(y) p_2(y))_+$.")(truncated)  # fmt: skip
 claim("canonical.secG", "Appendix G, the truncated alphabet", KEPT,
       r"Keeping only the drafts within $\Omega_0$, with their law and the target truncated and "
-      "renormalised, and the same repair of the output, is lossless.",
+      "renormalized, and the same repair of the output, is lossless.",
       printed="Not said what happens if fewer than two drafts are kept: one is verified alone, and "
       "for none the truncated target is drawn.")(repaired)  # fmt: skip

@@ -27,7 +27,7 @@ def rejected(run, n, law, event=lambda _: True):
 
 def tails(run, n, law, event=lambda _: True):
     """A_n = P(x | R_n, the event) for every token x; all 0 where that is impossible."""
-    return nt.normalised(returned(run, n, law, event))
+    return nt.normalized(returned(run, n, law, event))
 
 
 def after(draft, target, k, rounds):
@@ -47,7 +47,7 @@ def after_distinct(draft, target, k, rounds):
             law, drawn = target, draft
             for gone in (first[: i + 1] for i in range(n)):
                 law = residual(law, drawn)
-                drawn = nt.normalised([ZERO if x in gone else p for x, p in enumerate(draft)])
+                drawn = nt.normalized([ZERO if x in gone else p for x, p in enumerate(draft)])
             yield n, law, drawn, run
 
 

@@ -95,7 +95,7 @@ claim("mcsd.alg1", "Algorithm 1, section 3.1", CASES,
 claim("mcsd.alg2a", "Algorithm 2, section 3.2", DISTINCT,
       "For any $p$, $q$ and k up to the support of p, the token that Algorithm 2 returns has the "
       "law $q$, with $p$ and $q$ updated in place in the order printed: the residual of q, then "
-      "the rejected token leaves p, then p is normalised.")(
+      "the rejected token leaves p, then p is normalized.")(
     partial(mcsd.lossless, run=alg2))  # fmt: skip
 claim("mcsd.sec3.2c", "sections 1 and 3.2: a more efficient version", DISTINCT,
       "For k up to the support of p, Algorithm 2 with drafts without replacement accepts at least "
@@ -135,7 +135,7 @@ def never_again(draft, target, k):
 @corrected("mcsd.eq1", Severity.CONDITION, any_k=False)
 @claim("mcsd.eq1", "eq. (1), section 3.2", DRAFTS)
 def drawn_one_by_one(draft, k, any_k=True):
-    r"""For any $p$ and $k$: $p_i$, which is p renormalised off the drafts $x_1, \dots, x_i$, is a
+    r"""For any $p$ and $k$: $p_i$, which is p renormalized off the drafts $x_1, \dots, x_i$, is a
     distribution for all $i < k$, so that k drafts $x_{i+1} \sim p_i$ can be drawn.
     Printed: Appendix B: given any distributions p(x) and q(x).
     Corrected: That is so for k up to the support of p; the k drafts then have the law without
@@ -146,7 +146,7 @@ def drawn_one_by_one(draft, k, any_k=True):
         if i >= support(draft) and not any_k:
             return equal({total(masses) for masses in left.values()}, {ZERO}, "denominators")
         drawn = collect(((*gone, x), mass * chance) for gone, mass in drawn.items()
-                        for x, chance in enumerate(algorithms.normalised(left[gone])))  # fmt: skip
+                        for x, chance in enumerate(algorithms.normalized(left[gone])))  # fmt: skip
     return equal(drawn, table_of(WithoutReplacement(draft, k)))
 
 

@@ -58,7 +58,7 @@ class Hub:
             if then < 1:
                 of_hub = self.q if literal and other else max(for_second - self.lasts, ZERO)
                 rest = (*self.twice[: self.a], of_hub, *self.twice[self.a + 1 :])
-                for y, mass in enumerate(shared.normalised(rest)):
+                for y, mass in enumerate(shared.normalized(rest)):
                     yield Branch((1 - keep) * (1 - then) * mass, y, None)
 
     ran = cached_property(lambda self: Ran(self.algorithm_3, self.table))
@@ -95,7 +95,7 @@ def joint_table(joint, n, k):
 
 def program_of(table, target, keys, *, equal=False):
     """Return the program in the masses of some drafts and outputs, with both marginals.
-    With each come how often it counts in its rows, and in the sum that is maximised. ``equal``:
+    With each come how often it counts in its rows, and in the sum that is maximized. ``equal``:
     whether the marginals are attained."""
     chosen = list(enumerate(keys))
     program = Program(len(chosen))

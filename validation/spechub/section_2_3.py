@@ -47,7 +47,7 @@ def one_draft(draft, target):
 
 claim("spechub.sec2a", "Section 2, Speculative Sampling", pairs(n=5, random_n=6),
       r"One draft $x \sim p$, accepted with probability $\min(1, q(x)/p(x))$, else a token from "
-      r"$(q - p)_+$ normalised: the output is distributed as the target.")(one_draft)  # fmt: skip
+      r"$(q - p)_+$ normalized: the output is distributed as the target.")(one_draft)  # fmt: skip
 claim("spechub.sec2c", "Section 2, Rejection Sampling in Speculative Decoding", pairs(random_n=6),
       "Rejection sampling of one draft has the highest acceptance rate of all lossless rules, "
       r"$\sum \min(p, q)$: it is a maximal coupling.")(one_draft)  # fmt: skip
@@ -57,7 +57,7 @@ claim("spechub.alg1a", "Algorithm 1, with replacement", cases(n=3, random_k=(1, 
 claim("spechub.alg1b", "Algorithm 1, without replacement", DISTINCT,
       "Token-level RRS with drafts without replacement is lossless: the changes of the draft after "
       "each rejection keep the marginal distribution.",
-      printed="In the last round line 12 may normalise a draft of mass 0; the result is not used.",
+      printed="In the last round line 12 may normalize a draft of mass 0; the result is not used.",
 )(lambda draft, target, k: lossless(alg.rrsw(draft, target, k=k), target))  # fmt: skip
 claim("spechub.eq1", "Equation (1), section 3.1", cases(n=3, k=(1, 2), random_k=(1, 2, 3)),
       r"The optimum of the program (1), $\min_\pi \sum_{x, y \notin S(x)} \pi(x, y)$ over the "
@@ -158,7 +158,7 @@ def reconstruction(joint, target, k, once=False):
     $\alpha(y) = \sum_{i=1}^k \sum_{x : x_i = y} \pi(x, y)$.
     Printed: The sums run over i = 1..k, so that the entry of a token that occurs twice among the
     drafts counts twice; the coupling has it once (appendix A: π(x, y) = π(x, x_i)). Section 3.2
-    has no parentheses in the normalising sum, appendix A has; 0/0, nothing left, adds nothing.
+    has no parentheses in the normalizing sum, appendix A has; 0/0, nothing left, adds nothing.
     Corrected: If the program's sums run over the distinct tokens of x, each optimal solution
     becomes a coupling, and its transport cost is the program's value."""
     table = alg.joint_table(joint, len(target), k)

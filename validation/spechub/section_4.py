@@ -7,7 +7,7 @@ import otspec
 from otspec.programs import formulate
 from validation.claim import Method, Severity, at_least, claim, corrected, equal
 from validation.domains import exact, pairs
-from validation.notation import ZERO, normalised, overlap, same, support, total
+from validation.notation import ZERO, normalized, overlap, same, support, total
 from validation.spechub.algorithms import HUBS, UNCERTAIN, Hub, rrs, rrsw, simplified, spechub
 from validation.spechub.section_2_3 import EXAMPLE
 
@@ -107,7 +107,7 @@ def zero_temperature(draft, target, temperature):
     """At zero temperature SpecHub equals RRS without replacement: both are top-2 greedy decoding.
     Printed: With three or more logits tied at the top of the draft they differ: uniform over three
     tokens, SpecHub drafts each token off the hub half the time, RRSw two thirds."""
-    draft, target = (normalised([m ** int(1 / temperature) for m in p]) for p in (draft, target))
+    draft, target = (normalized([m ** int(1 / temperature) for m in p]) for p in (draft, target))
     top = sorted(range(len(draft)), key=lambda y: -draft[y])[:2]
     limit = target.index(max(target)) in top
     worst = max(abs(run(draft, target).among_drafts() - limit) for run in (spechub, rrsw))

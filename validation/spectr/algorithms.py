@@ -137,7 +137,7 @@ COUPLINGS = mixed(cases(n=3).each(order=range(3)), cases(n=3).one(order=range(12
 
 
 def bound_of_set(draft, target, k, chosen):
-    """Return what (9) minimises, for one set Ω₀."""
+    """Return what (9) minimizes, for one set Ω₀."""
     inside = total(min(target[y], 1 - (1 - draft[y]) ** k) for y in chosen)
     others = [ZERO if y in chosen else mass for y, mass in enumerate(target)]
     return inside + total(min(mass, mass_of(others, set(x))) for x, mass in iid(draft, k).items())

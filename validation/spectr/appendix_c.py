@@ -7,7 +7,7 @@ from validation import notation as nt
 from validation.algorithms import beta
 from validation.claim import Severity, above, at_least, claim, corrected, equal
 from validation.domains import drafts, given
-from validation.notation import ONE, ZERO, as_row, collect, normalised, overlap, same
+from validation.notation import ONE, ZERO, as_row, collect, normalized, overlap, same
 from validation.spectr import algorithms as alg
 from validation.spectr.algorithms import OVERLAPPING, ROOTED, VALID, alg_2, f, hit, p_acc
 from validation.spectr.section_5_6 import bounds_at_root
@@ -165,4 +165,4 @@ def first_token(target, most=1, **at):
     none of the drafts."""
     outputs = decoded(target=target, **at).items()
     first = as_row(collect((y[0], mass) for y, mass in outputs if len(y) <= most), target.n)
-    return same(normalised(first), target(()), "chance of Y_1") if any(first) else None
+    return same(normalized(first), target(()), "chance of Y_1") if any(first) else None

@@ -128,7 +128,7 @@ def residual_is_a_law(draft, target, k, rho, unless=False):
         return None
     pairs = zip(draft, target, strict=True)
     law = tuple((q - min(p, q / rho) * chance / scale) / (1 - chance) for p, q in pairs)
-    drawn = nt.normalised(remaining(draft, target, k, rho))
+    drawn = nt.normalized(remaining(draft, target, k, rho))
     equal((law, sum(law)), (drawn, ONE), "(5), and its sum, against its form without 0/0")
     return at_least(min(law), ZERO, "least entry of p^res")
 

@@ -5,7 +5,7 @@ from math import prod
 from validation.claim import Severity, at_least, claim, corrected, equal
 from validation.domains import mixed
 from validation.models import models, prefixes
-from validation.notation import ONE, ZERO, collect, normalised
+from validation.notation import ONE, ZERO, collect, normalized
 from validation.spectr import sequences as sq
 from validation.spectr.sequences import PLANS, continues_as_target, prefix_tree
 
@@ -59,7 +59,7 @@ def is_target_given_length(target, **at):
     outputs = decoded(target=target, **at)
     for size in sorted(set(map(len, outputs))):
         given_size = {output: outputs.get(output, ZERO) for output in prefixes(target.n, size)}
-        for o, found in zip(given_size, normalised([*given_size.values()]), strict=True):
+        for o, found in zip(given_size, normalized([*given_size.values()]), strict=True):
             equal(found, target.mass(o), f"probability of {o}, given the length")
     return ZERO
 

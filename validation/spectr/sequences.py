@@ -10,7 +10,7 @@ from itertools import chain, product
 from math import prod
 
 from validation.claim import equal
-from validation.notation import ONE, ZERO, collect, iid, normalised, same
+from validation.notation import ONE, ZERO, collect, iid, normalized, same
 from validation.oracles import best_coupling
 from validation.spectr.algorithms import alg_2
 
@@ -95,5 +95,5 @@ def continues_as_target(outputs, target):
     equal(reached[()], ONE, "total probability")
     for prefix in sorted({output[:i] for output in outputs for i in range(len(output))}, key=len):
         going_on = [reached.get((*prefix, y), ZERO) for y in range(target.n)]
-        same(normalised(going_on), target(prefix), f"chance, if more than {prefix} is decoded,")
+        same(normalized(going_on), target(prefix), f"chance, if more than {prefix} is decoded,")
     return ZERO

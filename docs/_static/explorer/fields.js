@@ -6,7 +6,7 @@
   const { button, part } = explorer.dom;
   const SIDES = ["draft", "target"];
   const OFFERS = {
-    normalise: { words: "Scale it to sum 1", repair: (text) => explorer.pair.normalised(text) },
+    normalize: { words: "Scale it to sum 1", repair: (text) => explorer.pair.normalized(text) },
     softmax: { words: "These are logits: take the softmax", repair: (text) => explorer.pair.softmax(text) },
   };
 

@@ -48,23 +48,23 @@
     if (n !== m) return problem(null, unequal(n, m));
     for (const name of ["draft", "target"]) {
       const found = arithmetic.asDistribution(sides[name].values, NAMES[name]);
-      if (found.error) return problem(name, `${found.error}.`, found.normalised ? "normalise" : null);
+      if (found.error) return problem(name, `${found.error}.`, found.normalized ? "normalize" : null);
     }
     return { draft: sides.draft.texts, target: sides.target.texts };
   }
 
   /** Return a text scaled to sum 1: exactly where its numbers are few and exact. */
-  function normalised(text) {
+  function normalized(text) {
     const { values } = arithmetic.parse(text);
     const exact = explorer.fractions.scaled(asWritten(text, values));
-    return (exact ?? arithmetic.normalised(values).map(String)).join(", ");
+    return (exact ?? arithmetic.normalized(values).map(String)).join(", ");
   }
 
   /** Return the softmax of a text of logits. */
   function softmax(text) {
     const values = logits(text);
     const most = values.reduce((a, b) => Math.max(a, b), -Infinity);
-    return arithmetic.normalised(values.map((value) => Math.exp(value - most))).map(String).join(", ");
+    return arithmetic.normalized(values.map((value) => Math.exp(value - most))).map(String).join(", ");
   }
 
   /** Return the masses of texts that were read before. */
@@ -72,5 +72,5 @@
     return arithmetic.asDistribution(arithmetic.parse(texts.join(", ")).values).values;
   }
 
-  explorer.pair = { masses, normalised, read, softmax };
+  explorer.pair = { masses, normalized, read, softmax };
 })();

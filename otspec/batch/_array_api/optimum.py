@@ -2,7 +2,7 @@
 
 With M(c) = Σ min(q, c·p) it is the least M(c) + P(at least two of k independent events of
 probability r occur) over 0 ≤ r ≤ 1, c = k (1 − r)^(k−1). M is concave: between known scales it is
-above its chords, and its slope is between those of the neighbours.
+above its chords, and its slope is between those of the neighbors.
 """
 
 from __future__ import annotations
@@ -145,13 +145,13 @@ class Tangents:
         low, high, middle, share, end = (
             library.take(values, within) for values in (low, high, middle, shares, ends)
         )
-        left, right, centre = (_height(library, r, self.k) for r in (high, low, middle))
+        left, right, center = (_height(library, r, self.k) for r in (high, low, middle))
         # −1 to 1 from end to end of the stretch, 0 where the minimum is expected.
         part = 1 + 2 * (marks - end) / share
         near = xp.minimum(xp.abs(part), xp.ones_like(part)) ** NEARER
         edge = EDGE * (right - left)
-        centre = xp.minimum(xp.maximum(centre, left + edge), right - edge)
-        heights = centre + near * (xp.where(part < 0, left, right) - centre)
+        center = xp.minimum(xp.maximum(center, left + edge), right - edge)
+        heights = center + near * (xp.where(part < 0, left, right) - center)
         return _outside_at(library, heights, self.k)
 
     def _between(self) -> tuple[Array, Array, Array, Array]:
@@ -166,12 +166,12 @@ class Tangents:
         rise = self.overlap[..., 1:] - self.overlap[..., :-1]
         width = self.scales[..., 1:] - self.scales[..., :-1]
         wide = width > 0
-        # Of equal scales nothing follows for the neighbours.
+        # Of equal scales nothing follows for the neighbors.
         tiny = float(xp.finfo(width.dtype).smallest_normal)
         per = 1 / xp.where(wide, width, xp.full_like(width, tiny))
         slopes, error = rise * per, SUMS * unit * per
         end = xp.zeros_like(slopes[..., :1])
-        # At an optimum the mass outside is the slope there, between those of the neighbours.
+        # At an optimum the mass outside is the slope there, between those of the neighbors.
         least = xp.concat([(slopes - error)[..., 1:], end], axis=-1)
         most = xp.concat([end + float("inf"), (slopes + error)[..., :-1]], axis=-1)
         low = xp.maximum(self.outside[..., 1:], least)

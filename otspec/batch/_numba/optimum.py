@@ -168,7 +168,7 @@ def _compare(
     is_open, last, most = False, size - 2, math.inf
     for j in range(last + 1):
         slope, error = _slope(known, j, unit)
-        # At an optimum the mass outside is the slope there, between those of the neighbours.
+        # At an optimum the mass outside is the slope there, between those of the neighbors.
         lowest = 0.0
         if j < last:
             after, its_error = _slope(known, j + 1, unit)
@@ -192,7 +192,7 @@ def _compare(
 def _slope(known: Array, j: int, unit: float) -> tuple[float, float]:
     """Return the slope of a chord, and what it may be off."""
     width = known[SCALE, j + 1] - known[SCALE, j]
-    # Of equal scales nothing follows for the neighbours.
+    # Of equal scales nothing follows for the neighbors.
     per = 1 / (width if width > 0 else _TINY)
     return (known[OVERLAP, j + 1] - known[OVERLAP, j]) * per, SUMS * unit * per
 
@@ -213,9 +213,9 @@ def _next_places(stretches: Array, known: Array, start: int, end: int, k: float)
         part = 1 + 2 * (mark - passed) / stretches[SHARE, j]
         left, right = _height(stretches[HIGH, j], k), _height(stretches[LOW, j], k)
         edge = EDGE * (right - left)
-        centre = min(max(_height(stretches[MIDDLE, j], k), left + edge), right - edge)
+        center = min(max(_height(stretches[MIDDLE, j], k), left + edge), right - edge)
         near = min(abs(part), 1.0) ** NEARER
-        height = centre + near * ((left if part < 0 else right) - centre)
+        height = center + near * ((left if part < 0 else right) - center)
         known[OUTSIDE, i] = _outside_at(height, k)
 
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from otspec._base.arithmetic import Array, positive_part
 from otspec._base.frozen import cached_property, read_only
-from otspec.distributions import Distribution, normalised
+from otspec.distributions import Distribution, normalized
 from otspec.models.base import Model, Prefix, as_prefix
 from otspec.models.joint_contexts import GivenBeginning
 
@@ -85,9 +85,9 @@ def split_law(
     missing = 1 - close.sum()
     if missing > 0 and lacking.sum() > 0:
         close = close + lacking * (missing / lacking.sum())
-    corrected = read_only(normalised(close, target))
+    corrected = read_only(normalized(close, target))
     rest = positive_part(target - (1 - kept) * corrected)
-    return read_only(normalised(rest, target)), corrected
+    return read_only(normalized(rest, target)), corrected
 
 
 class HandedOver(Model):

@@ -208,7 +208,7 @@ def _program(draft: Model, target: Model, length: int, costs: Costs, masks: bool
     model.put(offered, kept)
     model.put(offered, left, -1)
     goal = np.concatenate([one, kept])
-    return model.program("tokens per cost", Sense.MAXIMISE, goal)
+    return model.program("tokens per cost", Sense.MAXIMIZE, goal)
 
 
 def rate_of(policy: Policy, draft: Any, target: Any, costs: tuple[Any, Any]) -> Number:

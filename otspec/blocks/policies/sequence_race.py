@@ -8,7 +8,7 @@ from otspec.blocks.base import BlockRule
 from otspec.blocks.drafted_tree import ROOT, DraftedTree, Found
 from otspec.blocks.policies.base import Policy, PolicyRule, Verify
 from otspec.chance import Chance, branches
-from otspec.distributions import as_k, normalised
+from otspec.distributions import as_k, normalized
 from otspec.models.base import Model, Prefix
 
 
@@ -87,7 +87,7 @@ class SequenceRace(BlockRule):
                     total: Any = offered.sum()
                     if not chance.accept(row[leaf[place]] * total, offered[leaf[place]]):
                         # (q − p_j)₊, with p_j the law of the token that sequence j offers here.
-                        row = normalised(positive_part(row * total - offered), row)
+                        row = normalized(positive_part(row * total - offered), row)
                         break
                     kept, node = leaf[: place + 1], path[place]
                     row = drafts.target(node)

@@ -119,7 +119,7 @@ NO_HISTORY: dict[str, Any] = {"frequency_penalty": 0.0, "bad_words": (), "gramma
 """Their values on all other cases."""
 
 
-def _penalised(row: Array, text: Sequence[int], penalty: float) -> Array:
+def _penalized(row: Array, text: Sequence[int], penalty: float) -> Array:
     """Lower each token's logit for each time that it was said."""
     counts = np.bincount(np.array(text, dtype=np.intp), minlength=len(row))
     lowered: Array = row * np.exp(-penalty * counts)
@@ -144,7 +144,7 @@ def _parsed(row: Array, text: Sequence[int], grammar: AtMost) -> Array:
 
 
 WEIGHTS: Mapping[str, Callable[[Array, Sequence[int], Any], Array]] = {
-    "frequency_penalty": _penalised,
+    "frequency_penalty": _penalized,
     "bad_words": _without_words,
     "grammar": _parsed,
 }

@@ -74,8 +74,8 @@ class Pairs(KernelBatches, ABC):
 class RowPairs(Pairs):
     """Whether rows of a call that follow each other depend on each other."""
 
-    between = "neighbouring rows"
-    fault = "random numbers shared by neighbouring rows"
+    between = "neighboring rows"
+    fault = "random numbers shared by neighboring rows"
 
     def rows(self, size: int) -> tuple[IntArray, IntArray, IntArray, IntArray]:
         """Return every second row and the one behind it, whose drafts are others."""

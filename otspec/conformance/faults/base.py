@@ -28,7 +28,7 @@ EVERY = ("tokens", "block", "tree")
 class Fault:
     """A mistake that verifiers are known to make."""
 
-    name: str  # in plain words, such as ``"residual not renormalised"``
+    name: str  # in plain words, such as ``"residual not renormalized"``
     sentence: str  # what goes wrong
     fix: str  # what to do about it
     # A Machine that has the fault, whatever rule runs

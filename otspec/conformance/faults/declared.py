@@ -6,7 +6,7 @@ import numpy as np
 
 from otspec.chance import Branch
 from otspec.conformance.faults.base import known
-from otspec.conformance.faults.machine import Machine, normalised
+from otspec.conformance.faults.machine import Machine, normalized
 from otspec.conformance.faults.setting import TEXT, Row, Setting
 
 SEVERAL = ("block", "tree")
@@ -15,13 +15,13 @@ SAME = "hand the verifier the very row that the token was drawn from, after all 
 
 def at_temperature(row: Row, temperature: float) -> Row:
     """Return a row warped by a temperature."""
-    return normalised([mass ** (1 / temperature) for mass in row], row)
+    return normalized([mass ** (1 / temperature) for mass in row], row)
 
 
 def likeliest(row: Row, kept: int) -> Row:
     """Return a row of which so many tokens are left."""
     best = sorted(range(len(row)), key=lambda x: (-row[x], x))[:kept]
-    return normalised([mass if x in best else 0.0 for x, mass in enumerate(row)], row)
+    return normalized([mass if x in best else 0.0 for x, mass in enumerate(row)], row)
 
 
 @known("draft declared at another temperature", SAME)
@@ -237,7 +237,7 @@ class LastTokenLost(Machine):
 
     def target(self, node: int) -> Row:
         row = super().target(node)
-        return normalised([*row[:-1], 0.0], row)
+        return normalized([*row[:-1], 0.0], row)
 
 
 @known("rows in half precision", "compute probabilities and residuals in float32")
@@ -253,17 +253,17 @@ def _bfloat16(mass: float) -> float:
     return float(((bits + 0x8000) & 0xFFFF0000).view(np.float32)[0])
 
 
-@known("target's row does not sum to 1", "renormalise after top-k and top-p")
+@known("target's row does not sum to 1", "renormalize after top-k and top-p")
 class TargetTooLight(Machine):
-    """The target is truncated elsewhere and not renormalised: its rows sum to less than 1."""
+    """The target is truncated elsewhere and not renormalized: its rows sum to less than 1."""
 
     def target(self, node: int) -> Row:
         return [0.8 * mass for mass in super().target(node)]
 
 
-@known("draft's row does not sum to 1", "renormalise after top-k and top-p")
+@known("draft's row does not sum to 1", "renormalize after top-k and top-p")
 class DraftTooLight(Machine):
-    """The draft is truncated elsewhere and not renormalised: its rows sum to less than 1."""
+    """The draft is truncated elsewhere and not renormalized: its rows sum to less than 1."""
 
     def draft(self, node: int) -> Row:
         return [0.8 * mass for mass in super().draft(node)]

@@ -2,7 +2,7 @@
 
 from otspec.conformance.faults.base import known
 from otspec.conformance.faults.declared import at_temperature
-from otspec.conformance.faults.machine import Machine, normalised
+from otspec.conformance.faults.machine import Machine, normalized
 from otspec.conformance.faults.setting import TEXT, MarkedText, Row
 
 SEVERAL = ("block", "tree")
@@ -91,7 +91,7 @@ class LastNeverDrawn(Machine):
     """The draw ends one token before the end of the vocabulary."""
 
     def draw(self, weights: Row) -> int:
-        return super().draw(normalised([*weights[:-1], 0.0], weights))
+        return super().draw(normalized([*weights[:-1], 0.0], weights))
 
 
 @known(

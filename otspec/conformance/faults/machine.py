@@ -159,13 +159,13 @@ class Machine(Chance):
     def residual(self, node: int, wanted: Row, offered: Row) -> Row:
         """Return what is still wanted after a rejection."""
         rest = [max(q - p, 0.0) for q, p in zip(wanted, offered, strict=True)]
-        return normalised(rest, wanted)
+        return normalized(rest, wanted)
 
     def left(self, offered: Row, token: int) -> Row:
         """Return the draft of the next sibling."""
         if not self.distinct:
             return offered
-        return normalised([0.0 if x == token else p for x, p in enumerate(offered)], offered)
+        return normalized([0.0 if x == token else p for x, p in enumerate(offered)], offered)
 
     def weight(self, above: float, wanted: float, offered: float) -> float:
         """Return the weight of a node that is below one of a weight."""
@@ -227,7 +227,7 @@ class Machine(Chance):
         return MarkedText(node + 1, (*map(self.token, self.path(node)), token))
 
 
-def normalised(weights: Row, fallback: Row) -> Row:
+def normalized(weights: Row, fallback: Row) -> Row:
     """Return weights divided by their sum, or something else where that is 0."""
     total = sum(weights)
     return [weight / total for weight in weights] if total > 0 else fallback

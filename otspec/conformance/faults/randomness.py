@@ -57,12 +57,12 @@ class CorrectionRaced(WithRaces):
 
 
 @known(
-    "drafts of neighbouring positions raced with the same noise",
+    "drafts of neighboring positions raced with the same noise",
     FRESH,
     ("block", "tree"),
     pipeline=True,
 )
-class NeighboursRaced(WithRaces):
+class NeighborsRaced(WithRaces):
     """Every second draft of a path is drawn with the exponential numbers of the one before it."""
 
     def drafted(self, node: int, weights: Row) -> int:

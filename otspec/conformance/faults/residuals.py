@@ -1,7 +1,7 @@
 """Faults in the residual: what is left of the target after a rejection."""
 
 from otspec.conformance.faults.base import known
-from otspec.conformance.faults.machine import Machine, normalised
+from otspec.conformance.faults.machine import Machine, normalized
 from otspec.conformance.faults.setting import Row
 
 SUBTRACT = "after each rejection the residual is (target − draft)₊ of what was wanted, over its sum"
@@ -12,7 +12,7 @@ class NotSubtracted(Machine):
     """A rejection leaves the target as it is."""
 
     def residual(self, node: int, wanted: Row, offered: Row) -> Row:
-        return normalised(wanted, wanted)
+        return normalized(wanted, wanted)
 
 
 @known("residual of the first round", SUBTRACT)
@@ -28,21 +28,21 @@ class LastRound(Machine):
     """Every draft is tested with the target, and what is drawn after the last is its residual."""
 
     def residual(self, node: int, wanted: Row, offered: Row) -> Row:
-        return normalised(wanted, wanted)
+        return normalized(wanted, wanted)
 
     def correction(self, node: int, weights: Row) -> int:
         return super().correction(node, super().residual(node, self.target(node), self.draft(node)))
 
 
-@known("residual not renormalised", SUBTRACT)
-class NotRenormalised(Machine):
+@known("residual not renormalized", SUBTRACT)
+class NotRenormalized(Machine):
     """The residual is used as it is, so that the tests after it pass too rarely."""
 
     def residual(self, node: int, wanted: Row, offered: Row) -> Row:
         return [max(q - p, 0.0) for q, p in zip(wanted, offered, strict=True)]
 
 
-@known("draw from a residual that is not renormalised", SUBTRACT)
+@known("draw from a residual that is not renormalized", SUBTRACT)
 class LastTakesRest(Machine):
     """The draw takes the residual for a distribution: its last token gets what lacks to 1."""
 
@@ -56,7 +56,7 @@ class Absolute(Machine):
     """The residual is the absolute difference of target and draft."""
 
     def residual(self, node: int, wanted: Row, offered: Row) -> Row:
-        return normalised([abs(q - p) for q, p in zip(wanted, offered, strict=True)], wanted)
+        return normalized([abs(q - p) for q, p in zip(wanted, offered, strict=True)], wanted)
 
 
 @known("residual upside down", SUBTRACT)
@@ -73,7 +73,7 @@ class Clipped(Machine):
 
     def residual(self, node: int, wanted: Row, offered: Row) -> Row:
         rest = super().residual(node, wanted, offered)
-        return normalised([mass if mass >= 0.1 else 0.0 for mass in rest], rest)
+        return normalized([mass if mass >= 0.1 else 0.0 for mass in rest], rest)
 
 
 @known("residual kept above 0", SUBTRACT)
@@ -82,7 +82,7 @@ class KeptAbove(Machine):
 
     def residual(self, node: int, wanted: Row, offered: Row) -> Row:
         rest = super().residual(node, wanted, offered)
-        return normalised([mass + 0.01 for mass in rest], rest)
+        return normalized([mass + 0.01 for mass in rest], rest)
 
 
 @known("half of the draft subtracted", SUBTRACT)
@@ -100,7 +100,7 @@ class OnlyToken(Machine):
     def residual(self, node: int, wanted: Row, offered: Row) -> Row:
         drafted = {self.token(child) for child in self.children(node)}
         rest = [0.0 if x in drafted else q for x, q in enumerate(wanted)]
-        return normalised(rest, wanted)
+        return normalized(rest, wanted)
 
 
 @known("residual of rows that follow", SUBTRACT, ("block", "tree"))
@@ -125,10 +125,10 @@ class AsDistinct(Machine):
     """Siblings are independent, and are taken out of the draft's row one after another."""
 
     def left(self, offered: Row, token: int) -> Row:
-        return normalised([0.0 if x == token else p for x, p in enumerate(offered)], offered)
+        return normalized([0.0 if x == token else p for x, p in enumerate(offered)], offered)
 
 
-@known("draft's row not renormalised without siblings", "renormalise it after a sibling is removed")
+@known("draft's row not renormalized without siblings", "renormalize it after a sibling is removed")
 class LeftTooLight(Machine):
     """Earlier siblings are taken out of the draft's row, which then sums to less than 1."""
 
@@ -143,7 +143,7 @@ class RemovedBefore(Machine):
     def residual(self, node: int, wanted: Row, offered: Row) -> Row:
         for child in self.children(node)[:1]:
             drafted = self.token(child)
-            offered = normalised(
+            offered = normalized(
                 [0.0 if x == drafted else p for x, p in enumerate(offered)], offered
             )
         return super().residual(node, wanted, offered)

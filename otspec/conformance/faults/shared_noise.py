@@ -124,7 +124,7 @@ class OfResidual(SharedNoise):
         return rest if rest.any() else None
 
 
-@known("one noise for neighbouring positions", KEY)
+@known("one noise for neighboring positions", KEY)
 class OfPair(SharedNoise):
     """Positions 2 i and 2 i + 1 of the text race with the same numbers, also without drafts."""
 
@@ -134,7 +134,7 @@ class OfPair(SharedNoise):
 
 @known("noise of a step's first position at all its positions", KEY, SEVERAL)
 class OfBeginning(SharedNoise):
-    """Neighbouring positions of one step race with the same numbers."""
+    """Neighboring positions of one step race with the same numbers."""
 
     def ahead(self, step: Step, node: int, depth: int) -> int:
         return 0

@@ -85,7 +85,7 @@ class RandomNumber:
 
     def log(self) -> RandomNumber:
         """Return the logarithm."""
-        one = self._centred("takes the logarithm of")
+        one = self._centered("takes the logarithm of")
         if one.power == 0 or one.factor <= 0:
             raise self._refused("it takes the logarithm of a random number that may be negative")
         shift = 0 if one.factor == 1 else math.log(one.factor)
@@ -191,12 +191,12 @@ class RandomNumber:
         return replace(one, uniform=product, factor=one.factor * two.factor)
 
     def _raised(self, power: Number) -> RandomNumber:
-        one = self._centred("takes powers of")
+        one = self._centered("takes powers of")
         if one.power == 0 or (one.factor < 0 and power not in (1, -1)):
             raise self._refused("it takes powers of a random number that may be negative")
         return replace(one, factor=powered(one.factor, power), power=one.power * power)
 
-    def _centred(self, verb: str) -> RandomNumber:
+    def _centered(self, verb: str) -> RandomNumber:
         """Return the same number without a shift."""
         if math.fabs(self.shift) <= _NEGLIGIBLE * math.fabs(self.factor):
             return replace(self, shift=0)

@@ -1,4 +1,4 @@
-"""Minimum cuts (Theory, 1): the token set A that minimises q(A) + 1 − P(all drafts inside A).
+"""Minimum cuts (Theory, 1): the token set A that minimizes q(A) + 1 − P(all drafts inside A).
 
 That minimum is the optimal acceptance, for every draft law: in the network
 source → drafts x → tokens of x → sink a cut keeps a set A of tokens on the source side, pays

@@ -97,7 +97,7 @@ def _clipped(along: Number, other: Number, target: Number) -> Array:
 
 def _signs(weights: Array, point: Array) -> Array:
     """Return λ₁p₁ + λ₂p₂ − q per token, rounded to 0 where it is within rounding of 0."""
-    # At a minimiser every token is off its line by p₁(y)p₂(y), so that moving a token that is
+    # At a minimizer every token is off its line by p₁(y)p₂(y), so that moving a token that is
     # within rounding of a line across it changes the value by rounding only.
     reach = point @ weights[:2]
     signs: Array = reach - weights[2]
@@ -138,10 +138,10 @@ class _Interval(NamedTuple):
 
 
 def best_halfplane(first: Distribution, second: Distribution, target: Distribution) -> IntArray:
-    """Return the token set that minimises q(A) − p₁(A) p₂(A).
+    """Return the token set that minimizes q(A) − p₁(A) p₂(A).
 
     ``first``, ``second``, ``target``, shape (n,): float or exact. Result: ascending token ids. In
-    exact arithmetic a minimiser; in floats its value is within rounding of the minimum.
+    exact arithmetic a minimizer; in floats its value is within rounding of the minimum.
     """
     return np.flatnonzero(_Search(first, second, target).members)
 
@@ -170,7 +170,7 @@ def bound_by_prices(
 
 
 class _Search:
-    """The search over σ for the token set that minimises q(A) − p₁(A) p₂(A).
+    """The search over σ for the token set that minimizes q(A) − p₁(A) p₂(A).
 
     Shapes: ``first``, ``second``, ``target`` (n,).
     """

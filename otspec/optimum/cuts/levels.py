@@ -1,6 +1,6 @@
 """The law of the selected draft that is nearest to the target in every divergence (Theory, 30).
 
-Of the laws b with b(A) ≥ P(all drafts inside A) for all A, one minimises Σ q φ(b/q) for every
+Of the laws b with b(A) ≥ P(all drafts inside A) for all A, one minimizes Σ q φ(b/q) for every
 convex φ at once: the lexicographically optimal base of that polytope (Fujishige). Its ratio b/q
 takes a few levels, and the sets of tokens above a level are tight.
 """

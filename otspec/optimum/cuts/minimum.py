@@ -33,7 +33,7 @@ bounded_cut.register(FixedButOne, fixed.after_fixed_with_bound)
 
 @singledispatch
 def minimum_cut(law: DraftLaw, target: Distribution) -> IntArray:
-    """Return a token set that minimises the bound, by whichever way the law allows."""
+    """Return a token set that minimizes the bound, by whichever way the law allows."""
     return flow.by_max_flow(law, target)
 
 

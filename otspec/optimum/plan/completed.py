@@ -11,7 +11,7 @@ from otspec._base.arithmetic import Array, Number, as_number, is_exact, positive
 from otspec._base.digits import plain
 from otspec._base.frozen import Frozen, cached_property
 from otspec.coupling import Coupling, accepted_weights
-from otspec.distributions import Distribution, normalised
+from otspec.distributions import Distribution, normalized
 from otspec.drafts import DraftLaw
 from otspec.drafts.support import Support
 from otspec.optimum.budgets import Outputs, TotalVariation
@@ -137,7 +137,7 @@ class Plan(Frozen):
         output = self.draft_residual[row] * self._share
         output[self.support.tokens[pairs]] += self.accepted[pairs]
         # Drafts of so small a probability that all products vanish have no row to speak of.
-        return normalised(output, self._share)
+        return normalized(output, self._share)
 
     @property
     def accuracy(self) -> float:

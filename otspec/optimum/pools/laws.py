@@ -3,7 +3,7 @@
 Always selecting one of the drafts gives a law b with b(A) ≥ P(all drafts inside A) for every
 token set A, and maximal coupling of b with the target q accepts Σ min(b, q). In terms of
 cumulative masses over the knots: B is at least G, the chance that all drafts are below the knot,
-and Q is the target's. The minimum cut is at the knot s that maximises G − Q: a law is optimal if
+and Q is the target's. The minimum cut is at the knot s that maximizes G − Q: a law is optimal if
 it is at least q below s and at most q above it, token by token.
 """
 

@@ -135,7 +135,7 @@ class BlockPlan(Frozen):
 
 
 class BlockCoupling(Frozen, ABC):
-    """Couple what is drafted with the target's law of L tokens; maximise E[tokens kept].
+    """Couple what is drafted with the target's law of L tokens; maximize E[tokens kept].
 
     Variables π(x, y) ≥ 0 for everything x that may be drafted and every block y; both marginals.
     """
@@ -188,7 +188,7 @@ class BlockCoupling(Frozen, ABC):
         model.put(drafts[drafted], mass)
         model.put(outputs[output], mass)
         kept = np.minimum(self._kept(blocks), ends(self.target, blocks)).ravel()
-        return model.program(self.title, Sense.MAXIMISE, mass, kept.astype(draft.dtype))
+        return model.program(self.title, Sense.MAXIMIZE, mass, kept.astype(draft.dtype))
 
     def plan(self, solver: SolverName | None = None) -> BlockPlan:
         """Return a best coupling.
@@ -212,7 +212,7 @@ class BlockCoupling(Frozen, ABC):
 
 @dataclass(frozen=True, eq=False)
 class BlockProgram(BlockCoupling):
-    """Couple the draft's and the target's law of L tokens; maximise E[common prefix length].
+    """Couple the draft's and the target's law of L tokens; maximize E[common prefix length].
 
     Variables π(x, y) ≥ 0 for blocks x, y; marginals M_s^L and M_b^L. Source: Block, eqs. 3–5;
     its optimum is Σ_{ℓ ≤ L} Σ_{x^ℓ} min(M_s(x^ℓ), M_b(x^ℓ)) (thm. 1). n^{2L} variables.

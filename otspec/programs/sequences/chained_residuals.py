@@ -191,7 +191,7 @@ class ResidualsProgram(LongRunProgram):
         rows.put("handed", 0, 0)
         rows.put("all", 1, 1)
         weights = np.array([len(end.decoded) for end in self.ends])
-        return model.program(self.title, Sense.MAXIMISE, ended, weights)
+        return model.program(self.title, Sense.MAXIMIZE, ended, weights)
 
     def _texts(self, number: int) -> Iterator[tuple[Prefix, list[tuple[int, Any]]]]:
         """Yield the ways to each text that follows a residual, and that text as it should be."""

@@ -28,7 +28,7 @@ class KeptTexts(Frozen, ABC):
     """A program whose first variables are A(s), how likely what is kept begins with a text s.
 
     A(s) is at most M_b(s), or where one token is corrected A(sy) ≤ A(s) M_b(y | s); and at least
-    Σ_y A(sy). Only texts that draft and target may have get a variable. Maximised is Σ A(s).
+    Σ_y A(sy). Only texts that draft and target may have get a variable. Maximized is Σ A(s).
 
     Parameters
     ----------

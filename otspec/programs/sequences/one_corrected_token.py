@@ -159,7 +159,7 @@ class OneTokenProgram(LongRunProgram):
             rows.put(prefix, -np.inf, 0)
         rows.put("balance", 0, 0)
         rows.put("all", 1, 1)
-        return model.program(self.title, Sense.MAXIMISE, columns)
+        return model.program(self.title, Sense.MAXIMIZE, columns)
 
     def _begun(self, context: int) -> int:
         return self.columns[context, ()]

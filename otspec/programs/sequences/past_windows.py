@@ -113,7 +113,7 @@ class WindowProgram(LongRunProgram):
         rows.put("follows", 0, 0)
         rows.put("arrives", 0, 0)
         rows.put("all", 1, 1)
-        return model.program(self.title, Sense.MINIMISE, np.arange(len(self.windows)))
+        return model.program(self.title, Sense.MINIMIZE, np.arange(len(self.windows)))
 
     def _put_drafted(self, rows: Rows, kept: int) -> None:
         """Say that blocks of which a text is kept are at most those in which it is drafted."""

@@ -193,7 +193,7 @@ CHOSEN = 1e-11
 
 @dataclass(frozen=True, eq=False)
 class PathProgram(KeptTexts):
-    """Maximise Σ A(s) over texts s where each drafted set selects one of its sequences.
+    """Maximize Σ A(s) over texts s where each drafted set selects one of its sequences.
 
     Variables b(D, x) ≥ 0 for the sequences x of a drafted set D, with Σ_x b(D, x) ≤ P(D), and
     A(s) ≤ Σ b(D, x) over the x that begin with s. The other rows are those of
@@ -236,7 +236,7 @@ class PathProgram(KeptTexts):
         model.put(met, columns)
         pairs, texts = self._passed(free)
         model.put(met[texts], selected[pairs], -1)
-        return model.program(f"paths ({self.corrects})", Sense.MAXIMISE, columns)
+        return model.program(f"paths ({self.corrects})", Sense.MAXIMIZE, columns)
 
     def _passed(self, pairs: IntArray) -> tuple[IntArray, IntArray]:
         """Return which of the pairs pass through which of the texts."""

@@ -93,7 +93,7 @@ FEWEST = 1e-6
 
 @dataclass(frozen=True, eq=False)
 class TextProgram(KeptTexts):
-    """Maximise Σ A(s) for K i.i.d. paths, where no texts hold more than how likely one is drafted.
+    """Maximize Σ A(s) for K i.i.d. paths, where no texts hold more than how likely one is drafted.
 
     Texts W of which none goes on from another, and of mass p(W) under the draft, are met with
     probability g(p(W)), g(t) = 1 − (1 − t)^K. In place of A(W) ≤ g(p(W)) for all W there are
@@ -194,7 +194,7 @@ class TextProgram(KeptTexts):
             held = model.rows("held", named, -slope * drafted, np.inf)
             model.put(held, over)
             model.put(held, texts, -1)
-        return model.program(f"texts ({self.corrects})", Sense.MAXIMISE, texts)
+        return model.program(f"texts ({self.corrects})", Sense.MAXIMIZE, texts)
 
     @cached_property
     def _paths(self) -> Levels:

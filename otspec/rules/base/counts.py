@@ -10,7 +10,7 @@ from otspec.rules.base.pair_rule import PairRule
 from otspec.rules.base.rule import NotExactError
 
 HALVINGS = 200
-"""Halvings of an exact root's bracket; a rational root of up to 100 bits is then recognised."""
+"""Halvings of an exact root's bracket; a rational root of up to 100 bits is then recognized."""
 _BITS = 320
 """Binary digits of the bounds by which most comparisons are decided."""
 

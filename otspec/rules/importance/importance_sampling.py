@@ -10,7 +10,7 @@ from otspec._base.arguments import as_choice, as_integer, as_list
 from otspec._base.arithmetic import Array, Number, as_number
 from otspec._base.frozen import cached_property
 from otspec.chance import Chance
-from otspec.distributions import Distribution, DistributionLike, as_distribution, as_k, normalised
+from otspec.distributions import Distribution, DistributionLike, as_distribution, as_k, normalized
 from otspec.drafts import IID, DraftLaw, Independent
 from otspec.estimate import Known
 from otspec.ratios import Pair
@@ -137,8 +137,8 @@ class ImportanceSampling(PairRule):
 
     @cached_property
     def verified_target(self) -> Distribution:
-        """The target on the kept alphabet, renormalised, shape (n,)."""
-        return normalised(np.where(self.kept_tokens, self.target, 0 * self.target), self.target)
+        """The target on the kept alphabet, renormalized, shape (n,)."""
+        return normalized(np.where(self.kept_tokens, self.target, 0 * self.target), self.target)
 
     @property
     def stages(self) -> tuple[Stage, ...]:
@@ -159,7 +159,7 @@ class ImportanceSampling(PairRule):
             StagedSelection(tuple(laws), self.verified_target, self.free, self.solver),
             self.verified_target,
             as_number(1 - repair.sum(), like=self.target),
-            normalised(repair, self.target),
+            normalized(repair, self.target),
         )
 
     def acceptance(self) -> Number:

@@ -220,7 +220,7 @@ class AgainstAnother(AcceptOrReplace):
 
     @cached_property
     def replacement(self) -> Distribution:
-        """(aim − p)₊, normalised, shape (n,)."""
+        """(aim − p)₊, normalized, shape (n,)."""
         return self._coupling.residual
 
     @cached_property

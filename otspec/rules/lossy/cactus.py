@@ -11,7 +11,7 @@ import numpy as np
 from otspec._base.arithmetic import Array, Number, is_exact, positive_part, prefix_sums, zeros
 from otspec._base.frozen import cached_property
 from otspec.chance import Chance
-from otspec.distributions import Distribution, complement, normalised
+from otspec.distributions import Distribution, complement, normalized
 from otspec.ratios import order, target_to_draft
 from otspec.rules.lossy.base import LARGEST, LossyRule, between
 
@@ -114,4 +114,4 @@ class Cactus(LossyRule):
             return 0
         raised = self.target * self._scales[token]
         raised[token] = self.raised[token]
-        return normalised(positive_part(raised - self.draft), self.target)
+        return normalized(positive_part(raised - self.draft), self.target)

@@ -34,7 +34,7 @@ class LenientRule(AcceptOrReplace):
 
     @cached_property
     def replacement(self) -> Distribution:
-        """(q − p)₊, normalised, shape (n,)."""
+        """(q − p)₊, normalized, shape (n,)."""
         return Coupling(self.draft, self.target).residual
 
 

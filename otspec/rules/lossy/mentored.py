@@ -10,7 +10,7 @@ from otspec._base.arguments import as_real
 from otspec._base.arithmetic import Array, Number, is_exact, positive_part, prefix_sums
 from otspec._base.frozen import cached_property
 from otspec.coupling import Coupling
-from otspec.distributions import Distribution, DistributionLike, as_pair, normalised
+from otspec.distributions import Distribution, DistributionLike, as_pair, normalized
 from otspec.ratios import order, target_to_draft
 from otspec.rules.lossy.base import AcceptOrReplace, between, kullback_leibler
 
@@ -108,8 +108,8 @@ class MentoredDecoding(AcceptOrReplace):
 
     @cached_property
     def replacement(self) -> Distribution:
-        """(q/β − p)₊, normalised, shape (n,)."""
-        return normalised(positive_part(self.target * self.floor - self.draft), self.target)
+        """(q/β − p)₊, normalized, shape (n,)."""
+        return normalized(positive_part(self.target * self.floor - self.draft), self.target)
 
     @cached_property
     def declared_output(self) -> Distribution:

@@ -8,7 +8,7 @@ from typing import ClassVar
 from otspec._base.arithmetic import Array, Number, as_number
 from otspec._base.frozen import cached_property
 from otspec.chance import Chance
-from otspec.distributions import Distribution, normalised
+from otspec.distributions import Distribution, normalized
 from otspec.drafts import SingleDraftLaw, TopK
 from otspec.drafts.single import likeliest
 from otspec.rules.lossy.base import LossyRule, between
@@ -74,4 +74,4 @@ class ThresholdedTargetOnly(LossyRule):
             passed = least
         others = self.target.copy()
         others[list(drafts)] *= 0
-        return normalised(others, self.target)
+        return normalized(others, self.target)

@@ -15,7 +15,7 @@ def rising(slopes: Array, widths: Array, tight: Array, ids: Array) -> Array:
 
     A law that is convex between its tight knots comes back as it is. In floats the slope of a
     light pool is uncertain, and one that is off would make a kink that much heavier pools feel;
-    means weighted by draft mass hardly notice it (isotonic regression, by pooling neighbours).
+    means weighted by draft mass hardly notice it (isotonic regression, by pooling neighbors).
 
     Shapes: ``tight`` (m + 1,). ``slopes`` and ``widths``, shape (m,): slope and draft mass of each
     pool. ``ids``, shape (m + 1,): 0 to m. The result has shape (m,).
@@ -55,7 +55,7 @@ def run(
     shape (m + 1,): knots that never die; the first and the last are. ``ids``, shape (m + 1,): 0 to
     m, in the type that counts are kept in: integer, or object. ``one``: 1 in the arithmetic of the
     masses. ``spans, rises``, shape (c,): per chord, for how long it was there, and its slope. The
-    first m chords are those between neighbouring knots. ``lifetimes``, shape (m + 1,): when each
+    first m chords are those between neighboring knots. ``lifetimes``, shape (m + 1,): when each
     knot dies; 1 for one that does not. ``starts, ends``, shape (c,): per chord, its two knots.
     ``parents``, shape (c,): the chord that each became a part of; −1 for those left at the end.
     """

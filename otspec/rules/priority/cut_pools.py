@@ -29,7 +29,7 @@ from otspec.distributions import Distribution
 def cut_by_moves(drafts: Array, target: Distribution) -> Array:
     """Return a token set of low q(A) − Π p_i(A), from all tokens or from none.
 
-    Every minimiser is inside the set that all tokens shrink to and holds the one that no token
+    Every minimizer is inside the set that all tokens shrink to and holds the one that no token
     grows to; the better of the two is returned.
 
     Shapes: ``drafts`` (k, n); ``target`` (n,). The result has shape (n,).

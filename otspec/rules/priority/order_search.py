@@ -112,7 +112,7 @@ class OrderSearch:
 
 
 def _weighing(laws: Array, target: Distribution) -> LinearProgram:
-    """Maximise Σ q(y) a(y) over weights w and shares a(y) ≤ 1, a(y) ≤ Σ_r w_r b_r(y)/q(y)."""
+    """Maximize Σ q(y) a(y) over weights w and shares a(y) ≤ 1, a(y) ≤ Σ_r w_r b_r(y)/q(y)."""
     # Shares rather than masses, since solvers take coefficients below 1e-9 for zero; so are
     # selections of less than that share of the target here. Selections of more than LARGEST_SHARE
     # times the target are taken for that: solvers lose their way among very large coefficients.
@@ -129,7 +129,7 @@ def _weighing(laws: Array, target: Distribution) -> LinearProgram:
     infinite = np.full(count + n, np.inf).astype(target.dtype)
     return LinearProgram(
         "weighing of priority orders",
-        Sense.MAXIMISE,
+        Sense.MAXIMIZE,
         np.concatenate([np.repeat(zero, count), target[wanted]]),
         np.concatenate([np.zeros(count, dtype=np.intp), 1 + tokens, 1 + every]),
         np.concatenate([np.arange(count), orders, count + every]),
@@ -150,7 +150,7 @@ def _by_price(prices: Array, served: Array) -> IntArray:
 
 
 FIRST_ORDERS = 4
-"""Orders that are added before the weights are first optimised; then twice as many, and so on."""
+"""Orders that are added before the weights are first optimized; then twice as many, and so on."""
 
 
 @dataclass(frozen=True, eq=False)

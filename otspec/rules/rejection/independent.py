@@ -116,7 +116,7 @@ class RecursiveRejectionIndependent(InTurn, LawRule):
 
     @cached_property
     def _residuals(self) -> Array:
-        """W_i q_i for i = 0 to k, shape (k + 1, n): what is left of the target, not normalised."""
+        """W_i q_i for i = 0 to k, shape (k + 1, n): what is left of the target, not normalized."""
         residuals = zeros((self.k + 1, len(self.target)), like=self.target)
         residuals[0], rejected = self.target, as_number(1, like=self.target)
         for i, draft in enumerate(self._drafts):

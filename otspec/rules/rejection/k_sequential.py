@@ -16,7 +16,7 @@ from otspec._base.arithmetic import (
 )
 from otspec._base.frozen import cached_property
 from otspec.chance import Chance
-from otspec.distributions import Distribution, DistributionLike, normalised
+from otspec.distributions import Distribution, DistributionLike, normalized
 from otspec.estimate import Exact, Known
 from otspec.ratios import Pair
 from otspec.rules.base.counts import at_least_once, geometric, no_counts, over, with_one_more
@@ -136,7 +136,7 @@ class KSequential(PairRule):
             accepted[1:] += rejected[:-1] * kept
             rejected = with_one_more(rejected, lost, elsewhere)
         scale = unit**self.k
-        residual = normalised(self._residual(), self.target) * over(rejected, scale)
+        residual = normalized(self._residual(), self.target) * over(rejected, scale)
         return CountedLaw(over(accepted[1:], scale) + residual[1:], residual[0])
 
     def _by_position(self) -> Array:
@@ -144,7 +144,7 @@ class KSequential(PairRule):
         # The drafts before are rejected and others; draft i is accepted as y, or rejected and y
         # comes again among the later ones, or from the residual.
         kept, beta = self._kept()
-        lost, residual = self.draft - kept, normalised(self._residual(), self.target)
+        lost, residual = self.draft - kept, normalized(self._residual(), self.target)
         elsewhere = positive_part(1 - beta - lost)
         by_draft, first = zeros((self.k, len(kept)), like=kept), zeros(len(kept), like=kept) + 1
         for i in range(self.k):
@@ -168,7 +168,7 @@ class KSequential(PairRule):
     @cached_property
     def correction(self) -> Distribution:
         """The distribution of the output after k rejections, shape (n,)."""
-        return normalised(self._residual(), self.target)
+        return normalized(self._residual(), self.target)
 
     def verify(self, drafts: Sequence[int], chance: Chance) -> int | Distribution:
         """Verify drafts; see :meth:`otspec.rules.Rule.verify`."""

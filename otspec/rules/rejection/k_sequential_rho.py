@@ -25,7 +25,7 @@ def root_rho(pair: Pair, k: int) -> Number:
 
     p_acc/β is 1 + (1−β) + … + (1−β)^{k−1}, so that ρ* is where ρ reaches that sum. As ρ grows
     ρβ grows and p_acc falls, hence the crossing is unique. β(ρ) = Σ min(p, q/ρ) is
-    P + Q/ρ between two neighbouring ratios q/p, P the draft mass of the ratios above and Q the
+    P + Q/ρ between two neighboring ratios q/p, P the draft mass of the ratios above and Q the
     target mass of those below: halving the order finds the stretch, and the root is found in it.
 
     Result: in [1, k]; 1 if draft and target are disjoint. Floats: the smallest float at or above
@@ -140,7 +140,7 @@ def _exact_root(
     suffices: Callable[[Fraction], bool], low: Fraction, high: Fraction, guess: int
 ) -> Fraction:
     """Return a simple fraction from the least number in (low, high] that suffices on."""
-    # That is found between two neighbours among 2^200 steps from low to high, of which the upper
+    # That is found between two neighbors among 2^200 steps from low to high, of which the upper
     # one was guessed in rounded numbers; what suffices is decided exactly.
     step, steps = (high - low) / 2**HALVINGS, (0, 2**HALVINGS)
     for upper in (guess, guess + 1, guess - 1):

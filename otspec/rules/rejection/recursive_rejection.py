@@ -33,7 +33,7 @@ class InTurn(Rule):
         """Return the distribution of the draft after some earlier ones, shape (n,)."""
 
     def residual(self, wanted: Distribution, offered: Distribution) -> Distribution:
-        """Return what is wanted after a rejection, (wanted − offered)₊ normalised, shape (n,)."""
+        """Return what is wanted after a rejection, (wanted − offered)₊ normalized, shape (n,)."""
         return residual_of(offered, wanted)
 
     def verify(self, drafts: Sequence[int], chance: Chance) -> int | Distribution:
@@ -74,7 +74,7 @@ class RecursiveRejection(InTurn, PairRule):
     def acceptance(self) -> Number:
         """Return 1 − Π_i Σ (q_{i−1} − p)₊; a residual token is never one of the drafts.
 
-        Without normalising in between: if W is the probability that all drafts so far were
+        Without normalizing in between: if W is the probability that all drafts so far were
         rejected, W·q_i = (q − c·p)₊ with c the sum of the earlier W, since positive parts nest.
         """
         ((_, rejected, scale),) = deque(_rejected(self.pair, self.k), maxlen=1)

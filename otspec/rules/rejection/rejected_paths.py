@@ -31,7 +31,7 @@ class DistinctPaths(Frozen):
     the first draft. Every value of W(c_i) is a probability, so that it is between 0 and 1.
 
     However little the drafted tokens leave, the mass that is left keeps its digits: at most a k-th
-    of their size is cancelled (:class:`otspec.rules.rejection.rejected_draws.Left`).
+    of their size is canceled (:class:`otspec.rules.rejection.rejected_draws.Left`).
     """
 
     pair: Pair  # in floats

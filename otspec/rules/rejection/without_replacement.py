@@ -8,7 +8,7 @@ import numpy as np
 
 from otspec._base.arguments import as_seed, as_size
 from otspec._base.arithmetic import Array, Number, as_number, prefix_sums, suffix_sums, zeros
-from otspec.distributions import Distribution, normalised
+from otspec.distributions import Distribution, normalized
 from otspec.drafts import SingleDraftLaw, WithoutReplacement
 from otspec.estimate import Estimate, Exact, Known
 from otspec.ratios import Pair, ascending, target_to_draft
@@ -26,7 +26,7 @@ _SIZE = 2_000
 
 @dataclass(frozen=True, eq=False)
 class RecursiveRejectionWithoutReplacement(InTurn, PairRule):
-    """Recursive rejection in which draft i is drawn from p̄_i, p renormalised off earlier drafts.
+    """Recursive rejection in which draft i is drawn from p̄_i, p renormalized off earlier drafts.
 
     Accept x_i with probability min(1, q_{i−1}/p̄_i), else q_i ∝ (q_{i−1} − p̄_i)₊; only then x_i is
     removed from p̄.
@@ -148,9 +148,9 @@ class RecursiveRejectionWithoutReplacement(InTurn, PairRule):
         return _paths(self.pair, self.k, size, seed)
 
     def offered(self, earlier: Sequence[int]) -> Distribution:
-        """Return the draft without the earlier ones, normalised."""
+        """Return the draft without the earlier ones, normalized."""
         left = _without(self.draft, list(earlier))
-        return normalised(left, left)
+        return normalized(left, left)
 
 
 def _paths(pair: Pair, k: int, size: int = _SIZE, seed: int = 0) -> DistinctPaths:
@@ -167,7 +167,7 @@ def _accepted_laws(left: Array, target: Distribution, k: int) -> Array:
     # After the first draft x was rejected, the rest is the same rule for k − 1 drafts with p off x
     # and the residual. `left` is p without the earlier drafts, not scaled to sum 1: scaled by each
     # of them in turn, the smallest floats would lose their digits before they matter.
-    draft = normalised(left, left)
+    draft = normalized(left, left)
     accepted = zeros((k, len(draft)), like=draft)
     accepted[0] = np.minimum(draft, target)
     lost, residual = draft - accepted[0], target - accepted[0]
@@ -188,7 +188,7 @@ def _accepted_second(left: Array, lost: Array, residual: Array, missing: Number)
     # c·p) is accepted, c = W/(1−p(x)): the c in order serve all x but the heaviest, whose c may be
     # beyond the floats. A token that can be rejected first has r = 0. Light tokens have nearly the
     # same c: no r/p lies between theirs, so that they need no order.
-    draft, heavy = normalised(left, left), int(np.argmax(left))
+    draft, heavy = normalized(left, left), int(np.argmax(left))
     tried = lost > 0
     tried[heavy] = False
     scales, weights = missing / (1 - draft[tried]), lost[tried]
@@ -203,7 +203,7 @@ def _accepted_second(left: Array, lost: Array, residual: Array, missing: Number)
         below = np.searchsorted(scales[order], ratios[above], side="right")
         accepted[above] = draft[above] * offered[below] + residual[above] * rest[below]
     others = _without(left, heavy)
-    accepted += lost[heavy] * np.minimum(residual, missing * normalised(others, others))
+    accepted += lost[heavy] * np.minimum(residual, missing * normalized(others, others))
     second: Array = accepted / missing
     return second
 

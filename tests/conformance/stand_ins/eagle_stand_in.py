@@ -7,15 +7,15 @@ import torch
 
 def evaluate_posterior(logits, candidates, logits_processor):
     """Verify as we understand it: the children of a node one by one, each as a certain draft."""
-    return _walk(logits, candidates, logits_processor, renormalises=True)
+    return _walk(logits, candidates, logits_processor, renormalizes=True)
 
 
-def without_renormalisation(logits, candidates, logits_processor):
+def without_renormalization(logits, candidates, logits_processor):
     """A wrong one: what is left after a rejected child does not sum to 1 when it is used."""
-    return _walk(logits, candidates, logits_processor, renormalises=False)
+    return _walk(logits, candidates, logits_processor, renormalizes=False)
 
 
-def _walk(logits, candidates, logits_processor, renormalises):
+def _walk(logits, candidates, logits_processor, renormalizes):
     path, kept, alive = 0, 0, torch.ones(len(candidates), dtype=torch.bool)
     while True:
         left = logits_processor(None, logits[path, kept][None])[0].softmax(-1)
@@ -28,7 +28,7 @@ def _walk(logits, candidates, logits_processor, renormalises):
                 break
             if token >= 0:
                 left[token] = 0
-                left /= left.sum() if renormalises else 1
+                left /= left.sum() if renormalizes else 1
         if found is None:
             return torch.tensor(path), kept, left
         alive &= below[:, 0] == found

@@ -30,7 +30,7 @@ def source(sources, request):
 
 
 def each_from(*values, marks=()):
-    """Parametrise with values and the source that each is tried with."""
+    """Parametrize with values and the source that each is tried with."""
     return [pytest.param(*value, id="-".join(map(str, value)), marks=marks) for value in values]
 
 

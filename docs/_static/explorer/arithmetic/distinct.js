@@ -43,7 +43,7 @@
 
   /** Return how much of a target is left over by k drafts of what is left of the draft. */
   function missed(left, target, k) {
-    const draft = arithmetic.normalised(left);
+    const draft = arithmetic.normalized(left);
     const residual = target.map((q, i) => Math.max(0, q - draft[i]));
     const total = arithmetic.sum(residual);
     if (k === 1 || total === 0) return total;
@@ -68,7 +68,7 @@
     const offered = arithmetic.suffixSums(order.map((y) => draft[y]));
     const [heavy] = arithmetic.likeliest(draft, 1);
     const afterHeavy = () => {
-      const rest = arithmetic.normalised(draft.map((p, i) => (i === heavy ? 0 : p)));
+      const rest = arithmetic.normalized(draft.map((p, i) => (i === heavy ? 0 : p)));
       return arithmetic.sum(residual.map((r, i) => Math.max(0, r - total * rest[i])));
     };
     const parts = rejected.map((x) => {

@@ -152,7 +152,7 @@
     if (law === "top") return { fixed, free: null };
     const rest = draft.map((mass, i) => (fixed.includes(i) ? 0 : mass));
     const some = rest.some((mass) => mass > 0);
-    return { fixed, free: some ? arithmetic.normalised(rest) : null };
+    return { fixed, free: some ? arithmetic.normalized(rest) : null };
   }
 
   /**

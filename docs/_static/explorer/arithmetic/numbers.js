@@ -141,10 +141,10 @@
    * @param {number[]} values - Shape (n,), at least 0 and not all 0.
    * @returns {number[]} Shape (n,).
    */
-  function normalised(values) {
+  function normalized(values) {
     // By the largest first, so that neither very large nor subnormal weights leave the floats.
     const most = values.reduce((a, b) => Math.max(a, b), 0);
-    if (!(most > 0)) throw new RangeError("zero everywhere: there is nothing to normalise");
+    if (!(most > 0)) throw new RangeError("zero everywhere: there is nothing to normalize");
     const scaled = values.map((value) => value / most);
     const total = sum(scaled);
     return scaled.map((value) => value / total);
@@ -161,6 +161,6 @@
     complement,
     geometric,
     supportSize,
-    normalised,
+    normalized,
   });
 })(globalThis);

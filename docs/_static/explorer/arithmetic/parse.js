@@ -156,20 +156,20 @@
    *
    * @param {number[]} values - At least 0 and finite, at least one; shape (n,).
    * @param {string} [name] - What the error calls them.
-   * @returns {{values: number[]}|{error: string, sum: number, normalised: ?number[]}} With an
-   *   error, what normalising gives, or null where all are 0; the caller decides.
+   * @returns {{values: number[]}|{error: string, sum: number, normalized: ?number[]}} With an
+   *   error, what normalizing gives, or null where all are 0; the caller decides.
    */
   function asDistribution(values, name = "distribution") {
     const total = arithmetic.sum(values);
     if (Math.abs(total - 1) <= arithmetic.SUM_TOLERANCE) {
-      return { values: arithmetic.normalised(values) };
+      return { values: arithmetic.normalized(values) };
     }
     if (!(total > 0)) {
-      const error = `${name} is zero everywhere: there is nothing to normalise`;
-      return { error, sum: total, normalised: null };
+      const error = `${name} is zero everywhere: there is nothing to normalize`;
+      return { error, sum: total, normalized: null };
     }
-    const error = `${name} sums to ${total}, not 1: change a number, or normalise`;
-    return { error, sum: total, normalised: arithmetic.normalised(values) };
+    const error = `${name} sums to ${total}, not 1: change a number, or normalize`;
+    return { error, sum: total, normalized: arithmetic.normalized(values) };
   }
 
   Object.assign(arithmetic, { MOST_VALUES, parse, asDistribution });

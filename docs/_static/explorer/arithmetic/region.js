@@ -9,7 +9,7 @@
 
   /** By how much a target may miss a bound: sums of a few roundings, and what pictures round. */
   const SLACK = 1e-12;
-  /** The orders of three tokens, each with a neighbour exchanged for the next: once around. */
+  /** The orders of three tokens, each with a neighbor exchanged for the next: once around. */
   const AROUND = [
     [0, 1, 2],
     [1, 0, 2],

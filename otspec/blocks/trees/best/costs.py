@@ -166,7 +166,7 @@ def measured(
     ----------
     call : callable
         Takes a number of tokens, reads so many at once and returns when that is done (on a GPU:
-        after it has synchronised).
+        after it has synchronized).
     tokens : iterable of int
         Ascending.
     repeats : int

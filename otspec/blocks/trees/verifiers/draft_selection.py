@@ -17,7 +17,7 @@ from otspec.blocks.trees.verifiers.nodes import Nodes
 from otspec.blocks.trees.verifiers.token_rules import TokenRule, made_rule
 from otspec.chance import Chance
 from otspec.coupling import match
-from otspec.distributions import Distribution, normalised
+from otspec.distributions import Distribution, normalized
 from otspec.drafts import DraftLaw
 from otspec.models.base import BEGINNING, Prefix, as_beginnings
 from otspec.rules import TargetOnly
@@ -114,7 +114,7 @@ class DraftSelection(TreeRule):
                 # It ends at a leaf, or because nothing is accepted.
                 both: Any = complete + rejected.sum()
                 if both > complete:
-                    row = normalised(rejected + complete * self.target(prefix), rejected)
+                    row = normalized(rejected + complete * self.target(prefix), rejected)
                     yield self.ended(prefix, row, both)
                 elif both > 0:
                     yield self.ended(prefix, None, both)

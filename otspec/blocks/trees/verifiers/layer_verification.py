@@ -10,7 +10,7 @@ from otspec.blocks.trees.verifiers.base import TreeRule
 from otspec.blocks.trees.verifiers.token_rules import TokenRule
 from otspec.blocks.trees.verifiers.visits import rule_of_weight
 from otspec.chance import Chance
-from otspec.distributions import normalised
+from otspec.distributions import normalized
 from otspec.drafts import DraftLaw
 from otspec.models.base import Prefix
 from otspec.rules import PooledSelection
@@ -93,7 +93,7 @@ class LayerVerification(TreeRule):
             if left.keys() == {ROOT} or (total > 0 and chance.accept(total, total + missing)):
                 break
         node = list(left)[chance.choose(masses)] if len(masses) > 1 else next(iter(left))
-        return node, normalised(left[node], drafts.target(node))
+        return node, normalized(left[node], drafts.target(node))
 
     def _layer(
         self, drafts: DraftedTree, scores: dict[int, Number]

@@ -23,7 +23,7 @@ from otspec.blocks.trees.verifiers.visits import (
     rule_of_weight,
 )
 from otspec.chance import Chance
-from otspec.distributions import normalised
+from otspec.distributions import normalized
 from otspec.drafts import DraftLaw
 from otspec.models.base import BEGINNING, Prefix, as_beginnings
 from otspec.rules import PairRule
@@ -223,7 +223,7 @@ class LeafToRoot(TreeRule):
             total = corrected.sum()
             if node != ROOT and not chance.accept(total, total + dagger):
                 return None
-            return node, normalised(corrected, target)
+            return node, normalized(corrected, target)
 
         return cast("Found", visit(ROOT, self._one))  # the root is kept if nothing below it is
 

@@ -25,7 +25,7 @@ from otspec.blocks.trees.shapes import LEAF, Shape
 from otspec.blocks.trees.verifiers.base import TreeRule
 from otspec.blocks.trees.verifiers.nodes import TUPLE_LIMIT
 from otspec.chance import Chance
-from otspec.distributions import normalised
+from otspec.distributions import normalized
 from otspec.models.base import Prefix
 from otspec.programs.formulation import ProgramBuilder
 from otspec.rules.base.tuples import NotExactError
@@ -133,7 +133,7 @@ class PlannedTree(TreeRule):
             total = rest.sum()
             if node != ROOT and not chance.accept(total, total + (1 - weight)):
                 return None
-            return node, normalised(rest, target)
+            return node, normalized(rest, target)
 
         return cast("Found", visit(ROOT, (), self.tree, self.target.number(1)))
 
@@ -239,7 +239,7 @@ class NodeProgram(Frozen):
                     worth.append(as_row([kept for _, kept in curve], target))
                     left, shares = visit, 1 - weights
         program = model.program(
-            "node (Theory, 48)", Sense.MAXIMISE, np.concatenate(columns), np.concatenate(worth)
+            "node (Theory, 48)", Sense.MAXIMIZE, np.concatenate(columns), np.concatenate(worth)
         )
         solution = solve(program)
         primal = np.maximum(solution.primal, 0)

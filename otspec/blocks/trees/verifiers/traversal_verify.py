@@ -19,7 +19,7 @@ from otspec.blocks.trees.verifiers.token_rules import TokenRule
 from otspec.blocks.trees.verifiers.visits import Arrivals, Child, with_dagger
 from otspec.chance import Chance
 from otspec.coupling import acceptance_chance
-from otspec.distributions import Distribution, normalised
+from otspec.distributions import Distribution, normalized
 from otspec.models.base import Prefix
 from otspec.rules import PairRule, RecursiveRejection, RecursiveRejectionWithoutReplacement
 
@@ -197,4 +197,4 @@ class TraversalVerifyWithoutReplacement(Traversal, LeafToRoot):
         """Return the draft without the token that was deleted."""
         left = offered.copy()
         left[token] *= 0
-        return normalised(left, offered)
+        return normalized(left, offered)
