@@ -75,7 +75,7 @@ def training(results: Results, settings: Settings) -> None:
         results.add_table(name, head, [[cell.replace(" ± ", "±") for cell in row] for row in rows])
     (before,) = [row for row in rows if row[0] == "as logged"]
     for name, use in (("one", "one draft"), ("distinct", "2 distinct")):
-        results.add(f"logged.before.{name}", before[head.index(use)])
+        results.add(f"logged.before.{name}", before[head.index(use)].lstrip("+"))
     acceptance = TrainForK.compute(settings).acceptance
     gains = {
         (trained, use): 100 * float(np.mean(found[use] - acceptance["KL"][use]))
