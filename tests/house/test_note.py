@@ -172,7 +172,7 @@ def integrand(rates, t):
 
 @pytest.mark.parametrize("step", [0.2, 1.0, 2.0])
 def test_a_term_of_the_sum_is_bounded_by_the_integral_before_it(step):
-    """Theorem 8 (c), by a fine midpoint sum; its tolerance is far below what is left over."""
+    """By a fine midpoint sum; its tolerance is far below what is left over."""
     rates, k = np.array([5, 3, 2, 2, 1]) / 13, 3
     fine = (np.arange(400) + 0.5) / 400 * step
     for t in np.exp(np.arange(-8, 5, 0.5)):
