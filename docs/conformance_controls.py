@@ -34,7 +34,7 @@ ROUNDED = 1e-12
 INTRODUCTION = """# Known faults, and how surely they are found
 
 This page is for those who ask how much a passed [conformance check](conformance.md) is worth. A
-known fault is [a part of a verifier that is replaced](conformance.md#what-it-looks-like), and
+known fault is [a part of a verifier that is replaced](conformance.md#the-likely-fault), and
 here every rule runs with every fault. The law of such a verifier is computed exactly on each
 case, and so is its total variation from the target; the counts that a check would see are drawn
 from that law. Drafts are three tokens (two for laws other than i.i.d., one for maximal coupling),

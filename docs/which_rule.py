@@ -53,13 +53,13 @@ class Case(NamedTuple):
 
 CASES = (
     Case("[one](../quickstart.md)", MaximalCoupling, 1, "δ"),
-    Case("[4, independent](../pooled.md)", PooledSelection, 4, "1 − (1 − δ)⁴", RecursiveRejection),
+    Case("[4, i.i.d.](../pooled.md)", PooledSelection, 4, "1 − (1 − δ)⁴", RecursiveRejection),
     Case(
         "[4 distinct ones, drawn without replacement](../pooled_beyond.md)",
         PooledSelectionWithoutReplacement, 4, "1", RecursiveRejectionWithoutReplacement,
     ),
     Case("[the likeliest and one drawn](../rules.md)", SpecHub, 2, "1"),
-    Case("[the 3 likeliest and one drawn](../theory.md)", DrawnDraft, 4, "1"),
+    Case("[the 3 likeliest and one drawn](../theory.md#theory-14)", DrawnDraft, 4, "1"),
     Case(
         "[the 4 likeliest: greedy, deterministic](../rules.md#certain-drafts)", TargetOnly, 4, "0"
     ),
@@ -149,8 +149,8 @@ def one_tree() -> str:
         (words, _named("blocks", name, batch), iid[key], distinct[key])
         for key, (words, name, batch) in names.items()
     ]
-    found.append(("any that corrects one token, at most", "", iid[most], distinct[most]))
-    return _table(("rule", "name", "keeps of independent drafts", "of distinct ones"), found)
+    found.append(("optimum with one corrected token", "", iid[most], distinct[most]))
+    return _table(("rule", "name", "keeps of i.i.d. drafts", "of distinct ones"), found)
 
 
 def _named(module: str, rule: str, function: str | None) -> str:

@@ -34,11 +34,14 @@ class Replay(Frozen):
     counted : int
         How many of the places count: all of a whole text; of one that was cut off those after which
         the log is as long as a tree is deep.
+    cut : bool
+        Whether the text goes on after what was logged.
     """
 
     starts: Array
     kept: Array
     counted: int
+    cut: bool = False
 
     @property
     def calls(self) -> Number:
@@ -60,7 +63,7 @@ class Replay(Frozen):
     @property
     def tokens(self) -> Number:
         """The expected number of tokens that come out: N of a whole text."""
-        if self.counted == len(self.starts):
+        if not self.cut:
             return as_number(zeros(1, like=self.starts)[0] + self.counted, like=self.starts)
         return as_number(self.calls + self.accepted, like=self.starts)
 
@@ -98,7 +101,7 @@ def replayed(levels: Array, *, cut: bool = False) -> Replay:
     least[:, 1 : depth + 1] = levels.T
     kept = least[:, :-1] - least[:, 1:]
     counted = max(0, number - depth + 1) if cut else number
-    return Replay(begun(kept), kept, counted)
+    return Replay(begun(kept), kept, counted, cut)
 
 
 def begun(kept: Array) -> Array:

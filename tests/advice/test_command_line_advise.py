@@ -44,7 +44,7 @@ def test_the_table_has_the_fastest_choices_and_the_best_of_every_rule(drafted, c
     lines = printed.splitlines()
     advice = advise(trace, **SAME)
     assert lines[0] == "6 texts are too few to choose by: log at least 10, better a hundred."
-    assert lines[1] == f"Tokens per second on 6 texts, {path} (T = 1)"
+    assert lines[1] == f"Speed-up and tokens per call on 6 texts, {path} (T = 1)"
     for choice, line in zip(advice.choices[:10], lines[3:], strict=False):
         assert line.startswith(choice.rule)
         assert f" {choice.speed_up:.3f} " in line
@@ -63,7 +63,7 @@ def test_too_few_texts_are_said_first(tmp_path, capsys, texts, enough):
     options = (*OPTIONS, "--rule", "spechub")
     first = run(capsys, "advise", path, *options, "--report", report).splitlines()[0]
     told = f"{texts} text{'s are' if texts > 1 else ' is'} too few to choose by"
-    assert first.startswith("Tokens per second on" if enough else told)
+    assert first.startswith("Speed-up and tokens per call on" if enough else told)
     assert (told in report.read_text(encoding="utf-8")) != enough
     (document,) = json.loads(run(capsys, "advise", path, *options, "--json"))
     assert document["enough_texts"] == enough

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from itertools import accumulate
 
 import numpy as np
@@ -98,6 +99,16 @@ def test_a_text_that_was_cut_off_counts_calls_with_a_whole_tree_behind_them():
     short = logged(draft, target, (1,))
     nothing = replay(short, RecursiveRejection, "1x1", cut=True)
     assert (nothing.calls, nothing.accepted, nothing.tokens) == (0, 0, 0)
+
+
+def test_one_drafted_token_has_the_same_rate_along_texts_that_were_cut_off():
+    """Drafts of a fixed law keep Σ min(p, q) in every call, also in the last one of a text."""
+    draft, target = memoryless(["1/2", "1/2"]), memoryless(["1/4", "3/4"])
+    calls, tokens = 0, 0
+    for text, mass in target.texts(3):
+        found = replay(logged(draft, target, text), TokenVerification, "1", cut=True)
+        calls, tokens = calls + mass * found.calls, tokens + mass * found.tokens
+    assert tokens / calls == 1 + Fraction(3, 4)
 
 
 def test_a_draft_that_is_the_target_is_kept():

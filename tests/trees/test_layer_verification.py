@@ -72,3 +72,14 @@ def test_equal_models_keep_everything_and_disjoint_ones_nothing():
     floats = [memoryless(np.array([0.5, 0.5])), memoryless(np.array([0.25, 0.75]))]
     exact = LayerVerification(*COIN, "2x1x1").expected()
     assert LayerVerification(*floats, "2x1x1").expected() == pytest.approx(float(exact), abs=1e-12)
+
+
+@pytest.mark.parametrize("pair", [([3, 8], [2, 3]), ([4, 1], [4, 3])])
+def test_scores_of_floats_may_sum_to_more_than_1(pair):
+    """By a rounding, here; a thousand operations on numbers up to 2 are off by less than 1e-12."""
+    exact = [[Fraction(part, sum(parts)) for part in parts] for parts in pair]
+    floats = [[float(part) for part in parts] for parts in exact]
+    kept = [
+        LayerVerification(*map(memoryless, models), "3x1").expected() for models in (exact, floats)
+    ]
+    assert abs(float(kept[0]) - kept[1]) < 1e-12

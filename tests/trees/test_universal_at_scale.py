@@ -1,12 +1,20 @@
-"""What the universal tree keeps of models of growing size, against a bound that is proved."""
+"""What rules for trees keep of models of growing size, against a bound that is proved."""
 
 from itertools import product
+from pathlib import Path
 
 import numpy as np
 import pytest
 from lifted_trees import DRAWS, optimum
+from searching import by_day
 
-from otspec.blocks import BlockVerification, UniversalTree
+from otspec.blocks import (
+    BlockVerification,
+    GreedyMultiPath,
+    LayerVerification,
+    TraversalVerify,
+    UniversalTree,
+)
 from otspec.blocks.trees.shapes import as_shape
 from otspec.models import memoryless
 
@@ -30,14 +38,14 @@ def bound(draft, target, widths):
     return kept
 
 
-def shares(n, tree, pairs):
-    """What the universal tree keeps as shares of the bound, and beyond one path."""
+def shares(n, tree, pairs, rule=UniversalTree):
+    """What a rule keeps as shares of the bound, and beyond one path."""
     rng = np.random.default_rng(n)
     widths = [int(width) for width in tree.split("x")]
     for _ in range(pairs):
         draft, target = rng.dirichlet(np.ones(n), 2)
         models = memoryless(draft), memoryless(target)
-        kept = float(UniversalTree(*models, tree).expected())
+        kept = float(rule(*models, tree).expected())
         one = float(BlockVerification(*models, len(widths)).expected())
         yield kept / bound(draft, target, widths), kept - one
 
@@ -55,6 +63,38 @@ def test_it_keeps_most_of_the_bound_and_more_than_one_path(n, tree):
     for share, more in shares(n, tree, 3):
         assert share >= 0.85
         assert more >= -1e-9
+
+
+def printed():
+    """The least shares that the page prints: (rule, tokens, tree) → share."""
+    page = (Path(__file__).parents[2] / "docs" / "open_questions.md").read_text(encoding="utf-8")
+    table = page[page.index("| rule | tokens |") :].partition("\n\n")[0]
+    head, _, *rows = [[*map(str.strip, line.split("|")[1:-1])] for line in table.splitlines()]
+    return {
+        (name, int(n), tree): float(cell)
+        for name, n, *cells in rows
+        for tree, cell in zip(head[2:], cells, strict=True)
+        if cell
+    }
+
+
+SHARES = printed()
+RULES = {
+    "universal tree": UniversalTree,
+    "Layer Verification": LayerVerification,
+    "Traversal": TraversalVerify,
+    "greedy multi-path": GreedyMultiPath,
+}
+
+
+@pytest.mark.parametrize(
+    "case", by_day(list(SHARES), [each for each in SHARES if each[1:] == (2, "2x1")])
+)
+def test_the_least_shares_are_those_of_the_page(case):
+    name, n, tree = case
+    assert min(share for share, _ in shares(n, tree, 12, RULES[name])) == pytest.approx(
+        SHARES[case], abs=5.1e-4
+    )
 
 
 @pytest.mark.nightly

@@ -104,7 +104,7 @@ def advise(
     Pooled selection without replacement takes most of the time: --rule names others.
 
     Costs by load are a .csv of three columns: batch, tokens of a row, and seconds. With them, or
-    with --batch, a second table shows how many tokens to draft at each batch size. The first table
+    with --batch, another table shows how many tokens to draft at each batch size. The first table
     is for the smallest batch.
 
     Exit status: 0 fine, 1 some chunks were skipped, or a picture, the report or the table
@@ -162,7 +162,7 @@ def _print(advices: Sequence[Advice], loads: Sequence[LoadAdvice], own: Sequence
 
 def _print_one(advice: Advice, own: Sequence[Shape]) -> None:
     texts = f"{advice.texts:,} text{'s' if advice.texts > 1 else ''}"
-    say(*too_few(advice), f"Tokens per second on {texts}, {advice.source}")
+    say(*too_few(advice), f"Speed-up and tokens per call on {texts}, {advice.source}")
     shown = shown_choices(advice, _ROWS, own)
     print_table(
         ("rule", "drafts", "tree", "nodes", "tokens per call", "95% interval", "time", "speed-up",

@@ -85,7 +85,7 @@ class LayerVerification(TreeRule):
         layers = []
         while scores:
             left, below = self._layer(drafts, scores)
-            layers.append((1 - sum(scores.values()), left))
+            layers.append((1 - _whole(scores), left))
             scores = below
         for missing, left in reversed(layers):
             masses = [row.sum() for row in left.values()]
@@ -99,7 +99,7 @@ class LayerVerification(TreeRule):
         self, drafts: DraftedTree, scores: dict[int, Number]
     ) -> tuple[dict[int, Array], dict[int, Number]]:
         """Return what is left of the target at each node of a layer, and its children's scores."""
-        total = sum(scores.values())
+        total = _whole(scores)
         left: dict[int, Array] = {}
         below: dict[int, Number] = {}
         for node, score in scores.items():
@@ -117,3 +117,8 @@ class LayerVerification(TreeRule):
                 below |= {child: share * output[y] for y, child in first.items() if output[y] > 0}
             left[node] = positive_part(wanted)
         return left, below
+
+
+def _whole(scores: dict[int, Number]) -> Number:
+    """Return the sum of a layer's scores, which only the rounding of floats lifts above 1."""
+    return min(sum(scores.values()), 1)
