@@ -61,6 +61,8 @@ def shared_noise(results: Results, settings: Settings) -> None:
         mean, error = mean_and_error((best - race)[:, place])
         results.add(f"noise.price.{name}", points(mean))
         results.add(f"noise.price.{name}.wide", points(radius(error, len(race))))
+    gap = np.array(found[BEST[IID.name]]) - race
+    results.add("noise.price.iid", points(gap.mean(0)[-1]))
     gains = (race - lists).mean(0)[1:]
     results.add("noise.gain.least", points(gains.min()))
     results.add("noise.gain.most", points(gains.max()))
@@ -71,6 +73,9 @@ def training(results: Results, settings: Settings) -> None:
     for name, record in (("training", "letters"), ("logged", "logged")):
         head, *rows = table_of(DOCS / "tables" / f"train_for_k_{record}.md")
         results.add_table(name, head, [[cell.replace(" ± ", "±") for cell in row] for row in rows])
+    (before,) = [row for row in rows if row[0] == "as logged"]
+    for name, use in (("one", "one draft"), ("distinct", "2 distinct")):
+        results.add(f"logged.before.{name}", before[head.index(use)].lstrip("+"))
     acceptance = TrainForK.compute(settings).acceptance
     gains = {
         (trained, use): 100 * float(np.mean(found[use] - acceptance["KL"][use]))

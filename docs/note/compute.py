@@ -60,7 +60,6 @@ def compute(folder: Path, settings: Settings) -> Results:
     rounds = 1 if settings.quick else ROUNDS
     cost.measured(results, rounds)
     cost.batched(results, rounds)
-    cost.peers(results)
     peer.resolution(results)
     verifiers.counterexamples(results)
     verifiers.blocks(results)

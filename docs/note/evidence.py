@@ -21,6 +21,7 @@ from otspec.distributions import Distribution
 from otspec.logged.comparison import mean_and_error
 from otspec.ratios import Pair
 from otspec.rules import (
+    Graded,
     KSequential,
     PairRule,
     PooledSelection,
@@ -36,7 +37,9 @@ SHOWN = (2, 4, 8, 16)
 """Numbers of drafts of which the text gives intervals."""
 LOGGED = Path(__file__).parent / "pairs" / "logged.npz"
 """Positions of a target and two drafts that ``python -m docs.note.pairs`` trained."""
-BEST: tuple[type[PairRule], ...] = (PooledSelection, PooledSelectionWithoutReplacement)
+GRADES = 6
+"""Of the batched rule, which has so many by default."""
+BEST: tuple[Any, ...] = (PooledSelection, PooledSelectionWithoutReplacement)
 OTHERS: dict[str, type[PairRule]] = {
     "k-Seq": KSequential,
     "RRS": RecursiveRejection,
@@ -109,10 +112,10 @@ def gathered(settings: Settings) -> dict[str, Evidence]:
 
 
 def shown(results: Results, settings: Settings, evidence: dict[str, Evidence]) -> None:
-    """Add the tables of optima and of losses, and what the text says of them."""
+    """Add the table of optima, and what the text says of losses."""
     head = ["k", *KS]
     titles = {IID.name: "i.i.d.", WithoutReplacement.name: "distinct"}
-    rows, lost = [], []
+    rows = []
     for name, each in evidence.items():
         number = name.partition(" ")[0]
         for law, title in titles.items():
@@ -123,15 +126,12 @@ def shown(results: Results, settings: Settings, evidence: dict[str, Evidence]) -
                     *(f"{mean:.3f}".lstrip("0") for mean in means),
                 ]
             )
-        for rule in OTHERS:
-            cells = [each.loss(rule, k) for k in SHOWN]
-            lost.append([f"{number} {rule}", *(f"{points(m)} ± {points(r)}" for m, r in cells)])
     results.add_table("optima", head, rows)
-    results.add_table("losses", ["loss, points", *(f"k = {k}" for k in SHOWN)], lost)
-    for rule in ("RRS", "RRSw"):
-        means = [each.loss(rule, k)[0] for each in evidence.values() for k in SHOWN]
-        results.add(f"pairs.{rule.lower()}.least", points(min(means)))
-        results.add(f"pairs.{rule.lower()}.most", points(max(means)))
+    for rule in OTHERS:
+        means = [each.loss(rule, k)[0] for each in evidence.values() for k in KS[1:]]
+        name = rule.lower().replace("-", "")
+        results.add(f"pairs.{name}.least", points(min(means)))
+        results.add(f"pairs.{name}.most", points(max(means)))
     results.add("evidence.fewest", in_words(SHOWN[0]))
     results.add("evidence.largest", in_words(SHOWN[-1]))
     results.add("evidence.confidence", round(100 * CONFIDENCE))
@@ -144,6 +144,7 @@ def shown(results: Results, settings: Settings, evidence: dict[str, Evidence]) -
 def simulated(results: Results, settings: Settings) -> None:
     """Add how exact the simulated numbers and pooled selection are on the bundled trace."""
     errors, hub, off = [], [], []
+    lost: dict[str, list[Array]] = {best.law_class.name: [] for best in BEST}
     for draft, target in settings.pairs():
         paths = RecursiveRejectionWithoutReplacement(draft, target, KS[-1]).paths()
         error = paths.acceptances()[1]
@@ -154,11 +155,16 @@ def simulated(results: Results, settings: Settings) -> None:
             optima = otspec.optimal_acceptances(draft, target, SHOWN, law=law)
             accepted = [float(best(draft, target, k).acceptance()) for k in SHOWN]
             off.append(float(np.max(np.abs(optima - accepted))))
+            graded = [best(draft, target, k, Graded(GRADES)) for k in SHOWN]
+            lost[law].append(optima - [float(each.accepted_selection().sum()) for each in graded])
     results.add("trace.paths", thousands(paths.size))
     # One seed at all positions: standard errors add at most.
     results.add("trace.rrsw.error", scientific(float(np.max(np.mean(errors, axis=0)))))
     results.add("trace.hub", probability(np.mean(hub)))
     results.add("trace.short", scientific(max(off)))
+    results.add("batch.grades", in_words(GRADES))
+    for name, law in (("iid", IID.name), ("distinct", WithoutReplacement.name)):
+        results.add(f"batch.loss.{name}", scientific(float(np.max(np.mean(lost[law], axis=0)))))
 
 
 def training(results: Results) -> None:

@@ -9,7 +9,7 @@ from random import Random
 from typing import Any
 
 import otspec
-from docs.note.results import Results, probability, thousands
+from docs.note.results import Results, probability, scientific, thousands
 from otspec.rules import (
     KSequential,
     PairRule,
@@ -28,6 +28,8 @@ OTHERS: tuple[type[PairRule], ...] = (
 )
 SEED = 0
 MOST_TOKENS, MOST_DRAFTS = 5, 3
+FLOATS = 200
+"""Random instances that are audited in floats, too."""
 PAIRS = {
     "SpecHub's": (("1/2", "3/10", "1/5"), ("1/10", "3/5", "3/10")),
     "halves": (("1/2", "1/4", "1/8", "1/8"), ("1/8", "1/8", "1/4", "1/2")),
@@ -105,7 +107,8 @@ def at_random(results: Results, count: int) -> None:
     The optimum is the least cut over all sets of tokens, listed one by one.
     """
     largest = {rule: (Fraction(0), 0) for rule in OTHERS}
-    for draft, target, k in instances(count):
+    off = 0.0
+    for place, (draft, target, k) in enumerate(instances(count)):
         least: dict[type[otspec.drafts.DraftLaw], Fraction] = {}
         for rule in OPTIMAL:
             made = rule(draft, target, k)
@@ -113,11 +116,16 @@ def at_random(results: Results, count: int) -> None:
             report = otspec.audit(made)
             if not report.lossless or made.acceptance() != least[type(made.law)]:
                 raise AssertionError(f"{rule.name} fails for {draft}, {target}, k = {k}")
+            if place < FLOATS:
+                rounded = rule([*map(float, draft)], [*map(float, target)], k)
+                off = max(off, float(otspec.audit(rounded).total_variation))
         for rule in OTHERS:
             other = rule(draft, target, k)
             loss = least[type(other.law)] - other.acceptance()
             largest[rule] = max(largest[rule], (loss, k), key=lambda found: found[0])
     results.add("random.instances", thousands(count))
+    results.add("random.floats", min(count, FLOATS))
+    results.add("random.floats.off", scientific(off))
     results.add("random.tokens", MOST_TOKENS)
     results.add("random.drafts", MOST_DRAFTS)
     for name, rule in zip(("kseq", "rrs", "rrsw"), OTHERS, strict=True):

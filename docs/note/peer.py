@@ -3,12 +3,36 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
 from docs.note.results import Results, scientific, thousands
 
 RECORD = Path(__file__).parents[1] / "tables" / "resolution.json"
+LIMITS = Path(__file__).parents[2] / "tests" / "benchmarks" / "global_resolution.py"
+"""Our version of the method, with the limits at which it gives up."""
+REPORTED = {
+    "global.acceptance": "90 percent",
+    "global.milliseconds": "100",
+    "partial.acceptance": "97 percent",
+    "partial.milliseconds": "2",
+}
+"""What the abstracts of Global and of Partial Resolution report."""
+SUMMARIZED = {
+    "global.output": "15",
+    "global.gap": "10",
+    "global.few": "40",
+    "global.few.tokens": "10",
+    "global.few.found": "97 percent",
+    "global.many.tokens": "1,000",
+    "global.many.found": "31 percent",
+}
+"""What public summaries of Global Resolution's text quote, of its Lemma 6.6 and Table 1.
+
+Output and gap: bounds, in tolerances. At the tolerance of 1e-3: milliseconds and how often a plan
+is found with 10 tokens and 4 drafts; how often with 1,000 tokens and 2 drafts.
+"""
 OURS = "pooled selection"
 
 
@@ -30,6 +54,13 @@ def resolution(results: Results) -> None:
     if any(row["found"] < row["positions"] for row in ours):
         raise AssertionError("pooled selection finds no plan somewhere: the note says otherwise")
     results.add("resolution.positions", ours[0]["positions"])
+    machine, load = _one(r"x86_64, (\d+ cores), load ([\d.]+)", RECORD.with_suffix(".md"))
+    results.add("resolution.machine", f"{machine}, load {load}")
+    for name in ("SETS", "STEPS"):
+        (limit,) = _one(rf"MOST_{name} = ([\d_]+)", LIMITS)
+        results.add(f"resolution.{name.lower()}", limit.replace("_", ","))
+    for name, value in (REPORTED | SUMMARIZED).items():
+        results.add(name, value)
     results.add("resolution.gap", scientific(max(abs(row["gap"]) for row in ours)))
 
 
@@ -38,6 +69,14 @@ def _cells(row: dict[str, Any]) -> list[str]:
         return ["none", "", "", ""]
     most = (_short(row[name]) for name in ("gap", "total_variation"))
     return [str(row["found"]), f"{row['milliseconds']:,.0f}", *most]
+
+
+def _one(pattern: str, path: Path) -> tuple[str, ...]:
+    """Return the groups of the one match in a file."""
+    found = re.search(pattern, path.read_text(encoding="utf-8"))
+    if found is None:
+        raise ValueError(f"nothing in {path.name} is like {pattern!r}: read it again")
+    return found.groups()
 
 
 def _short(value: float) -> str:

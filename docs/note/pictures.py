@@ -94,7 +94,7 @@ class Losses:
     """What rules lose against the optimum, with intervals, on each pair of models."""
 
     evidence: dict[str, Evidence]
-    size = (WIDTH, 2.1)
+    size = (WIDTH, 1.95)
     panels = (1, 3)
 
     def draw(self, axes: list[Any]) -> None:

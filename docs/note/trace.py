@@ -14,7 +14,6 @@ from figures.long_trace import TREES, recorded
 from figures.means import mean_in_words
 from figures.pooled_gain import PooledGain
 from otspec.drafts.race import times
-from otspec.logged.comparison import mean_and_error
 from otspec.rules import KSequential
 
 BINS = 256
@@ -24,13 +23,28 @@ COMPARED = {"rrs": (POOLED, RRS), "rrsw": (BEST, RRSW)}
 """Name of a rule → the titles of the best rule for its drafts, and its own."""
 LENGTH, SEQUENCES = 8, 8
 """Of the recorded trees that are shown."""
+UNSURE = {"iid": 0.0, "distinct": 0.02}
+"""What the lower ends of the gains on trees are below: the text says that they are near 0."""
 
 
 def heights(results: Results) -> None:
-    """Add how far off the heights of distinct drafts are: by the step, and by either end."""
-    error = 2 * math.exp(-times.STEP) + 2 * math.exp(-times.EARLY)
+    """Add how far off the heights of distinct drafts are: by the step, and by either end.
+
+    At the angle of the step its error is 2 / (e^34 − cos^k) of an increment.
+    """
+    steps = {k: times.step_and_angle(k) for k in range(3, SHOWN[-1] + 1)}
+    # What omitted terms are at most, over the integral that they stand for.
+    excess = max(k * h / -math.expm1(-k * h) for k, (h, _) in steps.items())
+    error = 2 / math.expm1(times.STEP) + 2 * excess * math.exp(-times.EARLY)
     results.add("quadrature.error", scientific(error))
-    results.add("quadrature.late", scientific(math.exp(-times.LATE)))
+    results.add("quadrature.late", scientific(excess * math.exp(-times.LATE)))
+    results.add("quadrature.most", SHOWN[-1])
+    for name in ("STEP", "EARLY", "LATE"):
+        results.add(f"quadrature.{name.lower()}.digits", getattr(times, name))
+    for name, k in (("first", 3), ("last", SHOWN[-1])):
+        h, angle = steps[k]
+        results.add(f"quadrature.{name}.h", f"{h:.2f}")
+        results.add(f"quadrature.{name}.angle", f"{angle:.2f}")
 
 
 def pools(results: Results, gain: PooledGain) -> None:
@@ -70,6 +84,8 @@ def trees(results: Results) -> None:
     results.add("trees.kseq", f"{1 + np.mean(kept[tree][KSequential.title]):.2f}")
     for title, name in ((POOLED, "iid"), (BEST, "distinct")):
         more = np.subtract(kept[tree][title], kept[tree][KSequential.title]).tolist()
-        mean, error = mean_and_error(more)
+        mean, ends = mean_in_words(more, digits=2)
+        if not float(ends.split(" ")[0]) < UNSURE[name]:
+            raise AssertionError(f"{ends} excludes 0: the note says that it does not")
         results.add(f"trees.{name}", f"{mean:.2f}")
-        results.add(f"trees.{name}.error", f"{error:.2f}")
+        results.add(f"trees.{name}.ends", ends.replace("-", "\N{MINUS SIGN}"))

@@ -14,6 +14,7 @@ import otspec
 from docs.note import compute, evidence, examples, setting, sources, verifiers
 from docs.note.results import Results, points, probability, scientific, thousands
 from figures.contract import Settings
+from otspec.drafts.race import times
 
 ROOT = Path(__file__).parents[2]
 CLAIMS = ("hold", "condition", "rest", "wrong")
@@ -161,6 +162,33 @@ def test_the_example_is_the_optimum_of_the_exact_program():
     assert pair * (1 - threshold) * first * keep == target[0]
 
 
+def integrand(rates, t):
+    """g of the note for three drafts: all in tokens 1 to 3, token 3 one of them."""
+    missing, arrived = np.exp(-rates[:, None] * t), -np.expm1(-rates[:, None] * t)
+    both = arrived[1] * arrived[2]  # two arrivals in {1, 2}, and the density of the second one
+    dense = rates[1] * missing[1] * arrived[2] + rates[2] * missing[2] * arrived[1]
+    return missing[0] * missing[4] * (rates[3] * missing[3] * both + arrived[3] * dense)
+
+
+@pytest.mark.parametrize("step", [0.2, 1.0, 2.0])
+def test_a_term_of_the_sum_is_bounded_by_the_integral_before_it(step):
+    """By a fine midpoint sum; its tolerance is far below what is left over."""
+    rates, k = np.array([5, 3, 2, 2, 1]) / 13, 3
+    fine = (np.arange(400) + 0.5) / 400 * step
+    for t in np.exp(np.arange(-8, 5, 0.5)):
+        before = t * np.exp(-fine)
+        part = (integrand(rates, before) * before).mean() * step
+        term = step * integrand(rates, np.array([t]))[0] * t
+        assert term <= part * k * step / -np.expm1(-k * step) * (1 + 1e-4)
+
+
+def test_the_step_is_the_one_that_the_text_says():
+    for k in range(3, 17):
+        step, angle = times.step_and_angle(k)
+        factor = np.cos(angle) ** -k / np.expm1(2 * np.pi * angle / step)
+        assert factor <= 1 / np.expm1(times.STEP) * (1 + 1e-12)
+
+
 def test_the_error_of_the_heights_is_bounded_by_the_theorem():
     """Sums of coarse steps against fractions; the tolerance is for rounding."""
     parts, k = [5, 3, 2, 2, 1], 3
@@ -170,11 +198,7 @@ def test_the_error_of_the_heights_is_bounded_by_the_theorem():
     angles = np.linspace(0.1, 1.5, 200)
     for step in (2.0, 1.5, 1.0):
         t = np.exp(step * np.arange(-60, 12))
-        missing, arrived = np.exp(-rates[:, None] * t), -np.expm1(-rates[:, None] * t)
-        both = arrived[1] * arrived[2]  # two arrivals in {1, 2}, and the density of the second one
-        dense = rates[1] * missing[1] * arrived[2] + rates[2] * missing[2] * arrived[1]
-        g = missing[0] * missing[4] * (rates[3] * missing[3] * both + arrived[3] * dense)
-        error = abs(step * (g * t).sum() - exact)
+        error = abs(step * (integrand(rates, t) * t).sum() - exact)
         factors = 2 * np.cos(angles) ** -k / np.expm1(2 * np.pi * angles / step)
         assert 1e-9 < error < factors.min() * exact < exact
 

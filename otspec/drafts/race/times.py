@@ -55,8 +55,7 @@ def _nodes(rates: Array, outside: Array, ks: IntArray, slow: float) -> tuple[Arr
     """Return times, the latest first, and weights for each k: (m,), (a, m)."""
     # They serve all tokens; `slow` is the k-th largest rate.
     most = int(ks.max())
-    angles = np.linspace(0.01, 1.56, 311)
-    per_unit = float(((STEP - most * np.log(np.cos(angles))) / angles).min()) / (2 * math.pi)
+    per_unit = 1 / step_and_angle(most)[0]
     starts = np.array([(math.lgamma(k + 1) - EARLY) / k for k in ks]) - math.log(outside[0])
     start = float(starts.min())
     # k tokens have arrived, or one of them is still to come and e^{−ct} as small.
@@ -71,6 +70,14 @@ def _nodes(rates: Array, outside: Array, ks: IntArray, slow: float) -> tuple[Arr
     times = times[_first_late(rates, outside, times, most) :: -1]
     begun = np.log(times) >= starts[:, None] - 1 / per_unit
     return times, np.where(begun, 1 / per_unit, 0.0)
+
+
+def step_and_angle(k: int) -> tuple[float, float]:
+    """Return the step in log t for k drafts, and the angle at which it is off by e^{−34}."""
+    angles = np.linspace(0.01, 1.56, 311)
+    per_unit = (STEP - k * np.log(np.cos(angles))) / angles / (2 * math.pi)
+    best = int(per_unit.argmin())
+    return 1 / float(per_unit[best]), float(angles[best])
 
 
 def _first_late(rates: Array, outside: Array, times: Array, k: int) -> int:
