@@ -143,7 +143,7 @@ def test_what_is_said_of_one_draft_tells_faults_of_one_output_apart():
     controls = [measure.control(FAULTS[name], rule, kind, case) for case in measure.cases_of(kind)]
     seen = measure.seen_of(controls, np.random.default_rng(4))
     assert not any(each.off for each in seen)
-    assert explanations(kind, [replace(each, off=True) for each in seen]) == [name]
+    assert explanations(kind, [replace(each, off=True) for each in seen]).names == [name]
 
 
 def test_the_likeliest_token_is_the_first_of_equal_ones():

@@ -22,18 +22,18 @@ class Settings(NamedTuple):
 
 def probabilities(library: Library, logits: Array, settings: Settings) -> Array:
     """Return the distributions of rows of logits, (..., V): narrow."""
-    heat, size = settings.temperature, logits.shape[-1]
+    temperature, size = settings.temperature, logits.shape[-1]
     if (
         library.fused is not None
         and _counts_all(settings, size)
         and library.fused.takes_rows(library, logits)
     ):
-        return library.fused.softmax(library, logits, heat)
+        return library.fused.softmax(library, logits, temperature)
     xp, logits = library.xp, library.narrowed(logits)
-    if isinstance(heat, float):
-        return warped(xp, logits, *settings) if heat else _greedy(library, logits)
-    zero = heat == 0
-    settings = settings._replace(temperature=xp.where(zero, xp.ones_like(heat), heat))
+    if isinstance(temperature, float):
+        return warped(xp, logits, *settings) if temperature else _greedy(library, logits)
+    zero = temperature == 0
+    settings = settings._replace(temperature=xp.where(zero, xp.ones_like(temperature), temperature))
     return xp.where(zero, _greedy(library, logits), warped(xp, logits, *settings))
 
 

@@ -215,5 +215,5 @@ def _settings_at(library: Library, node: Array, settings: Settings | None) -> Se
             return value
         return library.at(value, node + 1) if value.shape[-2] > 1 else value[..., 0, :]
 
-    heat, most, share, least, order = settings
-    return Settings(at(heat), at(most), at(share), at(least), order)
+    temperature, most, share, least, order = settings
+    return Settings(at(temperature), at(most), at(share), at(least), order)

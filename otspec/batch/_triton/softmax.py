@@ -11,7 +11,7 @@ from otspec.batch._array_api.library import Array, Library
 from otspec.batch._triton import pieces, softmax_kernels
 
 
-def softmax(library: Library, logits: Array, heats: Array | float) -> Array:
+def softmax(library: Library, logits: Array, temperatures: Array | float) -> Array:
     """Return the softmax of logits over temperatures, 0 for the first of the largest logits.
 
     What :func:`otspec.batch._array_api.warping.probabilities` returns where no token is left out.
@@ -20,13 +20,17 @@ def softmax(library: Library, logits: Array, heats: Array | float) -> Array:
     xp, (*lead, size) = library.xp, logits.shape
     rows, tile = prod(lead), min(pieces.PIECE, pieces.power(size))
     number = -(-size // tile)
-    heats = library.full((*lead, 1), heats) if isinstance(heats, float) else heats
-    heats = library.narrowed(torch.broadcast_to(heats, (*lead, 1))).reshape(rows, 1).contiguous()
+    temperatures = (
+        library.full((*lead, 1), temperatures) if isinstance(temperatures, float) else temperatures
+    )
+    temperatures = (
+        library.narrowed(torch.broadcast_to(temperatures, (*lead, 1))).reshape(rows, 1).contiguous()
+    )
     per_outer, steps = pieces.laid_out(library, logits)
     at_once = pieces.at_once(library, rows * number, tile, 1)
     given: dict[str, Any] = {
         "logits": logits,
-        "heats": heats,
+        "temperatures": temperatures,
         "pairs": rows * number,
         "size": size,
         "pieces": number,
@@ -44,7 +48,7 @@ def softmax(library: Library, logits: Array, heats: Array | float) -> Array:
     parts = {"tops": tops, "places": places, "sums": sums}
     pieces.start(softmax_kernels.softmax_parts, programs, logits, **given, **parts)
     top = xp.max(tops, axis=-1, keepdims=True)
-    apart = (tops - top) / xp.where(heats == 0, xp.ones_like(heats), heats)
+    apart = (tops - top) / xp.where(temperatures == 0, xp.ones_like(temperatures), temperatures)
     parts = {
         "tops": top,
         "places": library.pick(places, library.largest(tops)),

@@ -36,7 +36,7 @@ def piece_of(
 @jit(do_not_specialize=["pairs", "per_outer"])
 def softmax_parts(
     logits,
-    heats,
+    temperatures,
     tops,
     places,
     sums,
@@ -58,10 +58,10 @@ def softmax_parts(
     values, _, _ = piece_of(
         logits, row, piece, there, size, per_outer, outer, inner, step, dtype, tile
     )
-    heat = tl.load(heats + row, mask=there, other=1.0)
-    heat = tl.where(heat == 0, 1.0, heat)[:, None]
+    temperature = tl.load(temperatures + row, mask=there, other=1.0)
+    temperature = tl.where(temperature == 0, 1.0, temperature)[:, None]
     top = tl.max(values, axis=1)
-    weights = tl.exp((values - top[:, None]) / heat)
+    weights = tl.exp((values - top[:, None]) / temperature)
     # A masked token weighs nothing, also where all of the piece are; what is no number shows.
     weights = tl.where(values == float("-inf"), 0.0, weights)
     tl.store(tops + pair, top, mask=there)
@@ -72,7 +72,7 @@ def softmax_parts(
 @jit(do_not_specialize=["pairs", "per_outer"])
 def softmax(
     logits,
-    heats,
+    temperatures,
     tops,
     places,
     sums,
@@ -95,12 +95,12 @@ def softmax(
     values, token, inside = piece_of(
         logits, row, piece, there, size, per_outer, outer, inner, step, dtype, tile
     )
-    heat = tl.load(heats + row, mask=there, other=1.0)[:, None]
+    temperature = tl.load(temperatures + row, mask=there, other=1.0)[:, None]
     top = tl.load(tops + row, mask=there, other=0.0)[:, None]
     total = tl.load(sums + row, mask=there, other=1.0)[:, None]
     place = tl.load(places + row, mask=there, other=0)[:, None]
-    chances = tl.exp((values - top) / tl.where(heat == 0, 1.0, heat)) / total
+    chances = tl.exp((values - top) / tl.where(temperature == 0, 1.0, temperature)) / total
     greedy = tl.where(token == place, 1.0, 0.0)
-    chances = tl.where((heat == 0) & (total == total), greedy, chances)
+    chances = tl.where((temperature == 0) & (total == total), greedy, chances)
     at = found + row.to(tl.int64)[:, None] * size + token
     tl.store(at, chances.to(dtype), mask=inside)

@@ -15,12 +15,12 @@ from otspec.batch._numba.sequences.drafted_block import following
 def token(
     draft: Array,
     draft_starts: Array,
-    draft_heats: Array,
+    draft_temperatures: Array,
     draft_limits: Array,
     draft_steps: Array,
     target: Array,
     target_starts: Array,
-    target_heats: Array,
+    target_temperatures: Array,
     target_limits: Array,
     target_steps: Array,
     width: int,
@@ -42,13 +42,13 @@ def token(
         end, kept, passes = valid[row].sum(), 0, True
         while True:
             its = target[target_starts[row, kept] : target_starts[row, kept] + width]
-            heat, limits = target_heats[row, kept], target_limits[row, kept]
-            factor = fill_row(its, heat, limits, target_steps, tops, wanted)
+            temperature, limits = target_temperatures[row, kept], target_limits[row, kept]
+            factor = fill_row(its, temperature, limits, target_steps, tops, wanted)
             if kept == end:
                 break
             its = draft[draft_starts[row, kept] : draft_starts[row, kept] + width]
-            heat, limits = draft_heats[row, kept], draft_limits[row, kept]
-            other = fill_row(its, heat, limits, draft_steps, tops, drafted)
+            temperature, limits = draft_temperatures[row, kept], draft_limits[row, kept]
+            other = fill_row(its, temperature, limits, draft_steps, tops, drafted)
             token = drafts[row, kept]
             chance, offered = wanted[token] * factor, drafted[token] * other
             if not accepts(uniforms[row, kept], np.float64(chance), np.float64(offered)):

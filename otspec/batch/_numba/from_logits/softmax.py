@@ -22,9 +22,9 @@ _FAR = 64.0
 
 
 @inner_code
-def unit_of(heat: Real) -> Any:
+def unit_of(temperature: Real) -> Any:
     """Return 1/T in powers of two."""
-    return np.float32(1 / (math.log(2) * heat))
+    return np.float32(1 / (math.log(2) * temperature))
 
 
 @inner_code

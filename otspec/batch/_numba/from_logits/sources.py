@@ -29,7 +29,7 @@ class Parts(NamedTuple):
     flat : ndarray
         What all rows lie in: float32, or the bits of half precision, as
         :mod:`otspec.batch._numba.from_logits.softmax` has them.
-    starts, heats : ndarray, shape (...)
+    starts, temperatures : ndarray, shape (...)
         Where each row begins, and its temperature; ``GIVEN`` where it has probabilities.
     limits : ndarray, shape (..., 3)
         As :func:`~otspec.batch._numba.from_logits.warping.warp_rows` takes them.
@@ -38,7 +38,7 @@ class Parts(NamedTuple):
 
     flat: Array
     starts: Array
-    heats: Array
+    temperatures: Array
     limits: Array
     steps: Array
 
@@ -66,14 +66,16 @@ class Source:
         """Return some of the rows."""
         if which == slice(0, len(self)):
             return self
-        flat, starts, heats, limits, steps = self.parts
-        parts = Parts(flat, starts[which], heats[which], limits[which], steps)
+        flat, starts, temperatures, limits, steps = self.parts
+        parts = Parts(flat, starts[which], temperatures[which], limits[which], steps)
         return Source(parts, self.width, None if self.known is None else self.known[which])
 
     def write(self, out: Array) -> None:
         """Write the probabilities of all rows."""
-        flat, starts, heats, limits, steps = self.parts
-        warp_rows(flat, starts.reshape(-1), heats.reshape(-1), limits.reshape(-1, 3), steps, out)
+        flat, starts, temperatures, limits, steps = self.parts
+        warp_rows(
+            flat, starts.reshape(-1), temperatures.reshape(-1), limits.reshape(-1, 3), steps, out
+        )
 
     def rows(self, room: Array) -> Array:
         """Return the probabilities of all rows, in room where they are not known."""
@@ -136,14 +138,14 @@ def _told(
 ) -> tuple[Array, Array, Array, Array]:
     """Return where each row begins, its temperature and its limits, and the steps."""
     *lead, width = shape
-    heats, tops, shares, leasts = (
+    temperatures, tops, shares, leasts = (
         _of_rows(value, tuple(lead), default)
         for value, default in zip(settings[:4], (1.0, width, 1.0, 0.0), strict=True)
     )
     limits = np.stack([np.minimum(tops, width), shares, leasts], axis=-1)
     steps = np.array([STEPS.index(step) for step in settings.order])
     rows = prod(lead[:axes]), *lead[axes:]
-    parts = starts.reshape(rows), heats.reshape(rows), limits.reshape(*rows, 3), steps
+    parts = starts.reshape(rows), temperatures.reshape(rows), limits.reshape(*rows, 3), steps
     one, two, three, four = map(unwriteable, parts)
     return one, two, three, four
 

@@ -34,7 +34,7 @@ def kept_tokens(
     logits: Array,
     largest: Real,
     tops: Array,
-    heat: Real,
+    temperature: Real,
     limits: Array,
     steps: Array,
     room: Array,
@@ -45,7 +45,7 @@ def kept_tokens(
     """
     first, hot = 0, np.float32(1)
     while not _is_on(steps[first], limits, logits.size):
-        hot = np.float32(heat) if steps[first] == TEMPERATURE else hot
+        hot = np.float32(temperature) if steps[first] == TEMPERATURE else hot
         first += 1
     whole, bound = 0.0, np.float32(-np.inf)
     if steps[first] == MIN_P:
@@ -62,7 +62,7 @@ def kept_tokens(
     tokens, values = _gathered(logits, largest, hot, bound, tops)
     for step in steps[first:]:
         if step == TEMPERATURE:
-            values = values / np.float32(heat)
+            values = values / np.float32(temperature)
         elif _is_on(step, limits, logits.size):
             tokens, values = _after(step, tokens, values, limits, whole)
             whole = 0.0
@@ -72,18 +72,18 @@ def kept_tokens(
 
 @inner_code
 def _gathered(
-    logits: Array, largest: Real, heat: Real, bound: Real, tops: Array
+    logits: Array, largest: Real, temperature: Real, bound: Real, tops: Array
 ) -> tuple[Array, Array]:
     """Return the tokens that are not masked and whose (logit − largest)/T reaches a bound; that."""
     number = 0
     for few in range(tops.size):
-        number += AT_ONCE * ((tops[few] - largest) / heat >= bound)
+        number += AT_ONCE * ((tops[few] - largest) / temperature >= bound)
     tokens, values = np.empty(number, np.int64), np.empty(number, np.float32)
     number = 0
     for few in range(tops.size):
-        if (tops[few] - largest) / heat >= bound:
+        if (tops[few] - largest) / temperature >= bound:
             for token in range(few * AT_ONCE, min((few + 1) * AT_ONCE, logits.size)):
-                value = (real_of(logits[token]) - largest) / heat
+                value = (real_of(logits[token]) - largest) / temperature
                 if value >= bound and value > np.float32(-np.inf):
                     tokens[number], values[number] = token, value
                     number += 1

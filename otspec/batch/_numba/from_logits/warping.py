@@ -45,33 +45,33 @@ def _fill_tops(logits: Array, tops: Array) -> Real:
 
 
 @inner_code
-def _counts_all(heat: Real, limits: Array, size: int) -> bool:
+def _counts_all(temperature: Real, limits: Array, size: int) -> bool:
     """Return whether the probabilities are a softmax of all logits."""
-    return bool(heat > 0 and limits[0] >= size and limits[1] >= 1 and limits[2] <= 0)
+    return bool(temperature > 0 and limits[0] >= size and limits[1] >= 1 and limits[2] <= 0)
 
 
 @inner_code
 def fill_row(
-    logits: Array, heat: Real, limits: Array, steps: Array, tops: Array, out: Array
+    logits: Array, temperature: Real, limits: Array, steps: Array, tops: Array, out: Array
 ) -> Real:
     """Write what a row's probabilities are proportional to, and return the factor, float32.
 
     ``limits`` has top-k, top-p and min-p, and ``tops`` is room for a number of each few tokens.
     """
-    if _counts_all(heat, limits, logits.size):
-        _, total = fill(logits, unit_of(heat), out)
+    if _counts_all(temperature, limits, logits.size):
+        _, total = fill(logits, unit_of(temperature), out)
         return np.float32(1 / total)
-    if heat == GIVEN:
+    if temperature == GIVEN:
         for i in range(logits.size):
             out[i] = real_of(logits[i])
-    elif heat == 0:
+    elif temperature == 0:
         _write_greedy(logits, out)
     else:
         largest = _fill_tops(logits, tops)
         if math.isnan(largest):
             out[:] = np.nan
         else:
-            tokens, weights = kept_tokens(logits, largest, tops, heat, limits, steps, out)
+            tokens, weights = kept_tokens(logits, largest, tops, temperature, limits, steps, out)
             out[:] = 0.0
             for i in range(tokens.size):
                 out[tokens[i]] = weights[i]
@@ -87,7 +87,7 @@ def finish(out: Array, factor: Real) -> None:
 
 @machine_code
 def warp_rows(
-    flat: Array, starts: Array, heats: Array, limits: Array, steps: Array, out: Array
+    flat: Array, starts: Array, temperatures: Array, limits: Array, steps: Array, out: Array
 ) -> None:
     """Write the probabilities of rows.
 
@@ -96,7 +96,7 @@ def warp_rows(
     flat : array
         Rows lie in it, anywhere, each in one piece.
     starts : array, shape (rows,)
-    heats : array, shape (rows,)
+    temperatures : array, shape (rows,)
         Temperatures; 0 for the first of the largest logits.
     limits : array, shape (rows, 3)
         top-k, at least V for none; top-p, 1 for none; min-p, 0 for none.
@@ -108,4 +108,4 @@ def warp_rows(
     tops = np.empty((size + AT_ONCE - 1) // AT_ONCE, np.float32)
     for row in range(starts.size):
         logits = flat[starts[row] : starts[row] + size]
-        finish(out[row], fill_row(logits, heats[row], limits[row], steps, tops, out[row]))
+        finish(out[row], fill_row(logits, temperatures[row], limits[row], steps, tops, out[row]))
