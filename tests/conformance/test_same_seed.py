@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import seeded_engines as engines
+from searching import by_day
 
 from otspec import batch
 from otspec.conformance import adapters, check
@@ -53,10 +54,14 @@ OF_PLAIN = ("one noise for neighboring positions", "noise counted from the begin
 """What plain decoding has as well."""
 
 
+PAIRS = [(name, kind) for name, (_, kinds) in FAULTY.items() for kind in kinds]
+
+
 @pytest.mark.parametrize(
-    ("name", "kind"), [(name, kind) for name, (_, kinds) in FAULTY.items() for kind in kinds]
+    "pair", by_day(PAIRS, [(name, kinds[0]) for name, (_, kinds) in FAULTY.items()])
 )
-def test_each_fault_is_found_and_named(name, kind):
+def test_each_fault_is_found_and_named(pair):
+    name, kind = pair
     verifier = engines.verifier(kind, FAULTY[name][0]())
     plain = engines.verifier(kind, engines.Keys())
     checks = [("exact", plain)]

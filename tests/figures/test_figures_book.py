@@ -5,6 +5,7 @@ import json
 from pathlib import Path
 
 import pytest
+from searching import by_day
 
 import figures.__main__ as command
 from figures import MODULES
@@ -16,6 +17,8 @@ from otspec.version import __version__
 
 ROOT = Path(__file__).parents[2]
 GALLERY = (ROOT / "docs" / "gallery.md").read_text(encoding="utf-8")
+LONG = ("canonical_tab1", "canonical_tab3", "cutting_drafts", "spectr_tab1")
+"""Those that take seconds, also if quick; a module of its own tests each."""
 FORMATS = {"png": b"\x89PNG\r\n\x1a\n", "pdf": b"%PDF", "svg": b"<?xml"}
 
 
@@ -23,7 +26,7 @@ def figures(*arguments):
     return run(command.main, list(arguments), "python -m figures")
 
 
-@pytest.mark.parametrize("name", ITEMS)
+@pytest.mark.parametrize("name", by_day(list(ITEMS), [name for name in ITEMS if name not in LONG]))
 def test_every_item_is_written_with_its_numbers(name, tmp_path, computed):
     each = computed(named_item(name), quick=True)
     files = write_computed(each, Settings(quick=True), tmp_path, ["png"])
