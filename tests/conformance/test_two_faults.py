@@ -5,7 +5,8 @@ import pytest
 
 from otspec.conformance.faults import FAULTS, RIGHT_RULES
 from otspec.conformance.faults.base import Fault
-from otspec.conformance.faults.explanations import AND, both, explanations
+from otspec.conformance.faults.explanations import explanations
+from otspec.conformance.faults.two_faults import AND, both
 from tests.support.docs_scripts import script
 
 measure = script("fault_controls")

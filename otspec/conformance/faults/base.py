@@ -10,7 +10,7 @@ import numpy as np
 from otspec._base.arithmetic import Array, IntArray, Number
 from otspec._base.frozen import Frozen
 from otspec._base.registry import Registry, instance_of
-from otspec.chance import LEAST, law_of
+from otspec.chance import LEAST, CannotFollowError, law_of
 from otspec.conformance.cases.cases import Case
 from otspec.conformance.cases.generated import Texts
 from otspec.conformance.cases.kinds import Kind
@@ -86,6 +86,14 @@ def joint_law(machine: type[Machine], rule: RightRule, kind: Kind, case: Case) -
         There are more than :data:`MOST_WAYS` ways through the verifier.
     """
     return _joint_law(cast(Any, machine), rule, kind, case)
+
+
+def law_or_none(machine: type[Machine], rule: RightRule, kind: Kind, case: Case) -> Array | None:
+    """Return the joint law; None if there are too many ways through the verifier."""
+    try:
+        return joint_law(machine, rule, kind, case)
+    except CannotFollowError:
+        return None
 
 
 @lru_cache(maxsize=16384)
