@@ -164,8 +164,8 @@ class PrunedBySiblings(Cut):
 
 @known(
     "length chosen after seeing the acceptance of other rows",
-    "keep of each row what it accepts; or shorten the drafts before any is verified; or go on with the "
-    "row's own next token, accepted or corrected, in place of a draw from the target",
+    "keep of each row what it accepts; or shorten the drafts before any is verified; or go on with "
+    "the row's own next token, accepted or corrected, in place of a draw from the target",
     ("block", "tree"),
 )
 class LengthOfOthers(Machine):
