@@ -53,10 +53,7 @@ class Chance(ABC):
     def choose(self, masses: Sequence[Number] | Array) -> int:
         """Return an index, with a probability proportional to its mass.
 
-        Parameters
-        ----------
-        masses : sequence of number
-            Nonnegative, with a positive sum.
+        ``masses``: nonnegative, with a positive sum.
         """
 
     def accept(self, wanted: Number, offered: Number = 1) -> bool:
@@ -173,10 +170,7 @@ class Branch(Chance):
     def refused(self, what: str) -> CannotFollowError:
         """Return an error to raise, and remember it: the program may catch it.
 
-        Parameters
-        ----------
-        what : str
-            What the program does, such as "it adds two random numbers".
+        ``what``: what the program does, such as "it adds two random numbers".
         """
         self.refusal = self.refusal or CannotFollowError(what)
         return self.refusal
@@ -184,10 +178,7 @@ class Branch(Chance):
     def choose(self, masses: Sequence[Number] | Array) -> int:
         """Return the index that this branch takes.
 
-        Raises
-        ------
-        CannotFollowError
-            No mass is positive, or one is negative or no number.
+        Raises ``CannotFollowError``: no mass is positive, or one is negative or no number.
         """
         if len(self.taken) == len(self._seen):
             self._open(masses.tolist() if isinstance(masses, np.ndarray) else masses)
@@ -227,6 +218,9 @@ def branches(
 ) -> Iterator[tuple[Number, Result]]:
     """Run a program for every way that its random choices can go.
 
+    Raises ``CannotFollowError``: as :meth:`Branch.choose`, also where the program caught it; or
+    more than ``most`` branches.
+
     Parameters
     ----------
     program : callable
@@ -243,11 +237,6 @@ def branches(
         ``least`` leaves out.
     result : object
         What the program returned.
-
-    Raises
-    ------
-    CannotFollowError
-        As :meth:`Branch.choose`, also where the program caught it; or more than ``most`` branches.
     """
     path: list[int] | None = []
     seen: list[Any] = []
@@ -280,15 +269,8 @@ def law_of(
 ) -> dict[Result, Number]:
     """Return the distribution of what a program returns, which has to be hashable.
 
-    Parameters
-    ----------
-    program, least, most
-        As for :func:`branches`.
-
-    Raises
-    ------
-    CannotFollowError
-        As :func:`branches`.
+    ``program``, ``least``, ``most``: as for :func:`branches`. Raises ``CannotFollowError``: as
+    :func:`branches`.
     """
     law: dict[Result, Number] = {}
     for mass, result in branches(program, least=least, most=most):

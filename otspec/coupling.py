@@ -59,17 +59,8 @@ class Coupling(Frozen):
     def verify(self, drafts: Sequence[int], position: int, chance: Chance) -> int | Distribution:
         """Accept the selected draft, or return the distribution that the output is drawn from.
 
-        Parameters
-        ----------
-        drafts : sequence of int
-        position : int
-            Of the selected draft.
-        chance : Chance
-
-        Returns
-        -------
-        int or ndarray, shape (n,)
-            The position, with probability min(1, q/b) of its token; else the residual.
+        ``position``: of the selected draft. Result: int or ndarray, shape (n,), the position, with
+        probability min(1, q/b) of its token; else the residual.
         """
         token = drafts[position]
         if chance.accept(self.target[token], self.selected[token]):
@@ -79,16 +70,9 @@ class Coupling(Frozen):
     def joint_kernel(self, drafts: Sequence[int], weights: Array) -> Array:
         """Return the law of the accepted draft and the output.
 
-        Parameters
-        ----------
-        drafts : sequence of int, length k
-        weights : ndarray, shape (k,)
-            With what probability each draft is the selected one.
-
-        Returns
-        -------
-        ndarray, shape (k + 1, n)
-            As :meth:`otspec.rules.base.rule.Rule.joint_kernel`.
+        ``drafts``: sequence of int, length k. ``weights``, shape (k,): with what probability each
+        draft is the selected one. Result, shape (k + 1, n): as
+        :meth:`otspec.rules.base.rule.Rule.joint_kernel`.
         """
         tokens, k = list(drafts), len(drafts)
         chances = self.chances[tokens]
@@ -100,11 +84,8 @@ class Coupling(Frozen):
     def hits(self, drafts: Sequence[int], weights: Array) -> Number:
         """Return how likely the selected draft is rejected, and the residual token another draft.
 
-        Parameters
-        ----------
-        drafts : sequence of int, length k
-        weights : ndarray, shape (k,)
-            With what probability each draft is the selected one.
+        ``drafts``: sequence of int, length k. ``weights``, shape (k,): with what probability each
+        draft is the selected one.
         """
         rejected = (weights * (1 - self.chances[list(drafts)])).sum()
         return as_number(rejected * self.residual[sorted(set(drafts))].sum(), like=self.target)
@@ -126,17 +107,8 @@ def residual_of(selected: Distribution, target: Distribution) -> Distribution:
 def match(output: Distribution, drafts: Sequence[int], chance: Chance) -> int | Distribution:
     """Draw the output from a distribution, and look for it among the drafts.
 
-    Parameters
-    ----------
-    output : ndarray, shape (n,)
-    drafts : sequence of int
-    chance : Chance
-
-    Returns
-    -------
-    int or ndarray, shape (n,)
-        The position of the first draft that equals the output; or the distribution of the output
-        given that none does.
+    ``output``: ndarray, shape (n,). Result: int or ndarray, shape (n,), the position of the first
+    draft that equals the output; or the distribution of the output given that none does.
     """
     left = as_number(1, like=output)  # the probability that the output is no draft so far
     for position, token in enumerate(drafts):

@@ -105,22 +105,14 @@ def as_pair(
 ) -> tuple[Distribution, Distribution]:
     """Check a draft and a target that are to be compared.
 
-    Parameters
-    ----------
-    draft, target : array_like, shape (n,)
-        As for :func:`as_distribution`.
-    normalize : bool
-        Scale both to sum 1.
+    ``draft``, ``target``, shape (n,): as for :func:`as_distribution`. ``normalize``: scale both to
+    sum 1. Raises ``ValueError``: as :func:`as_distribution`; also for different lengths, or one
+    exact and one float.
 
     Returns
     -------
     draft, target : ndarray, shape (n,)
         Of one length and one arithmetic.
-
-    Raises
-    ------
-    ValueError
-        As :func:`as_distribution`; also for different lengths, or one exact and one float.
     """
     checked = (
         as_distribution(draft, "draft", normalize=normalize),
@@ -133,10 +125,7 @@ def as_pair(
 def as_k(k: Any, name: str = "k") -> int:
     """Check a number of drafts, or another number of things under another name.
 
-    Raises
-    ------
-    ValueError
-        Not an integer (``True`` and ``2.0`` are not), below 1, or above 10^100.
+    Raises ``ValueError``: not an integer (``True`` and ``2.0`` are not), below 1, or above 10^100.
 
     Examples
     --------
@@ -171,10 +160,7 @@ def normalized(residual: Array, fallback: Distribution) -> Distribution:
 def check_alike(first_name: str, first: Array, second_name: str, second: Array) -> None:
     """Refuse two distributions of different length or different arithmetic.
 
-    Raises
-    ------
-    ValueError
-        Naming both, and what to change.
+    Raises ``ValueError``: naming both, and what to change.
     """
     if len(first) != len(second):
         raise ValueError(
@@ -192,10 +178,7 @@ def check_alike(first_name: str, first: Array, second_name: str, second: Array) 
 def token_set(tokens: Iterable[int], n: int) -> IntArray:
     """Return distinct token ids in ascending order.
 
-    Raises
-    ------
-    ValueError
-        An id that is not an integer in 0..n−1.
+    Raises ``ValueError``: an id that is not an integer in 0..n−1.
     """
     if type(tokens) is np.ndarray and _are_ids(tokens, n):
         # At once: there may be as many as the vocabulary has.

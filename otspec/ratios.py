@@ -93,10 +93,8 @@ class Pair(Frozen):
 def target_to_draft(draft: Distribution, target: Distribution) -> Array:
     """Return target/draft token by token.
 
-    Parameters
-    ----------
-    draft, target : ndarray, shape (n,)
-        Checked distributions (or any non-negative weights) in one arithmetic.
+    ``draft``, ``target``, shape (n,): checked distributions (or any non-negative weights) in one
+    arithmetic.
 
     Returns
     -------
@@ -124,17 +122,10 @@ def target_to_draft(draft: Distribution, target: Distribution) -> Array:
 def order(draft: Distribution, target: Distribution) -> IntArray:
     """Return the token ids by ascending target/draft; undrafted tokens come last.
 
-    Exact ratios are sorted stably. Float ties come in any (but a reproducible) order: a result
-    that depends on it would be wrong, since tokens of one ratio can be split arbitrarily.
-
-    Parameters
-    ----------
-    draft, target : ndarray, shape (n,)
-        Checked distributions in one arithmetic.
-
-    Returns
-    -------
-    ndarray of int, shape (n,)
+    Exact ratios are sorted stably. Float ties come in any (but a reproducible) order: a result that
+    depends on it would be wrong, since tokens of one ratio can be split arbitrarily. ``draft``,
+    ``target``, shape (n,): checked distributions in one arithmetic. Result: ndarray of int, shape
+    (n,).
 
     Notes
     -----

@@ -27,17 +27,8 @@ STEPS = ORDERS["temperature-first"]
 def as_order(order: Any, name: str = "order") -> Order:
     """Return the steps of an order.
 
-    Parameters
-    ----------
-    order : str or iterable of str
-        A name of :data:`ORDERS`, or each of :data:`STEPS` once.
-    name : str
-        What error messages call it.
-
-    Raises
-    ------
-    ValueError
-        Neither of these.
+    ``order``: a name of :data:`ORDERS`, or each of :data:`STEPS` once. ``name``: what error
+    messages call it. Raises ``ValueError``: neither of these.
     """
     wanted = f"one of {', '.join(ORDERS)}, or each of {', '.join(STEPS)} once"
     if isinstance(order, str) and order in ORDERS:
@@ -74,7 +65,8 @@ def warped(
       those of lowest id, and all if rounding leaves the sum of all below ``top_p``.
     - min-p: the tokens are kept whose probability is at least ``min_p`` times the largest one's.
 
-    The softmax of what is kept in the end is the distribution.
+    The softmax of what is kept in the end is the distribution. Result, shape (..., V): of the same
+    dtype. NaN for a row without a finite logit, or with NaN or infinity.
 
     Parameters
     ----------
@@ -92,11 +84,6 @@ def warped(
         At least 0 and at most 1.
     order : tuple of str
         Each of :data:`STEPS` once.
-
-    Returns
-    -------
-    array, shape (..., V)
-        Of the same dtype. NaN for a row without a finite logit, or with NaN or infinity.
     """
     scaled = logits - xp.max(logits, axis=-1, keepdims=True)
     chances = None  # what top-p has looked at, as long as no temperature changes it

@@ -110,12 +110,8 @@ class BlockRule(Frozen, ABC):
     def following(self, kept: Prefix, row: Distribution) -> Model:
         """Return the model of everything after what is kept.
 
-        Parameters
-        ----------
-        kept : tuple of int
-            The drafted tokens that are kept.
-        row : ndarray, shape (n,)
-            The distribution of the first token after them, if it is not the target's.
+        ``kept``: the drafted tokens that are kept. ``row``, shape (n,): the distribution of the
+        first token after them, if it is not the target's.
         """
         return OneCorrectedToken(self.target.after(kept), row)
 
@@ -176,41 +172,26 @@ class BlockRule(Frozen, ABC):
     def candidates(self) -> dict[frozenset[Prefix], Number]:
         """Return the law of the drafted set of sequences, by enumeration; small sizes only.
 
-        Raises
-        ------
-        ValueError
-            A rule that does not tell what it drafts.
+        Raises ``ValueError``: a rule that does not tell what it drafts.
         """
         raise ValueError(
             f"rule is {type(self).__name__}, whose drafts are not known: pass optimum=False"
         )
 
     def expected(self) -> Number:
-        """Return E[τ], the expected number of drafted tokens that are kept.
-
-        Returns
-        -------
-        float or Fraction
-        """
+        """Return E[τ], the expected number of drafted tokens that are kept."""
         return enumerated_expected(self)
 
     def expected_after(self, beginnings: Mapping[Prefix, Number]) -> Number:
         """Return E[τ] after a beginning drawn at random.
+
+        Raises ``ValueError``: no such mapping.
 
         Parameters
         ----------
         beginnings : mapping
             From texts of both models to their probabilities, which sum to 1, such as
             :meth:`otspec.models.NGramModel.contexts` for a random place of a text.
-
-        Returns
-        -------
-        float or Fraction
-
-        Raises
-        ------
-        ValueError
-            No such mapping.
         """
         total: Any = self.target.number(0)
         for text, mass in as_beginnings(beginnings, self.target).items():

@@ -65,10 +65,8 @@ class HandOverPlan(Frozen):
     def rule(self, chances: Mapping[int, Any]) -> HandOverRule:
         """Return the rule for a block that begins with one of the residuals, by chance.
 
-        Parameters
-        ----------
-        chances : mapping
-            From numbers of residuals, all of one context, to their probabilities, which sum to 1.
+        ``chances``: from numbers of residuals, all of one context, to their probabilities, which
+        sum to 1.
         """
         start = self.residuals[next(iter(chances))].text
         return HandOverRule(self.draft.after(start), HandedResidual(self, chances))

@@ -63,12 +63,8 @@ class SingleDraftRule(BlockRule):
     def step(cls, wanted: Any, drafted: Any, draft: Array, target: Array) -> tuple[Array, Array]:  # noqa: ARG003
         """Go on by one token in the formula of E[τ], if the rule has one.
 
-        See :data:`otspec.blocks.expected.Step`.
-
-        Raises
-        ------
-        ValueError
-            A rule that has none; with what to ask instead.
+        See :data:`otspec.blocks.expected.Step`. Raises ``ValueError``: a rule that has none; with
+        what to ask instead.
         """
         raise ValueError(
             f"{cls.__name__} has no formula of E[τ] for each token: use expected(), which "
@@ -78,15 +74,8 @@ class SingleDraftRule(BlockRule):
     def drafted(self, block: Sequence[int]) -> DraftedTree:
         """Return a given drafted block, with what both models say along it.
 
-        Parameters
-        ----------
-        block : sequence of int, length L
-            Or less, if the text is over with the last of them.
-
-        Raises
-        ------
-        ValueError
-            Not L token ids, or a token that the draft model never drafts there.
+        ``block``, length L: or less, if the text is over with the last of them. Raises
+        ``ValueError``: not L token ids, or a token that the draft model never drafts there.
         """
         tokens = as_block(block, self.target, self.length)
         for depth, token in enumerate(tokens):
@@ -99,23 +88,10 @@ class SingleDraftRule(BlockRule):
     def kept(self, block: Sequence[int]) -> Array:
         """Return the law of τ, the number of tokens that are kept, given the draft.
 
-        Both models are asked only along the draft, so that logged blocks will do.
-
-        Parameters
-        ----------
-        block : sequence of int, length L
-            Or less, if the text is over with the last of them.
-
-        Returns
-        -------
-        ndarray, shape (L + 1,)
-            Entry τ: the probability that the first τ tokens are kept and the next is not; one more
-            than the block has tokens.
-
-        Raises
-        ------
-        ValueError
-            As :meth:`drafted`.
+        Both models are asked only along the draft, so that logged blocks will do. ``block``, length
+        L: or less, if the text is over with the last of them. Result, shape (L + 1,): entry τ: the
+        probability that the first τ tokens are kept and the next is not; one more than the block
+        has tokens. Raises ``ValueError``: as :meth:`drafted`.
         """
         drafts = self.drafted(block)
         kept = zeros(len(drafts) + 1, like=self.target(()))
@@ -126,10 +102,7 @@ class SingleDraftRule(BlockRule):
     def candidates(self) -> dict[frozenset[Prefix], Number]:
         """Return the law of the drafted block, as a set of one sequence.
 
-        Returns
-        -------
-        dict
-            n^L blocks are enumerated.
+        Result: n^L blocks are enumerated.
         """
         blocks = self.draft.texts(self.length, self.target.ended)
         return {frozenset([block]): mass for block, mass in blocks}
@@ -145,17 +118,14 @@ class SingleDraftRule(BlockRule):
     def expected_up_to(self, beginnings: Mapping[Prefix, Number] = BEGINNING) -> list[Number]:
         """Return E[τ] for blocks of 1, …, L tokens, from one pass if there is a formula.
 
+        Raises ``ValueError``: no law of beginnings; or too many states, see
+        :func:`otspec.blocks.expected.expected_up_to`.
+
         Parameters
         ----------
         beginnings : mapping
             From texts to their probabilities, see :meth:`expected_after`; by default blocks are
             at the beginning of a text.
-
-        Raises
-        ------
-        ValueError
-            No law of beginnings; or too many states, see
-            :func:`otspec.blocks.expected.expected_up_to`.
         """
         law = as_beginnings(beginnings, self.target)
         if getattr(self.step, "__func__", None) is not SingleDraftRule.step.__func__:  # type: ignore[attr-defined]

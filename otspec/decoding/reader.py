@@ -50,11 +50,8 @@ class Reader(Frozen, ABC):
     def keep(self, path: Sequence[int]) -> Reader:
         """Return the reader of a longer text, which has forgotten all else.
 
-        Parameters
-        ----------
-        path : sequence of int
-            The tokens that the text goes on with, by their numbers among all that was read behind
-            it.
+        ``path``: the tokens that the text goes on with, by their numbers among all that was read
+        behind it.
         """
 
 

@@ -83,16 +83,14 @@ class DraftLaw(Frozen, ABC):
     def tuples(self) -> tuple[IntArray, Array]:
         """Return every tuple of positive probability with its probability.
 
+        Raises ``TooManyTuplesError``: the table would hold more than 20 million token ids; 2
+        million with exact masses.
+
         Returns
         -------
         tuples : ndarray of int, shape (m, k)
         masses : ndarray, shape (m,)
             float64 or ``Fraction``; they sum to 1.
-
-        Raises
-        ------
-        TooManyTuplesError
-            The table would hold more than 20 million token ids; 2 million with exact masses.
         """
         size = self.table_rows() * self.k
         if size > (TABLE_LIMIT // 10 if self.exact else TABLE_LIMIT):
@@ -108,15 +106,8 @@ class DraftLaw(Frozen, ABC):
     def inside(self, tokens: Iterable[int]) -> Number:
         """Return the probability that every draft lies in a token set.
 
-        Parameters
-        ----------
-        tokens : iterable of int
-            Token ids; order and repetition do not matter.
-
-        Raises
-        ------
-        ValueError
-            A token id out of range.
+        ``tokens``: token ids; order and repetition do not matter. Raises ``ValueError``: a token id
+        out of range.
         """
         members = token_set(tokens, self.n)
         if len(members) == 0:
@@ -133,20 +124,8 @@ class DraftLaw(Frozen, ABC):
     def inside_prefixes(self, order: IntArray) -> Array:
         """Return P(all drafts inside order[:j]) for every j at once.
 
-        Parameters
-        ----------
-        order : ndarray of int, shape (n,)
-            A permutation of the token ids.
-
-        Returns
-        -------
-        ndarray, shape (n + 1,)
-            Entry j is ``inside(order[:j])``; entry 0 is 0.
-
-        Raises
-        ------
-        ValueError
-            Not each token id once.
+        ``order``, shape (n,): a permutation of the token ids. Result, shape (n + 1,): entry j is
+        ``inside(order[:j])``; entry 0 is 0. Raises ``ValueError``: not each token id once.
         """
         order = as_permutation(order, self.n)
         tuples, masses = self.tuples()
@@ -167,12 +146,9 @@ class DraftLaw(Frozen, ABC):
     def as_target(self, target: DistributionLike, *, normalize: bool = False) -> Distribution:
         """Check a target: a distribution of the law's length and arithmetic.
 
-        Plain integers, such as ``[1, 0, 0]``, are floats beside a law in floats.
-
-        Raises
-        ------
-        ValueError
-            As :func:`otspec.distributions.as_distribution`; or another length or arithmetic.
+        Plain integers, such as ``[1, 0, 0]``, are floats beside a law in floats. Raises
+        ``ValueError``: as :func:`otspec.distributions.as_distribution`; or another length or
+        arithmetic.
         """
         checked = as_distribution(target, "target", normalize=normalize)
         if is_exact(checked) and not self.exact and as_array(target, "target").dtype.kind in "iu":
@@ -190,19 +166,8 @@ class DraftLaw(Frozen, ABC):
     def marginal(self, i: int) -> Distribution:
         """Return the law of draft i alone.
 
-        Parameters
-        ----------
-        i : int
-            Which draft, from 0 to k − 1 in the order of drawing.
-
-        Returns
-        -------
-        ndarray, shape (n,)
-
-        Raises
-        ------
-        ValueError
-            No such draft.
+        ``i``: which draft, from 0 to k − 1 in the order of drawing. Result: ndarray, shape (n,).
+        Raises ``ValueError``: no such draft.
         """
         numbered = f"drafts are numbered from 0 to {self.k - 1}"
         number = as_integer(i, "i", 0, self.k - 1, wanted=numbered, otherwise=numbered)
@@ -215,22 +180,9 @@ class DraftLaw(Frozen, ABC):
     def sample(self, size: int, rng: np.random.Generator) -> IntArray:
         """Draw tuples of drafts.
 
-        Parameters
-        ----------
-        size : int
-            How many tuples.
-        rng : numpy.random.Generator
-
-        Returns
-        -------
-        ndarray of int, shape (size, k)
-            A token of probability zero is never drawn. Exact probabilities are rounded to
-            float64 for the draw.
-
-        Raises
-        ------
-        ValueError
-            No generator, or a size that is negative or beyond the memory.
+        ``size``: how many tuples. Result, shape (size, k): a token of probability zero is never
+        drawn. Exact probabilities are rounded to float64 for the draw. Raises ``ValueError``: no
+        generator, or a size that is negative or beyond the memory.
         """
         return self._sample(as_size(size, width=self.k), as_generator(rng))
 
@@ -242,16 +194,8 @@ class DraftLaw(Frozen, ABC):
         """Draw one tuple of drafts: the law as a program.
 
         Along every branch (:func:`otspec.chance.branches`) that is the law of :meth:`tuples`,
-        exactly if the law is.
-
-        Parameters
-        ----------
-        chance : otspec.chance.Chance
-            All the randomness of the program.
-
-        Returns
-        -------
-        tuple of int, length k
+        exactly if the law is. ``chance``: all the randomness of the program. Result: tuple of int,
+        length k.
         """
         tuples, masses = self.tuples()
         return tuple(tuples[chance.choose(masses)].tolist())

@@ -95,10 +95,8 @@ class Masked(DraftLaw):
     def as_target(self, target: DistributionLike, *, normalize: bool = False) -> Distribution:
         """Check a target over the tokens of the law, and give the null token 0.
 
-        Raises
-        ------
-        ValueError
-            As :meth:`DraftLaw.as_target`; or a null token of positive probability.
+        Raises ``ValueError``: as :meth:`DraftLaw.as_target`; or a null token of positive
+        probability.
         """
         checked = as_distribution(target, "target", normalize=normalize)
         if len(checked) == self.n and not checked[self.null]:

@@ -63,15 +63,8 @@ class SingleDraftLaw(DraftLaw):
     def check_k(cls, draft: Distribution, k: int) -> None:
         """Refuse a number of drafts that the law does not have over a draft distribution.
 
-        Parameters
-        ----------
-        draft : ndarray, shape (n,)
-        k : int
-
-        Raises
-        ------
-        ValueError
-            As :meth:`check_support`; a law with other limits says so here.
+        ``draft``: ndarray, shape (n,). Raises ``ValueError``: as :meth:`check_support`; a law with
+        other limits says so here.
         """
         cls.check_support(draft, k)
 
@@ -79,10 +72,7 @@ class SingleDraftLaw(DraftLaw):
     def check_support(cls, draft: Distribution, k: int) -> None:
         """Refuse more distinct drafts than there are tokens to draw.
 
-        Raises
-        ------
-        TooFewTokensError
-            Naming the support size.
+        Raises ``TooFewTokensError``: naming the support size.
         """
         if cls.distinct and (support := int(np.count_nonzero(draft))) < k:
             raise TooFewTokensError(

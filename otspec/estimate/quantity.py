@@ -154,6 +154,9 @@ class Estimate(Quantity):
     ) -> Estimate:
         """Estimate the mean of independent values, plus a known number.
 
+        Raises ``ValueError``: fewer than two values, one outside its range by more than sums of
+        floats may be, or another confidence.
+
         Parameters
         ----------
         values : ndarray of float, shape (size,)
@@ -165,12 +168,6 @@ class Estimate(Quantity):
             Added to the mean and to the interval.
         most : float
             What neither a value nor the result can exceed.
-
-        Raises
-        ------
-        ValueError
-            Fewer than two values, one outside its range by more than sums of floats may be, or
-            another confidence.
         """
         if not 0 < confidence < 1:
             raise ValueError(
@@ -201,10 +198,7 @@ class Estimate(Quantity):
     def between(cls, low: float, high: float) -> Estimate:
         """Return ``low`` as an estimate of a number that is certainly in the interval.
 
-        Raises
-        ------
-        ValueError
-            Bounds that are no numbers, or the wrong way round.
+        Raises ``ValueError``: bounds that are no numbers, or the wrong way round.
         """
         if not low <= high:
             raise ValueError(f"low is {low} and high is {high}: pass the smaller bound first")

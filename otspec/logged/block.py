@@ -97,23 +97,15 @@ class LoggedBlock(Frozen):
     def kept(self, rule: type[SingleDraftRule], length: int) -> Array:
         """Return the law of τ when a rule verifies the first tokens of the block.
 
-        Parameters
-        ----------
-        rule : type
-            A rule for one drafted block.
-        length : int
-            How many tokens of the block count as the draft.
+        ``rule``: a rule for one drafted block. ``length``: how many tokens of the block count as
+        the draft. Raises ``ValueError``: more tokens than the block has, one that is never drafted,
+        or tokens of another law.
 
         Returns
         -------
         ndarray, shape (length + 1,), or less if the block ends before
             Its mean τ is an unbiased estimate of E[τ] after the block's prompt;
             :meth:`expected` is a closer one.
-
-        Raises
-        ------
-        ValueError
-            More tokens than the block has, one that is never drafted, or tokens of another law.
         """
         self.check(length)
         as_single_draft_rule(rule)
@@ -126,7 +118,7 @@ class LoggedBlock(Frozen):
     def expected(self, rule: type[SingleDraftRule], length: int) -> Number:
         """Estimate how many of the first tokens a rule keeps, E[τ] after the block's prompt.
 
-        Rule and length are as for :meth:`kept`.
+        Rule and length are as for :meth:`kept`. Raises ``ValueError``: as :meth:`kept`.
 
         Returns
         -------
@@ -135,28 +127,15 @@ class LoggedBlock(Frozen):
             tokens. It is unbiased over drafted blocks, and for every single block the published
             block verification has at least what token verification has, and the preprint's at
             least that.
-
-        Raises
-        ------
-        ValueError
-            As :meth:`kept`.
         """
         return as_number(self.by_level(rule, length).sum(), like=self.draft[0])
 
     def by_level(self, rule: type[SingleDraftRule], length: int) -> Array:
         """Estimate how likely at least so many of the first tokens are kept.
 
-        Rule and length are as for :meth:`kept`.
-
-        Returns
-        -------
-        ndarray, shape (length,)
-            Entry ℓ − 1 estimates P(τ ≥ ℓ) without bias; their sum is :meth:`expected`.
-
-        Raises
-        ------
-        ValueError
-            More tokens than the block has, or one that is never drawn.
+        Rule and length are as for :meth:`kept`. Result, shape (length,): entry ℓ − 1 estimates P(τ
+        ≥ ℓ) without bias; their sum is :meth:`expected`. Raises ``ValueError``: more tokens than
+        the block has, or one that is never drawn.
         """
         self.check(length)
         as_single_draft_rule(rule)
@@ -180,7 +159,8 @@ class LoggedBlock(Frozen):
 
         Only one drafted text was logged. Its token x stands for a selected one that goes on with
         child i with the weight a(i, x)/p(x), a the law of the accepted output by the first draft
-        that it equals, and p the law that x was drawn from.
+        that it equals, and p the law that x was drawn from. Raises ``ValueError``: as :meth:`kept`;
+        or a rule without a formula or an estimate of its accepted law above the last depth.
 
         Parameters
         ----------
@@ -196,12 +176,6 @@ class LoggedBlock(Frozen):
             Σ_ℓ Σ_paths Π_{i<ℓ} a_i(path_i, x_i)/p_i(x_i) · acceptance_ℓ, unbiased over drafted
             blocks. An :class:`otspec.estimate.Estimate` of that where the rule has no exact
             acceptance.
-
-        Raises
-        ------
-        ValueError
-            As :meth:`kept`; or a rule without a formula or an estimate of its accepted law above
-            the last depth.
         """
         shape = as_shape(tree)
         as_callable(rule, "rule", "a class of otspec.rules, or a function of draft, target and k")
@@ -233,22 +207,9 @@ class LoggedBlock(Frozen):
     def expected_of_traversal(self, tree: Any, *, merge: bool = True) -> Number:
         """Estimate how many tokens of a tree Traversal Verification keeps after the prompt.
 
-        Parameters
-        ----------
-        tree : str, sequence of int, TokenTree or Shape
-            Any tree, see :func:`otspec.blocks.as_shape`.
-        merge : bool
-            As for :class:`otspec.blocks.TraversalVerify`.
-
-        Returns
-        -------
-        float or Fraction
-            Unbiased over drafted blocks, see :mod:`otspec.logged.traversal`.
-
-        Raises
-        ------
-        ValueError
-            As :meth:`kept`.
+        ``tree``: any tree, see :func:`otspec.blocks.as_shape`. ``merge``: as for
+        :class:`otspec.blocks.TraversalVerify`. Result: unbiased over drafted blocks, see
+        :mod:`otspec.logged.traversal`. Raises ``ValueError``: as :meth:`kept`.
         """
         shape = as_shape(tree)
         as_flag(merge, "merge")
@@ -260,10 +221,7 @@ class LoggedBlock(Frozen):
     def check(self, length: int) -> None:
         """Check how many of the first tokens are asked for.
 
-        Raises
-        ------
-        ValueError
-            More than there are, or one that is never drawn.
+        Raises ``ValueError``: more than there are, or one that is never drawn.
         """
         if as_k(length, "length") > len(self.tokens) and not self.ended:
             raise ValueError(f"length is {length}, but the block has {len(self.tokens)} tokens")

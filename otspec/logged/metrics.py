@@ -100,22 +100,9 @@ class AcceptLengths(Frozen):
     def draw(self, size: int, seed: int = 0) -> IntArray:
         """Draw accept lengths of calls, independent of each other.
 
-        Those of the calls of one text, in order, are drawn by :meth:`Replay.walk`.
-
-        Parameters
-        ----------
-        size : int
-        seed : int
-
-        Returns
-        -------
-        ndarray of int, shape (size,)
-            From the law of a call that is taken at random from all texts.
-
-        Raises
-        ------
-        ValueError
-            Estimates from drafted blocks: of these only means are known without bias.
+        Those of the calls of one text, in order, are drawn by :meth:`Replay.walk`. Result, shape
+        (size,): from the law of a call that is taken at random from all texts. Raises
+        ``ValueError``: estimates from drafted blocks: of these only means are known without bias.
         """
         number, seed = as_size(size), as_seed(seed)
         if not self.bounded:

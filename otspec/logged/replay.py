@@ -70,13 +70,7 @@ class Replay(Frozen):
     def walk(self, rng: np.random.Generator) -> IntArray:
         """Draw the accept lengths of the calls that decode the text once, in order.
 
-        Parameters
-        ----------
-        rng : numpy.random.Generator
-
-        Returns
-        -------
-        ndarray of int, shape (calls,)
+        Result: ndarray of int, shape (calls,).
         """
         as_generator(rng)
         bounds = np.cumsum(np.maximum(self.kept.astype(float), 0), axis=1)
@@ -163,7 +157,10 @@ def levels_along(
 ) -> list[Array]:
     """Return how likely at least 1, 2, … tokens are kept after each token of a text of the target.
 
-    Rows are looked at once and not kept, so that texts may be longer than the memory.
+    Rows are looked at once and not kept, so that texts may be longer than the memory. Result, shape
+    (depth, N): for each that is asked. Raises ``ValueError``: a token that the target never draws;
+    a rule that cannot be followed along a text. ``NotExactError``: a rule whose accepted law is
+    known by simulation only.
 
     Parameters
     ----------
@@ -172,18 +169,6 @@ def levels_along(
         What each token of the text was drawn after, at least N rows.
     asked : sequence
         Rules with their trees, as :func:`as_rule_tree` checks them.
-
-    Returns
-    -------
-    list of ndarray, shape (depth, N)
-        For each that is asked.
-
-    Raises
-    ------
-    ValueError
-        A token that the target never draws; a rule that cannot be followed along a text.
-    NotExactError
-        A rule whose accepted law is known by simulation only.
     """
     chances: list[tuple[Number, Number]] = []
     weights: list[list[dict[int, Array]]] = [[] for _ in asked]

@@ -77,10 +77,7 @@ class Model(Frozen, ABC):
     def mass(self, prefix: Prefix) -> Number:
         """Return the probability of a text of that length to be this one.
 
-        Raises
-        ------
-        ValueError
-            Something else than token ids.
+        Raises ``ValueError``: something else than token ids.
         """
         prefix = as_tokens(prefix, self.n, "prefix")
         total = self.number(1)
@@ -93,6 +90,8 @@ class Model(Frozen, ABC):
     ) -> Iterator[tuple[Prefix, Number]]:
         """Return every text of positive probability with its probability, in lexicographic order.
 
+        Raises ``ValueError``: no such number.
+
         Parameters
         ----------
         length : int
@@ -101,11 +100,6 @@ class Model(Frozen, ABC):
         ended : callable, optional
             Whether a text is over; by default :meth:`ended`. Drafted texts are over where the
             target's are.
-
-        Raises
-        ------
-        ValueError
-            No such number.
         """
         otherwise = "so many texts cannot be enumerated"
         number = as_integer(length, "length", 0, MOST_DEPTH, otherwise=otherwise)

@@ -99,10 +99,7 @@ class NGramModel(Model):
     def contexts(self) -> dict[Prefix, Fraction]:
         """Return how often each context occurs in the text, as a share of all places.
 
-        Returns
-        -------
-        dict
-            From ``order`` tokens to a positive number; they sum to 1.
+        Result: from ``order`` tokens to a positive number; they sum to 1.
         """
         places = len(self._text)
         return {

@@ -38,15 +38,8 @@ def cache_name(model: Any) -> str:
 def find_gguf(name: str) -> Path:
     """Return the path of a GGUF file.
 
-    Parameters
-    ----------
-    name : str
-        A path, or the name of an installed package that holds one such file.
-
-    Raises
-    ------
-    ValueError
-        Neither.
+    ``name``: a path, or the name of an installed package that holds one such file. Raises
+    ``ValueError``: neither.
     """
     if Path(name).is_file():
         return Path(name)
@@ -66,19 +59,12 @@ def find_gguf(name: str) -> Path:
 def read_gguf(path: Path) -> tuple[Any, Any]:
     """Read a model from a GGUF file, its weights dequantized to float32, without any network.
 
-    Parameters
-    ----------
-    path : path
+    Raises ``ValueError``: missing packages, or a file that cannot be read as a model.
 
     Returns
     -------
     model : transformers.PreTrainedModel
     tokenizer : transformers.PreTrainedTokenizerBase
-
-    Raises
-    ------
-    ValueError
-        Missing packages, or a file that cannot be read as a model.
     """
     for package in ("torch", "gguf"):
         model_package(package)
@@ -137,6 +123,9 @@ def layers_of(layers: str | Iterable[int], name: str = "layers") -> tuple[int, .
 def without_layers(model: Any, layers: str | Iterable[int], name: str = "layers") -> Any:
     """Return a model that leaves out some of a model's layers, and shares all other weights.
 
+    Raises ``ValueError``: a layer that the model does not have, all of them, or layers that are
+    elsewhere.
+
     Parameters
     ----------
     model : transformers.PreTrainedModel
@@ -145,11 +134,6 @@ def without_layers(model: Any, layers: str | Iterable[int], name: str = "layers"
         Which to leave out, counted from 0, as ``[3, 14, 15]`` or ``"3,14-15"``.
     name : str
         What error messages call them.
-
-    Raises
-    ------
-    ValueError
-        A layer that the model does not have, all of them, or layers that are elsewhere.
     """
     skipped = set(layers_of(layers, name))
     own = getattr(getattr(model, "model", None), "layers", None)

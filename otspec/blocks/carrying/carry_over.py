@@ -91,18 +91,9 @@ class CarryOverVerification(SingleDraftRule):
         """Return the tokens per call of the target in the long run of a text that does not end.
 
         The ways to begin a block, a context of both models and a law of the first token, are the
-        states of a Markov chain, whose stationary law is found by elimination.
-
-        Parameters
-        ----------
-        most : int
-            More ways are refused.
-
-        Raises
-        ------
-        ValueError
-            More ways, or models that remember all; no rule of a whole text, but one that was handed
-            something; texts that end.
+        states of a Markov chain, whose stationary law is found by elimination. ``most``: more ways
+        are refused. Raises ``ValueError``: more ways, or models that remember all; no rule of a
+        whole text, but one that was handed something; texts that end.
         """
         most = as_integer(most, "most", 1)
         contexts = JointContexts(self.draft, self.target)

@@ -117,11 +117,7 @@ class Shape(Frozen):
     def of_tree(cls, tree: TokenTree, top: Iterable[int] = ()) -> Shape:
         """Return the shape of a tree, children in the order of their nodes.
 
-        Parameters
-        ----------
-        tree : TokenTree
-        top : iterable of int
-            The nodes whose children are the likeliest tokens; −1 for the prompt.
+        ``top``: the nodes whose children are the likeliest tokens; −1 for the prompt.
         """
         certain = set(top)
         below: list[list[Shape]] = [[] for _ in range(len(tree) + 1)]

@@ -102,15 +102,8 @@ class TokenTree(Frozen):
     def of_branching(cls, branching: str | Sequence[int]) -> TokenTree:
         """Return the tree of a k-configuration, level by level.
 
-        Parameters
-        ----------
-        branching : str or sequence of int
-            Children of each node by depth, such as ``"4x2x1"``.
-
-        Raises
-        ------
-        ValueError
-            As :func:`as_branching`; or more than a million nodes.
+        ``branching``: children of each node by depth, such as ``"4x2x1"``. Raises ``ValueError``:
+        as :func:`as_branching`; or more than a million nodes.
         """
         widths = as_branching(branching)
         check_nodes(widths, branching, "branching")
@@ -159,19 +152,8 @@ class TokenTree(Frozen):
     def attention_mask(self, prompt: int = 0) -> npt.NDArray[np.bool_]:
         """Return which tokens each node may see: the prompt, its ancestors and itself.
 
-        Parameters
-        ----------
-        prompt : int
-            Number of prompt tokens, which stand before the tree.
-
-        Returns
-        -------
-        ndarray of bool, shape (nodes, prompt + nodes)
-
-        Raises
-        ------
-        ValueError
-            A negative number of prompt tokens.
+        ``prompt``: number of prompt tokens, which stand before the tree. Result: ndarray of bool,
+        shape (nodes, prompt + nodes). Raises ``ValueError``: a negative number of prompt tokens.
         """
         prompt = _as_prompt(prompt, len(self))
         mask = np.zeros((len(self), prompt + len(self)), dtype=bool)
@@ -185,20 +167,8 @@ class TokenTree(Frozen):
     def positions(self, prompt: int = 0) -> IntArray:
         """Return each node's position in its candidate sequence, counted from 0.
 
-        Parameters
-        ----------
-        prompt : int
-            Number of prompt tokens.
-
-        Returns
-        -------
-        ndarray of int, shape (nodes,)
-            Nodes of one depth share a position.
-
-        Raises
-        ------
-        ValueError
-            A negative number of prompt tokens.
+        ``prompt``: number of prompt tokens. Result, shape (nodes,): nodes of one depth share a
+        position. Raises ``ValueError``: a negative number of prompt tokens.
         """
         return _as_prompt(prompt) + self.depths - 1
 

@@ -173,10 +173,7 @@ class ProgramRule(LawRule):
     def verify(self, drafts: Sequence[int], chance: Chance) -> int | Distribution:
         """Run the function; see :meth:`otspec.rules.Rule.verify`.
 
-        Raises
-        ------
-        ValueError
-            It returns no position of a draft, and no n masses.
+        Raises ``ValueError``: it returns no position of a draft, and no n masses.
         """
         found, n = self.function(tuple(drafts), chance), len(self.target)
         try:

@@ -109,17 +109,8 @@ class PairRule(Rule):
     ) -> list[Known]:
         """Return the acceptance for each of several k, or where that takes too long an estimate.
 
-        Parameters
-        ----------
-        draft, target : array_like, shape (n,)
-        ks : sequence of int
-        **options
-            Keywords of the rule, such as ``free`` of importance sampling.
-
-        Raises
-        ------
-        ValueError
-            As the constructor.
+        ``draft``, ``target``: array_like, shape (n,). ``**options``: keywords of the rule, such as
+        ``free`` of importance sampling. Raises ``ValueError``: as the constructor.
         """
         return cls.acceptances_of(Pair(draft, target), ks, **options)
 
@@ -127,13 +118,8 @@ class PairRule(Rule):
     def acceptances_of(cls, pair: Pair, ks: Sequence[int]) -> list[Known]:
         """Return the same for a pair, whose order all rules that are asked share.
 
-        A rule that has them together more quickly than one by one says so here. Errors are those
-        of the constructor.
-
-        Parameters
-        ----------
-        pair : Pair
-        ks : sequence of int
+        A rule that has them together more quickly than one by one says so here. Errors are those of
+        the constructor.
         """
         return [acceptance_or_estimate(cls(pair.draft, pair.target, k)) for k in ks]
 

@@ -61,10 +61,7 @@ class Rule(Frozen, ABC):
     def of_pair(cls, draft: DistributionLike, target: DistributionLike, k: int) -> Rule:  # noqa: ARG003
         """Return the rule for k drafts of one draft distribution, and a target.
 
-        Raises
-        ------
-        ValueError
-            A rule that is made from something else and does not say how.
+        Raises ``ValueError``: a rule that is made from something else and does not say how.
         """
         raise ValueError(f"{cls.__name__} is not made from a draft, a target and k: call it itself")
 
@@ -72,10 +69,7 @@ class Rule(Frozen, ABC):
     def of_law(cls, law: DraftLaw, target: DistributionLike) -> Rule:  # noqa: ARG003
         """Return the rule for drafts of a law, such as :class:`otspec.Masked`, and a target.
 
-        Raises
-        ------
-        ValueError
-            A law that the rule does not verify, or a rule that does not say how.
+        Raises ``ValueError``: a law that the rule does not verify, or a rule that does not say how.
         """
         raise ValueError(f"{cls.__name__} is not made from a law and a target: call it itself")
 
@@ -88,6 +82,9 @@ class Rule(Frozen, ABC):
     def verify(self, drafts: Sequence[int], chance: Chance) -> int | Distribution:
         """Verify drafts: the rule as a program, in the steps of its source.
 
+        Result: int or ndarray, shape (n,), the position of the draft that is accepted. If none is,
+        the distribution that the output is drawn from instead.
+
         Parameters
         ----------
         drafts : sequence of int, length k
@@ -95,31 +92,18 @@ class Rule(Frozen, ABC):
         chance : Chance
             All the randomness of the program. It must make the same choices again when it is run
             again for the same drafts.
-
-        Returns
-        -------
-        int or ndarray, shape (n,)
-            The position of the draft that is accepted. If none is, the distribution that the output
-            is drawn from instead.
         """
 
     def joint_kernel(self, x: Sequence[int]) -> Array:
         """Return the joint distribution of the accepted draft and the output, given the drafts.
 
-        Parameters
-        ----------
-        x : sequence of int, length k
+        ``x``: sequence of int, length k. Raises ``ValueError``: not k token ids.
 
         Returns
         -------
         ndarray, shape (k + 1, n)
             Entry (i, y): draft i is accepted and y is the output (so y = x_i). The last row: no
             draft is accepted and y is drawn instead, which may happen to be one of them.
-
-        Raises
-        ------
-        ValueError
-            Not k token ids.
         """
         return self._joint_kernel(as_drafts(x, self.law))
 
@@ -130,14 +114,7 @@ class Rule(Frozen, ABC):
     def kernel(self, x: Sequence[int]) -> Distribution:
         """Return the law of the output given the drafts, shape (n,).
 
-        Parameters
-        ----------
-        x : sequence of int, length k
-
-        Raises
-        ------
-        ValueError
-            Not k token ids.
+        ``x``: sequence of int, length k. Raises ``ValueError``: not k token ids.
         """
         kernel: Distribution = self.joint_kernel(x).sum(axis=0)
         return kernel
@@ -145,21 +122,13 @@ class Rule(Frozen, ABC):
     def sample(self, x: Sequence[int], rng: np.random.Generator) -> tuple[int, bool]:
         """Draw the output for the given drafts.
 
-        Parameters
-        ----------
-        x : sequence of int, length k
-        rng : numpy.random.Generator
+        ``x``: sequence of int, length k. Raises ``ValueError``: not k token ids, or no generator.
 
         Returns
         -------
         token : int
         accepted : bool
             Whether the token is one of the drafts; its mean is :meth:`acceptance`.
-
-        Raises
-        ------
-        ValueError
-            Not k token ids, or no generator.
         """
         drafts, chance = as_drafts(x, self.law), Drawn(as_generator(rng))
         found = self.verify(drafts, chance)
@@ -170,16 +139,8 @@ class Rule(Frozen, ABC):
         """Return the probability that the output is one of the drafts, exactly.
 
         This counts every output that equals a draft, also when a residual draw happens to. It is
-        short for ``accepted().probability``.
-
-        Returns
-        -------
-        float or Fraction
-
-        Raises
-        ------
-        NotExactError
-            It would take too long; :meth:`estimate` estimates it.
+        short for ``accepted().probability``. Raises ``NotExactError``: it would take too long;
+        :meth:`estimate` estimates it.
         """
         return as_number(self._by_token().sum(), like=self.target)
 
@@ -197,22 +158,9 @@ class Rule(Frozen, ABC):
     def estimate(self, size: int = 2_000, seed: int = 0) -> Estimated:
         """Estimate what :meth:`accepted` says, from drafts that are drawn at random.
 
-        Parameters
-        ----------
-        size : int
-            How many tuples of drafts, at least 2.
-        seed : int
-
-        Returns
-        -------
-        Estimated
-            The same numbers with intervals. They are means over the tuples of what the rule does
-            of each exactly, unless the rule knows more.
-
-        Raises
-        ------
-        ValueError
-            Fewer than two tuples, or more than the memory holds.
+        ``size``: how many tuples of drafts, at least 2. Result: the same numbers with intervals.
+        They are means over the tuples of what the rule does of each exactly, unless the rule knows
+        more. Raises ``ValueError``: fewer than two tuples, or more than the memory holds.
         """
         return DrawnDrafts(self, size, seed)
 

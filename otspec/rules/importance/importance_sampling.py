@@ -165,13 +165,9 @@ class ImportanceSampling(PairRule):
     def acceptance(self) -> Number:
         """Return the probability that the output is one of the drafts.
 
-        Σ min(b, q) for the selected draft, plus the residual draws that happen to be another
-        draft: in O(n log n + s²) for k ≤ 2, and in O(n² k) for more.
-
-        Raises
-        ------
-        NotExactError
-            More than two drafts of too many tokens; :meth:`estimate` simulates them.
+        Σ min(b, q) for the selected draft, plus the residual draws that happen to be another draft:
+        in O(n log n + s²) for k ≤ 2, and in O(n² k) for more. Raises ``NotExactError``: more than
+        two drafts of too many tokens; :meth:`estimate` simulates them.
         """
         return self.verified.acceptance()
 
@@ -179,17 +175,7 @@ class ImportanceSampling(PairRule):
     def acceptances_of(cls, pair: Pair, ks: Sequence[int], *, free: int = FREE) -> list[Known]:
         """Return the acceptance for each of several k, or an estimate: all from the same stages.
 
-        Parameters
-        ----------
-        pair : Pair
-        ks : sequence of int
-        free : int
-            As for the rule.
-
-        Raises
-        ------
-        ValueError
-            As the constructor.
+        ``free``: as for the rule. Raises ``ValueError``: as the constructor.
         """
         if not ks:
             return []

@@ -53,21 +53,9 @@ class MentoredDecoding(AcceptOrReplace):
     def within(cls, draft: DistributionLike, target: DistributionLike, budget: Any) -> Self:
         """Return the rule that accepts most with KL(target ‖ output) within a budget.
 
-        Parameters
-        ----------
-        draft, target : array_like, shape (n,)
-        budget : float
-            In nats, at least 0.
-
-        Returns
-        -------
-        MentoredDecoding
-            Its α is found by bisection, to one part in 2^40.
-
-        Raises
-        ------
-        ValueError
-            Unusable distributions, or a budget that is no number from 0.
+        ``draft``, ``target``: array_like, shape (n,). ``budget``: in nats, at least 0. Result: its
+        α is found by bisection, to one part in 2^40. Raises ``ValueError``: unusable distributions,
+        or a budget that is no number from 0.
         """
         draft, target = as_pair(draft, target)
         most = float(as_real(budget, "budget", 0))

@@ -34,20 +34,13 @@ class Partition(Frozen, ABC):
     def pools(self, law: ByRatio, target: Distribution) -> Pools:
         """Return the pools for drafts of a law.
 
-        Parameters
-        ----------
-        law : ByRatio
-            I.i.d. or distinct drafts.
-        target : ndarray, shape (n,)
+        ``law``: i.i.d. or distinct drafts. ``target``: ndarray, shape (n,).
         """
 
     def fitting(self, law: ByRatio) -> Partition:  # noqa: ARG002
         """Return the partition in the arithmetic of the drafts.
 
-        Raises
-        ------
-        ValueError
-            It cannot be had in that arithmetic, or is not for such drafts.
+        Raises ``ValueError``: it cannot be had in that arithmetic, or is not for such drafts.
         """
         return self
 
@@ -122,10 +115,7 @@ class Thresholds(Partition):
     def fitting(self, law: ByRatio) -> Thresholds:
         """Return the thresholds in the arithmetic of the drafts.
 
-        Raises
-        ------
-        ValueError
-            In floats some of them are infinite or equal.
+        Raises ``ValueError``: in floats some of them are infinite or equal.
         """
         converted = in_arithmetic_of(law.draft, self.values)
         return self if converted is self.values else Thresholds(_as_thresholds(converted, "pools"))

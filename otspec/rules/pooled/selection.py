@@ -88,10 +88,7 @@ class PooledSelection(PooledRule):
     def check_k(cls, k: int) -> None:
         """Refuse more than 10⁹ drafts.
 
-        Raises
-        ------
-        ValueError
-            Naming the limit.
+        Raises ``ValueError``: naming the limit.
         """
         otherwise = "limit_acceptance() is what the optimum tends to"
         as_integer(k, "k", 1, MOST_DRAFTS, otherwise=otherwise)

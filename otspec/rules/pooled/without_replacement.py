@@ -91,13 +91,10 @@ class PooledSelectionWithoutReplacement(PooledRule):
     def acceptance(self) -> Number:
         """Return Σ min(b, q) with optimal pools: a residual token is then never a draft.
 
-        In floats that is found as the optimum of the law, which it is (Beyond, prop. 3), without
-        b. With other pools how often a residual token is a draft takes an enumeration.
-
-        Raises
-        ------
-        NotExactError
-            Such pools, and more than 20,000 draft tuples; :meth:`estimate` simulates them.
+        In floats that is found as the optimum of the law, which it is (Beyond, prop. 3), without b.
+        With other pools how often a residual token is a draft takes an enumeration. Raises
+        ``NotExactError``: such pools, and more than 20,000 draft tuples; :meth:`estimate` simulates
+        them.
         """
         if self.pools.optimal and is_exact(self.draft):
             return as_number(self.accepted_selection().sum(), like=self.draft)

@@ -201,11 +201,7 @@ class PriorityMixture(LawRule):
         """Return Σ min(b, q) and how often a residual token happens to be a draft.
 
         The second is at most ``bound`` − Σ min(b, q). It is enumerated where the drafts can be.
-
-        Raises
-        ------
-        NotExactError
-            They cannot; :meth:`estimate` simulates it.
+        Raises ``NotExactError``: they cannot; :meth:`estimate` simulates it.
         """
         if self.mixture.accepted == self.bound:
             return self.bound

@@ -70,15 +70,8 @@ class RecursiveRejectionIndependent(InTurn, LawRule):
     def in_order(self, order: Sequence[int] | IntArray) -> Self:
         """Return the rule that goes through the drafts in another order.
 
-        Parameters
-        ----------
-        order : array_like of int, shape (k,)
-            Numbers of drafts, the first to be tried first.
-
-        Raises
-        ------
-        ValueError
-            Not each number from 0 to k − 1 once.
+        ``order``, shape (k,): numbers of drafts, the first to be tried first. Raises
+        ``ValueError``: not each number from 0 to k − 1 once.
         """
         numbers = as_permutation(order, self.k, what="draft")
         return replace(self, draft_law=Independent([self._drafts[i] for i in numbers.tolist()]))
@@ -86,10 +79,7 @@ class RecursiveRejectionIndependent(InTurn, LawRule):
     def best_order(self) -> tuple[int, ...]:
         """Return the order of the drafts in which most is accepted, the first of equal ones.
 
-        Raises
-        ------
-        ValueError
-            More than 7 drafts: all orders are tried.
+        Raises ``ValueError``: more than 7 drafts: all orders are tried.
         """
         if self.k > MOST_ORDERED:
             raise ValueError(

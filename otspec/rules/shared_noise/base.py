@@ -66,21 +66,15 @@ class SharedNoise(PairRule):
     def couple(self, noise: Array) -> tuple[list[int], int]:
         """Return the drafts and the output that the noise of one step leads to.
 
-        Parameters
-        ----------
-        noise : array_like of float, shape (n,) or (k, n)
-            Positive; independent exponential numbers of mean 1, such as −log of uniform numbers.
+        ``noise``, shape (n,) or (k, n): positive; independent exponential numbers of mean 1, such
+        as −log of uniform numbers. Raises ``ValueError``: noise of another shape, or that is not
+        positive and finite.
 
         Returns
         -------
         drafts : list of int, length k
         token : int
             The output, which depends on the noise and the target alone.
-
-        Raises
-        ------
-        ValueError
-            Noise of another shape, or that is not positive and finite.
         """
         noise = as_array(noise, "noise")
         if noise.shape != self._noise_shape or noise.dtype.kind != "f":
@@ -144,21 +138,8 @@ class SharedNoise(PairRule):
     def estimate(self, size: int = 2_000, seed: int = 0) -> Estimated:
         """Estimate what :meth:`accepted` says, from noise that is drawn at random.
 
-        Parameters
-        ----------
-        size : int
-            How many steps, at least 2.
-        seed : int
-
-        Returns
-        -------
-        Estimated
-            How often the output is one of the drafts.
-
-        Raises
-        ------
-        ValueError
-            Fewer than two steps, or more than the memory holds.
+        ``size``: how many steps, at least 2. Result: how often the output is one of the drafts.
+        Raises ``ValueError``: fewer than two steps, or more than the memory holds.
         """
         return DrawnNoise(self, size, seed)
 

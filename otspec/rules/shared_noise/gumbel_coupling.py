@@ -57,11 +57,8 @@ class GumbelCoupling(SharedNoise):
     def acceptance(self) -> Number:
         """Return Σ q(y) g_k(y), g_k(y) the chance that y is drafted if it is the output.
 
-        Raises
-        ------
-        NotExactError
-            Exact sums of more than a million terms; :meth:`estimate` simulates, and floats have no
-            limit.
+        Raises ``NotExactError``: exact sums of more than a million terms; :meth:`estimate`
+        simulates, and floats have no limit.
         """
         if is_exact(self.target):
             return super().acceptance()

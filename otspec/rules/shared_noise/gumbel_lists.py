@@ -122,11 +122,8 @@ class GumbelLists(SharedNoise):
     def acceptance(self) -> Number:
         """Return Σ q(y) ∫ k e^{−kt} [1 − (1 − a)(1 − b)^{k−1}] dt.
 
-        Raises
-        ------
-        NotExactError
-            Exact sums of more than a million terms; :meth:`estimate` simulates, and floats have no
-            limit.
+        Raises ``NotExactError``: exact sums of more than a million terms; :meth:`estimate`
+        simulates, and floats have no limit.
         """
         if is_exact(self.target):
             return super().acceptance()

@@ -97,10 +97,7 @@ class BestTrees(Frozen):
     def at(self, nodes: int, depth: int) -> BestTree:
         """Return the best tree with at most so many nodes and levels.
 
-        Raises
-        ------
-        ValueError
-            Fewer than one, or more than those of the table.
+        Raises ``ValueError``: fewer than one, or more than those of the table.
         """
         nodes = as_integer(nodes, "nodes", 1, self.nodes)
         return self.rows[as_integer(depth, "depth", 1, self.depth) - 1][nodes - 1]

@@ -61,10 +61,7 @@ class LoadSeconds(Frozen):
     def __call__(self, batch: int, tokens: float) -> float:
         """Return the seconds of a call of so many rows, each of which reads so many tokens.
 
-        Raises
-        ------
-        ValueError
-            A batch that is smaller or larger than all that are given.
+        Raises ``ValueError``: a batch that is smaller or larger than all that are given.
         """
         if not self.batches:
             return self.seconds[0](batch * tokens)

@@ -107,17 +107,9 @@ class TreeRule(BlockRule):
     def drafted(self, tree: TokenTree, tokens: Sequence[int]) -> DraftedTree:
         """Return a given drafted tree, with what both models say after each node.
 
-        Parameters
-        ----------
-        tree : TokenTree
-            Of the same shape as the one of the rule, also with its nodes in another order.
-        tokens : sequence of int
-            The token of each node.
-
-        Raises
-        ------
-        ValueError
-            Something else, or another number of tokens than nodes.
+        ``tree``: of the same shape as the one of the rule, also with its nodes in another order.
+        ``tokens``: the token of each node. Raises ``ValueError``: something else, or another number
+        of tokens than nodes.
         """
         as_instance(tree, "tree", TokenTree, "a TokenTree")
         drafted = as_tokens(tokens, self.draft.n, "tokens", count=len(tree))

@@ -90,10 +90,7 @@ class DraftSelection(TreeRule):
     def outcomes(self) -> Iterator[Outcome]:
         """Yield each beginning of a text with the probability that it is what is kept.
 
-        Raises
-        ------
-        ValueError
-            More than 20,000 tuples of drafts at one node.
+        Raises ``ValueError``: more than 20,000 tuples of drafts at one node.
         """
         start = LEAF if self.target.ended(()) else self.tree
         level: dict[Prefix, dict[Shape, Any]] = {(): {start: self.target.number(1)}}

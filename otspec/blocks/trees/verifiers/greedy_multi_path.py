@@ -126,10 +126,8 @@ class GreedyMultiPath(TreeRule):
     def expected(self) -> Number:
         """Return E[τ] by the formula, text by text.
 
-        Raises
-        ------
-        NotExactError
-            More than 20,000 texts of L − 1 tokens: :func:`otspec.blocks.simulate` needs no sum.
+        Raises ``NotExactError``: more than 20,000 texts of L − 1 tokens:
+        :func:`otspec.blocks.simulate` needs no sum.
         """
         texts = counted_power(self.draft.n, self.length - 1)
         if texts > TEXT_LIMIT:

@@ -101,6 +101,8 @@ class LeafToRoot(TreeRule):
     def arrivals(self, prefix: Prefix, weight: Number, shape: Shape) -> Arrivals:
         """Return which children of a node are visited, over all drafts, and what if none is kept.
 
+        Raises ``NotExactError``: more than 20,000 tuples of drafts.
+
         Parameters
         ----------
         prefix : tuple of int
@@ -109,11 +111,6 @@ class LeafToRoot(TreeRule):
             With which probability the node is kept, itself or something below it.
         shape : Shape
             What is drafted after it.
-
-        Raises
-        ------
-        NotExactError
-            More than 20,000 tuples of drafts.
         """
         if not shape.children:
             return at_leaf(self.target(prefix), weight)
@@ -122,10 +119,7 @@ class LeafToRoot(TreeRule):
     def outcomes(self) -> Iterator[Outcome]:
         """Yield each beginning of a text with the probability that it is what is kept.
 
-        Raises
-        ------
-        NotExactError
-            More than 20,000 tuples of drafts at one node.
+        Raises ``NotExactError``: more than 20,000 tuples of drafts at one node.
         """
         start = self._one, self._open((), self.tree)
         level: dict[Prefix, dict[tuple[Number, Shape], Any]] = {(): {start: 1}}
@@ -152,17 +146,12 @@ class LeafToRoot(TreeRule):
     def expected_after(self, beginnings: Mapping[Prefix, Number]) -> Number:
         """Return E[τ] after a beginning drawn at random: the weights of all that is visited.
 
-        Texts after which both models remember the same, and the weight and what is drafted are
-        the same, are one state. On a chain, a rule that couples one draft maximally
+        Texts after which both models remember the same, and the weight and what is drafted are the
+        same, are one state. On a chain, a rule that couples one draft maximally
         (:attr:`otspec.rules.Rule.couples_one`) has the formula of published block verification.
-
-        Raises
-        ------
-        ValueError
-            No law of beginnings.
-        NotExactError
-            More than 20,000 tuples of drafts at one node, or more than 1,000,000 states:
-            :func:`otspec.blocks.simulate` needs neither.
+        Raises ``ValueError``: no law of beginnings. ``NotExactError``: more than 20,000 tuples of
+        drafts at one node, or more than 1,000,000 states: :func:`otspec.blocks.simulate` needs
+        neither.
         """
         if (block := self.as_block) is not None:
             return block.expected_after(beginnings)

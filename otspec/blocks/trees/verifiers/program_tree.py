@@ -72,10 +72,7 @@ class ProgramTree(TreeRule):
     def verify(self, drafts: DraftedTree, chance: Chance) -> Found:
         """Run the function; see :meth:`otspec.blocks.BlockRule.verify`.
 
-        Raises
-        ------
-        ValueError
-            It returns neither a node nor n masses, nor both.
+        Raises ``ValueError``: it returns neither a node nor n masses, nor both.
         """
         found, row = self.function(drafts, chance), None
         if isinstance(found, tuple) and len(found) == 2 and _is_integer(found[0]):
