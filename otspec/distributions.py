@@ -36,6 +36,10 @@ def as_distribution(
 ) -> Distribution:
     """Check a sequence of probabilities and return it as an array.
 
+    Raises ``ValueError``: not one-dimensional, empty, a mixture of floats and exact numbers, not a
+    number, NaN, infinite, negative, masked, or a wrong sum. The message names the argument, index
+    and value.
+
     Parameters
     ----------
     values : array_like, shape (n,)
@@ -52,13 +56,6 @@ def as_distribution(
         In memory of its own, that of the caller is not shared and stays writeable.
         float64 for floats, object array of ``Fraction`` for exact input. Float sums within
         1e-9 of 1 are scaled to 1; exact sums must be exactly 1.
-
-    Raises
-    ------
-    ValueError
-        Not one-dimensional, empty, a mixture of floats and exact numbers, not a number, NaN,
-        infinite, negative, masked, or a wrong sum. The message names the argument, index and
-        value.
 
     Notes
     -----

@@ -28,16 +28,13 @@ class Ordered(NamedTuple):
 class Pair(Frozen):
     """A draft and a target, with the order of their ratios once for all that ask for it.
 
+    Raises ``ValueError``: as :func:`otspec.distributions.as_pair`.
+
     Parameters
     ----------
     draft, target : array_like, shape (n,)
     normalize : bool
         Scale both to sum 1.
-
-    Raises
-    ------
-    ValueError
-        As :func:`otspec.distributions.as_pair`.
 
     Examples
     --------

@@ -107,6 +107,7 @@ def advise(
     4, … nodes and on those that are fastest, also among branchings and chains; token verification
     and published block verification of chains; and no draft. Trees are searched for by the mean
     chances of all positions, as Sequoia does it, and then measured text by text without bias.
+    Raises ``ValueError``: logs, costs, numbers or names that cannot be used.
 
     Parameters
     ----------
@@ -141,11 +142,6 @@ def advise(
     -------
     Advice
         The fastest choice first; of equally fast ones that with fewer nodes.
-
-    Raises
-    ------
-    ValueError
-        Logs, costs, numbers or names that cannot be used.
 
     Examples
     --------

@@ -41,21 +41,16 @@ class BlockRule(Frozen, ABC):
 
     Law: what is kept, continued by tokens from :attr:`Outcome.following`, is distributed as the
     target's text. A subclass gives :meth:`verify`, and :meth:`draw` if it drafts a tree: two
-    programs that have all their randomness from a :class:`otspec.chance.Chance`. Samples and
-    exact laws run them.
-    What is answered here by following them along every branch a subclass answers by a formula or
-    a dynamic program, if there is one.
+    programs that have all their randomness from a :class:`otspec.chance.Chance`. Samples and exact
+    laws run them. What is answered here by following them along every branch a subclass answers by
+    a formula or a dynamic program, if there is one. Raises ``ValueError``: models that cannot be
+    used.
 
     Parameters
     ----------
     draft, target : callable
         Language models: any maps from a prefix, a tuple of token ids, to a distribution, such as
         a :class:`otspec.models.TableModel`. Both over one vocabulary, in one arithmetic.
-
-    Raises
-    ------
-    ValueError
-        Models that cannot be used.
     """
 
     title: ClassVar[str]

@@ -19,6 +19,8 @@ MOST_SIMULATED = 10**9
 def simulate(rule: BlockRule, size: int, seed: int = 0, *, confidence: float = 0.999) -> Estimate:
     """Estimate the block efficiency of one block from independent blocks.
 
+    Raises ``ValueError``: fewer than two blocks.
+
     Parameters
     ----------
     rule : BlockRule
@@ -32,11 +34,6 @@ def simulate(rule: BlockRule, size: int, seed: int = 0, *, confidence: float = 0
     -------
     Estimate
         E[τ] + 1 with an empirical Bernstein interval within [0, L + 1].
-
-    Raises
-    ------
-    ValueError
-        Fewer than two blocks.
     """
     if as_k(size, "size") < 2:
         raise ValueError("size is 1: an interval needs at least 2 blocks, better thousands")
@@ -73,6 +70,8 @@ class Decoded(NamedTuple):
 def decode(rule: BlockRule, tokens: int, rng: np.random.Generator) -> Decoded:
     """Decode a text: verify a block, draw one more token, and go on from there.
 
+    Raises ``ValueError``: fewer than one token, or a text that is over before it begins.
+
     Parameters
     ----------
     rule : BlockRule
@@ -88,11 +87,6 @@ def decode(rule: BlockRule, tokens: int, rng: np.random.Generator) -> Decoded:
         the target's. A rule that corrects more than one token
         (:class:`otspec.blocks.BlockVerificationPreprint`) continues with its corrections as the
         next target.
-
-    Raises
-    ------
-    ValueError
-        Fewer than one token, or a text that is over before it begins.
     """
     wanted = _as_length(tokens, MOST_DECODED)
     as_block_rule(rule), as_generator(rng)
@@ -114,6 +108,8 @@ def decode(rule: BlockRule, tokens: int, rng: np.random.Generator) -> Decoded:
 def decoded_law(rule: BlockRule, tokens: int) -> dict[Prefix, Number]:
     """Return the law of the first tokens of a text decoded block after block.
 
+    Raises ``ValueError``: fewer than one token.
+
     Parameters
     ----------
     rule : BlockRule
@@ -126,11 +122,6 @@ def decoded_law(rule: BlockRule, tokens: int) -> dict[Prefix, Number]:
     dict
         From each text of positive probability to its probability. It is the law of the target's
         texts if the rule is lossless, whatever the number of blocks.
-
-    Raises
-    ------
-    ValueError
-        Fewer than one token.
     """
     law = _decoded(as_block_rule(rule), _as_length(tokens, MOST_DEPTH), {})
     return {text: rule.target.number(mass) for text, mass in sorted(law.items())}

@@ -118,12 +118,8 @@ class HandOverRule(BlockRule):
     (M_s(x^i) − Σ_x r(x^i x)), where r(s) is the plan's probability that at least s is kept.
 
     Law: what is kept and its continuation is the target's text. Made by :meth:`HandOverPlan.rule`,
-    and for the next block by decoding; the target is what the block before handed over.
-
-    Raises
-    ------
-    ValueError
-        Another target.
+    and for the next block by decoding; the target is what the block before handed over. Raises
+    ``ValueError``: another target.
     """
 
     title: ClassVar[str] = "handed residuals"

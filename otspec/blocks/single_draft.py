@@ -27,7 +27,8 @@ class SingleDraftRule(BlockRule):
     last of its block: nothing is drafted after it.
 
     Subclasses give :meth:`verify`, for a chain of drafts, and :meth:`step` if there is a formula;
-    with ``@register`` tables and charts compare them too.
+    with ``@register`` tables and charts compare them too. Raises ``ValueError``: models or a length
+    that cannot be used.
 
     Parameters
     ----------
@@ -35,11 +36,6 @@ class SingleDraftRule(BlockRule):
         Language models, see :class:`otspec.blocks.base.BlockRule`.
     length : int
         L, the tokens of a block.
-
-    Raises
-    ------
-    ValueError
-        Models or a length that cannot be used.
     """
 
     name: ClassVar[str]

@@ -12,7 +12,8 @@ from otspec.distributions import DistributionLike, as_distribution, as_k
 def entropy_bound(target: DistributionLike, nodes: int) -> float:
     """Return what no certain tree of so many nodes keeps more than, of independent target tokens.
 
-    log(nodes)/μ + μ₂/μ² with μ = Σ q log 1/q, the entropy, and μ₂ = Σ q log² 1/q.
+    log(nodes)/μ + μ₂/μ² with μ = Σ q log 1/q, the entropy, and μ₂ = Σ q log² 1/q. Raises
+    ``ValueError``: unusable probabilities, or no positive number of nodes.
 
     Parameters
     ----------
@@ -25,11 +26,6 @@ def entropy_bound(target: DistributionLike, nodes: int) -> float:
     -------
     float
         In tokens; infinite if the target is certain.
-
-    Raises
-    ------
-    ValueError
-        Unusable probabilities, or no positive number of nodes.
 
     Examples
     --------
@@ -50,7 +46,8 @@ def missing_divergence(target: DistributionLike, m: int = 1, *, of_target: bool 
     """Return the least divergence at which the m likeliest drafts can miss the likeliest token.
 
     A draft distribution that is nearer to the target has the target's likeliest token among its m
-    likeliest, so that a greedy target keeps one of m certain drafts.
+    likeliest, so that a greedy target keeps one of m certain drafts. Raises ``ValueError``:
+    unusable probabilities, or no positive number of tokens.
 
     Parameters
     ----------
@@ -64,11 +61,6 @@ def missing_divergence(target: DistributionLike, m: int = 1, *, of_target: bool 
     -------
     float
         In nats. 0 if m other tokens are as likely; infinite if there are not m others.
-
-    Raises
-    ------
-    ValueError
-        Unusable probabilities, or no positive number of tokens.
 
     Examples
     --------

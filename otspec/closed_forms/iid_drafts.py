@@ -114,11 +114,7 @@ def iid_expression(n: int) -> sympy.Expr:
     """Return the formula of :func:`iid_acceptance` in ``draft_0, …``, ``target_0, …`` and ``k``.
 
     It is the least of 1 and of q(A) + 1 − p(A)^k for all sets A of 1 to n − 1 of the n tokens.
-
-    Raises
-    ------
-    ValueError
-        More than 10 tokens, or none.
+    Raises ``ValueError``: more than 10 tokens, or none.
     """
     sympy = needed("sympy", "a formula in symbols", "symbolic")
     terms = (cost + 1 - inside for cost, inside in _costs_and_powers(n))

@@ -54,8 +54,10 @@ def generate(
     In each step the draft model drafts a tree, the target reads it in one call, the rule says which
     of its tokens are kept, and one more token follows them.
 
-    Law: the text is distributed as the target's, warped, whatever the draft model, its own
-    warping, the rule and the tree are.
+    Law: the text is distributed as the target's, warped, whatever the draft model, its own warping,
+    the rule and the tree are. Raises ``ValueError``: models that cannot read trees; a prompt, a
+    rule, a tree or options that cannot be used, or do not go together; a text that is longer than a
+    model's positions; missing packages.
 
     Parameters
     ----------
@@ -98,12 +100,6 @@ def generate(
     -------
     Generated
         The tokens, the calls of both models, and what was accepted at each depth.
-
-    Raises
-    ------
-    ValueError
-        Models that cannot read trees; a prompt, a rule, a tree or options that cannot be used, or
-        do not go together; a text that is longer than a model's positions; missing packages.
     """
     heard = on_step and as_callable(on_step, "on_step", "a function of one step")
     decoding = _Decoding.of(
@@ -132,7 +128,8 @@ def generate_batch(
     whole trees. A text that is complete leaves the batch.
 
     Law: the texts are independent of each other, each as of :func:`generate`. The random numbers of
-    a text follow from the seed and its number, and not from the other prompts.
+    a text follow from the seed and its number, and not from the other prompts. Raises
+    ``ValueError``: as :func:`generate`.
 
     Parameters
     ----------
@@ -150,11 +147,6 @@ def generate_batch(
     list of Generated
         One for each prompt. Its calls are those in which it took part; the target was called as
         often as for the text with the most calls.
-
-    Raises
-    ------
-    ValueError
-        As :func:`generate`.
     """
     heard = on_step and as_callable(on_step, "on_step", "a function of a number and a step")
     given = as_list(prompts, "prompts", "a list of prompts, each a sequence of token ids")

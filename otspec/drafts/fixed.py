@@ -48,7 +48,8 @@ class Fixed(Certain):
     Drafts of EAGLE-2 and of target-only verification are such, the tree once built.
 
     Zeros and ones are exact, and floats as well: the law serves targets of either arithmetic, and
-    what is computed of the two has that of the target.
+    what is computed of the two has that of the target. Raises ``ValueError``: no token, or one that
+    is not in the vocabulary; an n that is no positive integer.
 
     Parameters
     ----------
@@ -58,11 +59,6 @@ class Fixed(Certain):
         Vocabulary size, at most 10 million.
     exact : bool
         Whether what the law is asked without a target is ``Fraction`` rather than float.
-
-    Raises
-    ------
-    ValueError
-        No token, or one that is not in the vocabulary; an n that is no positive integer.
 
     Examples
     --------

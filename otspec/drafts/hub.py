@@ -113,11 +113,8 @@ class TopPlusOne(FixedButOne):
     draft k is x with probability p(x) / (1 − p(Top)), x off the top.
 
     Made from ``draft``, ``k`` and ``normalize``, as :class:`otspec.drafts.SingleDraftLaw` says.
-
-    Raises
-    ------
-    ValueError
-        Fewer than k tokens of positive probability: nothing is left to draw the last one from.
+    Raises ``ValueError``: fewer than k tokens of positive probability: nothing is left to draw the
+    last one from.
     """
 
     name: ClassVar[str] = "top-plus-one"
@@ -163,11 +160,12 @@ class TwoHubs(SingleDraftLaw):
     """Two distinct drafts, at least one of them a hub: one of the two likeliest tokens, a and b.
 
     Law: the first draft is drawn from p. If it is a hub, the second is drawn from p off it; else
-    the second is a hub, in proportion to p. So P(x, a) = p(x) p(a)/(p(a) + p(b)) and P(a, x) =
-    p(a) p(x)/(1 − p(a)) for x ≠ a, b, and P(a, b) = p(a) p(b)/(1 − p(a)), alike with b. Of equally
+    the second is a hub, in proportion to p. So P(x, a) = p(x) p(a)/(p(a) + p(b)) and P(a, x) = p(a)
+    p(x)/(1 − p(a)) for x ≠ a, b, and P(a, b) = p(a) p(b)/(1 − p(a)), alike with b. Of equally
     likely tokens those of lower ids are the hubs. The paper leaves several hubs as an idea
     (SpecHub, app. C.3); this law is ours: with one hub it is :class:`otspec.drafts.Hub`, with all
-    tokens as hubs :class:`otspec.drafts.WithoutReplacement`.
+    tokens as hubs :class:`otspec.drafts.WithoutReplacement`. Raises ``ValueError``: fewer than two
+    tokens of positive probability, or another k.
 
     Parameters
     ----------
@@ -175,11 +173,6 @@ class TwoHubs(SingleDraftLaw):
         As for :class:`otspec.drafts.SingleDraftLaw`.
     k : int
         There is no other than 2.
-
-    Raises
-    ------
-    ValueError
-        Fewer than two tokens of positive probability, or another k.
 
     Examples
     --------

@@ -65,11 +65,7 @@ class IID(ByRatio, Product):
     Source: SpecTr, sec. 5; the setting of SpecTr, Canonical and MCSD alg. 1.
 
     Made from ``draft``, ``k`` and ``normalize``, as :class:`otspec.drafts.SingleDraftLaw` says.
-
-    Raises
-    ------
-    ValueError
-        As :func:`otspec.distributions.as_distribution` and ``as_k``.
+    Raises ``ValueError``: as :func:`otspec.distributions.as_distribution` and ``as_k``.
 
     Examples
     --------
@@ -104,8 +100,9 @@ class IID(ByRatio, Product):
 class Independent(Product):
     """Drafts drawn independently, each from its own distribution.
 
-    Law: P(x) = Π p_i(x_i), and P(all drafts inside A) = Π p_i(A).
-    Source: Canonical, app. G (non-identical drafts).
+    Law: P(x) = Π p_i(x_i), and P(all drafts inside A) = Π p_i(A). Source: Canonical, app. G
+    (non-identical drafts). Raises ``ValueError``: no distribution, an unusable one, different
+    lengths or different arithmetic.
 
     Parameters
     ----------
@@ -113,11 +110,6 @@ class Independent(Product):
         One distribution per draft, in draft order.
     normalize : bool
         Scale each to sum 1.
-
-    Raises
-    ------
-    ValueError
-        No distribution, an unusable one, different lengths or different arithmetic.
 
     Examples
     --------
@@ -157,17 +149,14 @@ class Independent(Product):
 class Joint(DraftLaw):
     """k drafts with an arbitrary joint distribution.
 
+    Raises ``ValueError``: not of shape (n,) * k, or not a distribution.
+
     Parameters
     ----------
     table : array_like, shape (n,) * k
         ``table[x_1, ..., x_k]`` is the probability of that tuple.
     normalize : bool
         Scale the table to sum 1.
-
-    Raises
-    ------
-    ValueError
-        Not of shape (n,) * k, or not a distribution.
 
     Examples
     --------

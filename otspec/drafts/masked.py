@@ -26,8 +26,9 @@ class Masked(DraftLaw):
     that are kept, and every rule that is lossless stays lossless.
 
     Law: P(all drafts inside A) is the probability that all drafts that are left are inside A if the
-    null token is in A; else that no draft is withdrawn and all are inside A.
-    Targets are over the tokens of the law, or over those and the null token, which then has 0.
+    null token is in A; else that no draft is withdrawn and all are inside A. Targets are over the
+    tokens of the law, or over those and the null token, which then has 0. Raises ``ValueError``: no
+    draft law, or a token that is not in its vocabulary.
 
     Parameters
     ----------
@@ -35,11 +36,6 @@ class Masked(DraftLaw):
         Of the drafts before any is withdrawn, over n tokens.
     keep : iterable of int
         The tokens that are kept. Drafts of all others are withdrawn.
-
-    Raises
-    ------
-    ValueError
-        No draft law, or a token that is not in its vocabulary.
 
     Examples
     --------

@@ -18,7 +18,8 @@ def on_target_tokens(
 
     A draft is drawn again until it is a token that has a counterpart, and becomes that. So a rule
     that is told this distribution is lossless. With common tokens it is the token-level
-    intersection of two vocabularies.
+    intersection of two vocabularies. Raises ``ValueError``: unusable probabilities or tokens, two
+    lists of different lengths, or tokens that are never drafted.
 
     Parameters
     ----------
@@ -35,12 +36,6 @@ def on_target_tokens(
     -------
     ndarray, shape (n,)
         It sums to 1.
-
-    Raises
-    ------
-    ValueError
-        Unusable probabilities or tokens, two lists of different lengths, or tokens that are never
-        drafted.
 
     Examples
     --------
@@ -74,7 +69,9 @@ def on_target_strings(
     is not, where one token's string begins another's.
 
     Law: with ψ(y) the probability that the string begins with token y, p(y) = ψ(y) − Σ ψ(z) over
-    the tokens z that y begins, with no token between them, scaled to sum 1 (Theory, 51).
+    the tokens z that y begins, with no token between them, scaled to sum 1 (Theory, 51). Raises
+    ``ValueError``: unusable probabilities, an empty string of a draft token, equal strings of two
+    target tokens, or strings that never begin with a target token.
 
     Parameters
     ----------
@@ -89,12 +86,6 @@ def on_target_strings(
     -------
     ndarray, shape (n,)
         It sums to 1.
-
-    Raises
-    ------
-    ValueError
-        Unusable probabilities, an empty string of a draft token, equal strings of two target
-        tokens, or strings that never begin with a target token.
 
     Examples
     --------

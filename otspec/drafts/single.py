@@ -24,7 +24,8 @@ class SingleDraftLaw(DraftLaw):
     """A law over one draft distribution.
 
     A subclass says in class variables all that others need to know of it, and :data:`LAWS`
-    registers it by its name.
+    registers it by its name. Raises ``ValueError``: as :func:`otspec.distributions.as_distribution`
+    and ``as_k``; or a k that the law does not have over this draft, see :meth:`check_k`.
 
     Parameters
     ----------
@@ -33,12 +34,6 @@ class SingleDraftLaw(DraftLaw):
         Number of drafts.
     normalize : bool
         Scale the draft to sum 1.
-
-    Raises
-    ------
-    ValueError
-        As :func:`otspec.distributions.as_distribution` and ``as_k``; or a k that the law does not
-        have over this draft, see :meth:`check_k`.
     """
 
     name: ClassVar[str]
@@ -149,16 +144,13 @@ register = LAWS.register
 def named_law(name: str, draft: Distribution, k: int) -> SingleDraftLaw:
     """Return the law of that name over one draft distribution.
 
+    Raises ``ValueError``: an unknown name, or a k that the law does not have for this draft.
+
     Parameters
     ----------
     name : str
         One of :data:`LAWS`.
     draft : ndarray, shape (n,)
     k : int
-
-    Raises
-    ------
-    ValueError
-        An unknown name, or a k that the law does not have for this draft.
     """
     return LAWS[as_choice(name, "drafts", LAWS)](draft, k)

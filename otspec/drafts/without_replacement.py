@@ -30,11 +30,8 @@ class WithoutReplacement(ByRatio):
     quadrature above, at any n, whose error is below 1e-13 (see :mod:`otspec.drafts.race.inside`).
 
     Made from ``draft``, ``k`` and ``normalize``, as :class:`otspec.drafts.SingleDraftLaw` says.
-
-    Raises
-    ------
-    ValueError
-        Fewer than k tokens of positive probability; the message names the support size.
+    Raises ``ValueError``: fewer than k tokens of positive probability; the message names the
+    support size.
 
     Examples
     --------

@@ -28,7 +28,9 @@ class LoggedBlock(Frozen):
 
     The tokens are a drafted block, or with ``sampling`` those of another law, such as the target's
     own text. Then every estimate has the same mean, by the weights of that law: with those of the
-    target no token weighs more than 1.
+    target no token weighs more than 1. Raises ``ValueError``: rows that are no distributions or
+    unlike each other, or too few of them; a token that both models give, but ``sampling`` does not:
+    no estimate would count it.
 
     Parameters
     ----------
@@ -43,12 +45,6 @@ class LoggedBlock(Frozen):
     sampling : array_like, shape (L + 1, n) or (L, n), optional
         Row i: the distribution that token i was drawn from, if that is not the draft's: the draft's
         at another temperature, or the target's.
-
-    Raises
-    ------
-    ValueError
-        Rows that are no distributions or unlike each other, or too few of them; a token that both
-        models give, but ``sampling`` does not: no estimate would count it.
     """
 
     draft: Sequence[Distribution]

@@ -27,16 +27,13 @@ def compare_on_blocks(
 ) -> Rows[BlockComparison]:
     """Compare all rules on logged blocks: the mean over them of what each keeps in expectation.
 
+    Raises ``ValueError``: no block, or one that is shorter than a length.
+
     Parameters
     ----------
     blocks : iterable of LoggedBlock
         Their first L tokens are the drafts.
     lengths : sequence of int
-
-    Raises
-    ------
-    ValueError
-        No block, or one that is shorter than a length.
     """
     logged = as_blocks(blocks)
     found = []
@@ -58,18 +55,14 @@ def compare_trees_on_blocks(
 
     More than two distinct drafts of recursive rejection are simulated at full vocabulary. Of the
     rules for whole trees only Traversal Verification of i.i.d. children can be estimated, see
-    :meth:`LoggedBlock.expected_of_traversal`. Equal children stay apart.
+    :meth:`LoggedBlock.expected_of_traversal`. Equal children stay apart. Raises ``ValueError``: no
+    block, or one that is shorter than a tree is deep.
 
     Parameters
     ----------
     blocks : iterable of LoggedBlock
     trees : sequence
         See :func:`otspec.blocks.as_shape`.
-
-    Raises
-    ------
-    ValueError
-        No block, or one that is shorter than a tree is deep.
     """
     logged = as_blocks(blocks)
     found = []

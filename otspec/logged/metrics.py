@@ -161,6 +161,8 @@ def lengths_on_texts(
 ) -> AcceptLengths:
     """Count accept lengths along logged texts of the target, without the models.
 
+    Raises ``ValueError``: as :func:`otspec.logged.replay`; or no text.
+
     Parameters
     ----------
     texts : iterable of LoggedBlock
@@ -168,11 +170,6 @@ def lengths_on_texts(
     rule : callable
     tree : str, sequence of int, TokenTree or Shape
     cut : bool
-
-    Raises
-    ------
-    ValueError
-        As :func:`otspec.logged.replay`; or no text.
     """
     shape = as_rule_tree(rule, tree)
     steps = enumerate(as_steps(texts, "texts", "an iterable of LoggedBlock objects"))
@@ -187,7 +184,8 @@ def lengths_on_blocks(blocks: Iterable[LoggedBlock], rule: Any, tree: Any) -> Ac
     """Estimate accept lengths of one call after each prompt, from logged blocks of any law.
 
     Each block is one call, so that the means are over prompts: of all places of a text only the
-    first counts. Where calls begin in a long text, :func:`lengths_on_texts` knows.
+    first counts. Where calls begin in a long text, :func:`lengths_on_texts` knows. Raises
+    ``ValueError``: no block, one that is shorter, or a rule or tree that cannot be used.
 
     Parameters
     ----------
@@ -202,11 +200,6 @@ def lengths_on_blocks(blocks: Iterable[LoggedBlock], rule: Any, tree: Any) -> Ac
     -------
     AcceptLengths
         Means of unbiased estimates, of which single ones may be above 1.
-
-    Raises
-    ------
-    ValueError
-        No block, one that is shorter, or a rule or tree that cannot be used.
     """
     shape = as_rule_tree(rule, tree)
     logged = as_blocks(blocks)

@@ -116,6 +116,9 @@ def begun(kept: Array) -> Array:
 def replay(text: LoggedBlock, rule: Any, tree: Any, *, cut: bool = False) -> Replay:
     """Return the calls of the target that decode a logged text of it, by a rule and a tree.
 
+    Raises ``ValueError``: tokens of another law, a tree of certain tokens, or a rule that cannot be
+    followed along a text.
+
     Parameters
     ----------
     text : LoggedBlock
@@ -134,12 +137,6 @@ def replay(text: LoggedBlock, rule: Any, tree: Any, *, cut: bool = False) -> Rep
     -------
     Replay
         Expectations given the text: over texts of the target they are those of decoding.
-
-    Raises
-    ------
-    ValueError
-        Tokens of another law, a tree of certain tokens, or a rule that cannot be followed along a
-        text.
     """
     as_instance(text, "text", LoggedBlock, "a LoggedBlock")
     as_flag(cut, "cut")

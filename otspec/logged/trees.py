@@ -66,8 +66,9 @@ def best_trees_on_blocks(
     """Find the best trees of a rule by the mean chances of logged blocks.
 
     What a node keeps is averaged over positions before the search, as Sequoia does it, and the tree
-    that is found is then estimated block by block without bias. Blocks that were chosen by are
-    kept for the estimate too: with few blocks it flatters the tree, with many it does not.
+    that is found is then estimated block by block without bias. Blocks that were chosen by are kept
+    for the estimate too: with few blocks it flatters the tree, with many it does not. Raises
+    ``ValueError``: no block, or one that is shorter; numbers or a rule that cannot be used.
 
     Parameters
     ----------
@@ -80,11 +81,6 @@ def best_trees_on_blocks(
         The most children of a node; by default as many as nodes.
     by_depth : bool
         Average at each depth over the blocks, for which there should be dozens.
-
-    Raises
-    ------
-    ValueError
-        No block, or one that is shorter; numbers or a rule that cannot be used.
     """
     logged = as_blocks(blocks)
     if not logged:
@@ -119,7 +115,8 @@ def dynamic_tree_on_blocks(blocks: Iterable[LoggedBlock], nodes: int, depth: int
     :class:`otspec.blocks.DynamicTree` of a number of nodes cannot be estimated; nor can a tree that
     is grown by the target, whose texts are not logged. But whether a path has at least a certain
     probability is known from the path. The threshold is the least at which trees have at most so
-    many nodes in the mean over all texts, fewer where the draft is unsure of everything.
+    many nodes in the mean over all texts, fewer where the draft is unsure of everything. Raises
+    ``ValueError``: no block, or one that is shorter; tokens of a law that does not draw all drafts.
 
     Parameters
     ----------
@@ -133,11 +130,6 @@ def dynamic_tree_on_blocks(blocks: Iterable[LoggedBlock], nodes: int, depth: int
         E[τ] and nodes are means over the blocks of Σ_ℓ of what follows the first ℓ logged tokens
         and is in the tree, over the probability with which these tokens were drawn, times M_b for
         E[τ]: unbiased for a given threshold.
-
-    Raises
-    ------
-    ValueError
-        No block, or one that is shorter; tokens of a law that does not draw all drafts.
     """
     logged, most, levels = as_blocks(blocks), as_nodes(nodes), as_depth(depth)
     if not logged:

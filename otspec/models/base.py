@@ -183,7 +183,9 @@ REMEMBERED = 1 << 16
 class CallableModel(Model):
     """A user's own model: any callable from a prefix to a distribution.
 
-    Answers are checked, and the last ones remembered. It can be pickled if the callable can.
+    Answers are checked, and the last ones remembered. It can be pickled if the callable can. Raises
+    ``ValueError``: answers that are no distributions, or unlike the one for the empty prefix in
+    length or arithmetic; the message names the prefix.
 
     Parameters
     ----------
@@ -191,12 +193,6 @@ class CallableModel(Model):
         tuple of int → array_like, shape (n,).
     name : str
         What error messages call it.
-
-    Raises
-    ------
-    ValueError
-        Answers that are no distributions, or unlike the one for the empty prefix in length or
-        arithmetic; the message names the prefix.
     """
 
     def __init__(self, model: LanguageModel, name: str = "model") -> None:
@@ -224,16 +220,13 @@ class CallableModel(Model):
 def as_models(draft: Any, target: Any) -> tuple[Model, Model]:
     """Check a draft and a target model that are to be compared.
 
+    Raises ``ValueError``: not callable, or different vocabularies or arithmetics.
+
     Parameters
     ----------
     draft, target : callable
         Any maps from a prefix, a tuple of token ids, to a distribution; a :class:`Model` is
         returned as it is.
-
-    Raises
-    ------
-    ValueError
-        Not callable, or different vocabularies or arithmetics.
     """
     models = []
     for name, model in (("draft", draft), ("target", target)):

@@ -25,7 +25,7 @@ class EndingModel(Model):
     As a target it makes a drafted end token the last of its block: no rule drafts anything after
     it, or counts what would be kept there, and decoding stops. Whoever asks all the same is told
     the same token for certain (Block, footnote 2). The draft need not end: a drafted text is over
-    where the target's is.
+    where the target's is. Raises ``ValueError``: no language model, or no token ids.
 
     Parameters
     ----------
@@ -33,11 +33,6 @@ class EndingModel(Model):
         A language model.
     end : iterable of int
         The tokens that end a text.
-
-    Raises
-    ------
-    ValueError
-        No language model, or no token ids.
 
     Examples
     --------
@@ -103,7 +98,8 @@ def masked(draft: Any, target: Any, keep: Keep) -> tuple[Model, Model]:
 
     The draft draws the null token, whose id is n, where it would draw a token that is not kept;
     with it a drafted text is over. The target never has it. So every rule for blocks and trees
-    takes the two as they are.
+    takes the two as they are. Raises ``ValueError``: models that do not fit, or no callable; later,
+    tokens out of range.
 
     Parameters
     ----------
@@ -112,11 +108,6 @@ def masked(draft: Any, target: Any, keep: Keep) -> tuple[Model, Model]:
     keep : callable
         ``keep(text, draft)`` returns the tokens that are kept after a drafted text, a tuple of
         token ids; ``draft`` is the draft model at its beginning. It may depend on these alone.
-
-    Raises
-    ------
-    ValueError
-        Models that do not fit, or no callable; later, tokens out of range.
 
     Examples
     --------

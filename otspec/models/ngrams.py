@@ -24,7 +24,8 @@ class NGramModel(Model):
 
     The text is a circle: its end goes on with its beginning, so that every token of it has a
     context and a next one. With c(x) occurrences of a context x and c(xy) of x followed by y, the
-    probability of y after x is (c(xy) + 1) / (c(x) + n), Laplace's rule of succession.
+    probability of y after x is (c(xy) + 1) / (c(x) + n), Laplace's rule of succession. Raises
+    ``ValueError``: no tokens, or a start that is too short.
 
     Parameters
     ----------
@@ -39,11 +40,6 @@ class NGramModel(Model):
         text, so that the empty prefix is before its beginning.
     exact : bool
         Whether probabilities are ``Fraction`` rather than float.
-
-    Raises
-    ------
-    ValueError
-        No tokens, or a start that is too short.
 
     Examples
     --------

@@ -17,10 +17,11 @@ from otspec.models.base import Continued, Model, Prefix, as_prefix
 class TableModel(Model):
     """A table of distributions by the last tokens.
 
-    The token after a prefix has the row of the longest listed ending of the prefix. So one row
-    for the empty prefix is a memoryless model; with a row for every text of up to m tokens the
-    model is a Markov chain of order m whose first tokens have rows of their own, and every model
-    of the first m + 1 tokens is such a table.
+    The token after a prefix has the row of the longest listed ending of the prefix. So one row for
+    the empty prefix is a memoryless model; with a row for every text of up to m tokens the model is
+    a Markov chain of order m whose first tokens have rows of their own, and every model of the
+    first m + 1 tokens is such a table. Raises ``ValueError``: no row for the empty prefix, a prefix
+    that holds no token id, or an unusable distribution.
 
     Parameters
     ----------
@@ -31,11 +32,6 @@ class TableModel(Model):
         What error messages call the model.
     normalize : bool
         Scale every row to sum 1.
-
-    Raises
-    ------
-    ValueError
-        No row for the empty prefix, a prefix that holds no token id, or an unusable distribution.
 
     Examples
     --------
@@ -102,20 +98,19 @@ class TableModel(Model):
 def memoryless(row: Any) -> TableModel:
     """Return the model that draws every token from one distribution.
 
+    Raises ``ValueError``: no distribution.
+
     Parameters
     ----------
     row : array_like, shape (n,)
-
-    Raises
-    ------
-    ValueError
-        No distribution.
     """
     return TableModel({(): row})
 
 
 def markov(transition: Any, first: Sequence[Any] | None = None) -> TableModel:
     """Return a Markov chain of order m.
+
+    Raises ``ValueError``: shapes that do not fit, or rows that are no distributions.
 
     Parameters
     ----------
@@ -124,11 +119,6 @@ def markov(transition: Any, first: Sequence[Any] | None = None) -> TableModel:
     first : sequence of array_like, optional
         The distributions of the first m tokens: item j has shape (n,) * j + (n,). By default the
         mean over what could have stood before, all of it equally likely.
-
-    Raises
-    ------
-    ValueError
-        Shapes that do not fit, or rows that are no distributions.
 
     Examples
     --------
@@ -178,6 +168,9 @@ def load_model(
 ) -> TableModel:
     """Read a table of distributions by the last tokens.
 
+    Raises ``ValueError``: an unreadable file, a key that is no prefix, or rows that make no model.
+    The message names the file.
+
     Parameters
     ----------
     path : path
@@ -191,12 +184,6 @@ def load_model(
         read exactly, and then all numbers of the file.
     normalize : bool
         Scale every row to sum 1.
-
-    Raises
-    ------
-    ValueError
-        An unreadable file, a key that is no prefix, or rows that make no model. The message
-        names the file.
     """
     exact, normalize = as_flag(exact, "exact"), as_flag(normalize, "normalize")
     if as_path(path).suffix != ".json":

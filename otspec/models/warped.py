@@ -22,7 +22,8 @@ class WarpedModel(Model):
 
     At temperature T the probabilities are proportional to the model's to the power 1/T. Of exact
     probabilities only whole powers are fractions, so that T must be 1, 1/2, 1/3, …; there top-k,
-    top-p and min-p are exact, too.
+    top-p and min-p are exact, too. Raises ``ValueError``: no language model, an option out of
+    range, or a temperature that makes an exact model inexact.
 
     Parameters
     ----------
@@ -41,12 +42,6 @@ class WarpedModel(Model):
     order : str or iterable of str
         In which order this is done: a name of :data:`otspec.warping.ORDERS`, or each of
         :data:`otspec.warping.STEPS` once.
-
-    Raises
-    ------
-    ValueError
-        No language model, an option out of range, or a temperature that makes an exact model
-        inexact.
 
     Examples
     --------

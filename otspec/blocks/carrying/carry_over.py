@@ -36,7 +36,8 @@ class CarryOverVerification(SingleDraftRule):
     Q' = min(p, q/(1 − κ)) + β (q − p)₊, where β makes the sum 1, and the kept ones go on with
     (q − (1 − κ) Q')/κ. Otherwise it is :class:`BlockVerification`.
 
-    Law: what is kept and its continuation is the target's text, block after block.
+    Law: what is kept and its continuation is the target's text, block after block. Raises
+    ``ValueError``: models or numbers that cannot be used.
 
     Parameters
     ----------
@@ -53,11 +54,6 @@ class CarryOverVerification(SingleDraftRule):
         Round κ down to multiples of 1/parts in Q'. Then Q' follows from the draft, the target and
         one of so many numbers, and models that remember finitely many tokens have finitely many
         ways to begin a block (:meth:`rate`). By default κ is not rounded.
-
-    Raises
-    ------
-    ValueError
-        Models or numbers that cannot be used.
 
     Examples
     --------

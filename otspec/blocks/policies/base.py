@@ -146,7 +146,8 @@ def _as_drawn(grown: Mapping[tuple[Prefix, ...], Number], draft: Model) -> bool:
 class PolicyRule(BlockRule):
     """A policy that drafts, and a program that verifies what it drafted.
 
-    Law: nobody knows, where the policy anticipates; :func:`otspec.audit_blocks` says it.
+    Law: nobody knows, where the policy anticipates; :func:`otspec.audit_blocks` says it. Raises
+    ``ValueError``: models that cannot be used, no policy, or no callable.
 
     Parameters
     ----------
@@ -155,11 +156,6 @@ class PolicyRule(BlockRule):
     policy : Policy
     function : callable
         ``verify(drafts, chance)``, see :class:`otspec.blocks.BlockRule`.
-
-    Raises
-    ------
-    ValueError
-        Models that cannot be used, no policy, or no callable.
     """
 
     title: ClassVar[str] = "policy"

@@ -93,7 +93,8 @@ def best_stopping(
 
     A block costs 1, and ``costs`` for each drafted and for each verified token. The policy knows
     both models: it bounds thresholds on what the draft says. It may stop by a coin; block
-    verification takes a stop for a null token.
+    verification takes a stop for a null token. Raises ``ValueError``: models or costs that cannot
+    be used, or more than 20,000 texts.
 
     Parameters
     ----------
@@ -109,11 +110,6 @@ def best_stopping(
     Returns
     -------
     BestStopping
-
-    Raises
-    ------
-    ValueError
-        Models or costs that cannot be used, or more than 20,000 texts.
 
     Notes
     -----

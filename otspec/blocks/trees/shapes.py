@@ -196,13 +196,8 @@ def together(shapes: Iterable[Shape]) -> Shape:
 
     Drawn children are those of all of them, one node after the other. The likeliest tokens are the
     same for all nodes: each is drafted once, and what follows it is what follows it anywhere. Nodes
-    that have drawn children do not go on together with others that have certain ones: those go
-    on that are like the first that has any.
-
-    Raises
-    ------
-    ValueError
-        Something else than shapes.
+    that have drawn children do not go on together with others that have certain ones: those go on
+    that are like the first that has any. Raises ``ValueError``: something else than shapes.
     """
     return _together(_checked(shapes, "shapes"))
 
@@ -223,6 +218,9 @@ def _together(shapes: Iterable[Shape]) -> Shape:
 def as_shape(tree: Any, name: str = "tree") -> Shape:
     """Check a tree of drafts and return its shape.
 
+    Raises ``ValueError``: something else, no node at all, more than a million nodes, or more than
+    500 levels.
+
     Parameters
     ----------
     tree : str, sequence, TokenTree or Shape
@@ -231,11 +229,6 @@ def as_shape(tree: Any, name: str = "tree") -> Shape:
         ``[[0], [0, 0], [1]]``; or a tree.
     name : str
         What an error message calls it.
-
-    Raises
-    ------
-    ValueError
-        Something else, no node at all, more than a million nodes, or more than 500 levels.
     """
     if isinstance(tree, TokenTree):
         shape = Shape.of_tree(tree)

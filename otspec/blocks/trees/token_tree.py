@@ -69,17 +69,13 @@ MOST_PROMPT = 10**9
 class TokenTree(Frozen):
     """A tree of drafted tokens, squeezed into one sequence: parents come before their children.
 
-    Source: MCSD, sec. 3.3 (tree attention).
+    Source: MCSD, sec. 3.3 (tree attention). Raises ``ValueError``: a parent that does not come
+    before its child.
 
     Parameters
     ----------
     parents : tuple of int
         The index of each node's parent; −1 for what follows the prompt directly.
-
-    Raises
-    ------
-    ValueError
-        A parent that does not come before its child.
 
     Examples
     --------

@@ -33,17 +33,14 @@ class Accepted(Frozen):
 
     An output counts as accepted if it equals one of the drafts, whether the rule kept that draft or
     drew the token as a correction. Its position is that of the first draft that it equals.
-    :meth:`otspec.rules.Rule.joint_kernel` says which draft the rule itself keeps.
+    :meth:`otspec.rules.Rule.joint_kernel` says which draft the rule itself keeps. Raises
+    ``NotExactError``: by a number that takes too long; :meth:`otspec.rules.Rule.estimate` estimates
+    it.
 
     Parameters
     ----------
     rule : Rule
         Its formulas are for this alone.
-
-    Raises
-    ------
-    NotExactError
-        By a number that takes too long; :meth:`otspec.rules.Rule.estimate` estimates it.
     """
 
     rule: Rule

@@ -119,6 +119,8 @@ class ProgramRule(LawRule):
     """A rule that is written as one function ``verify(drafts, chance)``.
 
     Law: nobody knows. :func:`otspec.audit` says whether the output is distributed as the target.
+    Raises ``ValueError``: an unusable target, or no callable; later, an answer that is neither of
+    the two.
 
     Parameters
     ----------
@@ -128,11 +130,6 @@ class ProgramRule(LawRule):
         Takes the drafts, a tuple of k token ids, and a :class:`otspec.chance.Chance`. Returns the
         position of the draft that it accepts; or the distribution that the output is drawn from
         instead, shape (n,).
-
-    Raises
-    ------
-    ValueError
-        An unusable target, or no callable; later, an answer that is neither of the two.
 
     Examples
     --------

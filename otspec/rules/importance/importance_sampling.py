@@ -50,11 +50,13 @@ class ImportanceSampling(PairRule):
     in the order of the token ids (:func:`otspec.rules.importance.shared_pairs.shared_pairs`): with
     ``free`` ≥ n its law is continuous in the draft and the target, so that floats give what
     fractions give, up to their roundings. With fewer free tokens the law jumps where two tokens
-    outside them have equal q − p₁p₂, or one outside and one inside: with ``free=0``, the draft
-    (½, ½) and the target (½ − ε, ½ + ε) the selected draft has the law (¼, ¾) for every ε > 0, but
-    (¾, ¼) for ε = 0, where the smaller token id is first. With an ``alphabet`` it jumps where two
+    outside them have equal q − p₁p₂, or one outside and one inside: with ``free=0``, the draft (½,
+    ½) and the target (½ − ε, ½ + ε) the selected draft has the law (¼, ¾) for every ε > 0, but (¾,
+    ¼) for ε = 0, where the smaller token id is first. With an ``alphabet`` it jumps where two
     target probabilities are equal. Floats may decide such a tie by their roundings, and a
-    ``solver`` may take any of the best selections.
+    ``solver`` may take any of the best selections. Raises ``ValueError``: also for ``others`` that
+    are not k − 1 distributions, ``free`` below 0, ``alphabet`` below 1, an unknown solver, and more
+    than 10,000 drafts.
 
     Parameters
     ----------
@@ -70,12 +72,6 @@ class ImportanceSampling(PairRule):
     solver : {"highs", "cvxpy", "rational"}, optional
         Of the linear programs. By default they are solved as the flows that they are, in the
         arithmetic of the input and much faster.
-
-    Raises
-    ------
-    ValueError
-        Also for ``others`` that are not k − 1 distributions, ``free`` below 0, ``alphabet``
-        below 1, an unknown solver, and more than 10,000 drafts.
 
     Examples
     --------

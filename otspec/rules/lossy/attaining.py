@@ -24,6 +24,8 @@ from otspec.rules import (
 def rule_attaining(best: Optimum) -> Rule:
     """Return a rule that accepts as much as an optimum says, with the output that it says.
 
+    Raises ``ValueError``: no optimum, or a law of too many tuples of drafts for a plan.
+
     Parameters
     ----------
     best : Optimum
@@ -36,11 +38,6 @@ def rule_attaining(best: Optimum) -> Rule:
         replacement it is pooled selection for that output, for the other laws over one draft
         distribution their optimal rule; at any vocabulary size. For the rest it is an optimal plan,
         at sizes where there is one.
-
-    Raises
-    ------
-    ValueError
-        No optimum, or a law of too many tuples of drafts for a plan.
 
     Examples
     --------

@@ -71,15 +71,12 @@ class Fewest(Partition):
 class Bins(Partition):
     """Bins of equal width in log₂(target/draft) between −8 and 8: no sort (proposition 5).
 
+    Raises ``ValueError``: another number.
+
     Parameters
     ----------
     count : int
         How many, from 1 to 2^20.
-
-    Raises
-    ------
-    ValueError
-        Another number.
     """
 
     count: int
@@ -96,15 +93,12 @@ class Bins(Partition):
 class Thresholds(Partition):
     """Pools between thresholds: pool j has values[j−1] ≤ target/draft < values[j] (prop. 5).
 
+    Raises ``ValueError``: anything else.
+
     Parameters
     ----------
     values : array_like, shape (t,)
         Strictly increasing numbers, at least 0 and finite.
-
-    Raises
-    ------
-    ValueError
-        Anything else.
     """
 
     values: Array
@@ -132,7 +126,8 @@ class Graded(Partition):
     It is what :func:`otspec.batch.pooled_selection` does, and for distinct drafts
     :func:`otspec.batch.pooled_selection_without_replacement`: no sort and no histogram. Distinct
     drafts are the tokens that arrive first, each arrival is put in a pool, and of light tokens the
-    repeated arrivals count, too: see the documentation ("Beyond i.i.d. drafts").
+    repeated arrivals count, too: see the documentation ("Beyond i.i.d. drafts"). Raises
+    ``ValueError``: another number of grades, or a negative number of heavy tokens.
 
     Parameters
     ----------
@@ -142,11 +137,6 @@ class Graded(Partition):
     heavy : int
         How many tokens are heavy, of distinct drafts: all that are heavier than the one after the
         ``heavy`` heaviest.
-
-    Raises
-    ------
-    ValueError
-        Another number of grades, or a negative number of heavy tokens.
     """
 
     count: int = 6

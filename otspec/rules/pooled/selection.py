@@ -42,7 +42,8 @@ class PooledSelection(PooledRule):
 
     Laws: the output is distributed as the target. With :class:`ByToken` and :class:`Fewest` pools
     no rule for i.i.d. drafts accepts more. Source: the feasible laws b are those of Border's
-    theorem; the barriers are derived in the documentation ("Pooled selection").
+    theorem; the barriers are derived in the documentation ("Pooled selection"). Raises
+    ``ValueError``: as :class:`otspec.rules.PairRule`; or unusable pools, or more than 10⁹ drafts.
 
     Parameters
     ----------
@@ -54,11 +55,6 @@ class PooledSelection(PooledRule):
         vocabulary. ``Bins(256)`` or the number: bins of equal width in log₂(target/draft) between
         −8 and 8: no sort. ``Thresholds([...])`` or the strictly increasing numbers: on
         target/draft. ``Graded(6)``: what :func:`otspec.batch.pooled_selection` does.
-
-    Raises
-    ------
-    ValueError
-        As :class:`otspec.rules.PairRule`; or unusable pools, or more than 10⁹ drafts.
 
     Notes
     -----

@@ -42,7 +42,9 @@ class PooledSelectionWithoutReplacement(PooledRule):
     Laws: the output is distributed as the target, whatever the pools; with :class:`ByToken` and
     :class:`Fewest` pools no rule for k drafts without replacement accepts more. If k is the number
     of tokens that can be drafted, all of them are drafted and whatever the target wants of them is
-    accepted; more drafts do not exist. Source: the documentation ("Beyond i.i.d. drafts").
+    accepted; more drafts do not exist. Source: the documentation ("Beyond i.i.d. drafts"). Raises
+    ``ValueError``: as :class:`otspec.rules.PairRule` and :class:`otspec.WithoutReplacement`; or
+    unusable pools.
 
     Parameters
     ----------
@@ -52,11 +54,6 @@ class PooledSelectionWithoutReplacement(PooledRule):
         Number of drafts, at most the number of tokens that can be drafted.
     pools : Partition, str, int or array_like
         As for :class:`otspec.rules.PooledSelection`.
-
-    Raises
-    ------
-    ValueError
-        As :class:`otspec.rules.PairRule` and :class:`otspec.WithoutReplacement`; or unusable pools.
 
     Examples
     --------

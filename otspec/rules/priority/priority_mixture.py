@@ -118,7 +118,9 @@ class PriorityMixture(LawRule):
 
     Laws: the output is distributed as the target, whatever the orders; the acceptance is at most
     ``gap`` below the optimum unless orders or pools were used up; :attr:`bound` proves it. Source:
-    the vertices of the feasible selection laws (Border's theorem for any draft law).
+    the vertices of the feasible selection laws (Border's theorem for any draft law). Raises
+    ``ValueError``: an unusable target, another length or arithmetic than the law's, a negative gap,
+    no order, or pools of drafts that are not independent.
 
     Parameters
     ----------
@@ -138,12 +140,6 @@ class PriorityMixture(LawRule):
         in a pool is selected uniformly at random.
     normalize : bool
         Scale the target to sum 1.
-
-    Raises
-    ------
-    ValueError
-        An unusable target, another length or arithmetic than the law's, a negative gap, no
-        order, or pools of drafts that are not independent.
 
     Examples
     --------

@@ -34,9 +34,10 @@ class KSequential(PairRule):
     ρ ≥ ρ*, the root of p_acc = ρβ; and for no other, unless q ≥ ρ* p wherever q > 0: then it is for
     every ρ > 0.
 
-    Law: the output is distributed as the target; at ρ* the acceptance is at least
-    1 − (1 − 1/k)^k times the optimum. Source: SpecTr, alg. 2 and thm. 1; which ρ are lossless:
-    the documentation ("Theory", 31).
+    Law: the output is distributed as the target; at ρ* the acceptance is at least 1 − (1 − 1/k)^k
+    times the optimum. Source: SpecTr, alg. 2 and thm. 1; which ρ are lossless: the documentation
+    ("Theory", 31). Raises ``ValueError``: also for a ρ with which the rule is lossy; the message
+    names ρ*, and a token that is put out too often. In exact arithmetic, more than 2,000 drafts.
 
     Parameters
     ----------
@@ -46,12 +47,6 @@ class KSequential(PairRule):
         Any ρ with which the rule is lossless; by default ρ*. In exact arithmetic, where ρ* is
         irrational as a rule, the default is ρ* if that is rational and else a fraction less than
         2⁻⁶⁴ above it, so that the rule stays exactly lossless.
-
-    Raises
-    ------
-    ValueError
-        Also for a ρ with which the rule is lossy; the message names ρ*, and a token that is put
-        out too often. In exact arithmetic, more than 2,000 drafts.
 
     Examples
     --------

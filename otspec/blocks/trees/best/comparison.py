@@ -46,17 +46,14 @@ class Configuration:
 def configurations(budget: int, length: int) -> Iterator[tuple[int, ...]]:
     """Return all branchings of a length with so many candidate sequences, in lexicographic order.
 
+    Raises ``ValueError``: numbers that are not positive integers.
+
     Parameters
     ----------
     budget : int
         K = Π k_i, the leaves of the tree. Source: MCSD, sec. 4.3.
     length : int
         The depth of the trees.
-
-    Raises
-    ------
-    ValueError
-        Numbers that are not positive integers.
 
     Examples
     --------
@@ -89,6 +86,9 @@ def sweep(
 ) -> Rows[Configuration]:
     """Compare all trees of one length and one number of candidate sequences.
 
+    Raises ``ValueError``: as :class:`DraftSelection` and its :meth:`DraftSelection.expected`, or
+    :func:`simulate`.
+
     Parameters
     ----------
     draft, target : callable
@@ -110,12 +110,6 @@ def sweep(
     -------
     Rows of Configuration
         The best first; of equals the wider at the top.
-
-    Raises
-    ------
-    ValueError
-        As :class:`DraftSelection` and its :meth:`DraftSelection.expected`, or
-        :func:`simulate`.
 
     Examples
     --------
@@ -176,6 +170,8 @@ def compare_trees(
 ) -> Rows[TreeComparison]:
     """Compare all rules on trees of drafts by their exact E[τ].
 
+    Raises ``ValueError``: unusable models or trees.
+
     Parameters
     ----------
     draft, target : callable
@@ -186,11 +182,6 @@ def compare_trees(
     size, seed : int
         Of the simulation where a rule has no exact sum; its E[τ] is an
         :class:`otspec.estimate.Estimate`.
-
-    Raises
-    ------
-    ValueError
-        Unusable models or trees.
     """
     models = as_models(draft, target)
     found: list[TreeComparison] = []

@@ -27,7 +27,8 @@ class Seconds(Frozen):
     """Seconds of one call of a model, by how many tokens it reads at once.
 
     Between the numbers that are given time grows in a straight line, and beyond the last two as
-    between those; below the first it is that of the first. A single number stands for all.
+    between those; below the first it is that of the first. A single number stands for all. Raises
+    ``ValueError``: numbers that are not ascending; or a time that is not between 1e-100 and 1e+100.
 
     Parameters
     ----------
@@ -35,11 +36,6 @@ class Seconds(Frozen):
         Ascending.
     seconds : tuple of float
         Of a call that reads so many tokens.
-
-    Raises
-    ------
-    ValueError
-        Numbers that are not ascending; or a time that is not between 1e-100 and 1e+100.
 
     Examples
     --------
@@ -90,6 +86,8 @@ def _as_counts(tokens: list[Any]) -> list[int]:
 def as_seconds(given: Any, name: str = "given") -> Seconds:
     """Read the seconds of a call by the tokens that it reads at once.
 
+    Raises ``ValueError``: anything else.
+
     Parameters
     ----------
     given : Seconds, number, str, mapping or sequence
@@ -99,11 +97,6 @@ def as_seconds(given: Any, name: str = "given") -> Seconds:
         the same for draft and target.
     name : str
         What an error message calls it.
-
-    Raises
-    ------
-    ValueError
-        Anything else.
     """
     if isinstance(given, Seconds):
         return given
@@ -162,6 +155,8 @@ def measured(
 ) -> Seconds:
     """Time a call over numbers of tokens that it reads at once.
 
+    Raises ``ValueError``: something else.
+
     Parameters
     ----------
     call : callable
@@ -171,11 +166,6 @@ def measured(
         Ascending.
     repeats : int
         How often each is timed, after one call that is not: the median counts.
-
-    Raises
-    ------
-    ValueError
-        Something else.
     """
     as_callable(call, "call", "a function of a number of tokens")
     sizes = _as_counts(as_list(tokens, "tokens", "numbers of tokens"))

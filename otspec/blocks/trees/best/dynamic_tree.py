@@ -76,9 +76,10 @@ class DynamicTree(BlockRule):
     (``by="target"``) the tree keeps the most of all certain trees with so many nodes and levels.
     Nothing is drafted after an end token of the target.
 
-    Law: what is kept and its continuation is the target's text.
-    Source: EAGLE-2, sec. 4 (there a level goes on with ``widest`` nodes), verified as serving
-    stacks do it, see :class:`otspec.rules.TargetOnly`.
+    Law: what is kept and its continuation is the target's text. Source: EAGLE-2, sec. 4 (there a
+    level goes on with ``widest`` nodes), verified as serving stacks do it, see
+    :class:`otspec.rules.TargetOnly`. Raises ``ValueError``: models, numbers or names that cannot be
+    used; later, estimates that are none.
 
     Parameters
     ----------
@@ -94,11 +95,6 @@ class DynamicTree(BlockRule):
     confidence : callable, optional
         From a distribution of the next token to the estimated chance of each token to be kept, from
         0 to 1, such as one that was calibrated: ``lambda row: row**0.8``.
-
-    Raises
-    ------
-    ValueError
-        Models, numbers or names that cannot be used; later, estimates that are none.
 
     Examples
     --------

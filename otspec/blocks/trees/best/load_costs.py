@@ -18,7 +18,8 @@ from otspec.files.reading import read_file
 class LoadSeconds(Frozen):
     """Seconds of one call of a model for a batch, by its rows and the tokens that each row reads.
 
-    Between the batch sizes that are given time grows in a straight line.
+    Between the batch sizes that are given time grows in a straight line. Raises ``ValueError``:
+    batch sizes that are not ascending, or seconds of another type or number.
 
     Parameters
     ----------
@@ -26,11 +27,6 @@ class LoadSeconds(Frozen):
         Ascending; empty if the time depends on all tokens of the batch together.
     seconds : tuple of Seconds
         Of each batch size, by the tokens that each row reads; or one, by the tokens of all rows.
-
-    Raises
-    ------
-    ValueError
-        Batch sizes that are not ascending, or seconds of another type or number.
 
     Examples
     --------
@@ -81,6 +77,8 @@ class LoadSeconds(Frozen):
 def as_load_seconds(given: Any, name: str = "given") -> LoadSeconds:
     """Read the seconds of a call by batch size and tokens.
 
+    Raises ``ValueError``: anything else.
+
     Parameters
     ----------
     given : LoadSeconds, mapping, str, or what :func:`as_seconds` reads
@@ -89,11 +87,6 @@ def as_load_seconds(given: Any, name: str = "given") -> LoadSeconds:
         tokens and seconds. Otherwise seconds by the tokens of all rows together.
     name : str
         What an error message calls it.
-
-    Raises
-    ------
-    ValueError
-        Anything else.
     """
     if isinstance(given, LoadSeconds):
         return given

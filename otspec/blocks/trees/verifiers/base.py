@@ -24,7 +24,8 @@ class TreeRule(BlockRule):
     """A rule that keeps a path from the root of a tree of drafts, and says what follows it.
 
     Subclasses give :meth:`verify`, and :meth:`children_law` unless drawn children are i.i.d. They
-    say whether they verify trees in which some are not drawn.
+    say whether they verify trees in which some are not drawn. Raises ``ValueError``: models or a
+    tree that cannot be used.
 
     Parameters
     ----------
@@ -32,11 +33,6 @@ class TreeRule(BlockRule):
         Language models, see :class:`otspec.blocks.base.BlockRule`.
     tree : str, sequence of int, TokenTree or Shape
         Which tree is drafted, see :func:`otspec.blocks.as_shape`: ``"4x2x1"``, or any other.
-
-    Raises
-    ------
-    ValueError
-        Models or a tree that cannot be used.
     """
 
     tree: Shape

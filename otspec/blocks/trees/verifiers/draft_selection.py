@@ -35,7 +35,8 @@ class DraftSelection(TreeRule):
 
     Law: what is kept and its continuation is the target's text (not given τ, which depends on it).
     Source: SpecTr, alg. 3 with alg. 4 and thm. 2, with equal drafts counted as often as they were
-    drawn; MCSD, alg. 1 and 2, is the same with ``merge=False``.
+    drawn; MCSD, alg. 1 and 2, is the same with ``merge=False``. Raises ``ValueError``: models or a
+    tree that cannot be used; later, a number of children that the rule refuses.
 
     Parameters
     ----------
@@ -53,11 +54,6 @@ class DraftSelection(TreeRule):
         only the first of them goes on.
     nodes : Nodes, optional
         Of another tree, whose results serve here too if models, rule and ``merge`` are the same.
-
-    Raises
-    ------
-    ValueError
-        Models or a tree that cannot be used; later, a number of children that the rule refuses.
 
     Examples
     --------
@@ -124,14 +120,10 @@ class DraftSelection(TreeRule):
     def expected_after(self, beginnings: Mapping[Prefix, Number]) -> Number:
         """Return E[τ] after a beginning drawn at random, from one pass over all of them.
 
-        What the models remember of texts is followed, not the texts.
-
-        Raises
-        ------
-        ValueError
-            No law of beginnings; or more than 20,000 tuples of drafts at one node and a rule
-            without a formula for ``accepted().counted``, or siblings of different shapes:
-            :func:`otspec.blocks.simulate` needs no table.
+        What the models remember of texts is followed, not the texts. Raises ``ValueError``: no law
+        of beginnings; or more than 20,000 tuples of drafts at one node and a rule without a formula
+        for ``accepted().counted``, or siblings of different shapes: :func:`otspec.blocks.simulate`
+        needs no table.
         """
         law = as_beginnings(beginnings, self.target)
         return self.target.number(expected_kept(self._nodes, self.tree, law))

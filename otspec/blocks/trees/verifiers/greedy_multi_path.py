@@ -37,9 +37,9 @@ class GreedyMultiPath(TreeRule):
 
     Law: what is kept and its continuation is the target's text, whatever the order of the ranks.
     E[τ] = Σ_s a(s) over texts of 1 to L tokens, a(∅) = 1, a(sx) = min(a(s) M_b(x | s), G(sx)),
-    where G is the law of the chosen path. Where M_b/M_s is nearly the same for all tokens, and
-    so where both models agree, that is less than one path keeps (validation book, gbv.better).
-    Source: GBV (Thomas and Pal, 2026).
+    where G is the law of the chosen path. Where M_b/M_s is nearly the same for all tokens, and so
+    where both models agree, that is less than one path keeps (validation book, gbv.better). Source:
+    GBV (Thomas and Pal, 2026). Raises ``ValueError``: models or numbers that cannot be used.
 
     Parameters
     ----------
@@ -50,11 +50,6 @@ class GreedyMultiPath(TreeRule):
         ``paths`` and ``length``.
     paths, length : int, optional
         K, at most 10,000, and L, the tokens of each path, where no tree is given.
-
-    Raises
-    ------
-    ValueError
-        Models or numbers that cannot be used.
 
     Examples
     --------

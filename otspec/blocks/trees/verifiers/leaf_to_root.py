@@ -45,7 +45,8 @@ class LeafToRoot(TreeRule):
     draft: † goes up, another token corrects, and the node is kept. The root has weight 1.
 
     Law: what is kept and its continuation is the target's text, for every lossless rule for one
-    token. One token is corrected. Subclasses say which rule it is.
+    token. One token is corrected. Subclasses say which rule it is. Raises ``ValueError``: as
+    :class:`otspec.blocks.TreeRule`; later, a number of children that the rule refuses.
 
     Parameters
     ----------
@@ -54,11 +55,6 @@ class LeafToRoot(TreeRule):
     merge : bool
         Whether equal i.i.d. children are one node, with the children of all; else only the first
         of them is visited.
-
-    Raises
-    ------
-    ValueError
-        As :class:`otspec.blocks.TreeRule`; later, a number of children that the rule refuses.
     """
 
     lifts: ClassVar[type[PairRule]]

@@ -69,7 +69,8 @@ class PlannedTree(TreeRule):
     worth is a concave function of its weight, which the programs below it give.
 
     Law: what is kept and its continuation is the target's text; one token is corrected. E[τ] is the
-    most of all rules of Theory, 22. Small vocabularies and trees only.
+    most of all rules of Theory, 22. Small vocabularies and trees only. Raises ``ValueError``:
+    models or a tree that cannot be used.
 
     Parameters
     ----------
@@ -77,11 +78,6 @@ class PlannedTree(TreeRule):
         Language models over at most 4 tokens, see :class:`otspec.blocks.base.BlockRule`.
     tree : str, sequence of int, TokenTree or Shape
         Of drawn children, such as ``"3x1"``.
-
-    Raises
-    ------
-    ValueError
-        Models or a tree that cannot be used.
 
     Examples
     --------

@@ -20,6 +20,8 @@ class ProgramTree(TreeRule):
     corrected token the target goes on.
 
     Law: nobody knows. :func:`otspec.auditing.audit_blocks` says whether texts are the target's.
+    Raises ``ValueError``: models or a tree that cannot be used, or no callable; later, an answer
+    that is none of the three.
 
     Parameters
     ----------
@@ -34,12 +36,6 @@ class ProgramTree(TreeRule):
         kept.
     merge : bool
         Whether equal children are one node, with the children of all; else the first goes on.
-
-    Raises
-    ------
-    ValueError
-        Models or a tree that cannot be used, or no callable; later, an answer that is none of the
-        three.
 
     Examples
     --------

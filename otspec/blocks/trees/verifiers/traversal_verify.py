@@ -67,9 +67,10 @@ class TraversalVerify(Traversal, LeafToRoot):
 
     Law: what is kept and its continuation is the target's text; one token is corrected. It is
     recursive rejection lifted to trees (Theory, 22), on a chain the published block verification,
-    and keeps at least what recursive rejection keeps depth by depth (Theory, 23).
-    Source: Traversal Verification (Weng et al., arXiv 2505.12398). There equal i.i.d. children
-    stay apart, ``merge=False``; that they may be one node is ours.
+    and keeps at least what recursive rejection keeps depth by depth (Theory, 23). Source: Traversal
+    Verification (Weng et al., arXiv 2505.12398). There equal i.i.d. children stay apart,
+    ``merge=False``; that they may be one node is ours. Raises ``ValueError``: models or a tree that
+    cannot be used.
 
     Parameters
     ----------
@@ -80,11 +81,6 @@ class TraversalVerify(Traversal, LeafToRoot):
     merge : bool
         Whether equal i.i.d. children are one node, with the children of all; else only the first
         of them can be kept.
-
-    Raises
-    ------
-    ValueError
-        Models or a tree that cannot be used.
 
     Examples
     --------
