@@ -46,8 +46,7 @@ class TruncatedAlphabet(PairRule):
     draft, target, k, normalize
         As for :class:`otspec.rules.PairRule`.
     kept : int or collection of int
-        How many of the target's likeliest tokens are kept, of equal ones those of lower ids, or
-        which tokens.
+        Which tokens, or how many of the target's likeliest; of equal ones those of lower ids.
     rule : callable
         (draft, target, k) → a lossless rule for k i.i.d. drafts, such as a class of
         :mod:`otspec.rules`; it never sees more than the kept tokens.
@@ -162,10 +161,7 @@ class TruncatedAlphabet(PairRule):
         return CountedLaw(counts[1:], counts[0])
 
     def truncation_loss(self) -> Number:
-        """Return the optimum for all tokens less what an optimal rule for the kept drafts accepts.
-
-        A rule inside that is not optimal loses more by itself.
-        """
+        """Return the optimum less what an optimal rule for the kept drafts accepts."""
         best = iid_acceptance(self.draft, self.target, self.k)
         accepted = (self.target * at_least_once(self.draft, self.k))[self._dropped].sum()
         if self.verifiers:
