@@ -51,13 +51,7 @@ def compare_block_rules(draft: Any, target: Any, lengths: Sequence[int]) -> Rows
     """Compare all rules for one drafted block by their exact E[τ].
 
     Raises ``ValueError``: unusable models or lengths, or too many texts for an exact sum.
-
-    Parameters
-    ----------
-    draft, target : callable
-        Language models, see :class:`otspec.blocks.base.BlockRule`.
-    lengths : sequence of int
-        The lengths L of the blocks.
+    ``lengths``: of the blocks, L each.
 
     Examples
     --------

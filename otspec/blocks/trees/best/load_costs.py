@@ -18,8 +18,8 @@ from otspec.files.reading import read_file
 class LoadSeconds(Frozen):
     """Seconds of one call of a model for a batch, by its rows and the tokens that each row reads.
 
-    Between the batch sizes that are given time grows in a straight line. Raises ``ValueError``:
-    batch sizes that are not ascending, or seconds of another type or number.
+    Time is linear between the given batch sizes. Raises ``ValueError``: batch sizes that are not
+    ascending, or seconds of another type or number.
 
     Parameters
     ----------
@@ -55,10 +55,7 @@ class LoadSeconds(Frozen):
         self._hold(batches=tuple(sizes), seconds=tuple(seconds))
 
     def __call__(self, batch: int, tokens: float) -> float:
-        """Return the seconds of a call of so many rows, each of which reads so many tokens.
-
-        Raises ``ValueError``: a batch that is smaller or larger than all that are given.
-        """
+        """Return the seconds of a call; ``ValueError`` for a batch outside the given ones."""
         if not self.batches:
             return self.seconds[0](batch * tokens)
         if not self.batches[0] <= batch <= self.batches[-1]:
@@ -75,9 +72,7 @@ class LoadSeconds(Frozen):
 
 
 def as_load_seconds(given: Any, name: str = "given") -> LoadSeconds:
-    """Read the seconds of a call by batch size and tokens.
-
-    Raises ``ValueError``: anything else.
+    """Read the seconds of a call by batch size and tokens; else ``ValueError``.
 
     Parameters
     ----------

@@ -24,13 +24,12 @@ class TreeRule(BlockRule):
     """A rule that keeps a path from the root of a tree of drafts, and says what follows it.
 
     Subclasses give :meth:`verify`, and :meth:`children_law` unless drawn children are i.i.d. They
-    say whether they verify trees in which some are not drawn. Raises ``ValueError``: models or a
-    tree that cannot be used.
+    say whether they verify trees in which some are not drawn.
 
     Parameters
     ----------
-    draft, target : callable
-        Language models, see :class:`otspec.blocks.base.BlockRule`.
+    draft, target
+        As for :class:`otspec.blocks.base.BlockRule`.
     tree : str, sequence of int, TokenTree or Shape
         Which tree is drafted, see :func:`otspec.blocks.as_shape`: ``"4x2x1"``, or any other.
     """
@@ -103,9 +102,8 @@ class TreeRule(BlockRule):
     def drafted(self, tree: TokenTree, tokens: Sequence[int]) -> DraftedTree:
         """Return a given drafted tree, with what both models say after each node.
 
-        ``tree``: of the same shape as the one of the rule, also with its nodes in another order.
-        ``tokens``: the token of each node. Raises ``ValueError``: something else, or another number
-        of tokens than nodes.
+        ``tree``: of the rule's shape, also with its nodes in another order. ``tokens``: of each
+        node. Raises ``ValueError``: something else.
         """
         as_instance(tree, "tree", TokenTree, "a TokenTree")
         drafted = as_tokens(tokens, self.draft.n, "tokens", count=len(tree))
@@ -135,12 +133,8 @@ class TreeRule(BlockRule):
     def candidates(self) -> dict[frozenset[Prefix], Number]:
         """Return the law of the set of candidate sequences, the leaves of the tree.
 
-        Returns
-        -------
-        dict
-            From sets of sequences, of which none is the beginning of another, to their
-            probabilities, for :class:`otspec.programs.CandidateProgram`; all trees are
-            enumerated, so only the smallest sizes.
+        For :class:`otspec.programs.CandidateProgram`: from sets of sequences, none the beginning of
+        another, to probabilities. All trees are enumerated: the smallest sizes only.
         """
         law = self._candidates((), self.tree)
         return {sequences: self.target.number(mass) for sequences, mass in law.items()}
