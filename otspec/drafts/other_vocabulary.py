@@ -25,17 +25,11 @@ def on_target_tokens(
     ----------
     draft : array_like, shape (m,)
         Over the vocabulary of the draft model.
-    tokens : sequence of int
-        The tokens of the draft model that have a counterpart, each once.
-    become : sequence of int
-        The token of the target that each becomes; several may become one.
+    tokens, become : sequence of int
+        The tokens of the draft model that have a counterpart, each once, and the token of the
+        target that each becomes; several may become one.
     n : int
         Vocabulary size of the target.
-
-    Returns
-    -------
-    ndarray, shape (n,)
-        It sums to 1.
 
     Examples
     --------
@@ -81,11 +75,6 @@ def on_target_strings(
         What each draft token writes, m strings, none of them empty.
     strings : sequence of str
         The n different strings of the target's tokens; an empty one is never drafted.
-
-    Returns
-    -------
-    ndarray, shape (n,)
-        It sums to 1.
 
     Examples
     --------

@@ -37,10 +37,6 @@ def random_pair(
     order : int
         How many tokens the chains remember; 0 makes memoryless models.
 
-    Returns
-    -------
-    draft, target : TableModel
-
     Examples
     --------
     >>> draft, target = random_pair(3, "1/4", np.random.default_rng(0))

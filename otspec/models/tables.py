@@ -19,15 +19,14 @@ class TableModel(Model):
 
     The token after a prefix has the row of the longest listed ending of the prefix. So one row for
     the empty prefix is a memoryless model; with a row for every text of up to m tokens the model is
-    a Markov chain of order m whose first tokens have rows of their own, and every model of the
-    first m + 1 tokens is such a table. Raises ``ValueError``: no row for the empty prefix, a prefix
-    that holds no token id, or an unusable distribution.
+    a Markov chain of order m whose first tokens have rows of their own. Raises ``ValueError``: no
+    row for the empty prefix, a prefix that holds no token id, or an unusable distribution.
 
     Parameters
     ----------
     rows : mapping
-        From tuples of token ids to distributions, all of one length and one arithmetic. The empty
-        tuple must be among them.
+        From tuples of token ids, the empty one among them, to distributions of one length and one
+        arithmetic.
     name : str
         What error messages call the model.
     normalize : bool
@@ -96,14 +95,7 @@ class TableModel(Model):
 
 
 def memoryless(row: Any) -> TableModel:
-    """Return the model that draws every token from one distribution.
-
-    Raises ``ValueError``: no distribution.
-
-    Parameters
-    ----------
-    row : array_like, shape (n,)
-    """
+    """Return the model that draws every token from one distribution (n,), else ``ValueError``."""
     return TableModel({(): row})
 
 
@@ -118,7 +110,7 @@ def markov(transition: Any, first: Sequence[Any] | None = None) -> TableModel:
         Entry (x_1, …, x_m): the distribution of the token after x_1 … x_m.
     first : sequence of array_like, optional
         The distributions of the first m tokens: item j has shape (n,) * j + (n,). By default the
-        mean over what could have stood before, all of it equally likely.
+        mean over what could have stood before, uniformly at random.
 
     Examples
     --------
@@ -169,14 +161,12 @@ def load_model(
     """Read a table of distributions by the last tokens.
 
     Raises ``ValueError``: an unreadable file, a key that is no prefix, or rows that make no model.
-    The message names the file.
 
     Parameters
     ----------
     path : path
         A .json file: one object, from prefixes such as ``""``, ``"0"`` and ``"0 1"`` to lists of
-        numbers. See :class:`TableModel` for what they mean. A file that is one list of numbers is
-        a memoryless model.
+        numbers, as for :class:`TableModel`; or one list of numbers, a memoryless model.
     name : str
         What error messages call the model.
     exact : bool
