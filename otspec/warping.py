@@ -25,11 +25,7 @@ STEPS = ORDERS["temperature-first"]
 
 
 def as_order(order: Any, name: str = "order") -> Order:
-    """Return the steps of an order.
-
-    ``order``: a name of :data:`ORDERS`, or each of :data:`STEPS` once. ``name``: what error
-    messages call it. Raises ``ValueError``: neither of these.
-    """
+    """Return the steps of an order: a name of :data:`ORDERS`, or each of :data:`STEPS` once."""
     wanted = f"one of {', '.join(ORDERS)}, or each of {', '.join(STEPS)} once"
     if isinstance(order, str) and order in ORDERS:
         return ORDERS[order]
@@ -74,14 +70,9 @@ def warped(
         The functions of the standard, as of its version of 2023.
     logits : array, shape (..., V)
         float32 or float64, in which is computed. ``-inf`` masks a token.
-    temperature : float or array, shape (..., 1)
-        Positive. This and the others are one for all rows, or an array that fits to the logits.
-    top_k : int or array, optional
-        At least 1.
-    top_p : float or array, optional
-        Above 0 and at most 1.
-    min_p : float or array, optional
-        At least 0 and at most 1.
+    temperature, top_k, top_p, min_p : number or array, shape (..., 1)
+        One for all rows, or an array that fits the logits: positive; at least 1; above 0 and at
+        most 1; from 0 to 1.
     order : tuple of str
         Each of :data:`STEPS` once.
     """

@@ -23,16 +23,15 @@ class Quantity:
     """A number and how well it is known: an :class:`Exact` one, or an :class:`Estimate`.
 
     Sums, differences, products and quotients with numbers and with each other are exact if all that
-    goes in is, and else estimates: their interval holds the true result if the intervals that went
-    in hold theirs (but for rounding), and their confidence is what the union bound leaves.
-    Comparisons are of the values alone. An array of floats cannot keep intervals; for the mean of
-    many there is :func:`otspec.estimate.average`.
+    goes in is, and else estimates: their interval holds the true result if those that went in do
+    (but for rounding), and their confidence is what the union bound leaves. Comparisons are of the
+    values alone. An array of floats cannot keep intervals; for the mean of many there is
+    :func:`otspec.estimate.average`.
 
     Attributes
     ----------
-    value : float or Fraction
-    low, high : float or Fraction
-        The interval, which holds the value.
+    value, low, high : float or Fraction
+        The number, and the interval that holds it.
     confidence : float
         The probability with which the interval covers the true number, at least; 1 for bounds and
         for exact numbers.
@@ -89,10 +88,6 @@ class Quantity:
 @dataclass(frozen=True, eq=False, repr=False)
 class Exact(Quantity):
     """A number that is known: by a formula or a sum over everything, exactly but for rounding.
-
-    Parameters
-    ----------
-    value : float or Fraction
 
     Examples
     --------
