@@ -122,8 +122,10 @@ def test_rows_and_words():
     ]  # fmt: skip
     assert {len(row) for row in advice.cells()} == {len(COLUMNS)}
     assert list(advice.sentences()) == [
-        "* The fastest at its batch size. Drafted tokens of a row: 4.1 at batch size 8, 1.2 at "
-        "batch size 1,024.",
+        (
+            "* The fastest at its batch size. Drafted tokens of a row: 4.1 at batch size 8, 1.2 "
+            "at batch size 1,024."
+        ),
         "Cross-validated, these choices are 1.400, 1.875 times as fast as no draft.",
     ]
     assert list(advice.best) == [LOADS[0], LOADS[2]]
@@ -132,7 +134,7 @@ def test_rows_and_words():
 
 
 def test_what_is_searched_for_by_default():
-    assert THRESHOLDS == (0.05, *(i / 10 for i in range(1, 10)))
+    assert (0.05, *(i / 10 for i in range(1, 10))) == THRESHOLDS
     assert PATHS == (0.5, 0.3, 0.2, 0.1, 0.05, 0.03, 0.02, 0.01, 0.005)
     search = LoadSearch.of(1, 1, [1])
     assert (search.depth, search.thresholds, search.paths) == (8, [*THRESHOLDS], [*PATHS])
@@ -165,7 +167,7 @@ def test_files_a_trace_and_blocks_say_the_same(tmp_path, kind):
         logged
     )
     if kind == "target_tokens":
-        with pytest.raises(ValueError, match="were drawn from it with T = 0.5"):
+        with pytest.raises(ValueError, match=r"were drawn from it with T = 0\.5"):
             advise_by_load(paths, **options, drawn=Warp(0.5))
     with pytest.raises(ValueError, match=r"logs: .*no\.npz"):
         advise_by_load(str(tmp_path / "no.npz"), **options)
