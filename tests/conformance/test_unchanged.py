@@ -23,6 +23,7 @@ from otspec.conformance.faults import RIGHT_RULES, joint_law
 from otspec.conformance.faults.base import faults_of
 from otspec.conformance.vectors.vectors import reference_vectors
 from tests.support.docs_scripts import script
+from tests.support.limits import of_module
 
 measure = script("fault_controls")
 FAULTY = ("a drafted token that the target never says", "good drafts after bad ones")
@@ -111,6 +112,50 @@ def test_the_laws_of_known_faults_are_those_that_they_were(name, wanted):
         for fault in faults_of(kind.name)
     }
     assert digest(laws) == wanted
+
+
+LIMITS = {
+    "cases.arrays": {
+        "DTYPES": {"float16": 2e-3, "bfloat16": 2e-2, "float32": 1e-6, "float64": 1e-9},
+        "MOSTLY": 0.9, "MOST_RESERVED": 1_024,
+    },
+    "cases.tasks": {"MANY_ROWS": 2**16, "GROSS": 4},
+    "check": {
+        "BUDGET": 10**11, "VOCABULARY": 65_539, "ENTRIES": 2**24, "MOST_ENTRIES": 2**36,
+        "MOST_BUDGET": 10**15, "MOST_TOKENS": 2**20, "LEAST": 1e-100,
+    },
+    "evidence.batches": {"MOST_COUNTED": 4_096, "PROBE": 64, "STEPS": 2},
+    "evidence.case_by_case": {
+        "MOST_ROWS": 2**14, "MOST_NUMBERS": 2**22, "COARSE": 0.1, "LARGE": 0.2
+    },
+    "evidence.dependence": {"REDRAWN": 20},
+    "evidence.evidence": {
+        "MISS": 1e-3, "EARLY": (0.5, 0.75), "COARSER": 100, "RATIOS": (3, 10, 30),
+        "LARGEST": 10**9,
+    },
+    "exact": {"MOST_WAYS": 20_000},
+    "exact_check": {"AS_OFTEN": 10**8, "MOST_DRAFTED": 20_000},
+    "faults.base": {"MOST_WAYS": 20_000, "MISFIT": 1e-6},
+    "faults.explanations": {
+        "FORGIVEN": 1, "WORSE": 12.0, "SHOWN": 5, "FAILING": 8, "PASSING": 6, "TIE": 1e-6
+    },
+    "faults.strengths": {"FIRST": 3, "GRID": 9, "IMPOSSIBLE": 1e12},
+    "faults.two_faults": {"ALONE": 4, "MOST": 10},
+    "keyed": {"PROBED": 64},
+    "report.certificate": {"VERSION": 1, "PATIENCE": 10.0},
+    "report.document": {"VERSION": 2, "MOST_SHOWN": 5},
+    "report.rendering": {"MOST_CELLS": 12},
+    "same_seed": {
+        "ROWS": 32, "FEW_ROWS": 8, "STREAMS": 16, "FEW_STREAMS": 4, "FARTHEST": 1_024, "STEPS": 6,
+        "LOOKED_AT": 4,
+    },
+    "texts": {"MOST_TEXTS": 4_096},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("module", LIMITS)
+def test_a_check_looks_as_closely_as_it_did(module):
+    assert of_module(f"conformance.{module}", LIMITS[module]) == LIMITS[module]
 
 
 def test_the_vectors_of_a_version_are_those_that_they_were():
