@@ -96,8 +96,8 @@ MARKDOWN = """\
 # Conformance of my.verify: kind block, mode kernel
 
 **failed: the verifier is wrong on 1 of 2 cases, and raises on 1; where it raises, its output \
-could not be judged; it looks like: residual not renormalized (a right verifier fails with probability \
-1e-06 at most)**
+could not be judged; it looks like: residual not renormalized (a right verifier fails with \
+probability 1e-06 at most)**
 
 ## plain: law of the output
 
