@@ -196,7 +196,7 @@ def test_no_interval_ends_beyond_what_can_be():
     # The first is chosen for each fold where both cost the same: always 5 tokens a call.
     speed, (low, high) = tally.held_out(np.ones(2))
     assert (speed, low, high) == (5.0, 5.0, 5.0)
-    speed, (low, high) = tally.held_out(np.array([10.0, 1.0]))
+    speed, (low, high) = tally.held_out(np.array([100.0, 1.0]))
     assert (speed, low) == (2.5, 0.0)
     assert high == pytest.approx(2.5 + 2.5 * 12.7062047 * math.sqrt(2 * 0.32))
     one = FoldedTally.of_none(1).with_texts(np.array([5]), np.ones((1, 1)), np.ones((1, 1)))
