@@ -170,10 +170,8 @@ def audit_blocks(
 class TextErrors(NamedTuple):
     """How a law of texts differs from the one that is wanted."""
 
-    worst: Prefix
-    """The text whose probability is most wrong."""
-    largest: Number
-    """Probability of that text minus what it should be."""
+    worst: Prefix  # the text whose probability is most wrong
+    largest: Number  # probability of that text minus the right one
     total_variation: Number
 
     @classmethod

@@ -12,20 +12,15 @@ from otspec.drafts.base import inverted
 
 SIMULATIONS = 5_000
 """Most simulated samples of a right law per test: the smallest p-value is just below 1/5,000."""
-ENOUGH = 20
-"""So many simulated samples that deviate at least as much are enough for a p-value."""
-BEYOND = 1e-8
-"""A deviation whose probability is bounded by this needs no simulation."""
-BLOCK = 2**18
-"""Most counts that are drawn at a time."""
-ORDERS = 16
-"""Moments of the deviation that are known."""
+ENOUGH = 20  # enough simulated samples that deviate at least as much
+BEYOND = 1e-8  # a deviation less likely than this needs no simulation
+BLOCK = 2**18  # most counts that are drawn at once
+ORDERS = 16  # number of known moments of the deviation
 BINOMIAL = read_only(
     np.array([[float(math.comb(n, k)) for k in range(2 * ORDERS)] for n in range(2 * ORDERS)])
 )
 """n over k."""
-POWER = 0.95
-"""The probability with which an error of the size of the resolution is found."""
+POWER = 0.95  # the probability with which an error of the size of the resolution is found
 
 
 def deviations(counts: IntArray, wanted: Array) -> Array:

@@ -13,8 +13,7 @@ from otspec._base.digits import plain
 from otspec._base.frozen import Frozen
 from otspec.distributions import as_k
 
-MOST_DRAWN = 10_000
-"""The largest bounds on n and k of random instances."""
+MOST_DRAWN = 10_000  # the largest bounds on n and k of random instances
 
 
 @dataclass(frozen=True)

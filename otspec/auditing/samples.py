@@ -69,8 +69,7 @@ class SampleAudit(Shown):
     traceback: str | None = field(default=None, compare=False, repr=False)
 
 
-LEAST_FALSE_ALARM = 1 / 5_000
-"""What the number of simulated samples resolves."""
+LEAST_FALSE_ALARM = 1 / 5_000  # smallest rate that the number of simulated samples resolves
 
 
 def audit_samples(

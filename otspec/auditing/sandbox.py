@@ -113,8 +113,7 @@ def _crash(error: BaseException) -> Crash:
     return Crash(f"fails with {_described(error)}", "".join(shown), error)
 
 
-_LONGEST = 300
-"""Most characters of an error's message that are shown."""
+_LONGEST = 300  # most characters of an error's message that are shown
 
 
 def _described(error: BaseException) -> str:

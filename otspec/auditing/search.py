@@ -102,8 +102,7 @@ class SearchReport(Shown):
 LEAST_AUDITED = Fraction(1, 20)
 """The share of instances that a rule has to take before anything is said of it."""
 
-RuleFactory = Callable[[Any, Any, int], Any]
-"""(draft, target, k) → rule, or → kernel."""
+RuleFactory = Callable[[Any, Any, int], Any]  # (draft, target, k) → rule, or → kernel
 
 
 def audit_over(

@@ -18,20 +18,15 @@ from otspec.conformance.report.certificate import settings_of
 from otspec.conformance.report.report import Report
 from otspec.conformance.same_seed import SameSeed
 
-BUDGET = 10**11
-"""The most probabilities of the target that a verifier is handed by default."""
+BUDGET = 10**11  # default: most target probabilities that a verifier is given
 VOCABULARY = 65_539
 """Tokens of the large cases: a prime, so no multiple of a warp, and more than 16 bits count."""
 ENTRIES = 1 << 24
 """Entries of one array that come before those that are counted: more than float32 counts."""
-MOST_ENTRIES = 1 << 36
-"""Of an array."""
-MOST_BUDGET = 10**15
-"""The largest budget."""
-MOST_TOKENS = 1 << 20
-"""Of the large cases."""
-LEAST = 1e-100
-"""The smallest rate of false alarms, and the smallest rounding that is one."""
+MOST_ENTRIES = 1 << 36  # most entries of an array
+MOST_BUDGET = 10**15  # largest budget
+MOST_TOKENS = 1 << 20  # most tokens of the large cases
+LEAST = 1e-100  # smallest rate of false alarms; less rounding counts as none
 KINDS = ("tokens", "block", "tree")
 MODES = ("kernel", "exact", "pipeline")
 

@@ -15,8 +15,7 @@ from otspec.conformance.following.interception import intercepted, nothing_escap
 from otspec.conformance.following.numpy_draws import FollowedGenerator
 from otspec.conformance.following.symbols import RandomNumber
 
-MOST_WAYS = 20_000
-"""The most ways through code that are followed by default."""
+MOST_WAYS = 20_000  # default: most ways through code that are followed
 
 
 def exact_law(

@@ -29,10 +29,8 @@ from otspec.conformance.following.torch.streams import NEW
 from otspec.conformance.report.report import Finding, Tried
 from otspec.drafts import LAWS
 
-AS_OFTEN = 10**8
-"""Chances are given as what would be counted in so many samples."""
-MOST_DRAFTED = 20_000
-"""The most tuples of drafts that are followed."""
+AS_OFTEN = 10**8  # probabilities are reported as counts of so many samples
+MOST_DRAFTED = 20_000  # most tuples of drafts that are followed
 
 
 class Drafted(NamedTuple):

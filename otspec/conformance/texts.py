@@ -171,8 +171,7 @@ def _text(tokens: Any, target: Model, length: int) -> Prefix:
     return kept
 
 
-MOST_TEXTS = 4_096
-"""The most texts that are told apart."""
+MOST_TEXTS = 4_096  # most texts that are told apart
 
 
 def check_texts(

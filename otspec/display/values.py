@@ -12,8 +12,7 @@ from otspec._base.coerce import shown
 from otspec._base.digits import shortened
 from otspec.estimate import Estimate, Exact
 
-MOST_LISTED = 8
-"""Up to how many entries a vector or a set is shown whole."""
+MOST_LISTED = 8  # up to how many entries a vector or a set is shown whole
 _FIRST = 4
 _LONGEST = 240
 _LONGEST_ITEM = 40

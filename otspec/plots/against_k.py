@@ -23,8 +23,7 @@ from otspec.traces.summary import attains
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-Lines = dict[tuple[str, str], dict[int, Number]]
-"""(rule, drafts) -> k -> acceptance."""
+Lines = dict[tuple[str, str], dict[int, Number]]  # (rule, drafts) -> k -> acceptance
 
 _BAND = "optimum minus best other rule"
 _WANTED = "rows of a comparison, rules, optima, or a dict of names to {k: acceptance}"

@@ -17,11 +17,9 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.lines import Line2D
 
-Point: TypeAlias = tuple[float, Number | Quantity, float]
-"""Place, number and standard error."""
+Point: TypeAlias = tuple[float, Number | Quantity, float]  # place, number and standard error
 PER_CALL = "tokens per call of the target"
-MOST_NAMES = 6
-"""Lines that have their names beside them; a legend is easier to read for more."""
+MOST_NAMES = 6  # lines that have their names beside them; a legend is easier to read for more
 UNNAMED: dict[str, Any] = {
     "color": "#999999", "marker": "o", "markersize": 3, "zorder": 1.5, "linestyle": "none"
 }  # fmt: skip

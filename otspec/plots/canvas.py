@@ -25,10 +25,8 @@ if TYPE_CHECKING:
 
 STYLE = "otspec.plots.otspec"
 """The style sheet of all pictures, by the name that Matplotlib finds it by."""
-PAGE = "otspec.plots.page"
-"""What goes on top of it for pages that are bright or dark."""
-WIDE = (6.6, 3.2)
-"""Inches of a picture with a legend beside it."""
+PAGE = "otspec.plots.page"  # what goes on top of it for pages that are bright or dark
+WIDE = (6.6, 3.2)  # inches of a picture with a legend beside it
 _ONE_AT_A_TIME = RLock()
 
 

@@ -20,8 +20,7 @@ from otspec.traces.summary import attains, by_temperatures
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-DPI = 160
-"""Of pictures for screens."""
+DPI = 160  # of pictures for screens
 _PANELS = 3  # beside each other
 _LETTERS = {
     "font.size": 10, "xtick.labelsize": 8.5, "ytick.labelsize": 8.5, "legend.fontsize": 8.5,

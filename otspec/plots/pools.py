@@ -20,8 +20,7 @@ if TYPE_CHECKING:
 
 _LAW, _BOUND, _GROUPS, _UNIFORM = "#0072B2", "#D55E00", ("#56B4E9", "#E69F00"), "#CC79A7"
 _MOST_MARKS = 120
-_NARROW = 0.02
-"""Groups that have no room for their number."""
+_NARROW = 0.02  # narrower groups have no room for their number
 _WANTED = "PooledSelection or PooledSelectionWithoutReplacement"
 
 

@@ -130,8 +130,7 @@ def as_statistics(rows: Iterable[Statistic]) -> list[Statistic]:
     return as_rows(rows, Statistic, "rows of statistics_of, as a run has them")
 
 
-Line = dict[float, float]
-"""Temperature of the target -> acceptance."""
+Line = dict[float, float]  # temperature of the target -> acceptance
 _MARKS = ("o", "s", "^", "D", "v", "P", "X", "h")
 _BROKEN = {"linestyle": "--", "markerfacecolor": "none"}
 

@@ -37,8 +37,7 @@ if TYPE_CHECKING:
 
 _BUNDLED_CHUNK = 60
 """Positions of a chunk of the bundled texts: enough chunks for some workers, and for progress."""
-_ROWS = 10
-"""Choices that are shown, beside the best of each rule."""
+_ROWS = 10  # choices that are shown, beside the best of each rule
 
 
 @click.command()

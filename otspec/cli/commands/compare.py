@@ -19,8 +19,7 @@ from otspec.traces.comparison import OPTIMUM, Comparison
 from otspec.traces.comparison import compare as compare_rules
 from otspec.traces.summary import attainment, attains, price_of_independence
 
-_SHOWN = 8
-"""How many rules are shown of each k, unless all are wanted."""
+_SHOWN = 8  # how many rules are shown of each k, unless all are wanted
 
 
 def _of_models(law: Independent, target: Distribution, as_json: bool) -> int:

@@ -20,8 +20,7 @@ from otspec.traces.collect import Models
 from otspec.traces.collect.command import skip_layers_option
 from otspec.traces.collect.models import NamedModels
 
-_PLAIN = TokenTree(())
-"""The tree of plain decoding."""
+_PLAIN = TokenTree(())  # the tree of plain decoding
 
 
 @dataclasses.dataclass(frozen=True)

@@ -171,8 +171,7 @@ def _suggest_logits(numbers: Array, name: str, normalize: bool) -> None:
         )
 
 
-_MOST_WORK = 3e10
-"""Operations on digits that take about ten seconds."""
+_MOST_WORK = 3e10  # operations on digits that take about ten seconds
 
 
 def check_digits(

@@ -27,8 +27,7 @@ from otspec.traces.runs import Failure, Run, Work, open_run, temporary_folder
 FILES = listed([name for name, form in trace_formats().items() if form.named], "or")
 PAIRS = listed([name for name, form in trace_formats().items() if not form.named], "or")
 """Formats of sources of one file, and of two."""
-_MOST = 20
-"""Failures that are named."""
+_MOST = 20  # most failures that are named
 
 
 def laws_option(*default: str) -> Callable[[Command], Command]:

@@ -12,8 +12,7 @@ from otspec.conformance.adapters.table_models import table_class, table_model
 from otspec.conformance.adapters.tensors import Tensor, as_array, tensor_of, torch_itself
 from otspec.conformance.engines import TextEngine, one_by_one
 
-DRAFTED = 2
-"""Tokens that a step drafts where nothing else is asked for."""
+DRAFTED = 2  # default number of tokens that a step drafts
 
 
 def hugging_face_decoder(

@@ -12,8 +12,7 @@ from otspec._base.coerce import shown
 from otspec.conformance.adapters.tensors import as_array, padded, tensor_of
 from otspec.conformance.adapters.trees import links_of, paths_of
 
-ROWS = ("draft", "target", "drafts", "uniforms")
-"""What has a row for each text of a batch."""
+ROWS = ("draft", "target", "drafts", "uniforms")  # arrays with one row for each text of a batch
 
 
 def one_at_a_time(function: Callable[..., Any]) -> Callable[..., Any]:

@@ -19,8 +19,7 @@ from otspec.conformance.cases.cases import Case
 LIBRARIES = ("numpy", "torch")
 DTYPES = {"float16": 2e-3, "bfloat16": 2e-2, "float32": 1e-6, "float64": 1e-9}
 """Types of probabilities, and the errors of a probability that count as rounding in each."""
-MOSTLY = 0.9
-"""The share of places without probability from which on they are filled at once."""
+MOSTLY = 0.9  # zeros are filled at once from this share of them on
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,8 +131,7 @@ def plain(answer: Any) -> Any:
     return answer
 
 
-MOST_RESERVED = 1024
-"""Ids that no text has, at most."""
+MOST_RESERVED = 1024  # most ids that may be reserved
 
 
 class Named:

@@ -18,8 +18,7 @@ from otspec.conformance.cases.cases import Case, named
 from otspec.conformance.cases.drafting import Sample
 from otspec.conformance.cases.kinds import Kind
 
-LENGTHS = ("lengths", "mask")
-"""What tells rows of fewer drafts."""
+LENGTHS = ("lengths", "mask")  # parameters that say how many drafts a row has
 ARRAYS = ("draft", "target", "drafts", *LENGTHS, "parents")
 """What a verifier may ask for, by the names of its parameters."""
 CORRECTIONS = "corrections"
@@ -43,8 +42,7 @@ class Verifier(Frozen):
         warping.ALLOWED,
     )
     """What it may ask for."""
-    random: ClassVar[tuple[str, ...]] = RANDOMNESS
-    """How it may get its randomness."""
+    random: ClassVar[tuple[str, ...]] = RANDOMNESS  # names under which it may take randomness
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -203,8 +203,7 @@ def _scaled(weights: Array) -> Array:
 class Answer(NamedTuple):
     """What a verifier says, in symbols; n stands for a token that is none of them."""
 
-    texts: IntArray
-    """Shape (size, T); after the token −1, for what the target is still to draw."""
+    texts: IntArray  # shape (size, T); after the token −1, for what the target is still to draw
     marks: IntArray | None
     """The accepted draft, the kept length or the kept node, from 0; None if it is not told."""
 

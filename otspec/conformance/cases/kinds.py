@@ -29,10 +29,8 @@ class Kind(Frozen, ABC):
     """A shape of drafts."""
 
     name: ClassVar[str]
-    law: str
-    """What siblings are drawn from, one of :data:`otspec.drafts.LAWS`."""
-    policy: Policy | None = None
-    """What drafts and cuts; None: nothing is cut."""
+    law: str  # draft law of siblings, one of otspec.drafts.LAWS
+    policy: Policy | None = None  # drafts and cuts; None: nothing is cut
 
     @property
     @abstractmethod

@@ -37,8 +37,7 @@ MANY_ROWS = 1 << 16
 """The rows of one call that come before those that are counted: more than 16 bits count."""
 DEPENDENT: tuple[type[Pairs], ...] = (RowPairs, SlotPairs, CallPairs)
 """Of what in calls is asked whether it depends on each other."""
-GROSS = 4
-"""Dependence is looked for from so many times ``detect`` on, or half of ``coarse``."""
+GROSS = 4  # dependence is looked for from so many times detect on, or half of coarse
 SPECIAL = {
     "vocabulary": "what only many tokens show, such as token ids of 16 bits or sums of few digits",
     "single": "the axis of rows lost in a call of one row",

@@ -18,11 +18,9 @@ ROWS_OF = {f"{name}s": name for name in WARPS}
 SETTINGS = tuple(f"{model}{name}" for model in ("", "draft_") for name in (*WARPS, *ROWS_OF))
 """What a verifier may ask for."""
 LOGITS = ("draft_logits", "target_logits")
-ALLOWED = "allowed"
-"""The mask of a grammar, of the target's shape: True for tokens that may follow."""
+ALLOWED = "allowed"  # the mask of a grammar, of the target's shape: True for tokens that may follow
 NEUTRAL = {"temperature": 1.0, "top_p": 1.0, "min_p": 0.0}
-Pair = tuple[Mapping[str, Any], Mapping[str, Any]]
-"""Settings of the target, and of the draft."""
+Pair = tuple[Mapping[str, Any], Mapping[str, Any]]  # settings of the target, and of the draft
 CLEAR = 0.02
 """How far top-p and min-p are from where they would keep another token, and logits from ties."""
 

@@ -22,10 +22,8 @@ from otspec.conformance.evidence.statistics import (
 )
 from otspec.conformance.evidence.trial import FaultError
 
-MOST_COUNTED = 1 << 12
-"""Rows that are counted in a call of very many."""
-PROBE = 64
-"""Rows of the batch in which is looked what a verifier does with its arrays."""
+MOST_COUNTED = 1 << 12  # most rows that are counted in a call of very many
+PROBE = 64  # rows of the batch that shows whether a verifier writes to its arrays
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,8 +40,7 @@ class KernelBatches(Frozen):
     # before, or MOST_COUNTED. 0 if all rows are counted.
     before: int = 0
 
-    calls: ClassVar[int] = 1
-    """How many rows are verified for one that is counted."""
+    calls: ClassVar[int] = 1  # rows that are verified for one that is counted
 
     @classmethod
     def statistics(cls, kind: Kind, case: Case) -> list[Statistic]:
@@ -132,10 +129,8 @@ def read_answer(answer: Any, kind: Kind, case: Case, sample: Sample, marked: boo
 class Probed(NamedTuple):
     """What is seen of a verifier in one small batch."""
 
-    marked: bool
-    """Whether it tells what it accepts."""
-    written: list[str]
-    """The names of the arrays that it writes to."""
+    marked: bool  # whether it returns what it accepts
+    written: list[str]  # names of the arrays that it writes to
 
 
 def probed(verifier: Verifier, kind: Kind, case: Case, seed: int) -> Probed:
@@ -154,8 +149,7 @@ def probed(verifier: Verifier, kind: Kind, case: Case, seed: int) -> Probed:
     return Probed(marked, written(before, given))
 
 
-STEPS = 2
-"""How often a verifier is called for one text."""
+STEPS = 2  # calls of the verifier for one text
 
 
 def step_cases(kind: Kind, uneven: bool) -> list[Case]:

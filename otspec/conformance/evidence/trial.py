@@ -31,8 +31,7 @@ class FaultError(Exception):
 class Tested(NamedTuple):
     """A law that is tested, and what of it may be off before."""
 
-    statistics: Sequence[Statistic]
-    """The last is tested; the others say where a fault is."""
+    statistics: Sequence[Statistic]  # the last is tested; the others locate a fault
     needs: Requirement
 
     @property

@@ -99,8 +99,7 @@ class NextNode(Machine):
         return super().answer(node + 1 if drafted else node, token)
 
 
-LIKELY = 0.5
-"""The probability by the draft below which a token is dropped."""
+LIKELY = 0.5  # tokens of a smaller draft probability are dropped
 
 
 class Cut(Machine, ABC):

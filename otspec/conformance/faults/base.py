@@ -67,8 +67,7 @@ def known(
     return add
 
 
-MOST_WAYS = 20_000
-"""The most ways through a verifier that are followed on one case."""
+MOST_WAYS = 20_000  # most ways through a verifier that are followed on one case
 
 
 def joint_law(machine: type[Machine], rule: RightRule, kind: Kind, case: Case) -> Array:
@@ -153,8 +152,7 @@ def right_law(kind: Kind, case: Case) -> Array:
     return np.append(case.texts(kind.length).ravel() / case.variants, 0.0)
 
 
-MISFIT = 1e-6
-"""The probability with which the fault that is there is taken for none on one case."""
+MISFIT = 1e-6  # probability that the fault that is there does not fit one case
 
 
 @dataclass(frozen=True, eq=False)

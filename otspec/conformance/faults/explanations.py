@@ -22,12 +22,9 @@ FORGIVEN = 1
 """Cases on which an explanation need not fit, if nothing fits on more: code has its own ways."""
 WORSE = 12.0
 """An explanation whose logarithm of the likelihood is so much below the best is left out."""
-SHOWN = 5
-"""The most explanations."""
-FAILING, PASSING = 8, 6
-"""How many cases with findings are looked at, and how many others."""
-OR = " or "
-"""Between faults that have one law on the cases that were looked at."""
+SHOWN = 5  # most explanations
+FAILING, PASSING = 8, 6  # most cases with findings, and most others, that are compared
+OR = " or "  # between faults that have one law on the cases that were looked at
 TIE = 1e-6
 """Of two logarithms of a likelihood: faults that differ by less have one law on these cases."""
 
@@ -48,8 +45,7 @@ class Explanations(NamedTuple):
     """Which known faults explain what was seen."""
 
     names: list[str]
-    sure: bool = True
-    """Whether there is one, and it explains all cases."""
+    sure: bool = True  # whether there is exactly one, and it explains all cases
 
 
 def explanations(

@@ -29,10 +29,8 @@ class Machine(Chance):
 
     other_rows: ClassVar[bool] = False
     """Whether it shows only where there are other rows in the batch."""
-    strength: ClassVar[float] = 1.0
-    """How strong the fault is, if that is a number."""
-    strengths: ClassVar[tuple[float, float] | None] = None
-    """Between which numbers it is looked for."""
+    strength: ClassVar[float] = 1.0  # how strong the fault is, if it has a strength
+    strengths: ClassVar[tuple[float, float] | None] = None  # range in which the strength is fitted
 
     def __init__(
         self, setting: Setting, variant: int, chance: Branch, drafts: Sequence[int] = ()
@@ -41,8 +39,7 @@ class Machine(Chance):
         self.chance = chance
         self.tokens = dict(enumerate(drafts))
         self.n = len(setting.target[variant][0])
-        self.tested = TEXT
-        """The child that a rule's program looked at last."""
+        self.tested = TEXT  # the child that a rule's program looked at last
         sets = setting.sets
         self.there = sets[chance.choose([1] * len(sets))] if len(sets) > 1 else sets[0]
 

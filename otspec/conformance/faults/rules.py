@@ -25,10 +25,8 @@ from otspec.rules import (
 )
 from otspec.rules.rejection.k_sequential_rho import accepted_each
 
-Selection = tuple[int | None, int]
-"""The accepted child, if there is one, and the token."""
-Select = Callable[[Machine, int], Selection]
-"""Selects among the children of a node."""
+Selection = tuple[int | None, int]  # the accepted child, if there is one, and the token
+Select = Callable[[Machine, int], Selection]  # selects among the children of a node
 
 
 def by_program(rule: type[Rule]) -> Select:

@@ -16,10 +16,8 @@ from otspec.conformance.faults.rules import RightRule
 
 FIRST = 3
 """Cases with findings, the simplest, on which a strength is looked for before it is on all."""
-GRID = 9
-"""Strengths that are tried first."""
-IMPOSSIBLE = 1e12
-"""Stands for minus the logarithm of a likelihood 0."""
+GRID = 9  # strengths that are tried first
+IMPOSSIBLE = 1e12  # in place of minus the logarithm of likelihood 0
 
 
 @lru_cache(maxsize=4096)

@@ -9,12 +9,9 @@ from otspec.conformance.faults.base import Fault, Seen, law_or_none
 from otspec.conformance.faults.machine import Machine
 from otspec.conformance.faults.rules import RightRule
 
-ALONE = 4
-"""Cases with findings, the simplest, on which one of two faults may show by itself."""
-MOST = 10
-"""Faults, each in one rule, to which another is added."""
-AND = " together with "
-"""Between two faults."""
+ALONE = 4  # most cases with findings, the simplest, that one of two faults may explain
+MOST = 10  # most pairs of fault and rule to which a second fault is added
+AND = " together with "  # between two faults
 
 
 def two_faults(

@@ -13,15 +13,13 @@ from otspec.conformance.following.streams import Stream
 from otspec.conformance.following.symbols import exponential_number, gumbel_number, uniform_number
 from otspec.conformance.following.torch.ledger import objects
 
-_SUM = 1e-8
-"""How far from 1 NumPy lets probabilities sum."""
+_SUM = 1e-8  # NumPy allows sums of probabilities this far from 1
 
 
 class Draws:
     """Random calls under the names that NumPy has for them; sizes as there."""
 
-    _stream: Stream | None = None
-    """What follows its seed; None if all its numbers are new."""
+    _stream: Stream | None = None  # numbers of its seed; None if all its numbers are new
 
     def _next(self, kind: str, make: Callable[[], Any]) -> Any:
         return make() if self._stream is None else self._stream.next(current(), kind, make)

@@ -22,12 +22,10 @@ from otspec.conformance.report.rendering import body_of_html, body_of_markdown, 
 from otspec.conformance.report.report import Report
 
 FORMAT = "otspec-conformance-certificate"
-VERSION = 1
-"""Of the format: raised when a name changes its meaning or goes, not when one is added."""
+VERSION = 1  # of the format: raised when a name changes its meaning or goes
 PACKAGES = ("otspec", "numpy", "scipy", "torch", "transformers", "triton", "vllm", "sglang")
 """Packages whose versions are named, if they are loaded."""
-PATIENCE = 10.0
-"""Seconds that ``git`` may take."""
+PATIENCE = 10.0  # seconds that git may take
 LIMITS = (
     (
         "A check tries the cases that it lists. What is off on none of them by as much as is "

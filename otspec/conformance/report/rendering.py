@@ -9,8 +9,7 @@ from otspec._base.tables import printable
 from otspec._base.webpage import escaped, listed_items, page, table, verbatim
 from otspec.display.values import aligned
 
-MOST_CELLS = 12
-"""Cells of a law that a report shows, those that are off the most first."""
+MOST_CELLS = 12  # most cells of a law that a report shows, the largest errors first
 _STATISTICS = {"call": "the call fails", "impossible": "an impossible answer"}
 _COLUMNS = (
     "case", "rows", "detectable", "log evidence", "wrong from", "accepted", "optimum", "",

@@ -35,8 +35,7 @@ from otspec.conformance.vectors.answers import (
 from otspec.version import __version__
 
 FORMAT = "otspec-conformance-vectors"
-VERSION = 1
-"""Of the format: raised when a name changes its meaning or goes, not when one is added."""
+VERSION = 1  # of the format: raised when a name changes its meaning or goes
 EXAMPLES = (
     ((0.5, 0.25, 0.25), (497, 262, 241), 0.05, 0.0),
     ((0.5, 0.25, 0.25), (561, 219, 220), 0.05, 0.0),

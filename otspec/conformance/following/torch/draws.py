@@ -118,8 +118,7 @@ def _filled(tensor: Any, make: Callable[[], Any]) -> Any:
     return objects([make() for _ in range(tensor.numel())], tuple(tensor.shape))
 
 
-DRAWS = frozenset(name for name in vars(Draws) if not name.startswith("_"))
-"""What can be followed."""
+DRAWS = frozenset(name for name in vars(Draws) if not name.startswith("_"))  # what can be followed
 
 REFUSED = frozenset(
     {

@@ -13,8 +13,7 @@ from otspec.conformance.following.symbols import exponential_number, uniform_num
 from otspec.rules import GumbelCoupling
 
 _MAKERS = {"uniform": uniform_number, "exponential": exponential_number}
-NEW = 1 << 62
-"""From this seed on a generator is one of a check, which has new numbers in each call."""
+NEW = 1 << 62  # generators with this seed or more are of a check: new numbers in each call
 
 
 class _Known(NamedTuple):
