@@ -44,16 +44,14 @@ _ROWS = 10  # choices that are shown, beside the best of each rule
 @click.argument("files", nargs=-1)
 @options.cost_options()
 @click.option(
-    "--nodes", type=click.IntRange(1, 1_000), default=64, show_default=True,
-    help="The most drafted tokens of a tree.",
+    "--nodes", type=click.IntRange(1, 1_000), default=64, help="The most drafted tokens of a tree.",
 )  # fmt: skip
 @click.option(
     "--depth", type=click.IntRange(1, 100),
     help=f"The most levels. [default: {DEEPEST}, or as many as all texts have]",
 )  # fmt: skip
 @click.option(
-    "--widest", type=click.IntRange(1, 100), default=WIDEST, show_default=True,
-    help="The most children of a node.",
+    "--widest", type=click.IntRange(1, 100), default=WIDEST, help="The most children of a node.",
 )  # fmt: skip
 @click.option(
     "--rule", "rules", type=arguments.Choice(tuple(TREE_RULES)), multiple=True, metavar="RULE",

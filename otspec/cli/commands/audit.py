@@ -34,12 +34,12 @@ from otspec.rules.lossy import LOSSY_RULES
 )
 @reading_options
 @click.option(
-    "--instances", type=click.IntRange(1, 1_000_000), default=300, show_default=True,
+    "--instances", type=click.IntRange(1, 1_000_000), default=300,
     help="How many random instances to audit.",
 )  # fmt: skip
-@click.option("--most-tokens", type=click.IntRange(1, 8), default=4, show_default=True)
-@click.option("--most-drafts", type=click.IntRange(1, 6), default=3, show_default=True)
-@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True)
+@click.option("--most-tokens", type=click.IntRange(1, 8), default=4)
+@click.option("--most-drafts", type=click.IntRange(1, 6), default=3)
+@click.option("--seed", type=click.IntRange(min=0), default=0)
 @click.option(
     "--tolerance", type=float, metavar="ERROR",
     help="The largest error per token that counts as rounding, such as 1e-6 for float32.  "

@@ -37,7 +37,7 @@ _LARGEST = 200
 @click.option("--draft", "draft", help="The draft model: FILE.json, or one distribution.")
 @click.option("--target", "target", help="The target model, in the same way.")
 @click.option(
-    "-L", "--length", "lengths", type=arguments.CountList(), default="1,2,4", show_default=True,
+    "-L", "--length", "lengths", type=arguments.CountList(), default="1,2,4",
     help="Lengths of the drafted block, separated by commas.",
 )  # fmt: skip
 @click.option(
@@ -55,7 +55,7 @@ _LARGEST = 200
     help="The most levels of the best tree; by default 8, or as many as all blocks have.",
 )  # fmt: skip
 @click.option(
-    "--widest", type=click.IntRange(1, 100), default=8, show_default=True, metavar="K",
+    "--widest", type=click.IntRange(1, 100), default=8, metavar="K",
     help="The most children of a node of the best tree.",
 )  # fmt: skip
 @options.cost_options("Also find the fastest tree. ", required=False)

@@ -21,11 +21,10 @@ from otspec.cli.shared.trees import MEANING, read_tree
 @click.argument("verifier", metavar="MODULE:FUNCTION")
 @click.option(
     "--kind", type=arguments.Choice(("tokens", "block", "tree")), default="tokens",
-    show_default=True, help="What is verified.",
+    help="What is verified.",
 )  # fmt: skip
 @click.option(
     "--mode", type=arguments.Choice(("kernel", "exact", "pipeline")), default="kernel",
-    show_default=True,
     help="kernel: otspec draws the drafts. exact: the same, and every random choice on the small "
     "cases is followed. pipeline: FUNCTION drafts, too.",
 )  # fmt: skip
@@ -62,27 +61,27 @@ from otspec.cli.shared.trees import MEANING, read_tree
     "shapes take]",
 )  # fmt: skip
 @click.option(
-    "--require", type=float, default=1.0, metavar="DISTANCE",
+    "--require", type=float, default=1.0, show_default=False, metavar="DISTANCE",
     help="A total variation that every case must detect; otherwise exit status 2.",
 )  # fmt: skip
 @click.option(
     "--seconds", type=float, metavar="SECONDS",
     help="With --mode exact: stop after this time and report what was found.",
 )  # fmt: skip
-@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True)
+@click.option("--seed", type=click.IntRange(min=0), default=0)
 @click.option(
-    "--arrays", type=arguments.Choice(("numpy", "torch")), default="numpy", show_default=True,
+    "--arrays", type=arguments.Choice(("numpy", "torch")), default="numpy",
     help="The arrays that FUNCTION takes.",
 )  # fmt: skip
 @click.option(
     "--dtype", type=arguments.Choice(("float16", "bfloat16", "float32", "float64")),
-    default="float32", show_default=True, help="The type of probabilities.",
+    default="float32", help="The type of probabilities.",
 )  # fmt: skip
 @click.option(
     "--rounding", type=float, metavar="ERROR",
     help="Errors of a probability that count as rounding.  [default: those of the type]",
 )  # fmt: skip
-@click.option("--device", default="cpu", show_default=True, help="The device of torch tensors.")
+@click.option("--device", default="cpu", help="The device of torch tensors.")
 @click.option(
     "--vocabulary",
     type=click.IntRange(min=8),
@@ -90,7 +89,7 @@ from otspec.cli.shared.trees import MEANING, read_tree
     help="Vocabulary size of the large cases.",
 )
 @click.option(
-    "--least-vocabulary", type=click.IntRange(min=1), default=1, metavar="N",
+    "--least-vocabulary", type=click.IntRange(min=1), default=1, show_default=False, metavar="N",
     help="Tokens of the small cases, at least.",
 )  # fmt: skip
 @click.option(

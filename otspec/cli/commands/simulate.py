@@ -82,7 +82,7 @@ class Simulated(NamedTuple):
     "serve the tree]",
 )  # fmt: skip
 @click.option(
-    "--tree", "trees", multiple=True, default=("1x1x1x1",), show_default=True, metavar="TREE",
+    "--tree", "trees", multiple=True, default=("1x1x1x1",), metavar="TREE",
     help=f"What is drafted, {MEANING}; may be given several times.",
 )  # fmt: skip
 @warping_options

@@ -32,16 +32,14 @@ class PairCommand(click.Command):
 def counts_option(default: str) -> Callable[[Command], Command]:
     """Return the option -k with a default."""
     return click.option(
-        "-k", "ks", type=CountList(), default=default, show_default=True,
+        "-k", "ks", type=CountList(), default=default,
         help="Numbers of drafts, separated by commas.",
     )  # fmt: skip
 
 
 def law_option(default: str | None, purpose: str) -> Callable[[Command], Command]:
     """Return the option --drafts."""
-    return click.option(
-        "--drafts", type=Choice(tuple(LAWS)), default=default, show_default=True, help=purpose
-    )
+    return click.option("--drafts", type=Choice(tuple(LAWS)), default=default, help=purpose)
 
 
 models_option = click.option(
@@ -56,7 +54,7 @@ table_option = click.option(
 )  # fmt: skip
 
 free_option = click.option(
-    "--free", type=click.IntRange(0), metavar="S", default=FREE, show_default=True,
+    "--free", type=click.IntRange(0), metavar="S", default=FREE,
     help="Tokens in the linear programs of importance sampling.",
 )  # fmt: skip
 
@@ -88,11 +86,11 @@ SLOW = listed([rule.name for rule in compared_rules() if not rule.quick], "and")
 """The rules that comparisons of many positions have only if they are named."""
 
 detect_option = click.option(
-    "--detect", type=float, metavar="DISTANCE", default=0.005, show_default=True,
+    "--detect", type=float, metavar="DISTANCE", default=0.005,
     help="The total variation that is detected with probability 0.999.",
 )  # fmt: skip
 false_alarm_option = click.option(
-    "--false-alarm", type=float, metavar="PROBABILITY", default=1e-6, show_default=True,
+    "--false-alarm", type=float, metavar="PROBABILITY", default=1e-6,
     help="Probability that a correct verifier fails.",
 )  # fmt: skip
 
@@ -102,8 +100,7 @@ _TEMPERATURE = 1.0
 def temperature_option(command: Command) -> Command:
     """Add the option --temperature."""
     return click.option(
-        "--temperature", type=float, default=_TEMPERATURE, show_default=True,
-        help="Divide logits by this.",
+        "--temperature", type=float, default=_TEMPERATURE, help="Divide logits by this.",
     )(command)  # fmt: skip
 
 
@@ -111,7 +108,7 @@ def temperatures_option(command: Command) -> Command:
     """Add the option --temperature for several."""
     return click.option(
         "--temperature", "temperatures", type=NumberList(), default=str(_TEMPERATURE),
-        show_default=True, help="Divide logits by each of these, separated by commas.",
+        help="Divide logits by each of these, separated by commas.",
     )(command)  # fmt: skip
 
 

@@ -34,7 +34,7 @@ def laws_option(*default: str) -> Callable[[Command], Command]:
     """Return the option --drafts for several laws."""
     return click.option(
         "--drafts", "laws", type=Choice(tuple(LAWS)), multiple=True, default=default,
-        show_default=True, help="Compare rules for these drafts; may be given several times.",
+        help="Compare rules for these drafts; may be given several times.",
     )  # fmt: skip
 
 

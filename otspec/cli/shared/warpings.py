@@ -33,8 +33,7 @@ def cut_options(command: Command) -> Command:
             help="Keep tokens with at least this share of the likeliest one's probability.",
         ),
         click.option(
-            "--order", type=Choice(tuple(ORDERS)), default=next(iter(ORDERS)),
-            show_default=True, metavar="ORDER",
+            "--order", type=Choice(tuple(ORDERS)), default=next(iter(ORDERS)), metavar="ORDER",
             help=f"The order of temperature, top-k, top-p and min-p: {listed(list(ORDERS), 'or')}.",
         ),
     )  # fmt: skip
@@ -47,7 +46,7 @@ def draft_cut_options(command: Command) -> Command:
         click.option("--draft-top-k", type=int, help="Of the draft. [default: as the target's]"),
         click.option("--draft-top-p", type=float, help="Of the draft. [default: as the target's]"),
         click.option("--draft-min-p", type=float, help="Of the draft. [default: as the target's]"),
-    )  # fmt: skip
+    )
     return _added(command, decorators)
 
 
