@@ -23,13 +23,7 @@ def flashinfer_chain(function: Callable[..., Any]) -> Callable[..., Tensor]:
     Returns
     -------
     callable
-        ``(draft, target, drafts) -> emitted tokens``, shape (B, L + 1), with −1 behind.
-
-    Raises
-    ------
-    ValueError
-        No callable. When it is called: PyTorch is not installed; or the function emits another
-        number of tokens than it says.
+        ``(draft, target, drafts) -> emitted tokens``.
     """
     as_callable(function, "function", "chain_speculative_sampling of FlashInfer, or one like it")
 
@@ -60,13 +54,7 @@ def transformers_chain(function: Callable[..., Any]) -> Callable[..., IntArray]:
     Returns
     -------
     callable
-        ``(draft, target, drafts) -> emitted tokens``, shape (B, L + 1), with −1 behind.
-
-    Raises
-    ------
-    ValueError
-        No callable. When it is called: PyTorch is not installed; or the function returns another
-        number of tokens than it says.
+        ``(draft, target, drafts) -> emitted tokens``.
     """
     as_callable(function, "function", "_speculative_sampling of transformers, or one like it")
 

@@ -27,13 +27,13 @@ def hugging_face_decoder(
     The models are small tables in the form of Hugging Face: ``model(ids, past_key_values=...,
     use_cache=...)`` gives ``logits`` and ``past_key_values``, and a model has ``device`` and
     ``config``. The cache holds the tokens themselves, shape (B, 1, t, 1), and the logits follow
-    from what it holds: a cache that is not cut back after a rejection shows.
+    from it: a cache that is not cut back after a rejection shows.
 
     Parameters
     ----------
     function : callable
         Takes ``draft``, ``target`` and ``ids``, (1, 1) of int64, and if it wants ``length`` (how
-        many tokens to say), ``block`` (how many tokens a step drafts), ``temperature``, ``top_k``,
+        many tokens to generate), ``block`` (how many a step drafts), ``temperature``, ``top_k``,
         ``top_p`` and ``seed``. It returns at least ``length`` token ids, as a tensor or a list.
     prompt : bool
         Whether what it returns begins with the prompt.
@@ -41,7 +41,7 @@ def hugging_face_decoder(
         Whether it takes many prompts at once, (B, 1), and returns (B, T) or (B, T + 1).
     transformers : bool
         Whether the models are ``PreTrainedModel`` of the installed transformers, with
-        ``generate``; the cache is then what the library makes.
+        ``generate``; the library then makes the cache.
 
     Returns
     -------
@@ -49,12 +49,6 @@ def hugging_face_decoder(
         For ``check(engine, kind="block", mode="pipeline", arrays="torch")``, and for
         :func:`otspec.conformance.exact_texts`, where the models may depend on the whole text;
         the text begins after a prompt of one token 0.
-
-    Raises
-    ------
-    ValueError
-        No callable or no flag. When it is called: PyTorch (or transformers) is not installed; or
-        the decoder returns too few tokens.
 
     Examples
     --------
@@ -120,8 +114,8 @@ class _Decoder(Renamed):
 def candidates(make: Callable[..., Any]) -> Callable[..., Tensor]:
     """Return a decoder whose drafts are those of a candidate generator of transformers.
 
-    They are verified token by token with what the generator declares, or as certain where it
-    declares nothing: what is off is then the generator's, such as logits that drafts were not
+    They are verified token by token with the logits that the generator declares, or as certain if
+    it declares none: an error is then the generator's, such as logits that drafts were not
     sampled from. Hand it to :func:`hugging_face_decoder` with ``transformers=True``.
 
     Parameters
@@ -136,11 +130,6 @@ def candidates(make: Callable[..., Any]) -> Callable[..., Tensor]:
     -------
     callable
         ``(draft, target, ids, length, block) -> ids`` with what follows them.
-
-    Raises
-    ------
-    ValueError
-        No callable.
     """
     as_callable(make, "make", "what makes a candidate generator of draft, target, ids and block")
 

@@ -16,7 +16,7 @@ ROWS = ("draft", "target", "drafts", "uniforms")  # arrays with one row for each
 
 
 def one_at_a_time(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a verifier of batches, from one of a single text.
+    """Return a verifier of batches with the same parameters, from one of a single text.
 
     Parameters
     ----------
@@ -25,16 +25,6 @@ def one_at_a_time(function: Callable[..., Any]) -> Callable[..., Any]:
         returns numbers in place of arrays of shape (B,); or for a block the emitted tokens, as
         many as there are, as a list or an array. It gets the same generator for all rows, and of
         a seed one for each.
-
-    Returns
-    -------
-    callable
-        With the same parameters.
-
-    Raises
-    ------
-    ValueError
-        No callable, or one that does not tell its parameters.
     """
     names = parameters_of(function)
 
@@ -64,23 +54,13 @@ def _stacked(answers: list[Any], given: dict[str, Any]) -> Any:
 
 
 def on_logits(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a verifier of probabilities, from one of logits.
+    """Return a verifier of probabilities with the same parameters, from one of logits.
 
     Parameters
     ----------
     function : callable
         A verifier whose ``draft`` and ``target`` are logits: the logarithms of probabilities,
         minus infinity of 0.
-
-    Returns
-    -------
-    callable
-        With the same parameters.
-
-    Raises
-    ------
-    ValueError
-        No callable, or one that does not tell its parameters.
     """
     names = parameters_of(function)
 
@@ -99,7 +79,7 @@ def _logarithms(values: Any) -> Any:
 
 
 def linked(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a verifier of trees as parents, from one of trees as links.
+    """Return a verifier of trees that takes ``parents``, from one that takes links.
 
     Parameters
     ----------
@@ -107,16 +87,6 @@ def linked(function: Callable[..., Any]) -> Callable[..., Any]:
         A verifier that takes ``next_token`` and ``next_sibling``, shape (N + 1,), instead of
         ``parents``: :func:`links_of`. It returns the last slot that is kept, 0 for none, and the
         token after it, each of shape (B,).
-
-    Returns
-    -------
-    callable
-        With ``parents`` instead.
-
-    Raises
-    ------
-    ValueError
-        No callable, or one that does not tell its parameters.
     """
     names = (name for name in parameters_of(function) if name not in ("next_token", "next_sibling"))
 
@@ -142,13 +112,8 @@ def paths_tree(function: Callable[..., Any]) -> Callable[..., Any]:
     Returns
     -------
     callable
-        Of ``draft``, ``target``, ``drafts``, ``parents`` and ``rng``, for shapes such as
-        ``"3x1"``.
-
-    Raises
-    ------
-    ValueError
-        No callable; when it is called, a tree that is no such paths.
+        ``(draft, target, drafts, parents, rng) -> (node, token)`` for shapes such as ``"3x1"``;
+        another tree is a ``ValueError``.
     """
     as_callable(function, "function", "a verifier of paths")
 
@@ -219,12 +184,7 @@ def draft_to_target(
     Returns
     -------
     callable
-        Without ``draft_to_target``.
-
-    Raises
-    ------
-    ValueError
-        No callable, one that does not tell its parameters, or no flag.
+        With the other parameters of the function.
     """
     names = parameters_of(function)
     relative, own = as_flag(offsets, "offsets"), as_flag(own_ids, "own_ids")
