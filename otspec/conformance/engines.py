@@ -22,17 +22,10 @@ from otspec.conformance.cases.warping import NEUTRAL, WARPS
 
 
 class SmallModel:
-    """A language model of which the next token depends on the last one, in an engine's arrays.
+    """A language model in an engine's arrays whose next token depends on the last one.
 
-    Parameters
-    ----------
-    table : ndarray, shape (n, n)
-        A row for each symbol.
-
-    Notes
-    -----
-    Texts are token ids, shape (B, t), at least the last token of each; with a prompt there always
-    is one. After what is no symbol, such as −1 for padding, all symbols are equally likely.
+    ``table`` has a row for each symbol, shape (n, n). Texts are token ids, shape (B, t), at least
+    the last token of each. After −1 and other ids of no symbol, all symbols are equally likely.
     """
 
     def __init__(self, table: Array, case: Case, form: Form) -> None:
@@ -137,23 +130,19 @@ def logits_of(rows: Array) -> Array:
 
 
 def one_by_one(engine: Callable[..., Any]) -> Callable[..., Any]:
-    """Return an engine of batches, from one that takes a single row at a time.
+    """Return an engine of batches with the same parameters, from one of a single row.
 
     Parameters
     ----------
     engine : callable
-        As ``check`` takes it in pipeline mode, but that its batches have one row: ``prompts`` of
-        shape (1, 1), say. It returns one text of shape (T,) or (1, T), or one token.
-
-    Returns
-    -------
-    callable
-        Of the same parameters. A ``seed`` is another for each row.
+        As ``check`` takes it in pipeline mode, but for batches of one row, such as ``prompts`` of
+        shape (1, 1). It returns one text of shape (T,) or (1, T), or one token. Each row gets
+        another ``seed``.
 
     Raises
     ------
     ValueError
-        What is given is no callable.
+        ``engine`` is no callable.
     """
     as_callable(engine, "engine", "a callable that takes a batch of one row")
     known = signature(engine)

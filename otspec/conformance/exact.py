@@ -23,8 +23,8 @@ def exact_law(
 ) -> dict[Any, Number]:
     """Return the exact law of what a function returns: all its random choices are followed.
 
-    The calls that it makes of PyTorch, NumPy and ``random`` are intercepted, and the function is
-    called once for each way that they can go. Uniform numbers are real numbers here, not multiples
+    The function's calls of PyTorch, NumPy and ``random`` are intercepted, and it is called once
+    for each way that they can go. Uniform numbers are real numbers here, not multiples
     of 2⁻²⁴, and are only known by what they are compared with.
 
     Parameters
@@ -48,10 +48,10 @@ def exact_law(
     Raises
     ------
     CannotFollowError
-        The function uses a random number in a way whose chances are not known; the message says
-        which. Also if there are too many ways, or random numbers are drawn where it is not seen.
+        The function uses a random number in a way whose chances are not known, which the message
+        names; there are too many ways; or it draws random numbers where that is not seen.
     ValueError
-        No function, or limits that are none.
+        No function, or unusable limits.
 
     Examples
     --------
@@ -108,13 +108,13 @@ def exact_kernel(
     -------
     callable
         Drafts → distribution of the token, shape (n,); without ``n`` a dict, token → chance,
-        which audits take as well. What cannot be followed is raised by it as a
-        ``CannotFollowError``, which audits report.
+        which audits take as well. It raises ``CannotFollowError`` for what cannot be followed,
+        which audits report.
 
     Raises
     ------
     ValueError
-        No function, or no such number.
+        No function, or unusable numbers.
 
     Examples
     --------
@@ -125,8 +125,7 @@ def exact_kernel(
     ...         return x[0]
     ...     left = [max(q - p, 0) for p, q in zip(draft, target)]
     ...     return random.choices(range(3), weights=left)[0]
-    >>> report = otspec.audit(exact_kernel(verify), law=otspec.IID(draft, 1), target=target)
-    >>> report.lossless
+    >>> otspec.audit(exact_kernel(verify), law=otspec.IID(draft, 1), target=target).lossless
     True
     """
     as_callable(function, "function", "a verifier: drafts to a token")

@@ -194,15 +194,10 @@ class Verifier(Frozen):
 def filled_behind(
     rows: Mapping[str, Array], there: IntArray, behind: str, *, after: bool = False
 ) -> None:
-    """Overwrite what a verifier must not look at: rows for drafts that do not count.
+    """Overwrite rows of drafts that do not count, which a verifier must not look at.
 
-    Parameters
-    ----------
-    rows : mapping
-        Probabilities by name, one row for a batch entry or one for each of its nodes.
-    there : ndarray of bool, shape (size, nodes)
-    after : bool
-        Whether the draft's row after the last draft of a block is looked at.
+    rows: by name, one for a batch entry or one for each of its nodes. there: bool, (size, nodes).
+    after: whether the draft's row after the last draft of a block is looked at.
     """
     for values in rows.values():
         if values.ndim == 3:

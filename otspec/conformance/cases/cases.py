@@ -115,10 +115,7 @@ class Case(Frozen):
         )
 
     def after_any_symbol(self) -> Case:
-        """Return the case whose pairs begin where texts of this one have got to.
-
-        Of each pair of models there are n + 1 in turn: at the beginning, and after each symbol.
-        """
+        """Return the case with n + 1 pairs for each: at the beginning, and after each symbol."""
         return replace(self, draft=begun(self.draft), target=begun(self.target))
 
     def texts(self, length: int) -> Array:
@@ -134,13 +131,7 @@ class Case(Frozen):
 
 
 def memoryless(name: str, draft: Any, target: Any, **options: Any) -> Case:
-    """Return a case whose rows do not depend on the text.
-
-    Parameters
-    ----------
-    draft, target : array_like, shape (n,)
-        Weights, which are scaled to sum 1.
-    """
+    """Return a case of weights, shape (n,), scaled to sum 1: its rows do not depend on the text."""
     rows = [_scaled(np.asarray(weights, dtype=float)) for weights in (draft, target)]
     repeated = [np.broadcast_to(row, (1, len(row) + 1, len(row))) for row in rows]
     return _case(name, *repeated, **options)

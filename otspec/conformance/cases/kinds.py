@@ -58,15 +58,7 @@ class Kind(Frozen, ABC):
 
     @abstractmethod
     def read(self, answer: Any, case: Case, sample: Sample) -> Answer:
-        """Read what a verifier returned.
-
-        Raises
-        ------
-        ImpossibleError
-            It cannot be what a right verifier says.
-        ValueError
-            It has another form than a verifier's answer.
-        """
+        """Read an answer; raise ImpossibleError if none is like it, ValueError for its form."""
 
     def draw(self, case: Case, size: int, rng: np.random.Generator) -> Sample:
         """Draw drafts as the draft model does."""

@@ -87,13 +87,7 @@ def neutral(case: Case) -> Case:
 
 
 def warped_alike(case: Case, settings: Mapping[str, Any], logits: Array) -> Warped:
-    """Return a case whose models are both warped by the same settings.
-
-    Parameters
-    ----------
-    logits : ndarray
-        Of the target, as a verifier gets them.
-    """
+    """Return a case whose models are warped alike; a verifier gets these logits of the target."""
     given = {each.name: getattr(case, each.name) for each in fields(Case)}
     draft = _logs(case.draft)
     return Warped(

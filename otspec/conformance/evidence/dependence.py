@@ -85,8 +85,7 @@ class RowPairs(Pairs):
 class SlotPairs(Pairs):
     """Whether rows at the same place of two parts of a call depend on each other.
 
-    The rows are as far apart as half a call has, which is mostly a power of two: so they also have
-    one place in parts of any smaller power.
+    They are half a call apart, mostly a power of two, so parts of smaller powers are covered, too.
     """
 
     between = "rows at the same place of two parts of a call"

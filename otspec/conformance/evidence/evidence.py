@@ -124,11 +124,8 @@ def requirement_of(
 class Evidence(Frozen):
     """The evidence of counts against a law.
 
-    Notes
-    -----
     The hypothesis is that no cell is likelier than (1 + 2 ρ) e, where e is the law mixed with the
-    uniform one of weight ρ, the rounding. So a cell of probability 0 may be seen as often as
-    rounding explains.
+    uniform one of weight ρ, the rounding: rounding may explain a few counts of probability 0.
     """
 
     def __init__(self, expected: Array, needs: Requirement) -> None:

@@ -73,16 +73,8 @@ MOST_WAYS = 20_000  # most ways through a verifier that are followed on one case
 def joint_law(machine: type[Machine], rule: RightRule, kind: Kind, case: Case) -> Array:
     """Return how likely each mark is with each text, shape (marks, fine cells).
 
-    Returns
-    -------
-    ndarray
-        As :func:`otspec.conformance.evidence.statistics.fine_counts` counts: the target says what
-        follows the verifier's token.
-
-    Raises
-    ------
-    CannotFollowError
-        There are more than :data:`MOST_WAYS` ways through the verifier.
+    Cells are those of ``fine_counts``; the target draws what follows. Raises CannotFollowError if
+    there are more than :data:`MOST_WAYS` ways through the verifier.
     """
     return _joint_law(cast(Any, machine), rule, kind, case)
 

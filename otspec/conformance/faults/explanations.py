@@ -51,21 +51,11 @@ class Explanations(NamedTuple):
 def explanations(
     kind: Kind, seen: Iterable[Seen], *, pipeline: bool = False, beside: bool = False
 ) -> Explanations:
-    """Return the known faults that explain what was seen on all cases together.
+    """Return the known faults that explain what was seen on all cases, the likeliest first.
 
-    Parameters
-    ----------
-    pipeline : bool
-        Whether the verifier drafts, so that faults of drafting may be its own.
-    beside : bool
-        Whether it is right where there is one row, so that the fault shows beside another only.
-
-    Returns
-    -------
-    Explanations
-        Names of :data:`~otspec.conformance.faults.base.FAULTS`, the likeliest first; those
-        that have one law on these cases in one entry, with "or" between. Where none explains all
-        cases, one of another strength, or two at once, with "together with" between, if they do.
+    Faults with one law on these cases share an entry, joined by "or". If none explains all cases,
+    one of another strength may, or two at once, joined by "together with". pipeline: the verifier
+    drafts, too. beside: it is right alone, so that the fault only shows beside another row.
     """
     order = looked_at(seen)
     if not (order and order[0].off):
@@ -163,16 +153,7 @@ def _named(left: Sequence[Candidate]) -> Explanations:
 def explained(
     tasks: Sequence[Task], results: Sequence[tuple[Tried, Finding | None]]
 ) -> tuple[tuple[Finding, ...], tuple[str, ...]]:
-    """Return the findings with the faults that they look like, and how to mend the likeliest.
-
-    Parameters
-    ----------
-    tasks : sequence of Task
-        Those of drafts that are drawn here, or of an engine that drafts single tokens, are
-        compared with known faults.
-    results : sequence
-        What was tried in each of the tasks, and what was found.
-    """
+    """Return the findings with the faults that they look like, and how to mend the likeliest."""
 
     def seen_in(batches: type[KernelBatches]) -> list[Seen]:
         return [

@@ -17,14 +17,10 @@ from otspec.drafts import LAWS
 class Machine(Chance):
     """The parts of a right verifier, of which a fault replaces one.
 
-    It stands for all that the program of a rule reads: for the drafted tree, for the chance, and
-    for the rule itself with its formulas (:class:`otspec.blocks.block_verification.LastToFirst`).
-    Drafts are drawn when they are first looked at, so that what is not looked at is no branch.
-
-    Parameters
-    ----------
-    variant : int
-        The pair of models of this row of the batch.
+    It stands for all that the program of a rule reads: the drafted tree, the chance, and the rule
+    itself with its formulas (:class:`otspec.blocks.block_verification.LastToFirst`). Drafts are
+    drawn when they are first read, so that unread drafts make no branch. variant: the pair of
+    models of this row of the batch.
     """
 
     other_rows: ClassVar[bool] = False

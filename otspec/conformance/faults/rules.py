@@ -155,7 +155,7 @@ def _kernel(
 ) -> tuple[list[float], list[float]]:
     """Return how likely each draft is accepted, and the weights of the draw if none is.
 
-    Where the draft cannot have drawn them, nothing is accepted and the target is drawn.
+    Drafts that the draft cannot have drawn are rejected, and the target is drawn from.
     """
     try:
         kernel = _made(rule, draft, target, len(drafts)).joint_kernel(drafts)

@@ -29,19 +29,9 @@ def of_strength(machine: Any, strength: float) -> type[Machine]:
 def at_likeliest_strength(
     machine: type[Machine], rule: RightRule, kind: Kind, seen: Sequence[Seen], *, marked: bool
 ) -> type[Machine] | None:
-    """Return the machine of the likeliest strength.
+    """Return the machine of the likeliest strength; None if it has no strength, or fits with none.
 
-    Parameters
-    ----------
-    seen : sequence of Seen
-        Those with findings first. On the first of them the strength has to fit.
-    marked : bool
-        Whether marks are compared, too.
-
-    Returns
-    -------
-    type or None
-        None if the fault has no strength, or fits with none.
+    Cases with findings come first; the strength has to fit the first of them.
     """
     failing = [each for each in seen if each.off][:FIRST]
     if machine.strengths is None or not failing:

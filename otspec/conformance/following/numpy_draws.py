@@ -166,13 +166,7 @@ class _Refusing(Draws):
 
 
 class FollowedGenerator(_Refusing, np.random.Generator):  # type: ignore[misc] # fewer arguments
-    """A generator whose numbers are branches, of whatever code is followed.
-
-    Parameters
-    ----------
-    seed : optional
-        What names its numbers; without any they are new.
-    """
+    """A generator of followed numbers: new ones, or those that a seed names."""
 
     def __init__(self, seed: Any = None) -> None:
         super().__init__(np.random.PCG64(0))

@@ -7,27 +7,13 @@ from otspec.chance import Branch
 
 
 class Stream:
-    """What is drawn after a seed, in order.
-
-    Parameters
-    ----------
-    drawn : list
-        Kinds of what was drawn after this seed before, and what it was; longer with each draw.
-    seed : str
-        What seeds it, in words.
-    """
+    """What is drawn after a seed, in order: kinds and values, which the same seed gives again."""
 
     def __init__(self, drawn: list[tuple[str, Any]], seed: str) -> None:
         self._drawn, self._seed, self._place = drawn, seed, 0
 
     def next(self, chance: Branch, kind: str, make: Callable[[], Any]) -> Any:
-        """Return the next of what is drawn.
-
-        Raises
-        ------
-        CannotFollowError
-            It is of another kind than what was drawn there before.
-        """
+        """Return the next of what is drawn; refuse another kind than was drawn there before."""
         if self._place == len(self._drawn):
             self._drawn.append((kind, make()))
         before, found = self._drawn[self._place]

@@ -70,10 +70,6 @@ def reference_vectors(
     rounding : float
         The errors of a probability that count as rounding.
 
-    Returns
-    -------
-    dict
-
     Raises
     ------
     ValueError

@@ -106,8 +106,7 @@ class TorchStreams:
 class _Race:
     """A race of exponential numbers, of which tokens are drawn: once, or with other masses again.
 
-    Law: where E/p has its minimum at x, that of E/q is as :class:`otspec.rules.GumbelCoupling`
-    has it.
+    Law: that of :class:`otspec.rules.GumbelCoupling`, given where E/p has its minimum.
     """
 
     def __init__(self) -> None:
