@@ -6,15 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from otspec._base.arguments import (
-    as_callable,
-    as_flag,
-    as_instance,
-    as_integer,
-    as_real,
-    as_seed,
-    as_size,
-)
+from otspec._base import arguments
 from otspec._base.arithmetic import Array, IntArray
 from otspec._base.frozen import Shown
 from otspec.auditing.black_box import Drawn, drawn, seeded
@@ -131,15 +123,16 @@ def audit_samples(
     target raises its mean by at least 4 δ² size / (1 + cells/size) (Cauchy–Schwarz), which gives
     ``resolution``.
     """
-    rate = float(as_real(false_alarm, "false_alarm"))
+    rate = float(arguments.as_real(false_alarm, "false_alarm"))
     if not LEAST_FALSE_ALARM <= rate < 1:
         raise ValueError(f"false_alarm is {false_alarm}: it must be at least 1/5000 and below 1")
-    as_callable(sampler, "sampler", "a callable from a draft tuple to a token")
+    arguments.as_callable(sampler, "sampler", "a callable from a draft tuple to a token")
     checked = as_law(law).as_target(target)
-    size, batched = as_size(size, least=1, width=law.k), as_flag(batched, "batched")
+    size = arguments.as_size(size, least=1, width=law.k)
+    batched = arguments.as_flag(batched, "batched")
     if rule is not None:
-        as_instance(rule, "rule", Rule, "a Rule, or None")
-    seed, chunk = as_seed(seed), _as_chunk(chunk, batched)
+        arguments.as_instance(rule, "rule", Rule, "a Rule, or None")
+    seed, chunk = arguments.as_seed(seed), _as_chunk(chunk, batched)
     rng = np.random.default_rng(seed)
     drafts = law.sample(size, rng)
     try:
@@ -179,7 +172,7 @@ def _as_chunk(chunk: Any, batched: bool) -> int | None:
     if chunk is None:
         return None
     wanted = "how many drafts the sampler takes at a time"
-    checked = as_integer(chunk, "chunk", 1, wanted=wanted)
+    checked = arguments.as_integer(chunk, "chunk", 1, wanted=wanted)
     if not batched:
         raise ValueError(f"chunk is {checked} for a sampler of one draft tuple: pass batched=True")
     return checked

@@ -8,13 +8,7 @@ from typing import Any, NamedTuple
 from otspec._base.arguments import as_callable, as_choice, as_instance, as_steps
 from otspec._base.arithmetic import Number
 from otspec._base.frozen import Shown
-from otspec.auditing.declared import (
-    DisagreementError,
-    check_declared,
-    declared_by,
-    kernel_of,
-    law_name_of,
-)
+from otspec.auditing import declared as claims
 from otspec.auditing.enumeration import enumerated
 from otspec.auditing.exact import checked_tolerance
 from otspec.auditing.instances import Instance, simpler
@@ -206,9 +200,9 @@ def _audited(
     name, finding = drafts or IID.name, None
     try:
         if crash is not None:
-            raise DisagreementError("making", f"making the rule {crash.what}", crash)
-        name = law_name_of(rule, drafts)
-    except DisagreementError as found:
+            raise claims.DisagreementError("making", f"making the rule {crash.what}", crash)
+        name = claims.law_name_of(rule, drafts)
+    except claims.DisagreementError as found:
         finding = found
     try:
         law = named_law(name, as_distribution(instance.draft, "draft"), instance.k)
@@ -219,10 +213,10 @@ def _audited(
     try:
         if finding is not None:
             raise finding
-        check_declared(rule, name, law, target, tolerance)
-        declared = declared_by(rule, law.n)
-        kernel = kernel_of(rule, law, target)
-    except DisagreementError as found:
+        claims.check_declared(rule, name, law, target, tolerance)
+        declared = claims.declared_by(rule, law.n)
+        kernel = claims.kernel_of(rule, law, target)
+    except claims.DisagreementError as found:
         return _Audited(unmeasured(found, problem), name)
     limit = problem.rounding if tolerance is None else tolerance
     report = enumerated(kernel, problem, in_fractions=0.0, in_floats=limit, declared=declared)

@@ -10,16 +10,7 @@ from typing import TYPE_CHECKING, Any
 from otspec._base.arithmetic import Number
 from otspec.blocks import BestTree, Configuration, TreeComparison
 from otspec.blocks.comparison import BlockComparison
-from otspec.plots.axes import (
-    MOST_NAMES,
-    PER_CALL,
-    UNNAMED,
-    Point,
-    as_rows,
-    legend_beside,
-    line_with_bars,
-    name_lines,
-)
+from otspec.plots import axes
 from otspec.plots.canvas import panel_on
 from otspec.plots.looks import as_title, look_of_several
 from otspec.traces.comparison import OPTIMUM
@@ -49,9 +40,9 @@ def trees(rows: Iterable[TreeComparison], ax: Axes | None = None) -> Axes:
     ValueError
         No rows, or something else; or Matplotlib is not installed.
     """
-    points: dict[str, list[Point]] = {}
+    points: dict[str, list[axes.Point]] = {}
     places: dict[str, list[str]] = {}
-    for row in as_rows(rows, TreeComparison):
+    for row in axes.as_rows(rows, TreeComparison):
         points.setdefault(row.rule, []).append((row.nodes, row.efficiency, row.error))
         places.setdefault(row.rule, []).append(f"{row.tree}, {row.nodes} nodes")
     named = _nearest_the_best(points, places)
@@ -61,23 +52,23 @@ def trees(rows: Iterable[TreeComparison], ax: Axes | None = None) -> Axes:
         )
         marks = {}
         for rule in sorted(points, key=lambda rule: rule in named):  # those with names on top
-            look = look_of_several(rule) if rule in named else UNNAMED
-            marks[rule] = line_with_bars(
+            look = look_of_several(rule) if rule in named else axes.UNNAMED
+            marks[rule] = axes.line_with_bars(
                 panel, points[rule], rule, places[rule], **look | {"linestyle": "none"}
             ).containers[-1]
         shown: dict[str, Any] = {"the most of any rule": most} | {it: marks[it] for it in named}
         if others := [rule for rule in points if rule not in named]:
             shown[f"{len(others)} other rules"] = marks[others[0]]
-        return legend_beside(
+        return axes.legend_beside(
             _against_nodes(panel), handles=list(shown.values()), labels=list(shown)
         )
 
 
 def _nearest_the_best(
-    points: dict[str, list[Point]], places: dict[str, list[str]]
+    points: dict[str, list[axes.Point]], places: dict[str, list[str]]
 ) -> Sequence[str]:
     """Return the rules that have names: all if they are few, else those nearest the best ones."""
-    if len(points) <= MOST_NAMES:
+    if len(points) <= axes.MOST_NAMES:
         return list(points)
     worth = {
         rule: {place: float(worth) for place, (_, worth, _) in zip(places[rule], line, strict=True)}
@@ -89,7 +80,7 @@ def _nearest_the_best(
         rule: round(fmean(value / best[place] for place, value in own.items()), 9)
         for rule, own in worth.items()
     }
-    return sorted(parts, key=lambda rule: -parts[rule])[: MOST_NAMES - 1]
+    return sorted(parts, key=lambda rule: -parts[rule])[: axes.MOST_NAMES - 1]
 
 
 def best_trees(rows: Iterable[BestTree], rule: str, ax: Axes | None = None) -> Axes:
@@ -111,13 +102,13 @@ def best_trees(rows: Iterable[BestTree], rule: str, ax: Axes | None = None) -> A
     ValueError
         No rows, or something else; or Matplotlib is not installed.
     """
-    found, title = as_rows(rows, BestTree), as_title(rule)
+    found, title = axes.as_rows(rows, BestTree), as_title(rule)
     found.sort(key=lambda row: row.nodes)
-    points: list[Point] = [(row.nodes, row.efficiency, row.error) for row in found]
+    points: list[axes.Point] = [(row.nodes, row.efficiency, row.error) for row in found]
     places = [f"{row.tree.text}, {row.nodes} nodes" for row in found]
     with panel_on(ax) as panel:
-        line_with_bars(panel, points, title, places, **look_of_several(title))
-        return name_lines(_against_nodes(panel))
+        axes.line_with_bars(panel, points, title, places, **look_of_several(title))
+        return axes.name_lines(_against_nodes(panel))
 
 
 def sweep(rows: Iterable[Configuration], rule: str, ax: Axes | None = None) -> Axes:
@@ -139,18 +130,18 @@ def sweep(rows: Iterable[Configuration], rule: str, ax: Axes | None = None) -> A
     ValueError
         No rows, or something else; or Matplotlib is not installed.
     """
-    found, title = as_rows(rows, Configuration), as_title(rule)
+    found, title = axes.as_rows(rows, Configuration), as_title(rule)
     found.sort(key=lambda row: row.branching, reverse=True)
-    points: list[Point] = [(place, row.efficiency, 0.0) for place, row in enumerate(found)]
+    points: list[axes.Point] = [(place, row.efficiency, 0.0) for place, row in enumerate(found)]
     names = [row.name for row in found]
     with panel_on(ax) as panel:
         look = look_of_several(title) | {"linestyle": "none"}  # trees have no order
-        line_with_bars(panel, points, title, names, **look)
+        axes.line_with_bars(panel, points, title, names, **look)
         panel.set_xticks(range(len(names)), names, rotation=45, ha="right", rotation_mode="anchor")
         panel.set_xlabel("children by depth")
-        panel.set_ylabel(PER_CALL)
+        panel.set_ylabel(axes.PER_CALL)
         panel.grid(alpha=0.25)
-        return name_lines(panel)
+        return axes.name_lines(panel)
 
 
 def _draw_most(panel: Axes, points: Iterable[tuple[float, Number]]) -> Line2D:
@@ -166,7 +157,7 @@ def _draw_most(panel: Axes, points: Iterable[tuple[float, Number]]) -> Line2D:
 def _against_nodes(panel: Axes) -> Axes:
     panel.locator_params(axis="x", integer=True)
     panel.set_xlabel("drafted tokens of the tree")
-    panel.set_ylabel(PER_CALL)
+    panel.set_ylabel(axes.PER_CALL)
     panel.grid(alpha=0.25)
     return panel
 
@@ -189,10 +180,10 @@ def blocks(rows: Iterable[BlockComparison], ax: Axes | None = None) -> Axes:
     ValueError
         No rows, or something else; or Matplotlib is not installed.
     """
-    found = as_rows(rows, BlockComparison)
+    found = axes.as_rows(rows, BlockComparison)
     found.sort(key=lambda row: row.length)
     optima = {row.length: row.optimum + 1 for row in found}
-    points: dict[str, list[Point]] = {
+    points: dict[str, list[axes.Point]] = {
         OPTIMUM: [(length, best, 0.0) for length, best in optima.items()]
     }
     for row in found:
@@ -200,9 +191,9 @@ def blocks(rows: Iterable[BlockComparison], ax: Axes | None = None) -> Axes:
     with panel_on(ax) as panel:
         for rule, line in points.items():
             places = [f"{length:g} drafted tokens" for length, _, _ in line]
-            line_with_bars(panel, line, rule, places, **look_of_several(rule))
+            axes.line_with_bars(panel, line, rule, places, **look_of_several(rule))
         panel.set_xticks(list(optima))
         panel.set_xlabel("drafted tokens L")
-        panel.set_ylabel(PER_CALL)
+        panel.set_ylabel(axes.PER_CALL)
         panel.grid(alpha=0.25)
-        return name_lines(panel)
+        return axes.name_lines(panel)

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from otspec import rules
 from otspec._base.arguments import children_of
 from otspec.blocks import BlockVerification, TokenVerification, TraversalVerify
 from otspec.blocks.trees.verifiers.draft_selection import selected_by_depth
@@ -14,22 +15,13 @@ from otspec.chance import Chance
 from otspec.conformance.cases.kinds import Kind
 from otspec.conformance.faults.machine import Machine
 from otspec.conformance.faults.setting import TEXT, MarkedText, Row
-from otspec.rules import (
-    KSequential,
-    PairRule,
-    PooledSelection,
-    PooledSelectionWithoutReplacement,
-    RecursiveRejection,
-    Rule,
-    SpecHub,
-)
 from otspec.rules.rejection.k_sequential_rho import accepted_each
 
 Selection = tuple[int | None, int]  # the accepted child, if there is one, and the token
 Select = Callable[[Machine, int], Selection]  # selects among the children of a node
 
 
-def by_program(rule: type[Rule]) -> Select:
+def by_program(rule: type[rules.Rule]) -> Select:
     """Return the selection among the children of a node by a rule's own program."""
     verify: Callable[[Any, Sequence[int], Chance], Any] = rule.verify
 
@@ -100,7 +92,7 @@ class _RuleAt:
 @lru_cache(maxsize=4096)
 def _rho(draft: tuple[float, ...], target: tuple[float, ...], k: int) -> float:
     try:
-        return float(KSequential(draft, target, k, normalize=True).rho)
+        return float(rules.KSequential(draft, target, k, normalize=True).rho)
     except ValueError:
         return 1.0
 
@@ -128,7 +120,7 @@ class RightRule:
         )
 
 
-def by_kernel(rule: type[PairRule]) -> Select:
+def by_kernel(rule: type[rules.PairRule]) -> Select:
     """Return the selection of a rule that is known by its kernel, child after child."""
 
     def select(machine: Machine, node: int) -> Selection:
@@ -148,7 +140,7 @@ def by_kernel(rule: type[PairRule]) -> Select:
 
 @lru_cache(maxsize=65536)
 def _kernel(
-    rule: type[PairRule],
+    rule: type[rules.PairRule],
     draft: tuple[float, ...],
     target: tuple[float, ...],
     drafts: tuple[int, ...],
@@ -166,8 +158,8 @@ def _kernel(
 
 @lru_cache(maxsize=4096)
 def _made(
-    rule: type[PairRule], draft: tuple[float, ...], target: tuple[float, ...], k: int
-) -> PairRule:
+    rule: type[rules.PairRule], draft: tuple[float, ...], target: tuple[float, ...], k: int
+) -> rules.PairRule:
     return rule(np.array(draft), np.array(target), k, normalize=True)
 
 
@@ -203,9 +195,9 @@ def whole(rule: type[Any]) -> Callable[[Machine], MarkedText]:
     return lambda machine: machine.marked(rule.verify(machine, machine, machine))
 
 
-_IN_TURN, _K_SEQ = by_program(RecursiveRejection), by_program(KSequential)
-_POOLED = by_kernel(PooledSelection)
-_POOLED_DISTINCT = by_kernel(PooledSelectionWithoutReplacement)
+_IN_TURN, _K_SEQ = by_program(rules.RecursiveRejection), by_program(rules.KSequential)
+_POOLED = by_kernel(rules.PooledSelection)
+_POOLED_DISTINCT = by_kernel(rules.PooledSelectionWithoutReplacement)
 _DISTINCT = "without-replacement"
 _TREE = "tree_verification"
 
@@ -230,7 +222,7 @@ RIGHT_RULES = tuple(
             _DISTINCT,
             "pooled_selection_without_replacement",
         ),
-        ("SpecHub", "tokens", selection(by_kernel(SpecHub)), "hub", "spechub"),
+        ("SpecHub", "tokens", selection(by_kernel(rules.SpecHub)), "hub", "spechub"),
         ("token verification", "block", whole(TokenVerification), None, "token_verification"),
         ("block verification", "block", whole(BlockVerification), None, "block_verification"),
         ("recursive rejection by depth", "tree", by_depth(_IN_TURN), "iid", _TREE),

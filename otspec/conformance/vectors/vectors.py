@@ -15,14 +15,7 @@ from otspec._base.arguments import as_choice, as_float_above, as_list, as_path, 
 from otspec._base.digits import written
 from otspec._base.writing import write_text
 from otspec.conformance.check import LEAST
-from otspec.conformance.evidence.evidence import (
-    COARSER,
-    LARGEST,
-    MISS,
-    Evidence,
-    Requirement,
-    requirement,
-)
+from otspec.conformance.evidence import evidence as sequential
 from otspec.conformance.vectors.answers import (
     SHAPES,
     Answers,
@@ -66,7 +59,7 @@ def reference_vectors(
     detect : float
         The total variation that the numbers of samples in the document find.
     false_alarm : float
-        The probability with which a right verifier fails one of the tests.
+        The probability with which a right verifier fails one of the sequential.
     rounding : float
         The errors of a probability that count as rounding.
 
@@ -86,7 +79,7 @@ def reference_vectors(
         "format": FORMAT,
         "version": VERSION,
         "otspec": __version__,
-        "missed": MISS,
+        "missed": sequential.MISS,
         "groups": [_group(group, test) for kind in wanted for group in groups(kind)],
         "uniforms": [vector for kind in wanted for vector in uniform_vectors(kind)],
         "evidence": [_example(*example) for example in EXAMPLES],
@@ -128,11 +121,12 @@ def _group(group: Group, test: Mapping[str, float]) -> dict[str, Any]:
 
 def _tested(law: list[dict[str, Any]], test: Mapping[str, float]) -> dict[str, Any]:
     """Return a law with what its test takes, where anything else is a cell of probability 0."""
-    needs = requirement(len(law) + 1, **test)
-    if needs.size >= LARGEST:
+    needs = sequential.requirement(len(law) + 1, **test)
+    if needs.size >= sequential.LARGEST:
         raise ValueError(
-            f"detect is {needs.detect:g}, which takes more than {LARGEST:,} samples where errors "
-            f"of {needs.rounding:g} count as rounding: pass a larger detect, or a smaller rounding"
+            f"detect is {needs.detect:g}, which takes more than {sequential.LARGEST:,} samples "
+            f"where errors of {needs.rounding:g} count as rounding: pass a larger detect, or a "
+            "smaller rounding"
         )
     return {"law": law, "test": _requirement(needs)}
 
@@ -191,8 +185,8 @@ def _exact(rows: Iterable[Row]) -> list[list[str]]:
 def _example(
     law: tuple[float, ...], counts: tuple[int, ...], detect: float, rounding: float
 ) -> dict[str, Any]:
-    needs = requirement(len(law), detect, EXAMPLE_ALARM, rounding)
-    evidence = Evidence(np.array(law), needs)
+    needs = sequential.requirement(len(law), detect, EXAMPLE_ALARM, rounding)
+    evidence = sequential.Evidence(np.array(law), needs)
     seen = np.array(counts)
     found = evidence.logarithm(seen)
     return {
@@ -204,13 +198,13 @@ def _example(
     }
 
 
-def _requirement(needs: Requirement) -> dict[str, Any]:
+def _requirement(needs: sequential.Requirement) -> dict[str, Any]:
     """Return what a test takes, under the names of the format."""
     return {
         "detect": needs.detect,
         "false_alarm": needs.false_alarm,
         "rounding": needs.rounding,
-        "concentrations": [needs.concentration, needs.concentration / COARSER],
+        "concentrations": [needs.concentration, needs.concentration / sequential.COARSER],
         "log_threshold": needs.threshold,
         "size": needs.size,
     }
