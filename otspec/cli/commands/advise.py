@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -203,25 +204,18 @@ def _kept(
     from otspec.advice.report import write_report
     from otspec.plots import save
     from otspec.plots.pictures import DPI
-    from otspec.reports.summary_file import origin_of
 
-    complete = True
-    lines = place.numbers("advice.json", documents)
-    if place.out is not None:
+    def charts(out: Path) -> Iterator[Path]:
         for number, advice in enumerate(advices):
-            chart = place.out / f"pareto{f'-{number}' if len(advices) > 1 else ''}.png"
-            draw = partial(save, pareto_figure(advice, title=advice.source), chart, dpi=DPI)
-            complete = output.was_written("the picture", draw) and complete
-            lines.append(f"picture: {chart}")
-    report = place.report
-    if report is not None:
-        done = output.was_written(
-            "the report",
-            lambda: write_report(report, advices, origin_of(output.command_line(), sources)),
-        )
-        complete = done and complete
-        lines += [f"report: {report}"] if done else []
-    for line in () if place.as_json else lines:
+            chart = out / f"pareto{f'-{number}' if len(advices) > 1 else ''}.png"
+            save(pareto_figure(advice, title=advice.source), chart, dpi=DPI)
+            yield chart
+
+    numbers = place.numbers("advice.json", documents)
+    lines, complete = place.written(
+        charts, lambda path, origin: write_report(path, advices, origin), sources
+    )
+    for line in () if place.as_json else numbers + lines:
         say(line)
     return complete
 

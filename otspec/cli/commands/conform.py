@@ -8,11 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import click
-from click.core import ParameterSource
 
 from otspec._base.tables import listed, say
-from otspec.cli.shared import arguments, importing, output
-from otspec.cli.shared.options import detect_option, false_alarm_option, json_option, law_option
+from otspec.cli.shared import arguments, importing, options, output
 from otspec.cli.shared.progress import counting
 from otspec.cli.shared.trees import MEANING, read_tree
 
@@ -34,7 +32,9 @@ from otspec.cli.shared.trees import MEANING, read_tree
     "[default: 3, 2, 2x1]",
 )  # fmt: skip
 @click.option("--distinct", is_flag=True, help="Drafts of one node are drawn without replacement.")
-@law_option(None, "What drafts of one node are drawn from.  [default: iid, or what --rule says]")
+@options.law_option(
+    None, "What drafts of one node are drawn from.  [default: iid, or what --rule says]"
+)
 @click.option(
     "--names", metavar="THEIRS=OURS,...",
     help="What parameters of FUNCTION are, such as p=draft,q=target.",
@@ -48,13 +48,13 @@ from otspec.cli.shared.trees import MEANING, read_tree
     help="FUNCTION claims that the same seed gives the same text: it is compared with itself "
     "without drafts, or with the race of its noise.",
 )  # fmt: skip
-@detect_option
+@options.detect_option
 @click.option(
     "--coarse", type=float, metavar="DISTANCE",
     help="The total variation that is detected where rows are expensive: in the large vocabulary, "
     "and in calls of one row or very many.  [default: 0.1, or --detect if that is more]",
 )  # fmt: skip
-@false_alarm_option
+@options.false_alarm_option
 @click.option(
     "--budget", type=click.IntRange(min=1), metavar="N",
     help="The most target probabilities that are passed to FUNCTION.  [default: what usual "
@@ -114,7 +114,7 @@ from otspec.cli.shared.trees import MEANING, read_tree
 )  # fmt: skip
 @click.option("--cases", is_flag=True, help="List all cases, with what was found on each.")
 @click.option("--traceback", is_flag=True, help="Show where an import fails.")
-@json_option
+@options.json_option
 def conform(
     verifier: str,
     kind: str,
@@ -126,7 +126,7 @@ def conform(
     cases: bool,
     traceback: bool,
     as_json: bool,
-    **options: Any,
+    **asked: Any,
 ) -> int:
     """Is an engine's verification lossless? From samples, with error rates.
 
@@ -152,7 +152,7 @@ def conform(
     for path in reports:
         if path.suffix not in FORMS:
             raise ValueError(f"--report {path} ends in none of {listed(list(FORMS), 'or')}")
-    given = {name: value for name, value in options.items() if value is not None}
+    given = {name: value for name, value in asked.items() if value is not None}
     with redirect_stdout(sys.stderr):
         function = importing.imported(
             verifier, "my_engine:verify", "draft, target, drafts and randomness", traceback
@@ -184,17 +184,13 @@ _SHOWN = ("reports", "certificate", "cases", "traceback", "as_json")
 
 def _command() -> str:
     """Return the command line as it was given, but for how its report is shown."""
-    context = click.get_current_context()
     words = ["otspec", "conform"]
-    for option in context.command.params:
-        value = context.params[str(option.name)]
-        given = context.get_parameter_source(str(option.name))
-        if given is not ParameterSource.COMMANDLINE or option.name in _SHOWN:
-            continue
+    for name, option in options.given_options():
+        value = click.get_current_context().params[name]
         text = ",".join(map(str, value)) if isinstance(value, tuple) else str(value)
         if isinstance(option, click.Argument):
             words.append(text)
-        else:
+        elif name not in _SHOWN:
             words += [option.opts[0], *([] if value is True else [text])]
     return shlex.join(words)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from otspec._base.arithmetic import Number
 from otspec._base.tables import print_table, say
@@ -88,11 +88,9 @@ def mixture_for(law: Independent, target: Distribution) -> PriorityMixture:
             f"exact results for {law.k} models over {law.n:,} tokens take minutes: use decimals "
             "such as 0.25 without --exact"
         )
-    few: dict[str, Any] = {"gap": 0 if law.exact else 1e-6}
-    return PriorityMixture(law, target, **(few if law.n <= FEW_TOKENS else _MANY))
-
-
-_MANY: dict[str, Any] = {"gap": GAP, "pools": POOLS}
+    if law.n > FEW_TOKENS:
+        return PriorityMixture(law, target, gap=GAP, pools=POOLS)
+    return PriorityMixture(law, target, gap=0 if law.exact else 1e-6)
 
 
 def _meaning(k: int, best: Certified) -> tuple[str, str]:

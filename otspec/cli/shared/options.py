@@ -2,7 +2,7 @@
 
 import inspect
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import wraps
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
@@ -18,6 +18,22 @@ from otspec.rules import compared_rules
 from otspec.rules.importance.importance_sampling import FREE
 
 Command = TypeVar("Command", bound=Callable[..., Any])
+
+
+def added(command: Callable[..., Any], options: Sequence[Callable[..., Any]]) -> Any:
+    """Return a command with options, in the order of its help."""
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+def given_options() -> Iterator[tuple[str, click.Parameter]]:
+    """Yield what the command line gives of the parameters of the command, by name."""
+    context = click.get_current_context()
+    for parameter in context.command.params:
+        source = context.get_parameter_source(name := str(parameter.name))
+        if source is click.core.ParameterSource.COMMANDLINE:
+            yield name, parameter
 
 
 class PairCommand(click.Command):
@@ -145,9 +161,7 @@ def pair_command(
     return decorator
 
 
-def pair_arguments(
-    command: Callable[..., Any], of_models: Callable[..., Any] | None = None
-) -> Callable[..., Any]:
+def pair_arguments(command: Callable[..., Any], of_models: Callable[..., Any] | None = None) -> Any:
     """Add DRAFT, TARGET and what says how to read them; the command gets them as ``pair``."""
 
     @wraps(command)
@@ -171,13 +185,10 @@ def pair_arguments(
         click.argument("target", required=of_models is None, metavar="TARGET"),
         *([models_option] if of_models is not None else []),
     )
-    decorated = reading_options(with_pair)
-    for decorator in reversed(decorators):
-        decorated = decorator(decorated)
-    return decorated
+    return added(reading_options(with_pair), decorators)
 
 
-def reading_options(command: Callable[..., Any]) -> Callable[..., Any]:
+def reading_options(command: Callable[..., Any]) -> Any:
     """Add what says how to read DRAFT and TARGET; the command gets it as ``how``."""
 
     @wraps(command)
@@ -204,10 +215,7 @@ def reading_options(command: Callable[..., Any]) -> Callable[..., Any]:
         ),
         click.option("--normalize", is_flag=True, help="Scale both to sum 1."),
     )
-    decorated: Callable[..., Any] = with_reading
-    for decorator in reversed(decorators):
-        decorated = decorator(decorated)
-    return decorated
+    return added(with_reading, decorators)
 
 
 class Reading(NamedTuple):
@@ -283,12 +291,9 @@ def _after_options(models: Sequence[str], draft: str | None, target: str | None)
 
 def _refuse_others(known: Sequence[str]) -> None:
     """Refuse options that are for one DRAFT if they are given beside several --draft."""
-    context = click.get_current_context()
     reading = {*Reading._fields, "models", "draft", "target", *known}
-    for parameter in context.command.params:
-        name = parameter.name or ""
-        source = context.get_parameter_source(name)
-        if name not in reading and source is click.core.ParameterSource.COMMANDLINE:
+    for name, parameter in given_options():
+        if name not in reading:
             raise ValueError(
                 f"{parameter.opts[0]} is for one DRAFT, and there are several --draft, of which "
                 f"each drafts one token: leave {parameter.opts[0]} out"
