@@ -48,13 +48,11 @@ def acceptance(
         all of these. A mapping has numbers of your own for i.i.d. drafts, by the title of a rule or
         any other name, such as ``{"optimum": {1: 0.6, 2: 0.85}}``.
     ax : matplotlib.axes.Axes, optional
-        By default new ones in the package's style; ``.figure`` is what they are on.
 
     Raises
     ------
     ValueError
-        Nothing to draw, something else, or two numbers for one place; or Matplotlib is not
-        installed.
+        Two numbers for one place.
     otspec.rules.NotExactError
         A rule that has no formula, and too many tuples.
     """

@@ -116,17 +116,9 @@ def name_lines(ax: Axes) -> Axes:
     return label_ends(ax, lines) if len(lines) <= MOST_NAMES else legend_beside(ax)
 
 
-def legend_beside(ax: Axes, **more: Any) -> Axes:
-    """Put a legend to the right of the axes, where it covers no data, if anything has a name."""
-    return _legend(ax, {"loc": "center left", "bbox_to_anchor": (1.0, 0.5)} | more)
-
-
-def legend_below(ax: Axes, **more: Any) -> Axes:
-    """Put a legend below the axes, where it covers no data, if anything has a name."""
-    return _legend(ax, {"loc": "upper center", "bbox_to_anchor": (0.5, -0.2)} | more)
-
-
-def _legend(ax: Axes, more: dict[str, Any]) -> Axes:
+def legend_beside(ax: Axes, *, below: bool = False, **more: Any) -> Axes:
+    """Put a legend right of the axes, or below, if anything has a name: it covers no data."""
+    where = ("upper center", (0.5, -0.2)) if below else ("center left", (1.0, 0.5))
     if ax.get_legend_handles_labels()[0]:
-        ax.legend(**{"frameon": False, "handlelength": 3} | more)
+        ax.legend(loc=where[0], bbox_to_anchor=where[1], frameon=False, handlelength=3, **more)
     return ax

@@ -34,16 +34,11 @@ def tree(
         What :func:`otspec.blocks.as_shape` takes, up to 300 nodes, or a tree that was found; of
         :func:`otspec.blocks.best_trees` the best one is drawn, with its chances.
     ax : matplotlib.axes.Axes, optional
-        By default new ones in the package's style.
     chances : Chances or sequence of number, optional
         How likely each node is kept, level by level: the wider its edge and the larger its mark.
         Chances, such as ``best_trees(...).chances``, give that of drawn drafts after the text;
-        their sum over the nodes is E[τ], the kept tokens.
-
-    Raises
-    ------
-    ValueError
-        No tree, too many nodes, or chances that do not fit it; or Matplotlib is not installed.
+        their sum over the nodes is E[τ], the kept tokens. Others than the tree has nodes are a
+        ``ValueError``.
     """
     if isinstance(tree, BestTrees):
         tree, chances = tree.best, tree.chances if chances is None else chances

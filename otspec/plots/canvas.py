@@ -119,7 +119,6 @@ def save(drawn: Axes | Figure, path: str | PathLike[str], *, dpi: int = 200) -> 
     Parameters
     ----------
     drawn : matplotlib.axes.Axes or matplotlib.figure.Figure
-        The figure, or some axes of it.
     path : path
         Its ending decides the format, as in Matplotlib.
     dpi : int

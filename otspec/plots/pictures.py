@@ -37,7 +37,7 @@ def save_acceptance_chart(results: Iterable[Row], path: str | PathLike[str], *, 
     path : path
         Its ending decides the format, as in Matplotlib.
     title : str
-        Drawn as it is written; letters that the font lacks are escaped.
+        Letters that the font lacks are escaped.
 
     Raises
     ------
@@ -85,10 +85,7 @@ def acceptance_panels(panels: Mapping[str, Sequence[Row]], figure: Figure, colum
 
 
 def gap_figure(rows: Sequence[Statistic], *, title: str) -> Figure | None:
-    """Return a picture of the gaps of the rules below the optimum, see :func:`gap_quantiles`.
-
-    ``rows``: of one temperature. Result: None if all rules attain the optimum.
-    """
+    """Return a picture of :func:`gap_quantiles` at one temperature; None without any gap."""
     below = [r for r in rows if r.rule != OPTIMUM and not attains(r.acceptance, r.optimum)]
     if not below:
         return None
@@ -98,11 +95,9 @@ def gap_figure(rows: Sequence[Statistic], *, title: str) -> Figure | None:
 
 
 def temperature_figure(rows: Sequence[Statistic], *, title: str) -> Figure | None:
-    """Return a picture of acceptance against temperature, see :func:`temperatures`.
+    """Return a picture of :func:`temperatures`, with a panel for each draft law and its largest k.
 
-    Each draft law has a panel, with the largest number of drafts that it has.
-
-    Result: None if there is one pair of temperatures only.
+    None if there is one pair of temperatures only.
     """
     if len(by_temperatures(rows)) < 2:
         return None
@@ -111,12 +106,10 @@ def temperature_figure(rows: Sequence[Statistic], *, title: str) -> Figure | Non
     lines = -(-len(panels) // columns)
     with titled(title, width=max(5.0, 3.4 * columns), height=4.8 * lines) as figure:
         places = figure.subplots(lines, columns, sharey=True, squeeze=False).flat
-        for place, (ax, ((drafts, k), shown)) in enumerate(
-            zip(places, panels.items(), strict=False)
-        ):
+        for ax, ((drafts, k), shown) in zip(places, panels.items(), strict=False):
             temperatures(shown, ax)
             ax.set_title(f"{drafts}, k = {k}")
-            if place:
+            if ax is not places[0]:
                 ax.set_ylabel("")
         for ax in places[len(panels) :]:
             ax.remove()

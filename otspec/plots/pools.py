@@ -36,12 +36,6 @@ def selection(rule: PooledRule, ax: Axes | None = None) -> Axes:
     ----------
     rule : PooledSelection or PooledSelectionWithoutReplacement
     ax : matplotlib.axes.Axes, optional
-        By default new ones in the package's style.
-
-    Raises
-    ------
-    ValueError
-        Another rule; or Matplotlib is not installed.
     """
     as_instance(rule, "rule", PooledRule, _WANTED)
     knots, target, selected, bound = _curves(rule)
@@ -72,12 +66,7 @@ def selection(rule: PooledRule, ax: Axes | None = None) -> Axes:
             "cut s", (knots[cut], 1.0), xytext=(3 * side, 1), textcoords="offset points",
             ha="left" if side > 0 else "right",
         )  # fmt: skip
-        panel.set_xlim(-0.02, 1.02)
-        panel.set_ylim(-0.03, 1.08)
-        panel.set_xlabel("draft mass below the knot, u")
-        panel.set_ylabel("cumulative probability")
-        panel.grid(alpha=0.25)
-        return legend_beside(panel)
+        return _finished(panel, 1.08, "cumulative probability")
 
 
 def barriers(rule: PooledRule, ax: Axes | None = None, *, uniform: Any = None) -> Axes:
@@ -90,14 +79,8 @@ def barriers(rule: PooledRule, ax: Axes | None = None, *, uniform: Any = None) -
     ----------
     rule : PooledSelection or PooledSelectionWithoutReplacement
     ax : matplotlib.axes.Axes, optional
-        By default new ones in the package's style.
     uniform : number, optional
         From 0 to 1: a uniform number whose groups are shaded.
-
-    Raises
-    ------
-    ValueError
-        Another rule, or no such number; or Matplotlib is not installed.
     """
     as_instance(rule, "rule", PooledRule, _WANTED)
     at = None if uniform is None else as_real(uniform, "uniform", 0, 1)
@@ -119,12 +102,14 @@ def barriers(rule: PooledRule, ax: Axes | None = None, *, uniform: Any = None) -
             )
             if few and len(places):
                 explain(marks, [_lived(knots[j], lifetimes[j]) for j in places])
-        panel.set_xlim(-0.02, 1.02)
-        panel.set_ylim(-0.03, 1.14)
-        panel.set_xlabel("draft mass below the knot, u")
-        panel.set_ylabel("lifetime of the knot")
-        panel.grid(alpha=0.25)
-        return legend_beside(panel)
+        return _finished(panel, 1.14, "lifetime of the knot")
+
+
+def _finished(panel: Axes, top: float, label: str) -> Axes:
+    panel.set(xlim=(-0.02, 1.02), ylim=(-0.03, top))
+    panel.set(xlabel="draft mass below the knot, u", ylabel=label)
+    panel.grid(alpha=0.25)
+    return legend_beside(panel)
 
 
 def _curves(rule: PooledRule) -> tuple[Array, Array, Array, Array]:

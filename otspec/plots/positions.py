@@ -7,7 +7,7 @@ from statistics import median
 from typing import TYPE_CHECKING, Any
 
 from otspec._base.arguments import as_instance, as_list
-from otspec.plots.axes import as_rows, legend_below
+from otspec.plots.axes import as_rows, legend_beside
 from otspec.plots.canvas import WIDE, decimals, ink, panel_on
 from otspec.plots.inline import explain
 from otspec.plots.looks import label_of, look_of
@@ -34,12 +34,6 @@ def gaps(positions: Iterable[Sequence[Row]], ax: Axes | None = None) -> Axes:
         What :func:`otspec.traces.compare` returns for each position of a trace, as for
         :func:`otspec.traces.summarize`.
     ax : matplotlib.axes.Axes, optional
-        By default new ones in the package's style.
-
-    Raises
-    ------
-    ValueError
-        No position, something else, or no rule beside the optimum; or Matplotlib is not installed.
     """
     found: dict[tuple[str, str, int], dict[int, Row]] = {}
     places = as_list(positions, "positions", _POSITIONS)
@@ -87,12 +81,6 @@ def gap_quantiles(rows: Iterable[Statistic], ax: Axes | None = None) -> Axes:
     rows : iterable of Statistic
         Of a run, at one temperature.
     ax : matplotlib.axes.Axes, optional
-        By default new ones in the package's style.
-
-    Raises
-    ------
-    ValueError
-        No rows, or something else; or Matplotlib is not installed.
     """
     found = as_statistics(rows)
     lines = sorted(found, key=lambda row: (row.drafts, row.rule, row.k))
@@ -139,20 +127,14 @@ def temperatures(rows: Iterable[Statistic], ax: Axes | None = None) -> Axes:
     """Draw acceptance against the temperature of the target, with a legend below.
 
     If the draft always has the target's temperature, there is a line for the optimum, and one for
-    each rule. Otherwise there are two for each temperature of the draft, in a color and with a
-    mark of its own: the optimum, and, broken and open, the best of the rules that do not attain it.
+    each rule. Otherwise there are two for each temperature of the draft, in a color and with a mark
+    of its own: the optimum, and, broken and open, the best of the rules that do not attain it.
 
     Parameters
     ----------
     rows : iterable of Statistic
         Of one draft law and one k, at several temperatures.
     ax : matplotlib.axes.Axes, optional
-        By default new ones in the package's style.
-
-    Raises
-    ------
-    ValueError
-        No rows, rows of several draft laws or k, or something else; or Matplotlib is not installed.
     """
     found = as_statistics(rows)
     if len(largest_counts(found)) > 1 or len({row.k for row in found}) > 1:
@@ -169,7 +151,7 @@ def temperatures(rows: Iterable[Statistic], ax: Axes | None = None) -> Axes:
         panel.set_xlabel("temperature" if alike else "temperature of the target")
         panel.set_ylabel("probability that a draft is accepted")
         panel.grid(alpha=0.25)
-        return legend_below(panel)
+        return legend_beside(panel, below=True)
 
 
 def largest_counts(rows: Iterable[Statistic]) -> dict[tuple[str, int], list[Statistic]]:

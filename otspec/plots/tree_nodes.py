@@ -33,12 +33,6 @@ def trees(rows: Iterable[TreeComparison], ax: Axes | None = None) -> Axes:
     rows : iterable of TreeComparison
         As :func:`otspec.blocks.compare_trees` returns them.
     ax : matplotlib.axes.Axes, optional
-        By default new ones in the package's style.
-
-    Raises
-    ------
-    ValueError
-        No rows, or something else; or Matplotlib is not installed.
     """
     points: dict[str, list[axes.Point]] = {}
     places: dict[str, list[str]] = {}
@@ -95,12 +89,6 @@ def best_trees(rows: Iterable[BestTree], rule: str, ax: Axes | None = None) -> A
     rule : str
         Its title, which decides the look.
     ax : matplotlib.axes.Axes, optional
-        By default new ones in the package's style.
-
-    Raises
-    ------
-    ValueError
-        No rows, or something else; or Matplotlib is not installed.
     """
     found, title = axes.as_rows(rows, BestTree), as_title(rule)
     found.sort(key=lambda row: row.nodes)
@@ -123,12 +111,6 @@ def sweep(rows: Iterable[Configuration], rule: str, ax: Axes | None = None) -> A
     rule : str
         Its title, which decides the look.
     ax : matplotlib.axes.Axes, optional
-        By default new ones in the package's style.
-
-    Raises
-    ------
-    ValueError
-        No rows, or something else; or Matplotlib is not installed.
     """
     found, title = axes.as_rows(rows, Configuration), as_title(rule)
     found.sort(key=lambda row: row.branching, reverse=True)
@@ -138,10 +120,7 @@ def sweep(rows: Iterable[Configuration], rule: str, ax: Axes | None = None) -> A
         look = look_of_several(title) | {"linestyle": "none"}  # trees have no order
         axes.line_with_bars(panel, points, title, names, **look)
         panel.set_xticks(range(len(names)), names, rotation=45, ha="right", rotation_mode="anchor")
-        panel.set_xlabel("children by depth")
-        panel.set_ylabel(axes.PER_CALL)
-        panel.grid(alpha=0.25)
-        return axes.name_lines(panel)
+        return axes.name_lines(_labeled(panel, "children by depth"))
 
 
 def _draw_most(panel: Axes, points: Iterable[tuple[float, Number]]) -> Line2D:
@@ -156,8 +135,11 @@ def _draw_most(panel: Axes, points: Iterable[tuple[float, Number]]) -> Line2D:
 
 def _against_nodes(panel: Axes) -> Axes:
     panel.locator_params(axis="x", integer=True)
-    panel.set_xlabel("drafted tokens of the tree")
-    panel.set_ylabel(axes.PER_CALL)
+    return _labeled(panel, "drafted tokens of the tree")
+
+
+def _labeled(panel: Axes, label: str) -> Axes:
+    panel.set(xlabel=label, ylabel=axes.PER_CALL)
     panel.grid(alpha=0.25)
     return panel
 
@@ -173,12 +155,6 @@ def blocks(rows: Iterable[BlockComparison], ax: Axes | None = None) -> Axes:
     rows : iterable of BlockComparison
         As :func:`otspec.blocks.compare_block_rules` returns them.
     ax : matplotlib.axes.Axes, optional
-        By default new ones in the package's style.
-
-    Raises
-    ------
-    ValueError
-        No rows, or something else; or Matplotlib is not installed.
     """
     found = axes.as_rows(rows, BlockComparison)
     found.sort(key=lambda row: row.length)
@@ -193,7 +169,4 @@ def blocks(rows: Iterable[BlockComparison], ax: Axes | None = None) -> Axes:
             places = [f"{length:g} drafted tokens" for length, _, _ in line]
             axes.line_with_bars(panel, line, rule, places, **look_of_several(rule))
         panel.set_xticks(list(optima))
-        panel.set_xlabel("drafted tokens L")
-        panel.set_ylabel(axes.PER_CALL)
-        panel.grid(alpha=0.25)
-        return axes.name_lines(panel)
+        return axes.name_lines(_labeled(panel, "drafted tokens L"))
