@@ -35,16 +35,14 @@ def deviations(counts: IntArray, wanted: Array) -> Array:
 def p_value(found: float, known: Array, law: Array, size: int, rng: np.random.Generator) -> float:
     """Return how often samples of a law deviate at least as much as was found.
 
-    ``found``: the deviation that was found. ``known``: the cumulants of the deviation. ``law``,
-    shape (m,): probabilities of the cells; they sum to 1. ``size``: how many samples fall on the
-    cells. Result: a random number that is at most a with probability at most a, for each a, if the
-    samples do have that law.
+    The result is at most a with probability at most a, for each a, if the samples have that law.
+    ``law``, shape (m,): probabilities of the cells. ``known``: the cumulants of the deviation.
 
     Simulated samples are compared with what was found until :data:`ENOUGH` = h of them deviate at
-    least as much. If that is at the l-th, h/l is a p-value (Besag and Clifford 1991), since
-    among the first l of them and the one found each is as likely to be one of the h largest.
-    Otherwise it is the usual one after :data:`SIMULATIONS`. What :func:`tail_bound` settles
-    happens with probability at most :data:`BEYOND`, which is added to the others.
+    least as much. If that is at the l-th, h/l is a p-value (Besag and Clifford 1991), since among
+    the first l of them and the one found each is as likely to be one of the h largest. Otherwise it
+    is the usual one after :data:`SIMULATIONS`. What :func:`tail_bound` settles happens with
+    probability at most :data:`BEYOND`, which is added to the others.
     """
     bound = tail_bound(found, known, size)
     if bound <= BEYOND:
@@ -60,10 +58,7 @@ def p_value(found: float, known: Array, law: Array, size: int, rng: np.random.Ge
 
 
 def simulated(law: Array, size: int, rng: np.random.Generator) -> Iterator[IntArray]:
-    """Yield :data:`SIMULATIONS` rows of multinomial counts, in blocks that grow.
-
-    Shapes: ``law`` (m,).
-    """
+    """Yield :data:`SIMULATIONS` rows of multinomial counts of a law, (m,), in blocks that grow."""
     draw = _many_cells if len(law) ** 2 > size else _few_cells
     drawn, rows = 0, ENOUGH
     while drawn < SIMULATIONS:
@@ -95,10 +90,9 @@ def _many_cells(law: Array, size: int, rows: int, rng: np.random.Generator) -> I
 
 
 def cumulants(wanted: Array) -> Array:
-    """Return the first cumulants of the deviation of independent Poisson counts.
+    """Return the cumulants of the deviation of independent Poisson counts, shape (ORDERS + 1,).
 
-    ``wanted``, shape (m,): means of the counts. Result, shape (ORDERS + 1,): entry r is the
-    cumulant of order r: 1 the mean, 2 the variance.
+    ``wanted``, shape (m,): means of the counts. Entry 1 is the mean, 2 the variance.
     """
     means, repeats = np.unique(wanted, return_counts=True)
     central, found = np.zeros((2, 2 * ORDERS + 1, len(means)))
@@ -116,8 +110,7 @@ def cumulants(wanted: Array) -> Array:
 def tail_bound(found: float, known: Array, size: int) -> float:
     """Return a bound of the probability that multinomial counts deviate so much.
 
-    ``found``: the deviation. ``known``: the cumulants of independent Poisson counts. ``size``: how
-    many samples fall on the cells.
+    ``known``: the cumulants of independent Poisson counts. ``size``: the samples on the cells.
     """
     spread = math.sqrt(known[2])
     distance = (found - known[1]) / spread
@@ -137,12 +130,9 @@ def tail_bound(found: float, known: Array, size: int) -> float:
 def resolution(false_alarm: float, size: int, cells: int, known: Array) -> float:
     """Return the total variation that is found with probability :data:`POWER`.
 
-    If the mean rises by r, the variance rises by at most about 4 r; solve r = threshold − mean +
-    z √(variance + 4 r). The threshold is that of a gamma law with the first three cumulants of
-    the deviation, at half the rate, since it is simulated.
-
-    ``cells``: how many of the cells have a probability above 0. ``known``: the cumulants of the
-    deviation.
+    If the mean rises by r, the variance rises by at most about 4 r; solve r = threshold − mean + z
+    √(variance + 4 r). The threshold is that of a gamma law with the first three cumulants of the
+    deviation, at half the rate, since it is simulated. ``cells``: those of positive probability.
     """
     margin = _quantile(1 - false_alarm / 2, known) - float(known[1])
     z = NormalDist().inv_cdf(POWER)

@@ -86,7 +86,7 @@ def random_instances(
     Raises
     ------
     ValueError
-        Counts and bounds that are no integers of at least 0 or 1, or another seed.
+        Counts, bounds or a seed that are no such integers.
     """
     count = as_integer(count, "count", 0, wanted="how many instances")
     bounds = as_k(most_tokens, "most_tokens"), as_k(most_drafts, "most_drafts")

@@ -81,11 +81,10 @@ def audit_samples(
     Parameters
     ----------
     sampler : callable
-        Called with a draft tuple, and with its random numbers if it takes two arguments: with a
-        ``torch.Generator`` if the second is named ``generator``, with an integer, another at each
-        call, if it is named ``seed``, and with a ``numpy.random.Generator`` otherwise. For one
-        draft it may also take the bare token in place of the tuple, as :func:`otspec.audit` says.
-        Returns a
+        Called with a draft tuple, and with its random numbers if it takes two arguments: a
+        ``torch.Generator`` if the second is named ``generator``, an integer, another at each
+        call, if it is named ``seed``, and a ``numpy.random.Generator`` otherwise. For one
+        draft it may also take the bare token, as :func:`otspec.audit` says. Returns a
         token, or a token and either whether it is one of the drafts (bool) or the index of the
         accepted draft (int; −1 for none). NumPy or torch.
     law : DraftLaw
@@ -102,18 +101,18 @@ def audit_samples(
     batched : bool
         Call the sampler once with all drafts, an array (size, k); it returns arrays (size,).
     chunk : int, optional
-        Most drafts in one call of a batched sampler: where memory or its largest batch ends.
+        Most drafts in one call of a batched sampler.
     rule : Rule, optional
-        What the sampler is said to implement. Then the joint law of the token and the accepted
-        index, which the sampler must return, is tested against the rule's (small vocabularies).
-        The rule has to be lossless, for the law and the target above.
+        What the sampler is said to implement, lossless for this law and target. Then the joint
+        law of the token and the accepted index, which the sampler must return, is tested against
+        the rule's (small vocabularies).
 
     Raises
     ------
     ValueError
         A size or chunk below 1, a chunk of a sampler that is not batched, a rate that the
-        simulation does not resolve, unusable distributions, a sampler that does not return what is
-        said above, or a rule of another law or target, or that is not lossless.
+        simulation does not resolve, unusable distributions, a sampler that returns something
+        else, or a rule of another law or target, or that is not lossless.
 
     Notes
     -----

@@ -22,10 +22,9 @@ class Crash:
 
 
 def attempt(function: Callable[..., Any], *arguments: Any) -> tuple[Any, Crash | None]:
-    """Call code under audit.
+    """Call code under audit: return its result, or None and what it raised.
 
-    ``result``: None if the call failed. ``crash``: what it raised: also ``SystemExit``, and a
-    ``KeyboardInterrupt`` that is its own.
+    That may be ``SystemExit``, or a ``KeyboardInterrupt`` that is its own.
     """
     ear = _Ear()
     result, crash = None, None
@@ -47,8 +46,7 @@ def takes_token(
 ) -> bool:
     """Return whether a function that fails for a tuple of drafts can be called with one token.
 
-    ``x``: the drafts for which it failed. ``crash``: how: only a ``TypeError`` or a ``LookupError``
-    comes from a tuple where a token is meant. ``arguments``: what else it is called with.
+    Only a ``TypeError`` or a ``LookupError`` comes from a tuple where a token is meant.
     """
     if crash is None or not isinstance(crash.error, (TypeError, LookupError)):
         return False

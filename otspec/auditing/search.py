@@ -22,10 +22,10 @@ from otspec.drafts import IID, LAWS, named_law
 class SearchReport(Shown):
     """The outcome of auditing many instances.
 
-    It says something only if it is :attr:`conclusive`, since a rule may refuse instances, or fail
-    on one, so that it cannot be audited there. A rule
-    that declares another output law than the target, and has it on all instances, is lossy as
-    declared: then the failure is a shrunk instance on which it is lossy.
+    It says something only if it is :attr:`conclusive`: a rule may refuse instances, or fail on one,
+    so that it cannot be audited. A rule that declares another output law than the target, and has
+    it on all instances, is lossy as declared: then the failure is a shrunk instance on which it is
+    lossy.
 
     Parameters
     ----------
@@ -37,8 +37,7 @@ class SearchReport(Shown):
     worst_gap : float, Fraction or None
         The largest distance from the optimum among those that passed; None if none did.
     failure : Instance or None
-        The shrunk counterexample, or the shrunk instance on which the rule could not be audited, if
-        there is one.
+        The shrunk counterexample, or instance on which the rule could not be audited.
     report : Audit or None
         Its audit.
     exact : int
@@ -108,17 +107,15 @@ def audit_over(
 ) -> SearchReport:
     """Audit a rule on many exact instances; stop at the first failure and shrink it.
 
-    The instance says what is right. The drafts are drawn from a law of this package over the
-    draft and k of the instance, and the output is held to its target; if what is made has
-    ``target``, ``law`` or ``k``, they have to agree, or it cannot be audited. Its ``accuracy`` does
-    not count.
+    The instance says what is right. The drafts are drawn from a law of this package over the draft
+    and k of the instance, and the output is held to its target; if what is made has ``target``,
+    ``law`` or ``k``, they have to agree. Its ``accuracy`` does not count.
 
     Parameters
     ----------
     rule_factory : callable
         (draft, target, k) → a rule, or a kernel. A ``ValueError`` from it means that the rule
-        does not take the instance; whatever else it or the rule raises ends the search, since the
-        rule cannot be audited then.
+        does not take the instance; anything else that it or the rule raises ends the search.
     instances : iterable of Instance
         Such as :func:`random_instances`.
     drafts : str, optional
@@ -134,7 +131,7 @@ def audit_over(
     ValueError
         An unknown law, or a tolerance that is not from 0 to below 1.
     KeyboardInterrupt
-        Ctrl-C; one that the rule raises itself is like whatever else it raises.
+        Ctrl-C; not one that the rule raises itself.
     """
     tolerance = checked_tolerance(tolerance)
     as_callable(rule_factory, "rule_factory", "a callable from a draft, a target and k to a rule")

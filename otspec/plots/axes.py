@@ -118,7 +118,8 @@ def name_lines(ax: Axes) -> Axes:
 
 def legend_beside(ax: Axes, *, below: bool = False, **more: Any) -> Axes:
     """Put a legend right of the axes, or below, if anything has a name: it covers no data."""
-    where = ("upper center", (0.5, -0.2)) if below else ("center left", (1.0, 0.5))
+    more["loc"] = "upper center" if below else "center left"
     if ax.get_legend_handles_labels()[0]:
-        ax.legend(loc=where[0], bbox_to_anchor=where[1], frameon=False, handlelength=3, **more)
+        where = (0.5, -0.2) if below else (1.0, 0.5)
+        ax.legend(bbox_to_anchor=where, frameon=False, handlelength=3, **more)
     return ax
