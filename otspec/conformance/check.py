@@ -7,7 +7,7 @@ from typing import Any
 
 from otspec._base import arguments
 from otspec.blocks.policies import Policy
-from otspec.conformance.cases.arrays import DTYPES, LIBRARIES, Form, as_reserved, renamed_parameters
+from otspec.conformance.cases.arrays import DTYPES, LIBRARIES, Form, Named, as_reserved
 from otspec.conformance.cases.calling import Verifier
 from otspec.conformance.cases.kinds import as_kind
 from otspec.conformance.cases.ruled import Maker, as_maker, law_asked_for
@@ -211,7 +211,7 @@ def check(
     least = arguments.as_integer(least_vocabulary, "least_vocabulary", 1, tokens)
     unused = as_reserved(reserved, tokens)
     before = arguments.as_integer(entries, "entries", 1, MOST_ENTRIES)
-    verifier = renamed_parameters(verifier, names)
+    verifier = verifier if names is None else Named(verifier, names)
     errors = float(
         DTYPES[dtype] if rounding is None else arguments.as_real(rounding, "rounding", 0, 0.1)
     )

@@ -18,7 +18,7 @@ from otspec.conformance.cases.cases import Case
 from otspec.conformance.cases.drafting import Sample
 from otspec.conformance.cases.generated import HISTORIES, NO_HISTORY
 from otspec.conformance.cases.kinds import Kind
-from otspec.conformance.cases.warping import NEUTRAL, WARPS
+from otspec.conformance.cases.warping import NEUTRAL, WARPS, logits_of
 
 
 class SmallModel:
@@ -78,14 +78,7 @@ class Engine(Verifier):
 class TokenEngine(Engine):
     """An engine for one token, which is given rows."""
 
-    names: ClassVar[tuple[str, ...]] = (
-        "draft",
-        "target",
-        "draft_logits",
-        "target_logits",
-        "k",
-        *WARPS,
-    )
+    names = ("draft", "target", "draft_logits", "target_logits", "k", *WARPS)
 
     def models(self, case: Case, sample: Sample) -> dict[str, Any]:
         """Return the rows of each batch entry, shape (size, V)."""
@@ -102,16 +95,7 @@ class TokenEngine(Engine):
 class TextEngine(Engine):
     """An engine for texts, which is given models."""
 
-    names: ClassVar[tuple[str, ...]] = (
-        "draft",
-        "target",
-        "prompts",
-        "length",
-        "block",
-        "parents",
-        *WARPS,
-        *HISTORIES,
-    )
+    names = ("draft", "target", "prompts", "length", "block", "parents", *WARPS, *HISTORIES)
 
     def models(self, case: Case, sample: Sample) -> dict[str, Any]:
         """Return two models, and prompts of one token, shape (size, 1)."""
@@ -120,13 +104,6 @@ class TextEngine(Engine):
             for name in ("draft", "target")
         }
         return made | {"prompts": self.form.integers(case.places[sample.variants][:, None])}
-
-
-def logits_of(rows: Array) -> Array:
-    """Return logarithms of probabilities, −∞ of 0."""
-    with np.errstate(divide="ignore"):
-        logits: Array = np.log(rows)
-    return logits
 
 
 def one_by_one(engine: Callable[..., Any]) -> Callable[..., Any]:

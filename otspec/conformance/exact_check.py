@@ -95,7 +95,7 @@ def _first_off(name: str, law: Array, tests: Sequence[Tested], rounding: float) 
             return Finding(
                 name,
                 statistic.name,
-                f"{statistic.label(worst)} has probability {seen[worst]:.9f}, and should have "
+                f"{statistic.labels[worst]} has probability {seen[worst]:.9f}, and should have "
                 f"{statistic.expected[worst]:.9f}",
                 tuple(seen.tolist()),
                 tuple(statistic.expected.tolist()),

@@ -10,8 +10,8 @@ from otspec.cli.shared import options, output, run_paths
 from otspec.cli.shared.warpings import warping_options
 from otspec.drafts import IID, Hub, WithoutReplacement
 from otspec.frames import Rows
+from otspec.reports import page
 from otspec.reports.findings import findings_of
-from otspec.reports.page import write_charts, write_report
 from otspec.reports.summary_file import restrictions_of, summary_of
 from otspec.traces import Warping
 from otspec.traces.comparison import MOST_SLOW, OPTIMUM
@@ -68,8 +68,8 @@ def trace(
         else:
             print_means(rows, ks, summary)
         lines, complete = place.written(
-            lambda out: write_charts(out, summary, rows),
-            lambda path, origin: write_report(path, summary, rows, origin),
+            lambda out: page.write_charts(out, summary, rows),
+            lambda path, origin: page.write_report(path, summary, rows, origin),
             sources,
         )
         for line in () if place.as_json else lines + numbers:

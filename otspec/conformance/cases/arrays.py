@@ -170,11 +170,6 @@ class Named:
         return self.function(*[own.pop(name) for name in first if name in own], **own)
 
 
-def renamed_parameters(function: Any, names: Any) -> Any:
-    """Return a function by other names of its parameters; itself without any."""
-    return function if names is None else Named(function, names)
-
-
 def as_reserved(reserved: Any, vocabulary: int) -> tuple[int, ...]:
     """Return ids that no text has, of a large vocabulary."""
     found = as_tokens(reserved, vocabulary, "reserved", count=MOST_RESERVED, unordered=True)

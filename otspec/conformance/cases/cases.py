@@ -159,11 +159,6 @@ def mixed(name: str, cases: Sequence[Case]) -> Case:
     return _case(name, np.concatenate(drafts), np.concatenate(targets))
 
 
-def renamed(case: Case, name: str) -> Case:
-    """Return a case with another name."""
-    return replace(case, name=name)
-
-
 def embedded(case: Case, vocabulary: int, places: Sequence[int]) -> Case:
     """Return a case whose symbols are some tokens of a vocabulary, and all others impossible."""
     symbols = np.full(vocabulary, case.n)

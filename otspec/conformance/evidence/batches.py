@@ -10,7 +10,7 @@ from otspec._base.frozen import Frozen
 from otspec.auditing.sandbox import attempt
 from otspec.conformance.cases.arrays import plain
 from otspec.conformance.cases.calling import Randomness, Verifier, copied, written
-from otspec.conformance.cases.cases import Answer, Case, ImpossibleError, renamed
+from otspec.conformance.cases.cases import Answer, Case, ImpossibleError
 from otspec.conformance.cases.drafting import UNKNOWN, Sample, completed
 from otspec.conformance.cases.kinds import Kind
 from otspec.conformance.cases.library import MOST_TEXTS, plain_cases
@@ -96,14 +96,12 @@ class SingleRows(KernelBatches):
 
     def __call__(self, size: int) -> IntArray:
         """Return how often each mark came with each text, from as many calls as rows."""
-        total: IntArray = np.sum([self._one() for _ in range(size)], axis=0)
-        return total
-
-    def _one(self) -> IntArray:
+        one = super().__call__
         try:
-            return super().__call__(1)
+            total: IntArray = np.sum([one(1) for _ in range(size)], axis=0)
         except ValueError as error:  # such as a shape that is right for more rows
             raise FaultError("impossible", f"in a call of one row {error}") from error
+        return total
 
 
 class BesideRejected(KernelBatches):
@@ -154,7 +152,7 @@ STEPS = 2  # calls of the verifier for one text
 
 def step_cases(kind: Kind, uneven: bool) -> list[Case]:
     """Return the case of which texts are made in steps; none if all need rows of fewer drafts."""
-    return [renamed(case, "two steps") for case in plain_cases(kind, uneven)]
+    return [replace(case, name="two steps") for case in plain_cases(kind, uneven)]
 
 
 def step_texts(kind: Kind, case: Case) -> TextsOnly:

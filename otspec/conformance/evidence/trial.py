@@ -94,7 +94,7 @@ def first_off(
             break
     observed = seen / seen.sum()
     worst = int(np.argmax(np.abs(observed - statistic.expected)))
-    label, seen_often, size = statistic.label(worst), observed[worst], f"{int(seen.sum()):,}"
+    label, seen_often, size = statistic.labels[worst], observed[worst], f"{int(seen.sum()):,}"
     if statistic.meaning:
         reason = (
             f"{statistic.meaning}: {label} in {seen_often:.1%} of {size} comparisons, and "

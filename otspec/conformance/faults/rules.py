@@ -195,62 +195,43 @@ def whole(rule: type[Any]) -> Callable[[Machine], MarkedText]:
     return lambda machine: machine.marked(rule.verify(machine, machine, machine))
 
 
-_IN_TURN, _K_SEQ = by_program(rules.RecursiveRejection), by_program(rules.KSequential)
-_POOLED = by_kernel(rules.PooledSelection)
-_POOLED_DISTINCT = by_kernel(rules.PooledSelectionWithoutReplacement)
-_DISTINCT = "without-replacement"
-_TREE = "tree_verification"
+_IN_TURN, _WITHOUT = by_program(rules.RecursiveRejection), "without-replacement"
+_SELECTIONS: dict[str, tuple[Select, str | None]] = {
+    "maximal coupling": (_IN_TURN, None),
+    "recursive rejection": (_IN_TURN, "iid"),
+    "recursive rejection without replacement": (_IN_TURN, _WITHOUT),
+    "k-sequential": (by_program(rules.KSequential), "iid"),
+    "pooled selection": (by_kernel(rules.PooledSelection), "iid"),
+    "pooled selection without replacement": (
+        by_kernel(rules.PooledSelectionWithoutReplacement),
+        _WITHOUT,
+    ),
+    "SpecHub": (by_kernel(rules.SpecHub), "hub"),
+}
+"""Rules for one token by name: how they select, and what siblings have to be drawn from."""
 
-RIGHT_RULES = tuple(
-    RightRule(*facts)
-    for facts in (
-        ("maximal coupling", "tokens", selection(_IN_TURN), None, "maximal_coupling"),
-        ("recursive rejection", "tokens", selection(_IN_TURN), "iid", "recursive_rejection"),
-        (
-            "recursive rejection without replacement",
-            "tokens",
-            selection(_IN_TURN),
-            _DISTINCT,
-            "recursive_rejection_without_replacement",
-        ),
-        ("k-sequential", "tokens", selection(_K_SEQ), "iid", "k_sequential"),
-        ("pooled selection", "tokens", selection(_POOLED), "iid", "pooled_selection"),
-        (
-            "pooled selection without replacement",
-            "tokens",
-            selection(_POOLED_DISTINCT),
-            _DISTINCT,
-            "pooled_selection_without_replacement",
-        ),
-        ("SpecHub", "tokens", selection(by_kernel(rules.SpecHub)), "hub", "spechub"),
-        ("token verification", "block", whole(TokenVerification), None, "token_verification"),
-        ("block verification", "block", whole(BlockVerification), None, "block_verification"),
-        ("recursive rejection by depth", "tree", by_depth(_IN_TURN), "iid", _TREE),
-        (
-            "recursive rejection without replacement by depth",
-            "tree",
-            by_depth(_IN_TURN),
-            _DISTINCT,
-            _TREE,
-        ),
-        ("k-sequential by depth", "tree", by_depth(_K_SEQ), "iid", _TREE),
-        ("pooled selection by depth", "tree", by_depth(_POOLED), "iid", _TREE),
-        (
-            "pooled selection without replacement by depth",
-            "tree",
-            by_depth(_POOLED_DISTINCT),
-            _DISTINCT,
-            _TREE,
-        ),
-        ("traversal verification", "tree", whole(TraversalVerify), "iid", "traversal_verification"),
-        (
-            "traversal verification without replacement",
-            "tree",
-            whole(TraversalVerify),
-            _DISTINCT,
-            "traversal_verification",
-        ),
-    )
+
+def _of_one_token(name: str, select: Select, law: str | None) -> RightRule:
+    batch = name.lower().replace(" ", "_").replace("-", "_")
+    return RightRule(name, "tokens", selection(select), law, batch)
+
+
+def _of_tree(name: str, run: Callable[[Machine], MarkedText], law: str | None) -> RightRule:
+    batch = "tree" if name.endswith("by depth") else "traversal"
+    return RightRule(name, "tree", run, law, f"{batch}_verification")
+
+
+RIGHT_RULES = (
+    *(_of_one_token(name, *facts) for name, facts in _SELECTIONS.items()),
+    RightRule("token verification", "block", whole(TokenVerification), None, "token_verification"),
+    RightRule("block verification", "block", whole(BlockVerification), None, "block_verification"),
+    *(
+        _of_tree(f"{name} by depth", by_depth(select), law)
+        for name, (select, law) in _SELECTIONS.items()
+        if law in ("iid", _WITHOUT)
+    ),
+    _of_tree("traversal verification", whole(TraversalVerify), "iid"),
+    _of_tree("traversal verification without replacement", whole(TraversalVerify), _WITHOUT),
 )
 """In the order of tables."""
 

@@ -1,7 +1,8 @@
 """What makes the random choices of the code that is followed at the moment."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import Any
 
 from otspec.chance import Branch, CannotFollowError
 from otspec.conformance.following.streams import Streams
@@ -24,6 +25,15 @@ def check_nothing_runs() -> None:
     """Refuse to follow code inside code that is followed itself."""
     if _RUNNING:
         raise current().refused("it follows random choices inside code that is followed itself")
+
+
+def refusing(name: str) -> Callable[..., Any]:
+    """Return what stands for a function that cannot be followed."""
+
+    def refuse(*_: Any, **__: Any) -> Any:
+        raise current().refused(f"it uses {name}")
+
+    return refuse
 
 
 def current() -> Branch:
