@@ -119,7 +119,7 @@ def kernel_tasks(verifier: Verifier, kind: Kind, vocabulary: int, entries: int) 
     cases = library.cases_of(kind, vocabulary, uneven)
     shared = memoryless("shared", *library.SHARED)
     takes_shared = uneven or not library.needs_lengths(kind, shared)
-    dependent = (*DEPENDENT, DraftPairs) if takes_shared else ()
+    dependent: tuple[type[Pairs], ...] = (*DEPENDENT, DraftPairs) if takes_shared else ()
     settings = library.settings_cases(kind, tuple(verifier.wanted), uneven)
     if verifier.corrects:  # it ends with more than one token
         settings = []
