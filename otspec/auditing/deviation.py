@@ -59,16 +59,12 @@ def p_value(found: float, known: Array, law: Array, size: int, rng: np.random.Ge
 
 def simulated(law: Array, size: int, rng: np.random.Generator) -> Iterator[IntArray]:
     """Yield :data:`SIMULATIONS` rows of multinomial counts of a law, (m,), in blocks that grow."""
-    draw = _many_cells if len(law) ** 2 > size else _few_cells
+    many = len(law) ** 2 > size
     drawn, rows = 0, ENOUGH
     while drawn < SIMULATIONS:
         rows = min(rows, SIMULATIONS - drawn, max(1, BLOCK // len(law)))
-        yield draw(law, size, rows, rng)
+        yield _many_cells(law, size, rows, rng) if many else rng.multinomial(size, law, rows)
         drawn, rows = drawn + rows, 2 * rows
-
-
-def _few_cells(law: Array, size: int, rows: int, rng: np.random.Generator) -> IntArray:
-    return rng.multinomial(size, law, rows)
 
 
 def _many_cells(law: Array, size: int, rows: int, rng: np.random.Generator) -> IntArray:

@@ -215,9 +215,8 @@ def check(
     errors = float(
         DTYPES[dtype] if rounding is None else arguments.as_real(rounding, "rounding", 0, 0.1)
     )
-    shown = (
-        _unseen if progress is None else arguments.as_callable(progress, "progress", "a callable")
-    )
+    shown = (lambda *_: None) if progress is None else progress
+    arguments.as_callable(shown, "progress", "a callable")
     if callable(same_seed) or arguments.as_flag(same_seed, "same_seed"):
         if least > 1 or unused:
             raise ValueError(
@@ -279,7 +278,3 @@ def check(
         seconds=math.inf if seconds is None else arguments.as_float_above(seconds, "seconds", 0),
     )
     return replace(whole.run(shown), settings=settings_of(check, locals()))
-
-
-def _unseen(_done: int, _cases: int) -> None:
-    """Show no progress."""

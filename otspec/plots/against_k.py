@@ -67,7 +67,7 @@ def acceptance(
                 list(line), values, label=label_of(rule, drafts), **look
             )
             explain(drawn[rule, drafts], [_words(rule, drafts, k, lines) for k in line])
-        against_counts(panel, _counts(lines))
+        against_counts(panel, sorted({k for line in lines.values() for k in line}))
         panel.set_ylabel("probability that a draft is accepted")
         panel.grid(alpha=0.25)
         names = _names(lines)
@@ -175,8 +175,3 @@ def _shade_gap(panel: Axes, lines: Lines) -> None:
         for k, most in zip(ks, top, strict=True)
     ]
     panel.fill_between(ks, best, top, color="#F0E442", alpha=0.45, linewidth=0, label=_BAND)
-
-
-def _counts(lines: Lines) -> list[int]:
-    """Return the numbers of drafts, ascending."""
-    return sorted({k for line in lines.values() for k in line})

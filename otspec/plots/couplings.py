@@ -225,7 +225,8 @@ def _columns(optimum: Optimum, order: str, most: int) -> list[_Column]:
     tokens = sorted(heaviest[:most].tolist())
     if order == "ratio":
         # Equal ratios: what is in the cut first, which may part them.
-        tokens.sort(key=lambda y: (_ratio(draft[y], target[y]), not inside[y]))
+        ratios = {y: target[y] / draft[y] if draft[y] > 0 else np.inf for y in tokens}
+        tokens.sort(key=lambda y: (ratios[y], not inside[y]))
     columns = [_Column(str(y), draft[y], target[y], bool(inside[y])) for y in tokens]
     rest = heaviest[most:]
     for name, chosen in (
@@ -244,10 +245,6 @@ def _draft_of(optimum: Optimum) -> Array:
         return law.draft
     mean: Array = np.sum([law.marginal(i) for i in range(law.k)], axis=0) / law.k
     return mean
-
-
-def _ratio(draft: Any, target: Any) -> Any:
-    return target / draft if draft > 0 else np.inf
 
 
 def _words(column: _Column) -> str:

@@ -59,7 +59,8 @@ def selection(rule: PooledRule, ax: Axes | None = None) -> Axes:
             if name.startswith("G") and isinstance(rule.law, IID):
                 line.set_linestyle("-" if not few else "none")
             if few:
-                explain(line, [_at(name, u, y) for u, y in zip(knots, curve, strict=True)])
+                at = zip(map(decimals, knots), map(decimals, curve), strict=True)
+                explain(line, [f"{name}, below u = {u}: {height}" for u, height in at])
         panel.axvline(knots[cut], color="#999999", lw=1, zorder=0)
         side = 1 if knots[cut] < 0.5 else -1
         panel.annotate(
@@ -131,10 +132,6 @@ def _draw_groups(panel: Axes, ends: Array, uniform: float) -> None:
         [0, 1], [uniform, uniform], "--", color=_UNIFORM, lw=1.3, label=f"w = {uniform:g}"
     )
     explain(line, [f"at the uniform number {uniform:g} drafts compete in {len(ends) - 1} groups"])
-
-
-def _at(name: str, knot: float, height: float) -> str:
-    return f"{name}, below u = {decimals(knot)}: {decimals(height)}"
 
 
 def _lived(knot: float, lifetime: Any) -> str:

@@ -45,7 +45,12 @@ def gaps(positions: Iterable[Sequence[Row]], ax: Axes | None = None) -> Axes:
     if not found:
         raise ValueError(f"positions has no rows of rules: pass {_POSITIONS}")
     one_k = len({k for _, _, k in found}) == 1
-    values = {key: [_gap(row) for row in rows.values()] for key, rows in found.items()}
+    values = {
+        key: [
+            0.0 if attains(row.acceptance, row.optimum) else float(row.gap) for row in own.values()
+        ]
+        for key, own in found.items()
+    }
     with panel_on(ax, (WIDE[0], 0.9 + 0.26 * len(found))) as panel:
         names = []
         for place, key in enumerate(sorted(values, key=lambda key: -median(values[key]))):
@@ -65,10 +70,6 @@ def gaps(positions: Iterable[Sequence[Row]], ax: Axes | None = None) -> Axes:
         panel.set_xlabel(f"gap to the optimum at each of {len(places)} positions; bar: the median")
         panel.grid(alpha=0.25, axis="x")
         return panel
-
-
-def _gap(row: Row) -> float:
-    return 0.0 if attains(row.acceptance, row.optimum) else float(row.gap)
 
 
 def gap_quantiles(rows: Iterable[Statistic], ax: Axes | None = None) -> Axes:

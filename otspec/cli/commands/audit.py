@@ -181,7 +181,8 @@ def _with_progress(count: int, **options: Any) -> Any:
 
 def _print(rule: str, report: SearchReport) -> None:
     if report.failure is None or report.report is None:
-        say(f"{rule} is lossless {_scope(report)}{_refusals(report)}.")
+        more = f" ({report.refused} more were refused, the first: {report.refusal})"
+        say(f"{rule} is lossless {_scope(report)}{more if report.refused else ''}.")
         say(
             f"At worst it is {kernels.if_known(report.worst_gap)} below the optimum for its drafts."
         )
@@ -211,12 +212,6 @@ def _scope(report: SearchReport) -> str:
         f"to within {report.tolerance:.1e} per token on all {report.audited} instances of {drafts}"
         f"{exactly}; the largest error is {float(report.largest_error):.1e}"
     )
-
-
-def _refusals(report: SearchReport) -> str:
-    if not report.refused:
-        return ""
-    return f" ({report.refused} more were refused, the first: {report.refusal})"
 
 
 _REPORTED = (

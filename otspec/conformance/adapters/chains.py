@@ -62,16 +62,13 @@ def transformers_chain(function: Callable[..., Any]) -> Callable[..., IntArray]:
         before, after, tokens = logits_of(draft), logits_of(target), tensor_of(drafts)
         rows, length = tokens.shape
         texts = ((tokens[i : i + 1], before[i : i + 1], after[i : i + 1]) for i in range(rows))
-        answers = (function(ids, first, length, second) for ids, first, second in texts)
-        return padded((_emitted(*answer) for answer in answers), length + 1)
+        answers = [function(ids, first, length, second) for ids, first, second in texts]
+        for emitted, kept in answers:
+            if emitted.shape[-1] != int(kept) + 1:
+                raise ValueError(
+                    f"the function returned {emitted.shape[-1]} tokens and {int(kept)} as the "
+                    "number of those that are kept: there must be one token more"
+                )
+        return padded((emitted for emitted, _ in answers), length + 1)
 
     return verify
-
-
-def _emitted(tokens: Tensor, kept: Any) -> Tensor:
-    if tokens.shape[-1] != int(kept) + 1:
-        raise ValueError(
-            f"the function returned {tokens.shape[-1]} tokens and {int(kept)} as the number of "
-            "those that are kept: there must be one token more"
-        )
-    return tokens

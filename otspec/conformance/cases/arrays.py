@@ -48,18 +48,15 @@ class Form(Frozen):
     def refuse_too_many(self, entries: int, numbers: int) -> None:
         """Refuse a call whose arrays half of the memory does not hold."""
         size = 2 * numbers * {"float64": 8, "float32": 4}.get(self.dtype, 2)
-        if size > self._memory() / 2:
+        most = memory()
+        if self.device.startswith("cuda"):
+            torch = needed("torch", "a verifier of torch tensors", "backends")
+            most = int(torch.cuda.get_device_properties(self.device).total_memory)
+        if size > most / 2:
             raise ValueError(
                 f"entries is {entries}, for which the arrays of one call take {size / 2**30:.3g} "
                 "GiB, more than half of the memory: pass fewer"
             )
-
-    def _memory(self) -> int:
-        """Return the bytes of memory where the arrays are."""
-        if self.device.startswith("cuda"):
-            torch = needed("torch", "a verifier of torch tensors", "backends")
-            return int(torch.cuda.get_device_properties(self.device).total_memory)
-        return memory()
 
     def probabilities(self, rows: Array) -> Any:
         """Return probabilities as the verifier's arrays."""

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from otspec._base.arithmetic import Array, IntArray
+from otspec._base.arithmetic import IntArray
 from otspec.blocks import BlockVerificationPreprint
 from otspec.conformance.cases.cases import Case
 from otspec.conformance.cases.drafting import model_of
@@ -146,13 +146,9 @@ def _most_of(kind: Kind, shape: tuple[int, ...], draft: bytes, target: bytes) ->
             BlockVerificationPreprint(model_of(p), model_of(q), length).expected() for p, q in pairs
         ]
     else:
-        each = [_of_tokens(kind, p[0], q[0]) for p, q in pairs]
+        laws = ((LAWS[kind.law](p[0], len(kind.parents)), q[0]) for p, q in pairs)
+        each = [optimal_acceptance(*pair).acceptance for pair in laws]
     return float(np.mean([float(most) for most in each]))
-
-
-def _of_tokens(kind: Kind, draft: Array, target: Array) -> float:
-    law = LAWS[kind.law](draft, len(kind.parents))
-    return float(optimal_acceptance(law, target).acceptance)
 
 
 def acceptance_note(tried: Tried) -> tuple[str, ...]:

@@ -245,12 +245,8 @@ class HalfPrecision(Machine):
     """The target's rows are rounded to 8 bits of mantissa."""
 
     def target(self, node: int) -> Row:
-        return [_bfloat16(mass) for mass in super().target(node)]
-
-
-def _bfloat16(mass: float) -> float:
-    bits = np.array([mass], dtype=np.float32).view(np.uint32)
-    return float(((bits + 0x8000) & 0xFFFF0000).view(np.float32)[0])
+        bits = np.array(super().target(node), dtype=np.float32).view(np.uint32)
+        return [float(mass) for mass in ((bits + 0x8000) & 0xFFFF0000).view(np.float32)]
 
 
 @known("target's row does not sum to 1", "renormalize after top-k and top-p")

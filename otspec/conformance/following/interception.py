@@ -5,7 +5,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from functools import partial
-from itertools import accumulate, pairwise
+from itertools import pairwise
 from types import ModuleType
 from typing import Any
 
@@ -41,8 +41,10 @@ class FollowedRandom(random.Random):
         self, population: Any, weights: Any = None, *, cum_weights: Any = None, k: int = 1
     ) -> list[Any]:
         if cum_weights is not None:
-            weights = [high - low for low, high in pairwise(accumulate([0, *cum_weights], _last))]
-        masses = [1] * len(population) if weights is None else [_plain(w) for w in weights]
+            weights = [high - low for low, high in pairwise([0, *cum_weights])]
+        if weights is None:
+            weights = [1] * len(population)
+        masses = [w.item() if hasattr(w, "item") else w for w in weights]
         return [population[current().choose(masses)] for _ in range(k)]
 
     def choice(self, seq: Any) -> Any:
@@ -84,14 +86,6 @@ def random_functions() -> dict[str, Callable[..., Any]]:
         **{name: getattr(followed, name) for name in _FOLLOWED},
         **dict.fromkeys(_CLASSES, FollowedRandom),
     }
-
-
-def _last(_: Any, weight: Any) -> Any:
-    return weight
-
-
-def _plain(weight: Any) -> Any:
-    return weight.item() if hasattr(weight, "item") else weight
 
 
 @contextmanager

@@ -98,13 +98,10 @@ class Uniform:
 
     def become_factor(self) -> None:
         """Be used by a product from now on."""
-        if not self._is_factor and not self._is_fresh():
+        used = self.narrowed or self._racer is not None or self._products is not None
+        if used and not self._is_factor:
             raise self.chance.refused("it multiplies a random number that is used elsewhere")
         self._is_factor = True
-
-    def _is_fresh(self) -> bool:
-        known = self.narrowed or self._racer is not None
-        return not (known or self._products is not None or self._is_factor)
 
     def __lt__(self, other: Any) -> bool:
         if isinstance(other, Uniform):

@@ -148,7 +148,9 @@ def _call(group: Group, drafts: Drafts, mass: Fraction, law: Answers) -> dict[st
 
 def _texts(group: Group) -> dict[Drafts, Fraction]:
     """Return the law of the target's texts, as long as the longest answer."""
-    longest = max(len(group.emitted((0,) * len(group.parents), mark, 0)) for mark in _marks(group))
+    nodes = len(group.parents)
+    marks = range(nodes + 1) if group.kind == "block" else range(-1, nodes)
+    longest = max(len(group.emitted((0,) * nodes, mark, 0)) for mark in marks)
     texts = {}
     for text in product(range(len(group.pair.target[0])), repeat=longest):
         mass = Fraction(1)
@@ -157,11 +159,6 @@ def _texts(group: Group) -> dict[Drafts, Fraction]:
         if mass:
             texts[text] = mass
     return texts
-
-
-def _marks(group: Group) -> range:
-    nodes = len(group.parents)
-    return range(nodes + 1) if group.kind == "block" else range(-1, nodes)
 
 
 def _answers(law: Answers) -> list[dict[str, Any]]:
