@@ -1,9 +1,7 @@
 """Acceptance against the number of drafts."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from otspec._base.arguments import as_list, as_real
 from otspec._base.arithmetic import Number
@@ -13,15 +11,12 @@ from otspec.drafts import IID
 from otspec.estimate import value_of
 from otspec.optimum import Optimum
 from otspec.plots.axes import MOST_NAMES, against_counts, label_ends, legend_beside
-from otspec.plots.canvas import decimals, panel_on
+from otspec.plots.canvas import Axes, decimals, panel_on
 from otspec.plots.inline import explain
 from otspec.plots.looks import label_of, look_of, style_of
 from otspec.rules import Rule
 from otspec.traces.comparison import OPTIMUM, Row
 from otspec.traces.summary import attains
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 Lines = dict[tuple[str, str], dict[int, Number]]  # (rule, drafts) -> k -> acceptance
 

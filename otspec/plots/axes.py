@@ -1,21 +1,15 @@
 """Axes, lines and legends that several plots have."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 
 from otspec._base.arguments import as_instance, as_list
 from otspec._base.arithmetic import Number
 from otspec.estimate import Estimate, Quantity
-from otspec.plots.canvas import decimals, drawable, letters
+from otspec.plots.canvas import Axes, Line2D, decimals, drawable, letters
 from otspec.plots.inline import explain
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.lines import Line2D
 
 Point: TypeAlias = tuple[float, Number | Quantity, float]  # place, number and standard error
 PER_CALL = "tokens per call of the target"

@@ -1,9 +1,7 @@
 """A tree of drafts, node by node, with the chances that its tokens are kept."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -12,11 +10,8 @@ from otspec._base.arithmetic import Array, Number
 from otspec._base.coerce import shown
 from otspec.blocks import BestTree, BestTrees, Shape, as_shape
 from otspec.blocks.trees.best.acceptance_rates import Chances
-from otspec.plots.canvas import WIDE, decimals, ink, panel_on
+from otspec.plots.canvas import WIDE, Axes, decimals, ink, panel_on
 from otspec.plots.inline import explain
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 MOST_NODES = 300
 _NUMBERED = 40

@@ -1,7 +1,5 @@
 """Where plots are drawn, in which style, and how they are written to files."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from os import PathLike
@@ -19,8 +17,12 @@ from otspec.estimate import Quantity
 from otspec.traces.printable import escaped, printable
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
+    from matplotlib.artist import Artist as Artist  # noqa: PLC0414
+    from matplotlib.axes import Axes as Axes  # noqa: PLC0414
+    from matplotlib.figure import Figure as Figure  # noqa: PLC0414
+    from matplotlib.lines import Line2D as Line2D  # noqa: PLC0414
+else:
+    Artist = Axes = Figure = Line2D = Any  # Matplotlib is imported when something is drawn
 
 
 STYLE = "otspec.plots.otspec"

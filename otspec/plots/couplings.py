@@ -1,8 +1,6 @@
 """An optimum with its cut as bars, and a plan as a heat map: which output with which drafts."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -13,12 +11,8 @@ from otspec.drafts import SingleDraftLaw
 from otspec.optimum import Optimum
 from otspec.optimum.cuts.minimum import cut_bound
 from otspec.optimum.plan import Plan
-from otspec.plots.canvas import WIDE, decimals, ink, panel_on
+from otspec.plots.canvas import WIDE, Axes, decimals, ink, panel_on
 from otspec.plots.inline import explain
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
 
 MOST_CELLS = 2_000
 _ACCEPTED, _REPLACED = "#0072B2", "#D55E00"

@@ -1,25 +1,17 @@
 """Pictures inside of a page: SVG whose text is text, and whose marks say what they show."""
 
-from __future__ import annotations
-
 import hashlib
 import io
 import re
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 from xml.etree import ElementTree
 
 from otspec._base.arguments import as_instance, as_list
 from otspec._base.coerce import shown
 from otspec._base.extras import needed
-from otspec.plots.canvas import LETTERS_AS_TEXT, as_figure, in_style
+from otspec.plots.canvas import LETTERS_AS_TEXT, Artist, Axes, Figure, as_figure, in_style
 from otspec.traces.printable import printable
-
-if TYPE_CHECKING:
-    from matplotlib.artist import Artist
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 _SVG = "http://www.w3.org/2000/svg"
 _REFERENCE = re.compile(r"(^|url\()#([^)\s]+)")

@@ -1,24 +1,18 @@
 """Charts as pictures of their own, with a title."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from os import PathLike
-from typing import TYPE_CHECKING
 
 from otspec._base.arguments import as_path
 from otspec._base.extras import needed
 from otspec.drafts import LAWS
 from otspec.plots.against_k import acceptance
-from otspec.plots.canvas import STYLE, drawable, in_style, save
+from otspec.plots.canvas import STYLE, Figure, drawable, in_style, save
 from otspec.plots.positions import gap_quantiles, largest_counts, temperatures
 from otspec.traces.comparison import OPTIMUM, Row
 from otspec.traces.statistics import Statistic
 from otspec.traces.summary import attains, by_temperatures
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 DPI = 160  # of pictures for screens
 _PANELS = 3  # beside each other

@@ -1,9 +1,7 @@
 """Pooled selection: the law of the selected draft between its bounds, and the barriers."""
 
-from __future__ import annotations
-
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -11,12 +9,9 @@ from otspec._base.arguments import as_instance, as_real
 from otspec._base.arithmetic import Array
 from otspec.drafts import IID
 from otspec.plots.axes import legend_beside
-from otspec.plots.canvas import WIDE, decimals, ink, panel_on
+from otspec.plots.canvas import WIDE, Axes, decimals, ink, panel_on
 from otspec.plots.inline import explain
 from otspec.rules.pooled.base import PooledRule
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 _LAW, _BOUND, _GROUPS, _UNIFORM = "#0072B2", "#D55E00", ("#56B4E9", "#E69F00"), "#CC79A7"
 _MOST_MARKS = 120

@@ -1,23 +1,17 @@
 """How far rules are from the optimum: position by position, and against the temperature."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from statistics import median
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from otspec._base.arguments import as_instance, as_list
 from otspec.plots.axes import as_rows, legend_beside
-from otspec.plots.canvas import WIDE, decimals, ink, panel_on
+from otspec.plots.canvas import WIDE, Axes, decimals, ink, panel_on
 from otspec.plots.inline import explain
 from otspec.plots.looks import label_of, look_of
 from otspec.traces.comparison import OPTIMUM, Row
 from otspec.traces.statistics import Statistic
 from otspec.traces.summary import attains, temperatures_of
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
 
 _POSITIONS = "lists of Comparison objects, one per position"
 

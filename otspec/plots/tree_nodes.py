@@ -1,23 +1,17 @@
 """What rules keep of trees of drafts and of blocks, as charts."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from itertools import accumulate
 from statistics import fmean
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from otspec._base.arithmetic import Number
 from otspec.blocks import BestTree, Configuration, TreeComparison
 from otspec.blocks.comparison import BlockComparison
 from otspec.plots import axes
-from otspec.plots.canvas import panel_on
+from otspec.plots.canvas import Axes, Line2D, panel_on
 from otspec.plots.looks import as_title, look_of_several
 from otspec.traces.comparison import OPTIMUM
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.lines import Line2D
 
 
 def trees(rows: Iterable[TreeComparison], ax: Axes | None = None) -> Axes:
