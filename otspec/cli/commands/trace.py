@@ -12,6 +12,7 @@ from otspec.drafts import IID, Hub, WithoutReplacement
 from otspec.frames import Rows
 from otspec.reports import page
 from otspec.reports.findings import findings_of
+from otspec.reports.page import write_charts
 from otspec.reports.summary_file import restrictions_of, summary_of
 from otspec.traces import Warping
 from otspec.traces.comparison import MOST_SLOW, OPTIMUM
@@ -68,7 +69,7 @@ def trace(
         else:
             print_means(rows, ks, summary)
         lines, complete = place.written(
-            lambda out: page.write_charts(out, summary, rows),
+            lambda out: write_charts(out, summary, rows),
             lambda path, origin: page.write_report(path, summary, rows, origin),
             sources,
         )

@@ -1,15 +1,16 @@
 """Faults in what a verifier is told: rows that are not those that tokens came from."""
 
-from collections.abc import Sequence
+from functools import cached_property
 
 import numpy as np
 
-from otspec.chance import Branch
 from otspec.conformance.faults.base import known
 from otspec.conformance.faults.machine import Machine, normalized
-from otspec.conformance.faults.setting import TEXT, Row, Setting
+from otspec.conformance.faults.setting import TEXT, Row
 
 SEVERAL = ("block", "tree")
+BY_NODE = "index rows by node, not by depth or place among siblings"
+BY_REQUEST = "index rows by request; check offsets of uneven batches"
 SAME = "hand the verifier the very row that the token was drawn from, after all warping"
 
 
@@ -103,11 +104,7 @@ class TargetFirst(Machine):
         return super().target(TEXT)
 
 
-@known(
-    "target's row of a sibling",
-    "index rows by node, not by depth or place among siblings",
-    ("tree",),
-)
+@known("target's row of a sibling", BY_NODE, ("tree",))
 class TargetOfSibling(Machine):
     """Below a node the target's row of its first sibling is used."""
 
@@ -115,11 +112,7 @@ class TargetOfSibling(Machine):
         return super().target(node if node == TEXT else self.siblings(node)[0])
 
 
-@known(
-    "draft's row of a sibling",
-    "index rows by node, not by depth or place among siblings",
-    ("tree",),
-)
+@known("draft's row of a sibling", BY_NODE, ("tree",))
 class DraftOfSibling(Machine):
     """Below a node the draft's row of its first sibling is used."""
 
@@ -132,25 +125,14 @@ class WithOtherRow(Machine):
 
     other_rows = True
 
-    def __init__(
-        self, setting: Setting, variant: int, chance: Branch, drafts: Sequence[int] = ()
-    ) -> None:
-        super().__init__(setting, variant, chance, drafts)
-        self._other: Machine | None = None
-
-    @property
+    @cached_property
     def other(self) -> Machine:
         """The other row, with drafts of its own."""
-        if self._other is None:
-            others = self.setting.others
-            variant = others[self.chance.choose([1] * len(others))]
-            self._other = Machine(self.setting, variant, self.chance)
-        return self._other
+        others = self.setting.others
+        return Machine(self.setting, others[self.chance.choose([1] * len(others))], self.chance)
 
 
-@known(
-    "target of another row of the batch", "index rows by request; check offsets of uneven batches"
-)
+@known("target of another row of the batch", BY_REQUEST)
 class TargetOfOther(WithOtherRow):
     """The target's rows are those of another request."""
 
@@ -158,9 +140,7 @@ class TargetOfOther(WithOtherRow):
         return self.other.target(node)
 
 
-@known(
-    "draft of another row of the batch", "index rows by request; check offsets of uneven batches"
-)
+@known("draft of another row of the batch", BY_REQUEST)
 class DraftOfOther(WithOtherRow):
     """The draft's rows are those of another request."""
 
@@ -168,9 +148,7 @@ class DraftOfOther(WithOtherRow):
         return self.other.draft(node)
 
 
-@known(
-    "drafts of another row of the batch", "index rows by request; check offsets of uneven batches"
-)
+@known("drafts of another row of the batch", BY_REQUEST)
 class TokensOfOther(WithOtherRow):
     """Both rows are those of another request, the drafts are those of this one."""
 
