@@ -109,17 +109,9 @@ class TextEngine(Engine):
 def one_by_one(engine: Callable[..., Any]) -> Callable[..., Any]:
     """Return an engine of batches with the same parameters, from one of a single row.
 
-    Parameters
-    ----------
-    engine : callable
-        As ``check`` takes it in pipeline mode, but for batches of one row, such as ``prompts`` of
-        shape (1, 1). It returns one text of shape (T,) or (1, T), or one token. Each row gets
-        another ``seed``.
-
-    Raises
-    ------
-    ValueError
-        ``engine`` is no callable.
+    ``engine``: as ``check`` takes it in pipeline mode, but for batches of one row, such as
+    ``prompts`` of shape (1, 1). It returns one text of shape (T,) or (1, T), or one token. Each row
+    gets another ``seed``. Raises ``ValueError``: ``engine`` is no callable.
     """
     as_callable(engine, "engine", "a callable that takes a batch of one row")
     known = signature(engine)

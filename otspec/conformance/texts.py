@@ -79,8 +79,10 @@ def exact_texts(
 ) -> TextAudit:
     """Follow all random choices of an engine to a text, and compare its law with the target's.
 
-    The engine drafts and verifies with random numbers of its own, over as many steps as it takes.
-    A number that is used again, in another step or for the draft as well, is followed as such.
+    The engine drafts and verifies with random numbers of its own, over as many steps as it takes. A
+    number that is used again, in another step or for the draft as well, is followed as such. Raises
+    ``ValueError``: models that do not fit, or an unusable length or limit. What the engine raises
+    makes ``lossless`` None.
 
     Parameters
     ----------
@@ -98,12 +100,6 @@ def exact_texts(
         engine compares with random numbers is. Code in float32 needs about 1e-6.
     least, most
         As for :func:`exact_law`.
-
-    Raises
-    ------
-    ValueError
-        Models that do not fit, or an unusable length or limit. What the engine raises makes
-        ``lossless`` None.
 
     Examples
     --------
@@ -182,8 +178,9 @@ def check_texts(
     """Test whether the texts of an engine have the law of its target model.
 
     The engine has models, caches and a state of its own, and generates texts over several steps.
-    The test is of the law of the text, and of whether texts of one call, and of two, depend on
-    each other.
+    The test is of the law of the text, and of whether texts of one call, and of two, depend on each
+    other. Raises ``ValueError``: unusable options, too many texts, or an engine that takes or
+    returns something else.
 
     Parameters
     ----------
@@ -201,11 +198,6 @@ def check_texts(
         The most texts that the engine generates.
     rounding : float
         The errors of a probability of the target that count as rounding, at least 1e-15.
-
-    Raises
-    ------
-    ValueError
-        Unusable options, too many texts, or an engine that takes or returns something else.
     """
     as_callable(engine, "engine", "a callable that takes size, and its randomness")
     as_callable(target, "target", "a callable from a prefix to a distribution")

@@ -31,16 +31,8 @@ def plan(coupling: Plan, ax: Axes | None = None) -> Axes:
     it replaces them. The law of the drafts is at the right, the target above. The legend has the
     acceptance, the sum of what is blue.
 
-    Parameters
-    ----------
-    coupling : Plan
-        As :func:`otspec.optimal_plan` returns it, with at most 2,000 cells.
-    ax : matplotlib.axes.Axes, optional
-
-    Returns
-    -------
-    matplotlib.axes.Axes
-        Those of the heat map; the marginals are on its ``child_axes``.
+    ``coupling``: as :func:`otspec.optimal_plan` returns it, with at most 2,000 cells. Result: those
+    of the heat map; the marginals are on its ``child_axes``.
     """
     as_instance(coupling, "coupling", Plan, "a Plan, as optimal_plan returns it")
     law = coupling.law
@@ -148,17 +140,10 @@ def cut(optimum: Optimum, ax: Axes | None = None, *, order: str = "ratio", most:
     the legend has both terms. In a draft law of several distributions, draft masses are means of
     its marginals.
 
-    Parameters
-    ----------
-    optimum : Optimum
-        As :func:`otspec.optimal_acceptance` returns it.
-    ax : matplotlib.axes.Axes, optional
-    order : str
-        ``"ratio"``: by ascending target/draft, so that the cut of i.i.d. and of distinct drafts is
-        one stretch; ``"token"``: by token id.
-    most : int
-        Draw at most so many tokens, up to 200: those of the most mass. Two columns at the right
-        have the sums of the others, in the cut and outside.
+    ``optimum``: as :func:`otspec.optimal_acceptance` returns it. ``order``: ``"ratio"``: by
+    ascending target/draft, so that the cut of i.i.d. and of distinct drafts is one stretch;
+    ``"token"``: by token id. ``most``: draw at most so many tokens, up to 200: those of the most
+    mass. Two columns at the right have the sums of the others, in the cut and outside.
     """
     as_instance(optimum, "optimum", Optimum, "an Optimum, as optimal_acceptance returns it")
     by = as_choice(order, "order", ORDERS)

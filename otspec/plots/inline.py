@@ -22,12 +22,8 @@ _TEXTS: WeakKeyDictionary[Artist, tuple[str, ...]] = WeakKeyDictionary()
 def explain(artist: Artist, texts: Sequence[str]) -> None:
     """Say what the marks of an artist show, for those who point at them in :func:`svg`.
 
-    Parameters
-    ----------
-    artist : matplotlib.artist.Artist
-        A line with markers, a collection, a patch or a text.
-    texts : sequence of str
-        One for each of its marks, in their order; or one for all of it.
+    ``artist``: a line with markers, a collection, a patch or a text. ``texts``: one for each of its
+    marks, in their order; or one for all of it.
     """
     needed("matplotlib", "drawing", "plots")
     from matplotlib.artist import Artist
@@ -50,22 +46,10 @@ def svg(drawn: Axes | Figure, description: str) -> str:
     says of it. The same picture is the same element, without a date; different ones share no
     identifier, so that one page may have both.
 
-    Parameters
-    ----------
-    drawn : matplotlib.axes.Axes or matplotlib.figure.Figure
-    description : str
-        What the picture shows, for those who do not see it.
-
-    Returns
-    -------
-    str
-        An ``<svg>`` element, also the content of a file.
-
-    Raises
-    ------
-    ValueError
-        Something else; or an artist has another number of marks in the picture than
-        :func:`explain` was given texts, such as points outside of the picture.
+    ``description``: what the picture shows, for those who do not see it. Result: an ``<svg>``
+    element, also the content of a file. Raises ``ValueError``: something else; or an artist has
+    another number of marks in the picture than :func:`explain` was given texts, such as points
+    outside of the picture.
     """
     figure = as_figure(drawn)
     if not isinstance(description, str):

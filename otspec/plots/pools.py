@@ -26,11 +26,6 @@ def selection(rule: PooledRule, ax: Axes | None = None) -> Axes:
     are below a knot, the boundary of two pools. B is nowhere below G, as no selection is; the rule
     is optimal if B is nowhere above the dotted curve, which is Q lifted until it touches G at the
     cut s.
-
-    Parameters
-    ----------
-    rule : PooledSelection or PooledSelectionWithoutReplacement
-    ax : matplotlib.axes.Axes, optional
     """
     as_instance(rule, "rule", PooledRule, _WANTED)
     knots, target, selected, bound = _curves(rule)
@@ -71,12 +66,7 @@ def barriers(rule: PooledRule, ax: Axes | None = None, *, uniform: Any = None) -
     A knot with an arrow always is one: the cut and both ends. At a given uniform number w, drafts
     compete within the groups between two barriers, which are shaded and numbered.
 
-    Parameters
-    ----------
-    rule : PooledSelection or PooledSelectionWithoutReplacement
-    ax : matplotlib.axes.Axes, optional
-    uniform : number, optional
-        From 0 to 1: a uniform number whose groups are shaded.
+    ``uniform``: from 0 to 1: a uniform number whose groups are shaded.
     """
     as_instance(rule, "rule", PooledRule, _WANTED)
     at = None if uniform is None else as_real(uniform, "uniform", 0, 1)

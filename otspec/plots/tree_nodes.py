@@ -22,11 +22,7 @@ def trees(rows: Iterable[TreeComparison], ax: Axes | None = None) -> Axes:
     The gray steps are the most that any rule gets out of so many drafted tokens. Bars are standard
     errors, or the interval where what is kept is an estimate.
 
-    Parameters
-    ----------
-    rows : iterable of TreeComparison
-        As :func:`otspec.blocks.compare_trees` returns them.
-    ax : matplotlib.axes.Axes, optional
+    ``rows``: as :func:`otspec.blocks.compare_trees` returns them.
     """
     points: dict[str, list[axes.Point]] = {}
     places: dict[str, list[str]] = {}
@@ -76,13 +72,8 @@ def best_trees(rows: Iterable[BestTree], rule: str, ax: Axes | None = None) -> A
 
     Draw those of several rules on the same axes, one after the other.
 
-    Parameters
-    ----------
-    rows : iterable of BestTree
-        Such as ``otspec.blocks.best_trees(...).rows[-1]``, the best for each number of nodes.
-    rule : str
-        Its title, which decides the look.
-    ax : matplotlib.axes.Axes, optional
+    ``rows``: such as ``otspec.blocks.best_trees(...).rows[-1]``, the best for each number of nodes.
+    ``rule``: its title, which decides the look.
     """
     found, title = axes.as_rows(rows, BestTree), as_title(rule)
     found.sort(key=lambda row: row.nodes)
@@ -98,13 +89,8 @@ def sweep(rows: Iterable[Configuration], rule: str, ax: Axes | None = None) -> A
 
     Draw those of several rules on the same axes, one after the other.
 
-    Parameters
-    ----------
-    rows : iterable of Configuration
-        As :func:`otspec.blocks.sweep` returns them.
-    rule : str
-        Its title, which decides the look.
-    ax : matplotlib.axes.Axes, optional
+    ``rows``: as :func:`otspec.blocks.sweep` returns them. ``rule``: its title, which decides the
+    look.
     """
     found, title = axes.as_rows(rows, Configuration), as_title(rule)
     found.sort(key=lambda row: row.branching, reverse=True)
@@ -144,11 +130,7 @@ def blocks(rows: Iterable[BlockComparison], ax: Axes | None = None) -> Axes:
     The optimum has the color of the ink, in open circles. Bars are standard errors, where rows are
     means over logged blocks.
 
-    Parameters
-    ----------
-    rows : iterable of BlockComparison
-        As :func:`otspec.blocks.compare_block_rules` returns them.
-    ax : matplotlib.axes.Axes, optional
+    ``rows``: as :func:`otspec.blocks.compare_block_rules` returns them.
     """
     found = axes.as_rows(rows, BlockComparison)
     found.sort(key=lambda row: row.length)

@@ -14,16 +14,9 @@ def flashinfer_chain(function: Callable[..., Any]) -> Callable[..., Tensor]:
     Its signature is that of ``flashinfer.sampling.chain_speculative_sampling``. It draws from the
     default generator of the device, which PyTorch's global seed sets.
 
-    Parameters
-    ----------
-    function : callable
-        ``(draft_probs, draft_token_ids, target_probs)``, which returns the emitted tokens, shape
-        (B, L + 1) with −1 behind; how many tokens pass by themselves; and how many are kept.
-
-    Returns
-    -------
-    callable
-        ``(draft, target, drafts) -> emitted tokens``.
+    ``function``: ``(draft_probs, draft_token_ids, target_probs)``, which returns the emitted
+    tokens, shape (B, L + 1) with −1 behind; how many tokens pass by themselves; and how many are
+    kept. Result: ``(draft, target, drafts) -> emitted tokens``.
     """
     as_callable(function, "function", "chain_speculative_sampling of FlashInfer, or one like it")
 
@@ -45,16 +38,9 @@ def transformers_chain(function: Callable[..., Any]) -> Callable[..., IntArray]:
     Its signature is that of ``transformers.generation.utils._speculative_sampling``. It verifies
     one text per call, and draws from PyTorch's global state.
 
-    Parameters
-    ----------
-    function : callable
-        ``(candidate_input_ids, candidate_logits, candidate_length, new_logits)``, which returns
-        the tokens, shape (1, kept + 1), and how many are kept.
-
-    Returns
-    -------
-    callable
-        ``(draft, target, drafts) -> emitted tokens``.
+    ``function``: ``(candidate_input_ids, candidate_logits, candidate_length, new_logits)``, which
+    returns the tokens, shape (1, kept + 1), and how many are kept. Result: ``(draft, target,
+    drafts) -> emitted tokens``.
     """
     as_callable(function, "function", "_speculative_sampling of transformers, or one like it")
 

@@ -118,18 +118,11 @@ def candidates(make: Callable[..., Any]) -> Callable[..., Tensor]:
     it declares none: an error is then the generator's, such as logits that drafts were not
     sampled from. Hand it to :func:`hugging_face_decoder` with ``transformers=True``.
 
-    Parameters
-    ----------
-    make : callable
-        ``(draft, target, ids, block)`` → an object with ``get_candidates(ids)``, which returns
-        the ids with drafts behind them and their logits, (1, L, V), or None, as
-        ``CandidateGenerator`` of ``transformers/generation/candidate_generator.py`` 5.24; and
-        ``update_candidate_strategy``, if it has that.
-
-    Returns
-    -------
-    callable
-        ``(draft, target, ids, length, block) -> ids`` with what follows them.
+    ``make``: ``(draft, target, ids, block)`` → an object with ``get_candidates(ids)``, which
+    returns the ids with drafts behind them and their logits, (1, L, V), or None, as
+    ``CandidateGenerator`` of ``transformers/generation/candidate_generator.py`` 5.24; and
+    ``update_candidate_strategy``, if it has that. Result: ``(draft, target, ids, length, block) ->
+    ids`` with what follows them.
     """
     as_callable(make, "make", "what makes a candidate generator of draft, target, ids and block")
 

@@ -22,16 +22,9 @@ def mlx_decoder(function: Callable[..., Any]) -> Callable[..., Any]:
     and ``make_cache()`` a list of one cache, which holds tokens and can be trimmed. Each text has
     a seed of its own, which is given to ``mx.random.seed``. It needs mlx instead of PyTorch.
 
-    Parameters
-    ----------
-    function : callable
-        ``(draft, target, prompt, length)`` with the prompt's ids as an array of mlx, (1,); it
-        returns the tokens after it.
-
-    Returns
-    -------
-    callable
-        For ``check(engine, kind="block", mode="pipeline")``.
+    ``function``: ``(draft, target, prompt, length)`` with the prompt's ids as an array of mlx,
+    (1,); it returns the tokens after it. Result: for ``check(engine, kind="block",
+    mode="pipeline")``.
     """
     as_callable(function, "function", "a decoder of draft, target, prompt and length")
 
@@ -95,17 +88,10 @@ def llama_cpp_chain(function: Callable[..., Any]) -> Callable[..., Any]:
     token from each row of the target, up to the first one that is not the draft. It does not read
     the draft's probabilities.
 
-    Parameters
-    ----------
-    function : callable
-        ``(logits, draft)`` of one text, (L + 1, V) in float32 and a list of L tokens → the tokens
-        that are kept, and the one after them. Unless it draws from the shared generators of
-        Python, NumPy or PyTorch, it has to take ``seed`` as well.
-
-    Returns
-    -------
-    callable
-        ``(target, drafts) -> emitted tokens``; also with ``seed`` if the function takes one.
+    ``function``: ``(logits, draft)`` of one text, (L + 1, V) in float32 and a list of L tokens →
+    the tokens that are kept, and the one after them. Unless it draws from the shared generators of
+    Python, NumPy or PyTorch, it has to take ``seed`` as well. Result: ``(target, drafts) -> emitted
+    tokens``; also with ``seed`` if the function takes one.
     """
     seeded = "seed" in parameters_of(function)
 

@@ -65,18 +65,10 @@ def sglang_chain(
     :func:`sglang_tree`'s function; ``draft_probs`` has a row for each draft. The adapter draws
     the random numbers by ``torch.rand``, as SGLang does.
 
-    Parameters
-    ----------
-    function : callable
-        As for :func:`sglang_tree`.
-    final_per_place : bool
-        Whether ``uniform_samples_for_final_sampling`` has a number for each place, shape
-        (B, L + 1), as at that commit; later versions take one for each row, shape (B,).
-
-    Returns
-    -------
-    callable
-        ``(draft, target, drafts) -> (length, token)``.
+    ``function``: as for :func:`sglang_tree`. ``final_per_place``: whether
+    ``uniform_samples_for_final_sampling`` has a number for each place, shape (B, L + 1), as at that
+    commit; later versions take one for each row, shape (B,). Result: ``(draft, target, drafts) ->
+    (length, token)``.
     """
     as_callable(function, "function", "chain_speculative_sampling_triton, or one like it")
     each_place = as_flag(final_per_place, "final_per_place")

@@ -16,14 +16,7 @@ def links_of(parents: Sequence[int]) -> tuple[IntArray, IntArray]:
 
     Slot 0 is the text and slot i + 1 is node i; −1 where there is none.
 
-    Parameters
-    ----------
-    parents : sequence of int
-        The parent of each node, before it; −1 for the text.
-
-    Returns
-    -------
-    next_token, next_sibling : ndarray of int, shape (nodes + 1,)
+    ``parents``: the parent of each node, before it; −1 for the text. Result, shape (nodes + 1,).
 
     Examples
     --------
@@ -44,15 +37,8 @@ def links_of(parents: Sequence[int]) -> tuple[IntArray, IntArray]:
 def paths_of(parents: Sequence[int]) -> IntArray:
     """Return the slots from the text to each leaf: slot 0 is the text and slot i + 1 is node i.
 
-    Parameters
-    ----------
-    parents : sequence of int
-        The parent of each node, before it; −1 for the text.
-
-    Returns
-    -------
-    ndarray of int, shape (leaves, depth + 1)
-        With −1 behind the shorter paths.
+    ``parents``: the parent of each node, before it; −1 for the text. Result, shape (leaves, depth +
+    1): with −1 behind the shorter paths.
 
     Examples
     --------
@@ -79,17 +65,9 @@ def eagle_tree(function: Callable[..., Any]) -> Callable[..., tuple[IntArray, In
     verifies one text per call and draws from Python's ``random``; the adapter draws the token
     after the kept ones, by ``torch.multinomial``.
 
-    Parameters
-    ----------
-    function : callable
-        ``(logits, candidates, logits_processor)`` with paths from the root to each leaf, the
-        shorter ones with −1 behind; it returns a path, how many of its nodes are kept, and what
-        the next token is drawn from.
-
-    Returns
-    -------
-    callable
-        ``(target, drafts, parents) -> (node, token)``.
+    ``function``: ``(logits, candidates, logits_processor)`` with paths from the root to each leaf,
+    the shorter ones with −1 behind; it returns a path, how many of its nodes are kept, and what the
+    next token is drawn from. Result: ``(target, drafts, parents) -> (node, token)``.
     """
     as_callable(function, "function", "evaluate_posterior of EAGLE, or one like it")
 
