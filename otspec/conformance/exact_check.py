@@ -24,7 +24,7 @@ from otspec.conformance.evidence.statistics import add_answer, no_answers
 from otspec.conformance.evidence.trial import FaultError, Tested
 from otspec.conformance.exact import exact_law
 from otspec.conformance.following.numpy_draws import FollowedGenerator
-from otspec.conformance.following.running import current
+from otspec.conformance.following.streams import current
 from otspec.conformance.following.torch.streams import NEW
 from otspec.conformance.report.report import Finding, Tried
 from otspec.drafts import LAWS

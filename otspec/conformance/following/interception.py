@@ -14,7 +14,7 @@ import numpy as np
 from otspec.chance import Branch, CannotFollowError
 from otspec.conformance.following.numpy_draws import numpy_functions
 from otspec.conformance.following.order import distinct
-from otspec.conformance.following.running import check_nothing_runs, current, refusing, running
+from otspec.conformance.following.streams import check_nothing_runs, current, refusing, running
 from otspec.conformance.following.symbols import exponential_number, uniform_number
 
 

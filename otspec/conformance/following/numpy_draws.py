@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 
 from otspec.conformance.following.order import distinct
-from otspec.conformance.following.running import current, refusing, streams
-from otspec.conformance.following.streams import Stream
+from otspec.conformance.following.streams import Stream, current, refusing, streams
 from otspec.conformance.following.symbols import exponential_number, gumbel_number, uniform_number
 from otspec.conformance.following.torch.ledger import objects
 

@@ -1,9 +1,10 @@
-"""Numbers that follow a seed: the same seed gives the same ones again."""
+"""What makes the random choices of code that is followed, and numbers that follow a seed."""
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
-from otspec.chance import Branch
+from otspec.chance import Branch, CannotFollowError
 
 
 class Stream:
@@ -34,3 +35,45 @@ class Streams:
     def begin(self, seed: Hashable, words: str) -> Stream:
         """Return the stream of a seed, from its beginning."""
         return Stream(self._drawn.setdefault(seed, []), words)
+
+
+_RUNNING: list[tuple[Branch, Streams]] = []
+
+
+@contextmanager
+def running(chance: Branch) -> Iterator[None]:
+    """Let something make the random choices for a while."""
+    check_nothing_runs()
+    _RUNNING.append((chance, Streams()))
+    try:
+        yield
+    finally:
+        _RUNNING.clear()
+
+
+def check_nothing_runs() -> None:
+    """Refuse to follow code inside code that is followed itself."""
+    if _RUNNING:
+        raise current().refused("it follows random choices inside code that is followed itself")
+
+
+def refusing(name: str) -> Callable[..., Any]:
+    """Return what stands for a function that cannot be followed."""
+
+    def refuse(*_: Any, **__: Any) -> Any:
+        raise current().refused(f"it uses {name}")
+
+    return refuse
+
+
+def current() -> Branch:
+    """Return what makes the random choices."""
+    if not _RUNNING:
+        raise CannotFollowError("it uses a generator of followed numbers where nothing is followed")
+    return _RUNNING[0][0]
+
+
+def streams() -> Streams:
+    """Return the numbers that follow seeds in the code that is followed."""
+    current()
+    return _RUNNING[0][1]
