@@ -18,10 +18,10 @@ K = 4
 LAWS = (IID, WithoutReplacement)
 HEAD = ("i.i.d.", "k-Seq", "RRS", "distinct", "RRSw")
 SAMPLINGS: dict[str, dict[str, Any]] = {
-    "temperature .6": {"temperature": 0.6},
+    "temp. .6": {"temperature": 0.6},
     "top-k 50": {"top_k": 50},
     "top-p .9": {"top_p": 0.9},
-    "both .6 and .9": {"temperature": 0.6, "top_p": 0.9},
+    "both": {"temperature": 0.6, "top_p": 0.9},
 }
 """What is done to draft and target alike, and what the table calls it."""
 SHOWN = 2
@@ -43,7 +43,7 @@ def table(results: Results, settings: Settings) -> None:
             losses.append([mean for mean, _ in lost])
         rows.append([title, *chain(*cells[:SHOWN])])
     head = [f"({n}) {cell}" for n in range(1, SHOWN + 1) for cell in HEAD]
-    results.add_table("truncated", ["sampling", *head], rows)
+    results.add_table("truncated", ["sampled", *head], rows)
     results.add("truncated.k", K)
     results.add("truncated.short", scientific(max(off)))
     for rule, means in zip(OTHERS, np.transpose(losses), strict=True):
