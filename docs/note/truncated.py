@@ -42,7 +42,7 @@ def table(results: Results, settings: Settings) -> None:
             cells.append([iid, kseq, rrs, distinct, rrsw])
             losses.append([mean for mean, _ in lost])
         rows.append([title, *chain(*cells[:SHOWN])])
-    head = [f"({n}) {cell}" for n in range(1, SHOWN + 1) for cell in HEAD]
+    head = [f"({n})\n{cell}" for n in range(1, SHOWN + 1) for cell in HEAD]
     results.add_table("truncated", ["sampled", *head], rows)
     results.add("truncated.k", K)
     results.add("truncated.short", scientific(max(off)))

@@ -162,8 +162,11 @@ def test_the_simulated_rule_is_the_exact_one_within_its_error():
 
 
 def test_sampling_is_cut_off_as_the_table_says():
+    """Tokens that tie with the last one that is kept are kept as well."""
     for pairs in evidence.sampled(Settings(quick=True), **truncated.SAMPLINGS["top-k 50"]).values():
-        assert [int(np.count_nonzero(each)) for pair in pairs for each in pair] == [50] * 8
+        for each in (each for pair in pairs for each in pair):
+            kept = each[each > 0]
+            assert len(kept) >= 50 > np.count_nonzero(kept > kept.min())
 
 
 def test_the_small_models_are_logged_as_the_text_says():
