@@ -1,7 +1,6 @@
 """The sizes, looks and cells of the tests of a check, from their formulas and by hand."""
 
 import math
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -9,7 +8,6 @@ from scipy.stats import ncx2
 
 from otspec.conformance.cases.cases import memoryless, mixed, remembering
 from otspec.conformance.cases.kinds import Block, Tokens
-from otspec.conformance.evidence.case_by_case import Check
 from otspec.conformance.evidence.evidence import (
     Evidence,
     Requirement,
@@ -191,38 +189,3 @@ def test_an_answer_is_continued_by_the_target():
     law = no_answers(kind, pair)
     add_answer(law, pair, 1, 0, (0,), 1.0)
     assert law[0].tolist() == [0] * 4 + [0.25, 0.75, 0, 0, 0]
-
-
-@pytest.mark.parametrize(
-    ("budget", "tasks", "shares"),
-    [
-        # All that is needed, 800, is there: each may take what is left.
-        (1_000, [(1, 300, 150), (1, 300, 150), (10, 20, 10)], [1_000, 850, 700]),
-        (800, [(1, 300, 300), (1, 300, 300), (10, 20, 20)], [800, 500, 200]),
-        # A fifth is for the case of which rows cost much, and what the others leave.
-        (799, [(1, 300, 300), (1, 300, 100), (10, 20, 20)], [639.2, 339.2, 399.0]),
-        # Of four the first may take twice its fourth.
-        (400, [(1, 300, 100)] * 3 + [(1, 200, 20)], [200.0, 200.0, 200.0, 100.0]),
-        # Without such a case all of it is for the others.
-        (100, [(1, 90, 40), (1, 90, 40)], [100.0, 60.0]),
-    ],
-)
-def test_a_budget_is_shared_among_the_cases(monkeypatch, budget, tasks, shares):
-    """Each task has the numbers of a row, the rows that it needs and those that it takes."""
-    named = [
-        SimpleNamespace(numbers=numbers, rows=rows, takes=takes, costly=numbers > 1)
-        for numbers, rows, takes in tasks
-    ]
-    given, done = [], []
-
-    def tried(_self, task, _alarm, share, _rng, _marked):
-        given.append(share)
-        return SimpleNamespace(size=task.takes), None
-
-    monkeypatch.setattr(Check, "_rows", lambda _self, task, _alarm: task.rows)
-    monkeypatch.setattr(Check, "_tried", tried)
-    check = Check(tuple(named), "tokens", "kernel", None, 0.1, 1e-6, 1e-6, budget, 0, 0.1)
-    found = check._sampled(1e-6, SimpleNamespace(marked=False), lambda *each: done.append(each))
-    assert given == pytest.approx(shares)
-    assert done == [(count, len(tasks)) for count in range(1, len(tasks) + 1)]
-    assert [task for task, *_ in found] == named
