@@ -5,18 +5,12 @@ from os import PathLike
 from typing import Any
 
 from otspec._base.arguments import as_instance, as_list
+from otspec.advice import on_texts
 from otspec.advice.advice import Advice
 from otspec.advice.evaluation.choices import Evidence, ModelEvidence
 from otspec.advice.evaluation.numbers import Asked, TextNumbers, drafted_texts
 from otspec.advice.evaluation.search import DEEPEST, WIDEST, Search, advice_from
 from otspec.advice.evaluation.streaming import advise_on_files
-from otspec.advice.on_texts import (
-    TargetText,
-    TextEvidence,
-    is_of_target,
-    refuse_lossy,
-    target_texts,
-)
 from otspec.blocks.trees.best.best_shape import as_depth
 from otspec.logged import LoggedBlock
 from otspec.logged.comparison import shared_length
@@ -60,17 +54,17 @@ def evidence_of(
         raise ValueError("logs is empty: at least one logged block is needed")
     levels = depth or shared_length(blocks, DEEPEST)
     part, words = _numbers(blocks, asked, levels)
-    return TextEvidence(lambda: [part]), levels, words
+    return on_texts.TextEvidence(lambda: [part]), levels, words
 
 
 def _numbers(
     blocks: Sequence[LoggedBlock], asked: Sequence[Asked], depth: int
 ) -> tuple[TextNumbers, str]:
-    written = [is_of_target(block) for block in blocks]
+    written = [on_texts.is_of_target(block) for block in blocks]
     if all(written):
-        refuse_lossy(asked)
+        on_texts.refuse_lossy(asked)
         texts = _texts(blocks, depth)
-        return target_texts(texts, asked), f"{len(blocks)} texts of the target"
+        return on_texts.target_texts(texts, asked), f"{len(blocks)} texts of the target"
     if any(written):
         place = written.index(True)
         raise ValueError(
@@ -80,10 +74,10 @@ def _numbers(
     return drafted_texts(enumerate(blocks), asked, depth), f"{len(blocks)} drafted blocks"
 
 
-def _texts(blocks: Sequence[LoggedBlock], depth: int) -> Iterator[TargetText]:
+def _texts(blocks: Sequence[LoggedBlock], depth: int) -> Iterator[on_texts.TargetText]:
     for number, block in enumerate(blocks):
         block.check(depth)
-        yield TargetText(number, block.tokens, block.draft, block.target, block.ended)
+        yield on_texts.TargetText(number, block.tokens, block.draft, block.target, block.ended)
 
 
 def advise(

@@ -3,15 +3,10 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
+from otspec import rules
 from otspec._base.arguments import as_callable
 from otspec.blocks.trees.verifiers.leaf_to_root import LeafToRoot
 from otspec.blocks.trees.verifiers.token_rules import TokenRule
-from otspec.rules import (
-    EarliestPooledSelection,
-    PairRule,
-    PooledSelection,
-    PooledSelectionWithoutReplacement,
-)
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,9 +43,9 @@ class UniversalTree(LeafToRoot):
 
     name: ClassVar[str] = "universal"
     title: ClassVar[str] = "universal tree"
-    lifts: ClassVar[type[PairRule]] = PooledSelection
+    lifts: ClassVar[type[rules.PairRule]] = rules.PooledSelection
 
-    rule: TokenRule = PooledSelection
+    rule: TokenRule = rules.PooledSelection
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -80,9 +75,9 @@ class UniversalTreeEarliest(UniversalTree):
 
     name: ClassVar[str] = "universal-earliest"
     title: ClassVar[str] = "universal tree (earliest)"
-    lifts: ClassVar[type[PairRule]] = EarliestPooledSelection
+    lifts: ClassVar[type[rules.PairRule]] = rules.EarliestPooledSelection
 
-    rule: TokenRule = EarliestPooledSelection
+    rule: TokenRule = rules.EarliestPooledSelection
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,6 +96,6 @@ class UniversalTreeWithoutReplacement(UniversalTree):
 
     name: ClassVar[str] = "universal-without-replacement"
     title: ClassVar[str] = "universal tree (distinct)"
-    lifts: ClassVar[type[PairRule]] = PooledSelectionWithoutReplacement
+    lifts: ClassVar[type[rules.PairRule]] = rules.PooledSelectionWithoutReplacement
 
-    rule: TokenRule = PooledSelectionWithoutReplacement
+    rule: TokenRule = rules.PooledSelectionWithoutReplacement
