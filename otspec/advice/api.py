@@ -26,6 +26,12 @@ def is_paths(logs: Any) -> bool:
     return isinstance(logs, paths)
 
 
+def blocks_in(logs: Any, wanted: str) -> list[LoggedBlock]:
+    """Return logs that are blocks themselves."""
+    given = as_list(logs, "logs", f"an iterable of {wanted}")
+    return [as_instance(each, f"logs[{i}]", LoggedBlock, wanted) for i, each in enumerate(given)]
+
+
 def evidence_of(
     logs: Any,
     asked: Sequence[Asked],
@@ -45,11 +51,7 @@ def evidence_of(
     elif isinstance(logs, tuple) and len(logs) == 2 and all(map(callable, logs)):
         return ModelEvidence(*as_models(*logs)), depth or DEEPEST, "two models, exactly"
     else:
-        wanted = "LoggedBlock objects, a Trace, a pair of models or paths"
-        blocks = [
-            as_instance(each, f"logs[{i}]", LoggedBlock, wanted)
-            for i, each in enumerate(as_list(logs, "logs", f"an iterable of {wanted}"))
-        ]
+        blocks = blocks_in(logs, "LoggedBlock objects, a Trace, a pair of models or paths")
     if not blocks:
         raise ValueError("logs is empty: at least one logged block is needed")
     levels = depth or shared_length(blocks, DEEPEST)

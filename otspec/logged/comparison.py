@@ -68,6 +68,8 @@ def as_blocks(blocks: Any) -> list[LoggedBlock]:
     """Check logged blocks."""
     wanted = "LoggedBlock objects"
     logged = as_list(blocks, "blocks", f"an iterable of {wanted}")
+    if not logged:
+        raise ValueError("blocks is empty: at least one logged block is needed")
     return [as_instance(it, f"blocks[{i}]", LoggedBlock, wanted) for i, it in enumerate(logged)]
 
 
@@ -84,8 +86,6 @@ def mean_and_error(values: Sequence[Number] | Array) -> tuple[float, float]:
 
 def _mean_and_error(values: Sequence[Number | Known] | Array) -> tuple[Known, float]:
     """Return the same; the mean of estimates is an :class:`otspec.estimate.Estimate`."""
-    if len(values) == 0:
-        raise ValueError("blocks is empty: at least one logged block is needed")
     numbers = np.array(values, dtype=float)
     error = numbers.std(ddof=1) / np.sqrt(len(numbers)) if len(numbers) > 1 else np.nan
     return average(values), float(error)

@@ -185,8 +185,6 @@ def lengths_on_blocks(blocks: Iterable[LoggedBlock], rule: Any, tree: Any) -> Ac
     """
     shape = as_rule_tree(rule, tree)
     logged = as_blocks(blocks)
-    if not logged:
-        raise ValueError("blocks is empty: at least one logged block is needed")
     return AcceptLengths(shape.size, Tally.of(block_counts(logged, rule, shape)), bounded=False)
 
 

@@ -10,13 +10,13 @@ import numpy as np
 
 from otspec._base.arithmetic import Array
 from otspec._base.frozen import Frozen
+from otspec.advice.evaluation.candidates import NO_DRAFT
 from otspec.advice.on_texts import is_of_target
 from otspec.blocks import BlockVerification
 from otspec.logged import LoggedBlock
 from otspec.logged.given_text import levels_of_block
 from otspec.logged.replay import begun
 
-NO_DRAFT = "no draft"
 CHAINS = ("confidence-kept", "confidence-max", "path-kept")
 """Predictable policies for chains, see :func:`otspec.blocks.policies.policies`."""
 WHOLE = "fixed length"

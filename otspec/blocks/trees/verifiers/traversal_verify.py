@@ -15,7 +15,6 @@ from otspec.blocks.drafted_tree import ROOT, DraftedTree, Found
 from otspec.blocks.trees.shapes import Shape
 from otspec.blocks.trees.verifiers.leaf_to_root import LeafToRoot
 from otspec.blocks.trees.verifiers.nodes import Places
-from otspec.blocks.trees.verifiers.token_rules import TokenRule
 from otspec.blocks.trees.verifiers.visits import Arrivals, Child, with_dagger
 from otspec.chance import Chance
 from otspec.coupling import acceptance_chance
@@ -84,11 +83,6 @@ class TraversalVerify(Traversal, LeafToRoot):
     title: ClassVar[str] = "traversal verification"
     batch: ClassVar[str | None] = "traversal_verification"
     lifts: ClassVar[type[PairRule]] = RecursiveRejection
-
-    @property
-    def token_rule(self) -> TokenRule:
-        """Recursive rejection."""
-        return self.lifts
 
     def arrivals(self, prefix: Prefix, weight: Number, shape: Shape) -> Arrivals:
         """Return which children of a node are visited, round by round, and what if none is kept."""
@@ -171,11 +165,6 @@ class TraversalVerifyWithoutReplacement(Traversal, LeafToRoot):
     title: ClassVar[str] = "traversal verification (distinct)"
     batch: ClassVar[str | None] = "traversal_verification"
     lifts: ClassVar[type[PairRule]] = RecursiveRejectionWithoutReplacement
-
-    @property
-    def token_rule(self) -> TokenRule:
-        """Recursive rejection."""
-        return self.lifts
 
     def left(self, offered: Distribution, token: int) -> Distribution:
         """Return the draft without the token that was deleted."""
