@@ -6,12 +6,12 @@ from otspec.blocks.token_verification import TokenVerification
 from otspec.blocks.block_verification import BlockVerification
 from otspec.blocks.block_verification_preprint import BlockVerificationPreprint
 from otspec.blocks.base import BlockRule, Outcome
-from otspec.blocks.carrying.carry_over import CarryOverVerification
+from otspec.blocks.carry_over import CarryOverVerification
 from otspec.blocks.comparison import BlockComparison, compare_block_rules
 from otspec.blocks.decoding import Decoded, decode, decoded_after, decoded_law
 from otspec.blocks.drafted_tree import DraftedTree
 from otspec.blocks.handing_over import HandOverPlan, HandOverRule
-from otspec.blocks.hierarchical_verification import HierarchicalVerification
+from otspec.blocks.block_verification import HierarchicalVerification
 from otspec.blocks.long_run import LongRun, long_run
 from otspec.blocks.planned_block import PlannedBlock
 from otspec.blocks.decoding import simulate
@@ -28,7 +28,7 @@ from otspec.blocks.trees.shapes import Shape, as_shape, together
 from otspec.blocks.trees.token_tree import TokenTree
 from otspec.blocks.trees.verifiers.base import TreeRule
 from otspec.blocks.trees.verifiers.draft_selection import DraftSelection
-from otspec.blocks.trees.verifiers.first_highest_path import FirstHighestPath
+from otspec.blocks.trees.verifiers.greedy_multi_path import FirstHighestPath
 from otspec.blocks.trees.verifiers.greedy_multi_path import GreedyMultiPath
 from otspec.blocks.trees.verifiers.layer_verification import LayerVerification
 from otspec.blocks.trees.verifiers.planned_tree import PlannedTree

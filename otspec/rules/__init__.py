@@ -17,10 +17,9 @@ from otspec.rules.rejection.recursive_rejection import RecursiveRejection
 from otspec.rules.rejection.without_replacement import RecursiveRejectionWithoutReplacement
 from otspec.rules.shared_noise.gumbel_coupling import GumbelCoupling
 from otspec.rules.shared_noise.gumbel_lists import GumbelLists
-from otspec.rules.spechub import SpecHub
+from otspec.rules.spechub import SpecHub, SpecTwoHubs
 from otspec.rules.target_only import TargetOnly
 from otspec.rules.truncated_alphabet import TruncatedAlphabet
-from otspec.rules.two_hubs import SpecTwoHubs
 
 for _rule in (
     KSequential,

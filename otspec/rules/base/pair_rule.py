@@ -16,9 +16,9 @@ from otspec.drafts import IID, DraftLaw, Masked, SingleDraftLaw, TopPlusOne
 from otspec.drafts.base import as_law
 from otspec.estimate import Known
 from otspec.ratios import Pair
+from otspec.rules.base.accepted import acceptance_or_estimate
 from otspec.rules.base.law_rule import MaskedRule
 from otspec.rules.base.rule import Rule
-from otspec.rules.base.tuples import acceptance_or_estimate
 
 MOST_LISTED = 1_000_000
 """Most drafts that an answer for each of them is listed for."""

@@ -16,8 +16,16 @@ from otspec.chance import Chance, Drawn
 from otspec.distributions import Distribution, DistributionLike
 from otspec.drafts import DraftLaw
 from otspec.drafts.base import as_drafts
-from otspec.rules.base.accepted import Accepted, CountedLaw, DrawnDrafts, Estimated
-from otspec.rules.base.tuples import NotExactError, enumerated_law, few_by_position, joint_kernel_of
+from otspec.rules.base.accepted import (
+    Accepted,
+    CountedLaw,
+    DrawnDrafts,
+    Estimated,
+    NotExactError,
+    enumerated_law,
+    few_by_position,
+    joint_kernel_of,
+)
 
 __all__ = ["Accepted", "CountedLaw", "Estimated", "NotExactError", "Rule"]
 

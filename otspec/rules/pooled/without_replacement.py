@@ -18,8 +18,12 @@ from otspec.drafts.single import ByRatio
 from otspec.drafts.without_replacement import WithOne, successive
 from otspec.estimate import Estimate, Estimates
 from otspec.optimum.pools.pools import UNITS, Pools
-from otspec.rules.base.accepted import DrawnDrafts, Estimated
-from otspec.rules.base.tuples import enumerated_acceptance, refuse_many_tuples
+from otspec.rules.base.accepted import (
+    DrawnDrafts,
+    Estimated,
+    enumerated_acceptance,
+    refuse_many_tuples,
+)
 from otspec.rules.pooled.base import PooledRule
 from otspec.rules.pooled.exponential_clocks import ClockedDrafts
 from otspec.rules.pooled.partitions import Partition

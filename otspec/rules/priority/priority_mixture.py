@@ -19,9 +19,13 @@ from otspec.coupling import Coupling
 from otspec.distributions import Distribution
 from otspec.drafts import DraftLaw
 from otspec.estimate import Estimate
-from otspec.rules.base.accepted import DrawnDrafts, Estimated
+from otspec.rules.base.accepted import (
+    DrawnDrafts,
+    Estimated,
+    enumerated_acceptance,
+    refuse_many_tuples,
+)
 from otspec.rules.base.law_rule import LawRule
-from otspec.rules.base.tuples import enumerated_acceptance, refuse_many_tuples
 from otspec.rules.priority.order_search import Mixture, mix_priorities
 from otspec.rules.priority.pooled_mixtures import mix_cut_pools, mix_groups
 

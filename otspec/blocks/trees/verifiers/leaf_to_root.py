@@ -26,8 +26,8 @@ from otspec.distributions import normalized
 from otspec.drafts import DraftLaw
 from otspec.models.base import BEGINNING, Prefix, as_beginnings
 from otspec.rules import PairRule
+from otspec.rules.base.accepted import NotExactError
 from otspec.rules.base.rule import Rule
-from otspec.rules.base.tuples import NotExactError
 
 _Level: TypeAlias = dict[Any, tuple[Prefix, Any]]
 """(draft's context, target's context, weight, shape) → a text, the probability of a visit."""
