@@ -114,10 +114,6 @@ class ChainedResiduals(Model):
 
     # The target may be residuals of residuals, which would be computed again and again.
     @cached_property
-    def _known_rows(self) -> dict[Prefix, Distribution]:
-        return {}
-
-    @cached_property
     def _known_ratios(self) -> dict[Prefix, Any]:
         return {(): self._start}
 

@@ -72,10 +72,6 @@ class GreatestPath(Model):
 
     # Of texts that grow token by token each needs the ones before it.
     @cached_property
-    def _known_rows(self) -> dict[Prefix, Distribution]:
-        return {}
-
-    @cached_property
     def _known_shares(self) -> dict[Prefix, Any]:
         return {(): self._draft.number(0)}
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from otspec._base.arguments import as_seed
 from otspec._base.arithmetic import Array
-from otspec._base.frozen import Frozen, cached_property
+from otspec._base.frozen import Frozen
 from otspec.batch import shared_noise
 from otspec.blocks.base import BlockRule
 from otspec.blocks.drafted_tree import ROOT, DraftedTree, node_and_row
@@ -158,15 +158,11 @@ class ReadModel(Model):
 
     def __call__(self, prefix: Prefix) -> Distribution:
         """Return the distribution after the prompt and a prefix, by reading it if need be."""
-        if prefix in self._rows:
-            return self._rows[prefix]
+        if prefix in self._known_rows:
+            return self._known_rows[prefix]
         return read_text(self._reader, self._prompt + prefix).rows[0]
 
     def remember(self, rows: dict[Prefix, Distribution]) -> None:
         """Have the distributions after some texts at hand, and no others."""
-        self._rows.clear()
-        self._rows.update(rows)
-
-    @cached_property
-    def _rows(self) -> dict[Prefix, Distribution]:
-        return {}
+        self._known_rows.clear()
+        self._known_rows.update(rows)

@@ -70,6 +70,11 @@ class Model(Frozen, ABC):
             return text
         return next(text[:stop] for stop in range(len(text) + 1) if self.ended(text[:stop]))
 
+    @cached_property
+    def _known_rows(self) -> dict[Prefix, Distribution]:
+        """Distributions that are at hand, for models that remember them."""
+        return {}
+
     def mass(self, prefix: Prefix) -> Number:
         """Return the probability of a text of that length to be this one; else ``ValueError``."""
         prefix = as_tokens(prefix, self.n, "prefix")
