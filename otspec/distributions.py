@@ -112,11 +112,6 @@ def as_k(k: Any, name: str = "k") -> int:
     """Check a number of drafts, or another number of things under another name.
 
     Raises ``ValueError``: not an integer (``True`` and ``2.0`` are not), below 1, or above 10^100.
-
-    Examples
-    --------
-    >>> as_k(4)
-    4
     """
     wanted = "the number of drafts" if name == "k" else "a positive integer"
     return as_integer(k, name, 1, LARGEST_K, wanted=wanted)

@@ -10,7 +10,6 @@ from typing import Any, ClassVar
 import numpy as np
 
 from otspec._base import arguments
-from otspec._base.arguments import as_flag, as_integer
 from otspec._base.arithmetic import Array, IntArray, Number, as_number, is_exact, sums_by
 from otspec._base.coerce import as_array
 from otspec._base.digits import counted
@@ -233,7 +232,7 @@ class Support(Frozen):
 
     def pairs_of(self, row: int) -> slice:
         """Return the stretch of pairs that belong to a row."""
-        row = as_integer(row, "row", 0, len(self.keys) - 1)
+        row = arguments.as_integer(row, "row", 0, len(self.keys) - 1)
         return slice(*np.searchsorted(self.rows, [row, row + 1]))
 
     @cached_property
@@ -244,7 +243,7 @@ class Support(Frozen):
 def support(law: DraftLaw, *, sets: bool = True) -> Support:
     """Return what a rule sees of the drafts of a law: tuples, or sets of distinct tokens."""
     keys, masses = as_law(law).tuples()
-    if as_flag(sets, "sets"):
+    if arguments.as_flag(sets, "sets"):
         keys, masses = _added_up(_as_set_keys(keys), masses)
         ascending = keys
     else:

@@ -111,11 +111,6 @@ class TopK(Certain, SingleDraftLaw):
     Law: the drafts are these tokens for certain, in descending order (ties: lowest id first), as
     EAGLE-2 drafts the children of a node. Parameters and errors:
     :class:`otspec.drafts.SingleDraftLaw`.
-
-    Examples
-    --------
-    >>> TopK(["1/6", "1/2", "1/3"], k=2).fixed.tolist()
-    [1, 2]
     """
 
     name: ClassVar[str] = "top"

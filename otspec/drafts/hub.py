@@ -155,12 +155,6 @@ class TwoHubs(SingleDraftLaw):
     hubs (app. C.3): with one hub it is :class:`otspec.drafts.Hub`, with all tokens as hubs
     :class:`otspec.drafts.WithoutReplacement`. Parameters and errors:
     :class:`otspec.drafts.SingleDraftLaw`; k is 2, and two tokens have positive probability.
-
-    Examples
-    --------
-    >>> tuples, masses = TwoHubs(["1/2", "1/4", "1/4"]).tuples()
-    >>> sorted((tuple(map(int, x)), str(mass)) for x, mass in zip(tuples, masses))[:3]
-    [((0, 1), '1/4'), ((0, 2), '1/4'), ((1, 0), '1/6')]
     """
 
     name: ClassVar[str] = "two-hubs"

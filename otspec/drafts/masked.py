@@ -110,9 +110,7 @@ class Masked(DraftLaw):
         if isinstance(self.law, Certain):
             drafts = self.mapped[self.law.fixed].tolist()
             return Fixed(drafts, self.n, exact=is_exact(target))
-        if self.k == 1:
-            return IID(self.marginal(0), 1)
-        if isinstance(self.law, IID):
+        if self.k == 1 or isinstance(self.law, IID):
             return IID(self.marginal(0), self.k)
         if isinstance(self.law, Product):
             return Independent([self.marginal(i) for i in range(self.k)])

@@ -7,16 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from otspec._base.arguments import (
-    as_flag,
-    as_generator,
-    as_instance,
-    as_integer,
-    as_list,
-    as_path,
-    as_real,
-    plain_integer,
-)
+from otspec._base import arguments
 from otspec._base.arithmetic import (
     Array,
     Number,
@@ -62,13 +53,13 @@ class TableModel(Model):
     def __init__(
         self, rows: Mapping[Prefix, Any], name: str = "model", *, normalize: bool = False
     ) -> None:
-        as_instance(rows, "rows", Mapping, "a mapping from prefixes to distributions")
+        arguments.as_instance(rows, "rows", Mapping, "a mapping from prefixes to distributions")
         if () not in rows:
             raise ValueError(
                 f"{name} has no row for the empty prefix: add the distribution of the first token"
             )
         for prefix in rows:
-            if not isinstance(prefix, tuple) or None in map(plain_integer, prefix):
+            if not isinstance(prefix, tuple) or None in map(arguments.plain_integer, prefix):
                 raise ValueError(
                     f"{name} has a row for {shown(prefix)}: a prefix is a tuple of token ids, (0,) "
                     "for the row after token 0"
@@ -145,7 +136,7 @@ def markov(transition: Any, first: Sequence[Any] | None = None) -> TableModel:
         )
     starts = [_start(rows, depth) for depth in range(order)]
     if first is not None:
-        given = as_list(first, "first", "a sequence of distributions")
+        given = arguments.as_list(first, "first", "a sequence of distributions")
         starts = [as_numbers(start, f"first[{depth}]") for depth, start in enumerate(given)]
         shapes = [start.shape for start in starts]
         if shapes != [(n,) * (depth + 1) for depth in range(order)]:
@@ -193,8 +184,8 @@ def load_model(
     normalize : bool
         Scale every row to sum 1.
     """
-    exact, normalize = as_flag(exact, "exact"), as_flag(normalize, "normalize")
-    if as_path(path).suffix != ".json":
+    exact, normalize = arguments.as_flag(exact, "exact"), arguments.as_flag(normalize, "normalize")
+    if arguments.as_path(path).suffix != ".json":
         raise ValueError(f"{path}: a language model is a .json file of rows by prefix")
     content = read_file(path)
     try:
@@ -260,11 +251,11 @@ def random_pair(
     Fraction(1, 4)
     """
     wanted = "a total variation, between 0 and 1"
-    distance = as_real(divergence, "divergence", 0, 1, wanted=wanted)
-    rng = as_generator(rng)
+    distance = arguments.as_real(divergence, "divergence", 0, 1, wanted=wanted)
+    rng = arguments.as_generator(rng)
     if as_k(n, "n") < 2:
         raise ValueError("n is 1: with one token a draft and a target cannot differ; use 2 or more")
-    order = as_integer(order, "order", 0, wanted="0 for memoryless models, or more")
+    order = arguments.as_integer(order, "order", 0, wanted="0 for memoryless models, or more")
     if counted_power(n, order + 1) > MOST_CELLS:
         raise ValueError(
             f"n = {shown(n)} and order = {shown(order)} make rows of more than {MOST_CELLS:,} "

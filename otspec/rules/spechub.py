@@ -123,11 +123,6 @@ class SpecTwoHubs(PairRule):
     ours, see "Verification rules" in the documentation; SpecHub, app. C.3, has the idea of several
     hubs. Parameters and errors: :class:`otspec.rules.PairRule`; ``k`` is 2, and the draft has two
     tokens at least.
-
-    Examples
-    --------
-    >>> SpecTwoHubs(["2/5", "3/10", "1/5", "1/10"], ["1/10", "1/10", "1/2", "3/10"]).acceptance()
-    Fraction(29, 35)
     """
 
     name: ClassVar[str] = "spechub-two-hubs"

@@ -20,11 +20,6 @@ class TargetOnly(NaiveSampling):
     every lossless rule accepts as much: the target's mass on them.
     Source: how serving stacks verify trees of likeliest tokens, as those of EAGLE-2. Parameters and
     errors: :class:`otspec.rules.PairRule`.
-
-    Examples
-    --------
-    >>> TargetOnly(["1/2", "3/10", "1/5"], ["1/10", "3/5", "3/10"], k=2).acceptance()
-    Fraction(7, 10)
     """
 
     name: ClassVar[str] = "target-only"

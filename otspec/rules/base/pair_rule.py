@@ -138,11 +138,6 @@ class DrawnDraft(PairRule):
     Law: the output is distributed as the target. No rule for the k − 1 likeliest tokens and one
     drawn off them accepts more. Source: Theory, 14. Parameters and errors:
     :class:`otspec.rules.PairRule`; also fewer than k tokens of positive probability.
-
-    Examples
-    --------
-    >>> DrawnDraft(["1/2", "3/10", "1/5"], ["1/10", "3/5", "3/10"], k=2).acceptance()
-    Fraction(1, 1)
     """
 
     name: ClassVar[str] = "drawn-draft"

@@ -76,12 +76,6 @@ class EntropyLenience(LenientRule):
     H is Shannon's entropy in nats. ``alpha``: α, at least 0. ``most``: m, above 0 and at most 1.
     Source: vLLM Ascend's entropy verification, whose defaults these are (posterior_alpha,
     posterior_threshold). Law, parameters and errors: :class:`LenientRule`.
-
-    Examples
-    --------
-    >>> rule = EntropyLenience([0.5, 0.5], [0.25, 0.75])
-    >>> round(rule.share, 4), rule.declared_output.round(4).tolist()
-    (0.7986, [0.3131, 0.6869])
     """
 
     name: ClassVar[str] = "entropy-lenience"

@@ -152,13 +152,6 @@ class TraversalVerifyWithoutReplacement(Traversal, LeafToRoot):
 
     Law and source: :class:`TraversalVerify`. Parameters and errors:
     :class:`otspec.blocks.trees.verifiers.leaf_to_root.LeafToRoot`.
-
-    Examples
-    --------
-    >>> from otspec.models import memoryless
-    >>> draft, target = memoryless(["1/2", "1/2"]), memoryless(["1/4", "3/4"])
-    >>> TraversalVerifyWithoutReplacement(draft, target, "2x1x1").expected()
-    Fraction(161, 64)
     """
 
     name: ClassVar[str] = "traversal-without-replacement"

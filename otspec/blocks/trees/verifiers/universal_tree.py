@@ -85,13 +85,6 @@ class UniversalTreeWithoutReplacement(UniversalTree):
     """The same with distinct children, by the optimal rule for those.
 
     Parameters and errors: :class:`UniversalTree`.
-
-    Examples
-    --------
-    >>> from otspec.models import memoryless
-    >>> draft, target = memoryless(["1/2", "1/2"]), memoryless(["1/4", "3/4"])
-    >>> UniversalTreeWithoutReplacement(draft, target, "2x1x1").expected()
-    Fraction(161, 64)
     """
 
     name: ClassVar[str] = "universal-without-replacement"
