@@ -60,10 +60,7 @@ class Coupling(Frozen):
         return self.residual
 
     def joint_kernel(self, drafts: Sequence[int], weights: Array) -> Array:
-        """Return the law of the accepted draft and the output, (k + 1, n), as a rule's kernel.
-
-        ``weights``, shape (k,): with what probability each draft is the selected one.
-        """
+        """Return the law of the accepted draft and the output, (k + 1, n), of selection weights."""
         tokens, k = list(drafts), len(drafts)
         chances = self.chances[tokens]
         joint = zeros((k + 1, len(self.target)), like=self.target)

@@ -116,10 +116,7 @@ def order(draft: Distribution, target: Distribution) -> IntArray:
 
 
 def ranked(draft: Distribution, target: Distribution) -> tuple[IntArray, Array, Array]:
-    """Return :func:`order`, the ratios so ordered, and whether each is another than that before.
-
-    Different ratios may be one float, such as those beyond the floats.
-    """
+    """Return :func:`order`, the ratios so ordered, and whether each is another than that before."""
     ratios = target_to_draft(draft, target)
     tokens, finer = _sorted(draft, target, ratios)
     keys = ratios[tokens]

@@ -94,10 +94,8 @@ class FoldedTally(Frozen):
         return 1 - part, (1 - part - radius, min(1 - part + radius, 1.0))
 
     def held_out(self, seconds: Array) -> tuple[float, Interval]:
-        """Return the speed of the fastest choice of all other folds in each, and its interval.
-
-        Unlike the best of many it is not flattered. ``seconds`` (choices,); NaN below two folds.
-        """
+        """Return the speed of the fastest choice of all other folds in each, and its interval."""
+        # Unlike the best of many it is not flattered.
         whole, filled = self.whole, [fold for fold in self.folds if fold.texts]
         if len(filled) < 2:
             return math.nan, UNKNOWN

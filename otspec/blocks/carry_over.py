@@ -88,10 +88,7 @@ def split_law(
 
 
 class HandedOver(Model):
-    """What follows a kept text: one token of a row, what is handed over, and then the target.
-
-    Nothing is handed over where the token does not correct a draft: after a whole block.
-    """
+    """What follows a kept text: one token of a row, what is handed over, and then the target."""
 
     def __init__(
         self, laws: KeptTarget, kept: Prefix, row: Distribution, *, after_correction: bool

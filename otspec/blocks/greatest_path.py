@@ -40,10 +40,7 @@ class GreatestPath(Model):
         return self._known_rows[text]
 
     def order(self, prefix: Prefix) -> IntArray:
-        """Return the tokens by rank, the lowest first; those that are never drafted come first.
-
-        Of equal M_b/M_s (in floats: of equal quotients) the larger token is above.
-        """
+        """Return the tokens by rank, never drafted ones first; of equal M_b/M_s smaller ones."""
         return np.argsort(self.ratios(prefix), kind="stable")
 
     def ratios(self, prefix: Prefix) -> Array:

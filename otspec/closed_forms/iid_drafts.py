@@ -63,10 +63,7 @@ def single_draft_expression(n: int) -> sympy.Expr:
 def limit_acceptance(
     draft: DistributionLike, target: DistributionLike, *, normalize: bool = False
 ) -> Number:
-    """Return what the optimum tends to as k grows: the target mass on the draft's support.
-
-    Errors: :func:`otspec.distributions.as_pair`.
-    """
+    """Return what the optimum tends to as k grows: the target mass on the draft's support."""
     first, second = as_pair(draft, target, normalize=normalize)
     return as_number(second[first > 0].sum(), like=first)
 

@@ -85,10 +85,7 @@ def uniform_rho_expression() -> sympy.Expr:
 
 
 def k_sequential_guarantee(k: int) -> Number:
-    """Return 1 − (1 − 1/k)^k ≥ 1 − 1/e: the least share of the optimum that k-Seq attains at ρ*.
-
-    Exact, since k is an integer. Source: SpecTr, thm. 1.
-    """
+    """Return 1 − (1 − 1/k)^k: the least share of the optimum of k-Seq at ρ* (SpecTr, thm. 1)."""
     return uniform_acceptance(Fraction(as_k(k)), k)
 
 

@@ -14,10 +14,7 @@ Result = TypeVar("Result")
 
 
 class Reader(Frozen, ABC):
-    """A language model with what it has read: a text, and maybe a tree behind it.
-
-    Reading gives another reader, so that two continuations of one text can be read side by side.
-    """
+    """A language model with what it has read, a text and maybe a tree; it is never changed."""
 
     n: int
     """Vocabulary size."""

@@ -86,10 +86,7 @@ class DraftLaw(Frozen, ABC):
         return tuples[possible], masses[possible]
 
     def inside(self, tokens: Iterable[int]) -> Number:
-        """Return the probability that every draft lies in a token set.
-
-        Raises ``ValueError``: a token id out of range.
-        """
+        """Return P(all drafts inside a token set); ``ValueError`` for a token id out of range."""
         members = token_set(tokens, self.n)
         if len(members) == 0:
             return self._number(0)

@@ -53,10 +53,7 @@ class Hub(FixedButOne):
         return int(np.argmax(self.draft))
 
     def pair_masses(self) -> tuple[Array, Array]:
-        """Return P(x, hub) and P(hub, x) for every token x, both of shape (n,).
-
-        Both are 0 at x = hub, but a certain hub has P(hub, hub) = 1 in the first.
-        """
+        """Return P(x, hub) and P(hub, x) by x, (n,) each, 0 at the hub; in the first if certain."""
         hub, hub_last = self.hub, self.draft.copy()
         others = hub_last[:hub].sum() + hub_last[hub + 1 :].sum()
         if others == 0:

@@ -222,10 +222,7 @@ class LoggedBlock(Frozen):
         return Exact(as_number(total.value, self.draft[0]))
 
     def expected_of_traversal(self, tree: Any, *, merge: bool = True) -> Number:
-        """Estimate how many tokens of any tree Traversal Verification keeps after the prompt.
-
-        Unbiased over drafted blocks, see :mod:`otspec.logged.traversal`. Errors: :meth:`kept`.
-        """
+        """Estimate what Traversal Verification keeps of a tree, unbiased; errors: :meth:`kept`."""
         shape = as_shape(tree)
         as_flag(merge, "merge")
         self.check(shape.depth)

@@ -120,10 +120,7 @@ class Tally(Frozen):
         )
 
     def ratio(self, above: Array, below: Array) -> Ratio:
-        """Return Σ counts · above / Σ counts · below, and its t interval with 95% confidence.
-
-        ``above``, ``below``: (m,). NaN where the lower sum is 0.
-        """
+        """Return Σ counts · above / Σ counts · below, and its t interval with 95% confidence."""
         # The variance is that of a ratio of sums over independent texts, by linearization.
         upper, lower = float(self.sums @ above), float(self.sums @ below)
         if lower == 0:

@@ -65,10 +65,7 @@ def levels_of_tree(tree: Shape, weights: Sequence[Mapping[int, Array]], like: Ar
 
 
 def levels_of_block(rule: type[SingleDraftRule], length: int, draft: Array, target: Array) -> Array:
-    """Return the same for a drafted block and a rule that corrects one token.
-
-    ``draft`` and ``target``, shape (N,): the probability of each token of the text.
-    """
+    """Return the same for a drafted block, from the text's tokens' probabilities, (N,)."""
     if not rule.renews:
         raise ValueError(
             f"rule is {rule.__name__}, which leaves more behind than one corrected token, so that "

@@ -155,10 +155,7 @@ def counts_of(replay: Replay) -> Array:
 def lengths_on_texts(
     texts: Iterable[LoggedBlock], rule: Any, tree: Any, *, cut: bool = False
 ) -> AcceptLengths:
-    """Count accept lengths along logged texts of the target, without the models.
-
-    Parameters and errors: :func:`otspec.logged.replay`; also no text.
-    """
+    """Count accept lengths along texts of the target: :func:`otspec.logged.replay` for each."""
     shape = as_rule_tree(rule, tree)
     steps = enumerate(as_steps(texts, "texts", "an iterable of LoggedBlock objects"))
     logged = (as_instance(it, f"texts[{i}]", LoggedBlock, "a LoggedBlock") for i, it in steps)

@@ -19,10 +19,7 @@ from otspec.logged.comparison import as_blocks, mean_and_error
 
 @dataclass(frozen=True, eq=False)
 class LoggedTrees(Frozen):
-    """The best trees of one rule by the mean chances of logged blocks.
-
-    In ``trees``, ``expected`` is what is kept if all positions had the mean chances.
-    """
+    """The best trees of one rule if all positions had the mean chances of logged blocks."""
 
     chances: LoggedChances
     trees: BestTrees

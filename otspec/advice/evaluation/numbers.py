@@ -35,10 +35,7 @@ class Asked(NamedTuple):
         return asked_widths(self.rule, self.widths)[1]
 
     def at(self, token: int, draft: Array, target: Array, drawn: float) -> Array:
-        """Return how likely each draft is kept, and the weight a_i(x)/s(x) of the logged token x.
-
-        Shape (2, Σ counts); s(x) is the probability ``drawn`` with which x was drawn.
-        """
+        """Return the chances of drafts, and a_i(x)/drawn of the logged token x: (2, Σ counts)."""
         accepted = np.concatenate(
             [accepted_by_position(self.rule, draft, target, k) for k in self.counts]
         )

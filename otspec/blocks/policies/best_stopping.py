@@ -60,10 +60,7 @@ class BestStopping(Frozen):
     solution: Solution
 
     def models(self) -> tuple[Model, Model]:
-        """Return two models with null tokens for block verification of this policy's chains.
-
-        The draft draws a null token where the policy stops or withdraws.
-        """
+        """Return models for block verification: the draft draws a null token where it stops."""
         n = self.draft.n
         rows = {text: self._left(text) for text in _texts(n, self.length)[0]}
         null = zeros(n + 1, like=rows[()])

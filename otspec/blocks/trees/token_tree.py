@@ -82,10 +82,7 @@ class TokenTree(Frozen):
 
     @classmethod
     def of_branching(cls, branching: str | Sequence[int]) -> TokenTree:
-        """Return the tree of a k-configuration such as ``"4x2x1"``, level by level.
-
-        Raises ``ValueError``: as :func:`as_branching`; or more than a million nodes.
-        """
+        """Return the tree of ``"4x2x1"`` children by depth, up to a million nodes."""
         widths = as_branching(branching)
         check_nodes(widths, branching, "branching")
         parents: list[int] = []
@@ -131,10 +128,7 @@ class TokenTree(Frozen):
         return arguments.as_integer(node, "node", -1, len(self) - 1, otherwise=otherwise)
 
     def attention_mask(self, prompt: int = 0) -> npt.NDArray[np.bool_]:
-        """Return which tokens each node may see: the prompt, its ancestors and itself.
-
-        Result: bool, shape (nodes, prompt + nodes). ``ValueError`` for ``prompt`` < 0 tokens.
-        """
+        """Return which tokens a node sees, prompt and ancestors: bool, (nodes, prompt + nodes)."""
         prompt = _as_prompt(prompt, len(self))
         mask = np.zeros((len(self), prompt + len(self)), dtype=bool)
         mask[:, :prompt] = True
@@ -145,10 +139,7 @@ class TokenTree(Frozen):
         return mask
 
     def positions(self, prompt: int = 0) -> IntArray:
-        """Return each node's position in its candidate sequence from 0, shape (nodes,).
-
-        Nodes of one depth share a position. ``ValueError`` for ``prompt`` < 0 tokens.
-        """
+        """Return each node's position in its sequence, from 0 on, equal at one depth: (nodes,)."""
         return _as_prompt(prompt) + self.depths - 1
 
 

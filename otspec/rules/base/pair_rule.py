@@ -95,10 +95,7 @@ class PairRule(Rule):
     def acceptances(
         cls, draft: DistributionLike, target: DistributionLike, ks: Sequence[int], **options: Any
     ) -> list[Known]:
-        """Return the acceptance for each of several k, or where that takes too long an estimate.
-
-        ``options``: keywords of the rule, such as ``free`` of importance sampling.
-        """
+        """Return the acceptance for each of several k, or an estimate where that takes too long."""
         return cls.acceptances_of(Pair(draft, target), ks, **options)
 
     @classmethod

@@ -102,10 +102,7 @@ class PooledRule(PairRule):
         *,
         normalize: bool = False,
     ) -> Self:
-        """Return the rule with thresholds refined until :meth:`loss_bound` is at most ``loss``.
-
-        In floats the bound may stay above a ``loss`` that is below rounding.
-        """
+        """Return the rule with thresholds refined until :meth:`loss_bound` is at most ``loss``."""
         most = as_real(loss, "loss", 0, infinite=True)
         finest = cls(draft, target, k, ByToken(), normalize=normalize)
         thresholds = refined_thresholds(finest.law, finest.target, most)

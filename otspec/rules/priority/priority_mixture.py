@@ -204,10 +204,7 @@ class PriorityMixture(LawRule):
         return enumerated_acceptance(self)
 
     def estimate(self, size: int = 2_000, seed: int = 0) -> Estimated:
-        """Estimate what :meth:`accepted` says, from drafts that are drawn at random.
-
-        Only residual hits are simulated: the acceptance is between Σ min(b, q) and :attr:`bound`.
-        """
+        """Estimate what :meth:`accepted` says; for the acceptance only residual hits are drawn."""
         return MixedDrafts(self, size, seed)
 
     def verify(self, drafts: Sequence[int], chance: Chance) -> int | Distribution:

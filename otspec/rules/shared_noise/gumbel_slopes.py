@@ -23,10 +23,7 @@ _CHUNK = 1 << 20
 
 
 class NodeSlopes(gumbel_counts.NodeCounts):
-    """Node counts with a second part: the change if the logarithms of all p(z) grow alike.
-
-    ``shares``, shape (e, 7): what the terms for ``most`` drafts are multiplied by.
-    """
+    """Node counts with a second part: the change if the logarithms of all p(z) grow alike."""
 
     parts = 2
 

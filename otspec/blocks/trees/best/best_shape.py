@@ -130,10 +130,7 @@ class BestTrees(Frozen):
 
     @cached_property
     def branchings(self) -> tuple[BestTree, ...]:
-        """All trees with equally many children at each node of a level, smaller first.
-
-        If the rule takes only one number k of children, all nodes have k or none.
-        """
+        """All trees with equally many children at each node of a level, smaller first."""
         trees = sorted(self._branchings(1, LEAF), key=lambda tree: tree.size)
         kept = self.chances.all_expected(trees)
         return tuple(

@@ -196,10 +196,7 @@ class StepCost(Frozen):
         self._hold(draft=as_seconds(self.draft, "draft"), target=as_seconds(self.target, "target"))
 
     def __call__(self, tree: Shape) -> float:
-        """Return the seconds of a tree: Σ over levels draft(nodes that go on) + target(size + 1).
-
-        The target reads the whole tree and the token before it.
-        """
+        """Return Σ over levels draft(nodes that go on) + target(size + 1), in seconds."""
         total, level = self.target(tree.size + 1), [tree]
         while level := [shape for shape in level if shape.children]:
             total += self.draft(len(level))

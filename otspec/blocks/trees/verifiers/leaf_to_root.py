@@ -77,10 +77,7 @@ class LeafToRoot(TreeRule):
 
     @property
     def as_block(self) -> BlockVerification | None:
-        """Block verification with the same E[τ]: on a chain, by a rule that couples one draft.
-
-        Only classes say so: :attr:`otspec.rules.Rule.couples_one`.
-        """
+        """Block verification with the same E[τ]: on a chain, by a class that couples one draft."""
         couples = isinstance(self.token_rule, type) and getattr(
             self.token_rule, "couples_one", False
         )

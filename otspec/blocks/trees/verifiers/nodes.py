@@ -84,10 +84,7 @@ class Node(Frozen):
         return accepted, rejected
 
     def accepted(self, alike: bool) -> AcceptedChildren:
-        """Return what is accepted, and which children go on.
-
-        ``alike``: what follows all children is the same, so that only how many go on matters.
-        """
+        """Return what is accepted, and which children go on; how many, if all are ``alike``."""
         if alike:
             return self._by_count
         return self._by_places

@@ -82,10 +82,7 @@ class UniversalTreeEarliest(UniversalTree):
 
 @dataclass(frozen=True, eq=False)
 class UniversalTreeWithoutReplacement(UniversalTree):
-    """The same with distinct children, by the optimal rule for those.
-
-    Parameters and errors: :class:`UniversalTree`.
-    """
+    """:class:`UniversalTree` with distinct children, by the optimal rule for those."""
 
     name: ClassVar[str] = "universal-without-replacement"
     title: ClassVar[str] = "universal tree (distinct)"
