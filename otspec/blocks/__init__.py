@@ -11,7 +11,7 @@ from otspec.blocks.comparison import BlockComparison, compare_block_rules
 from otspec.blocks.decoding import Decoded, decode, decoded_after, decoded_law
 from otspec.blocks.drafted_tree import DraftedTree
 from otspec.blocks.handing_over import HandOverPlan, HandOverRule
-from otspec.blocks.block_verification import HierarchicalVerification
+from otspec.blocks.block_verification_preprint import HierarchicalVerification
 from otspec.blocks.long_run import LongRun, long_run
 from otspec.blocks.planned_block import PlannedBlock
 from otspec.blocks.decoding import simulate

@@ -1,4 +1,4 @@
-"""What every draft law answers, and the answers that follow from its table of tuples."""
+"""What every draft law answers, and what a rule can see of its tuples (Programs, 1)."""
 
 from __future__ import annotations
 

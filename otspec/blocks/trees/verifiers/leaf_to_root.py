@@ -1,5 +1,6 @@
 """A rule for one token lifted to trees, verified from the leaves to the root (Theory, 22)."""
 
+from abc import abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, TypeAlias, cast
@@ -67,9 +68,9 @@ class LeafToRoot(TreeRule):
         as_flag(self.merge, "merge")
 
     @property
+    @abstractmethod
     def token_rule(self) -> TokenRule:
         """The rule for one token: (draft, target, k) → a rule."""
-        return self.lifts
 
     def children_law(self, prefix: Prefix, k: int) -> DraftLaw:
         """Return the law of k children of a node; distinct ones may be fewer."""

@@ -15,6 +15,7 @@ from otspec.blocks.drafted_tree import ROOT, DraftedTree, Found
 from otspec.blocks.trees.shapes import Shape
 from otspec.blocks.trees.verifiers.leaf_to_root import LeafToRoot
 from otspec.blocks.trees.verifiers.nodes import Places
+from otspec.blocks.trees.verifiers.token_rules import TokenRule
 from otspec.blocks.trees.verifiers.visits import Arrivals, Child, with_dagger
 from otspec.chance import Chance
 from otspec.coupling import acceptance_chance
@@ -25,6 +26,13 @@ from otspec.rules import PairRule, RecursiveRejection, RecursiveRejectionWithout
 
 class Traversal(LastToFirst):
     """The program of traversal verification, whatever siblings are drawn from."""
+
+    lifts: ClassVar[type[PairRule]]
+
+    @property
+    def token_rule(self) -> TokenRule:
+        """Recursive rejection."""
+        return self.lifts
 
     def left(self, offered: Distribution, token: int) -> Distribution:  # noqa: ARG002
         """Return the distribution of the next sibling after one that was deleted."""
