@@ -88,11 +88,7 @@ def residual_of(selected: Distribution, target: Distribution) -> Distribution:
 
 
 def match(output: Distribution, drafts: Sequence[int], chance: Chance) -> int | Distribution:
-    """Draw the output from a distribution, and look for it among the drafts.
-
-    Result: the position of the first draft that equals it; or its distribution given that none
-    does, shape (n,).
-    """
+    """Return the first draft that equals a drawn output, or the law given that none does."""
     left = as_number(1, like=output)  # the probability that the output is no draft so far
     for position, token in enumerate(drafts):
         if token not in drafts[:position]:

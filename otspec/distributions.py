@@ -95,11 +95,7 @@ def as_distribution(
 def as_pair(
     draft: DistributionLike, target: DistributionLike, *, normalize: bool = False
 ) -> tuple[Distribution, Distribution]:
-    """Check a draft and a target that are to be compared.
-
-    Raises ``ValueError``: as :func:`as_distribution`; also for different lengths, or one exact and
-    one float.
-    """
+    """Check a draft and a target, of one length and arithmetic; else ``ValueError``."""
     checked = (
         as_distribution(draft, "draft", normalize=normalize),
         as_distribution(target, "target", normalize=normalize),

@@ -102,10 +102,9 @@ def _some_outside(outside: Array, k: int) -> Array:
 
 
 def iid_expression(n: int) -> sympy.Expr:
-    """Return the formula of :func:`iid_acceptance` in ``draft_0, …``, ``target_0, …`` and ``k``.
+    """Return the least of 1 and of q(A) + 1 − p(A)^k for all sets A of at most 10 tokens.
 
-    It is the least of 1 and of q(A) + 1 − p(A)^k for all sets A of 1 to n − 1 of the n tokens.
-    Raises ``ValueError``: more than 10 tokens, or none.
+    In the symbols ``draft_0, …``, ``target_0, …`` and ``k``.
     """
     sympy = needed("sympy", "a formula in symbols", "symbolic")
     terms = (cost + 1 - inside for cost, inside in _costs_and_powers(n))

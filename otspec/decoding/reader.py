@@ -25,10 +25,9 @@ class Reader(Frozen, ABC):
 
     @abstractmethod
     def read(self, tokens: Sequence[int], parents: Sequence[int], last: int) -> Reading:
-        """Read more tokens at once, and ask the next token of the ``last`` ones.
+        """Read more tokens, and ask the next token of the ``last`` ones.
 
-        ``parents``: of each token the one before it, by its number among all that was read behind
-        the text, new ones included; −1 for the text itself.
+        ``parents``: by number among all that was read behind the text; −1 for the text itself.
         """
 
     @classmethod

@@ -100,10 +100,9 @@ class DraftLaw(Frozen, ABC):
         return self._number(masses[chosen[tuples].all(axis=1)].sum())
 
     def inside_prefixes(self, order: IntArray) -> Array:
-        """Return P(all drafts inside order[:j]) for every j at once.
+        """Return P(all drafts inside order[:j]) for every j from 0 on, shape (n + 1,).
 
-        ``order``, shape (n,): a permutation of the token ids. Result, shape (n + 1,): entry j is
-        ``inside(order[:j])``; entry 0 is 0. Raises ``ValueError``: not each token id once.
+        Raises ``ValueError``: not each token id once.
         """
         order = arguments.as_permutation(order, self.n)
         tuples, masses = self.tuples()

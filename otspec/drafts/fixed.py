@@ -21,11 +21,7 @@ MOST_TOKENS = 10_000_000
 
 
 class Certain(DraftLaw):
-    """A law of one tuple of drafts, which has probability 1.
-
-    With S the set of its tokens, P(all drafts inside A) is 1 if S is in A, else 0. So the optimum
-    is q(S) for every target q, and S itself is the cut.
-    """
+    """A law of one tuple of drafts: the optimum is q(their set S), and S is the cut."""
 
     @property
     @abstractmethod

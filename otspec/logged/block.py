@@ -160,11 +160,7 @@ class LoggedBlock(Frozen):
         return as_number(self.by_level(rule, length).sum(), like=self.draft[0])
 
     def by_level(self, rule: type[SingleDraftRule], length: int) -> Array:
-        """Estimate how likely at least so many of the first tokens are kept: shape (length,).
-
-        Entry ℓ − 1 estimates P(τ ≥ ℓ) without bias; the sum is :meth:`expected`. Errors:
-        :meth:`kept`.
-        """
+        """Estimate P(τ ≥ 1), …, P(τ ≥ length) without bias; errors: :meth:`kept`."""
         self.check(length)
         as_single_draft_rule(rule)
         kept = zeros(length, like=self.draft[0])

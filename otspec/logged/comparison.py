@@ -25,10 +25,9 @@ from otspec.logged.block import LoggedBlock
 def compare_on_blocks(
     blocks: Iterable[LoggedBlock], lengths: Sequence[int]
 ) -> Rows[BlockComparison]:
-    """Compare all rules on logged blocks: the mean over them of what each keeps in expectation.
+    """Compare all rules on logged blocks: the mean of what each keeps of the first L tokens.
 
-    ``lengths``: L; the first L tokens are the drafts. Raises ``ValueError``: no block, or one that
-    is shorter.
+    Raises ``ValueError``: no block, or one that is shorter than an L of ``lengths``.
     """
     logged = as_blocks(blocks)
     found = []

@@ -47,11 +47,7 @@ def token_weights(
 
 
 def levels_of_tree(tree: Shape, weights: Sequence[Mapping[int, Array]], like: Array) -> Array:
-    """Return how likely at least 1, 2, … tokens of a tree are kept, given the text: (depth, N).
-
-    Column s is of a tree after the first s tokens, 0 beyond the end; weights as
-    :func:`token_weights`.
-    """
+    """Return P(at least 1, 2, … tokens of a tree are kept) given the text, by start: (depth, N)."""
     number = len(weights)
     led = {}
     for k in tree.widths:

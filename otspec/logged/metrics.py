@@ -95,10 +95,9 @@ class AcceptLengths(Frozen):
         return tuple(one - other for one, other in pairwise(least))
 
     def draw(self, size: int, seed: int = 0) -> IntArray:
-        """Draw accept lengths of calls taken at random from all texts, independently: (size,).
+        """Draw accept lengths of calls of all texts, independently: (size,).
 
-        :meth:`Replay.walk` draws those of one text in order. Raises ``ValueError``: estimates from
-        drafted blocks, of which only means are known without bias.
+        Raises ``ValueError``: estimates from drafted blocks, of which only means are known.
         """
         number, seed = as_size(size), as_seed(seed)
         if not self.bounded:

@@ -204,11 +204,7 @@ class CallableModel(Model):
 
 
 def as_models(draft: Any, target: Any) -> tuple[Model, Model]:
-    """Check a draft and a target model: maps from a tuple of token ids to a distribution.
-
-    A :class:`Model` is returned as it is. Raises ``ValueError``: not callable, or different
-    vocabularies or arithmetics.
-    """
+    """Check two models, maps from a prefix to a distribution, of one vocabulary and arithmetic."""
     models = []
     for name, model in (("draft", draft), ("target", target)):
         if not callable(model):

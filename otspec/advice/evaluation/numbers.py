@@ -80,10 +80,9 @@ class TextNumbers(Frozen, ABC):
             yield asked, asked.split(kept), asked.split(going)
 
     def along(self, *, given: bool = False) -> dict[str, Chances]:
-        """Return for each rule the chances, every position a place that leads to the next.
+        """Return each rule's chances, a position a place that leads to the next, the end to itself.
 
-        The last place is behind the texts. ``given``: how likely drafts are kept given the text,
-        and not in the mean over the next token.
+        ``given``: of drafts given the text, and not in the mean over the next token.
         """
         count = int(self.lengths.sum())
         following = np.arange(1, count + 2)

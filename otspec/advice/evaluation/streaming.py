@@ -55,11 +55,7 @@ class TextChances(Work):
         return [Asked(rule, tuple(as_widths(rule, self.widest))) for rule in rules]
 
     def table_of(self, chunk: Chunk) -> pa.Table:
-        """Ask all rules at the positions of a chunk: a row for each text and warping.
-
-        It has the number of the warping, the cluster of the text, how many positions count, two
-        numbers of each of them, and for each rule a list.
-        """
+        """Ask all rules at the positions of a chunk: a row for each text and warping."""
         pa = needed("pyarrow", "a run over traces", "runs")
 
         names = [each.rule.name for each in self.asked()]

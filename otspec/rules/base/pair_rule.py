@@ -75,11 +75,8 @@ class PairRule(Rule):
 
     @classmethod
     def of_law(cls, law: DraftLaw, target: DistributionLike) -> Rule:
-        """Return the rule for drafts of its law, also masked ones (Theory, 36).
-
-        Masked i.i.d. drafts are i.i.d. drafts of one more token, so the rule takes them itself.
-        :class:`MaskedRule` verifies other masked laws.
-        """
+        """Return the rule for drafts of its law, also masked ones (Theory, 36)."""
+        # Masked i.i.d. drafts are i.i.d. drafts of one more token: the rule takes them itself.
         checked = as_law(law).as_target(target)
         made = law.for_target(checked)
         if isinstance(made, SingleDraftLaw) and type(made) is cls.law_class:

@@ -77,11 +77,8 @@ class Stage(NamedTuple):
 def stages_of(
     laws: Sequence[Distribution], target: Distribution, free: int, solver: SolverName | None
 ) -> Iterator[Stage]:
-    """Yield the best selection of each stage, one for each draft after the first.
-
-    ``target`` and each of ``laws``: (n,). ``free``: how many tokens share out their pairs. Without
-    a ``solver``, linear programs are solved as flows. The next stage may write to yielded arrays.
-    """
+    """Yield the best selection of each stage, one for each draft after the first."""
+    # The next stage may write to the arrays of one.
     if len(laws) == 1:
         return
     free = min(free, len(target))

@@ -120,11 +120,8 @@ class BestTrees(Frozen):
 
     @cached_property
     def bounds(self) -> tuple[Number, ...]:
-        """The same bound for 1, 2, … nodes.
-
-        Every node may choose the tree below it after it has seen its own text. Attained by models
-        that remember nothing.
-        """
+        """The same bound for 1, 2, … nodes, which models attain that remember nothing."""
+        # Every node may choose the tree below it after it has seen its own text.
         values = best_at_every_place(self.chances, self.nodes, self.depth)[:, 1:]
         return tuple(self._number(self.chances.start @ column) for column in values.T)
 

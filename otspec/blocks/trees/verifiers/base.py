@@ -153,11 +153,7 @@ class TreeRule(BlockRule):
         return growing.drafted(self.draft, self.target)
 
     def drafted(self, tree: TokenTree, tokens: Sequence[int]) -> DraftedTree:
-        """Return a given drafted tree, with what both models say after each node.
-
-        ``tree``: of the rule's shape, also with its nodes in another order. ``tokens``: of each
-        node. Raises ``ValueError``: something else.
-        """
+        """Return a drafted tree of the rule's shape, nodes in any order, with what models say."""
         as_instance(tree, "tree", TokenTree, "a TokenTree")
         drafted = as_tokens(tokens, self.draft.n, "tokens", count=len(tree))
         if len(drafted) != len(tree):
@@ -184,11 +180,7 @@ class TreeRule(BlockRule):
         return growing.drafted(self.draft, self.target)
 
     def candidates(self) -> dict[frozenset[Prefix], Number]:
-        """Return the law of the set of candidate sequences, the leaves of the tree.
-
-        For :class:`otspec.programs.CandidateProgram`: from sets of sequences, none the beginning of
-        another, to probabilities. All trees are enumerated: the smallest sizes only.
-        """
+        """Return the law of the leaves' sequences, none the beginning of another."""
         law = self._candidates((), self.tree)
         return {sequences: self.target.number(mass) for sequences, mass in law.items()}
 

@@ -156,11 +156,7 @@ def equal_later(place: int, shape: Shape, mass: Any, merge: bool) -> Iterator[tu
 
 @dataclass(frozen=True, eq=False)
 class TraversalVerifyWithoutReplacement(Traversal, LeafToRoot):
-    """The same with distinct children: a deleted token is taken from the draft, too.
-
-    Law and source: :class:`TraversalVerify`. Parameters and errors:
-    :class:`otspec.blocks.trees.verifiers.leaf_to_root.LeafToRoot`.
-    """
+    """:class:`TraversalVerify` with distinct children: a deleted token leaves the draft, too."""
 
     name: ClassVar[str] = "traversal-without-replacement"
     title: ClassVar[str] = "traversal verification (distinct)"
