@@ -162,5 +162,6 @@ def _told(outcome: Outcome, before: str = "") -> str:
         return f"{before}{shown(outcome.instance)}: {outcome.found}."
     if outcome.proved:
         return f"Proved: {outcome.scope}."
+    sizes = [size for size in outcome.scope.split(", ") if not size.startswith("denominators")]
     told = f"Holds on {outcome.instances:,} instance{'s'[: outcome.instances > 1]}"
-    return f"{told}: {outcome.scope}." if outcome.scope else f"{told}."
+    return f"{told}: {', '.join(sizes)}." if any(sizes) else f"{told}."

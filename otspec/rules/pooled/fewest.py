@@ -61,7 +61,7 @@ def _fewest_steps(knots: Array, least: Array, highest: Number, slopes: Array) ->
     curve: list[Any] = [compiling.unwriteable(values) for values in (knots, least, slopes)]
     best, following = np.full((2, m + 1), -1, dtype=least.dtype)
     best[m] = highest
-    lines = np.zeros(m + 1, dtype=object if plain else np.intp)
+    lines = np.empty(m + 1, dtype=object if plain else np.intp)
     taken: list[Array] = []
     while best[0] < least[0]:
         if len(taken) == (m if is_exact(knots) else MOST_STEPS):
