@@ -1,8 +1,4 @@
-"""Drafts of which all but one are fixed: SpecHub's hub, and the top k − 1 plus one.
-
-Their tables have at most 2n rows, so that everything that follows from the table serves at any
-vocabulary size. The last law has two hubs (after SpecHub, app. C.3).
-"""
+"""Drafts of which all but one are fixed, or one is a hub (SpecHub): tables of O(n) rows."""
 
 from dataclasses import dataclass
 from typing import ClassVar

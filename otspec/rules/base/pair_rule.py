@@ -169,10 +169,7 @@ class DrawnDraft(PairRule):
 
 
 RULES: Registry[type[Rule]] = Registry("rule", "otspec.rules", subclass_of(Rule))
-"""All rules for one token, by name, in the order of tables.
-
-Command lines, comparisons, documentation and tests read the class variables of each.
-"""
+"""All rules for one token, by name, in the order of tables."""
 
 
 def compared_rules() -> tuple[type[PairRule], ...]:

@@ -1,7 +1,4 @@
-"""Stages of importance sampling, found one after the other (Canonical, alg. 1, remark 4).
-
-A stage selects between the token that was selected so far and one more draft.
-"""
+"""Stages of importance sampling, found one after the other (Canonical, alg. 1, remark 4)."""
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple, TypeAlias
