@@ -18,7 +18,7 @@ from otspec.logged.traversal import traversal_kept
 from otspec.models.derived import EndingModel, LoggedModel
 from otspec.rules.base.accepted import acceptance_or_estimate
 from otspec.rules.base.rule import NotExactError, Rule
-from otspec.rules.target_only import TargetOnly
+from otspec.rules.naive_sampling import TargetOnly
 
 MOST_LOST = 1e-12
 """Up to which mass floats that were rounded to zero count as such."""

@@ -26,8 +26,7 @@ from otspec._base.arguments import as_callable, as_choice, as_integer
 from otspec._base.arithmetic import Number, as_number
 from otspec._base.frozen import Frozen, Shown, cached_property
 from otspec.blocks.trees.best.acceptance_rates import Chances, chances_of_models
-from otspec.blocks.trees.best.allotment import Allotment
-from otspec.blocks.trees.best.children import KEEP, best_at_every_place
+from otspec.blocks.trees.best.allotment import KEEP, Allotment, best_at_every_place
 from otspec.blocks.trees.shapes import LEAF, Shape
 from otspec.blocks.trees.verifiers.token_rules import TokenRule
 from otspec.distributions import as_k

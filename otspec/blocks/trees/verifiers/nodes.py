@@ -14,7 +14,7 @@ from otspec._base.frozen import Frozen, cached_property
 from otspec.blocks.trees.verifiers.token_rules import TokenRule, made_rule
 from otspec.models.base import Model, Prefix
 from otspec.rules.base.rule import NotExactError, Rule
-from otspec.rules.target_only import TargetOnly
+from otspec.rules.naive_sampling import TargetOnly
 
 TUPLE_LIMIT = 20_000
 """Most tuples of drafts that are enumerated after one prefix, where a rule has no formula."""
