@@ -25,7 +25,7 @@ from otspec.blocks.trees.verifiers.traversal_verify import rejections
 from otspec.blocks.trees.verifiers.visits import over_drafts
 from otspec.coupling import Coupling
 from otspec.distributions import as_distribution
-from otspec.drafts.base import Support, support
+from otspec.drafts.support import Support, support
 from otspec.drafts.without_replacement import WithOne
 from otspec.estimate import Estimates
 from otspec.models.base import Continued

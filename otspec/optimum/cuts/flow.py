@@ -12,7 +12,7 @@ import numpy as np
 from otspec._base.arithmetic import Array, IntArray, Number, as_number, sums_by
 from otspec.distributions import Distribution
 from otspec.drafts import DraftLaw
-from otspec.drafts.base import Support, support
+from otspec.drafts.support import Support, support
 
 if TYPE_CHECKING:  # imported where it is used: it takes long
     from networkx import DiGraph

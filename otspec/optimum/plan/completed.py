@@ -13,7 +13,7 @@ from otspec._base.frozen import Frozen, cached_property
 from otspec.coupling import Coupling, accepted_weights
 from otspec.distributions import Distribution, normalized
 from otspec.drafts import DraftLaw
-from otspec.drafts.base import Support
+from otspec.drafts.support import Support
 from otspec.optimum.budgets import Outputs, TotalVariation
 from otspec.solvers import Solution
 from otspec.solvers.base import SOLVER_TOLERANCE
