@@ -28,19 +28,6 @@ def test_workers_do_not_change_the_results(source, expected, results, tmp_path, 
     assert "add --resume to finish it, --overwrite to replace it" in capsys.readouterr().err
 
 
-def test_a_run_that_was_killed_is_resumed_with_the_same_results(
-    source, expected, results, tmp_path, capsys
-):
-    process = started(source, tmp_path)
-    os.killpg(process.pid, signal.SIGKILL)
-    process.communicate()
-    finished = {path: path.stat().st_mtime_ns for path in (tmp_path / "positions").glob("part-*")}
-    assert 4 <= len(finished) < CHUNKS
-    run(capsys, "trace", source, *OPTIONS, "--workers", "1", "--out", tmp_path, "--resume")
-    assert results(tmp_path) == expected
-    assert {path: path.stat().st_mtime_ns for path in finished} == finished
-
-
 def workers_of(pid):
     """The processes that a run has started for its chunks, if the system says which."""
     for status in Path("/proc").glob("[0-9]*/stat"):
