@@ -154,7 +154,6 @@ def test_masks_are_not_dropped(values):
     [
         lambda values: as_list(values, "values", "a list"),
         lambda values: as_tokens(values, 1, "values"),
-        lambda values: as_numbers(values, "values"),
     ],
 )
 def test_lists_without_an_end_are_given_up_after_a_million_entries(read):
