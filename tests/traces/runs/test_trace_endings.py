@@ -36,10 +36,11 @@ def each_from(*values, marks=()):
 
 @pytest.mark.parametrize(
     ("number", "to", "source"),
-    each_from((signal.SIGTERM, "group", "npz"), (signal.SIGHUP, "process", "packed npz"))
+    each_from((signal.SIGTERM, "group", "packed npz"))
     + each_from(
-        (signal.SIGTERM, "process", "packed npz"),
+        (signal.SIGTERM, "process", "npz"),
         (signal.SIGHUP, "group", "npz"),
+        (signal.SIGHUP, "process", "packed npz"),
         marks=pytest.mark.nightly,
     ),
     indirect=["source"],
@@ -88,7 +89,8 @@ def temporary_folders(folder):
 
 @pytest.mark.parametrize(
     ("number", "workers", "source"),
-    each_from((signal.SIGTERM, 2, "npz"), (signal.SIGINT, 1, "packed npz")),
+    each_from((signal.SIGTERM, 2, "npz"), (signal.SIGHUP, 1, "packed npz"))
+    + each_from((signal.SIGINT, 1, "packed npz"), marks=pytest.mark.nightly),
     indirect=["source"],
 )
 def test_a_temporary_folder_is_removed_in_the_end(source, tmp_path, number, workers):
