@@ -73,6 +73,13 @@ def test_recursive_rejection_is_right_on_all_cases(shape):
     assert report.mode == "exact"
     assert report.detectable < 1e-4
     assert len(report.cases) > 15
+    for tried in report.cases:
+        assert (tried.size, tried.evidence) == (0, 0.0)
+        if tried.case in ROWS:
+            # An error of 1e-6 in each cell is half of as much total variation.
+            cells = len(tried.expected)
+            assert tried.detectable == pytest.approx(cells * 1e-6 / 2)
+            assert tried.counts.sum() == pytest.approx(10**8, abs=cells)
 
 
 def test_a_shortcut_for_nearly_certain_tokens_is_found():
@@ -89,6 +96,7 @@ def test_a_shortcut_for_nearly_certain_tokens_is_found():
     # The shortcut never says the other tokens, which have 0.008 and 0.0005 of the target.
     one, other = "both nearly certain, of one token", "both all but certain, of one token"
     assert off == pytest.approx({one: 0.008, other: 0.0005}, abs=1e-6)
+    assert {tried.case for tried in report.cases if tried.evidence == math.inf} == {one, other}
 
 
 def test_a_check_that_runs_out_of_time_says_what_it_has(monkeypatch):
@@ -122,6 +130,17 @@ def test_a_crash_says_how_likely_it_is():
     assert "for drafts [0], with probability 1e-06, the verifier fails with KeyError" in first
     rounded = check(rarely, mode="exact", shape=1, rounding=2e-6).findings[0].reason
     assert "with probability 1e-06, which is less than counts as rounding, the verifier" in rounded
+
+
+@pytest.mark.parametrize(("chance", "followed"), [(1.01e-5, True), (0.99e-5, False)])
+def test_what_is_less_likely_than_a_tenth_of_the_rounding_is_not_followed(chance, followed):
+    def rarely(draft, target, drafts, lengths, rng):
+        if rng.random() < chance:
+            raise KeyError("rare")
+        return recursive(draft, target, drafts, lengths, rng)
+
+    report = check(rarely, mode="exact", shape=1, rounding=1e-4)
+    assert bool(report.findings) == followed
 
 
 def test_token_verification_is_right_on_all_cases():

@@ -90,6 +90,9 @@ LAWS = {
     "permutation": (lambda: np.random.permutation(3)[:2], dict.fromkeys(DISTINCT, 1 / 6)),
     "shuffle": (lambda: [x := [0, 1], np.random.shuffle(x), x[0]][2], {0: 0.5, 1: 0.5}),
     "shuffled": (lambda: random.sample(range(3), 1)[0], dict.fromkeys(range(3), 1 / 3)),
+    "two distinct of two": (
+        lambda: tuple(np.random.choice(3, 2, False, [0.2, 0.8, 0])), {(0, 1): 0.2, (1, 0): 0.8}
+    ),
     # Calls of Python with all their arguments.
     "bounds below 0": (lambda: random.uniform(-2, 0.5) < -1.25, BELOW),
     "exponential of a rate": (lambda: random.expovariate(0.5) < 3, below(1 - math.exp(-1.5))),
@@ -267,10 +270,29 @@ def test_numbers_with_bounds_are_ranked():
     })  # fmt: skip
 
 
+def test_few_bits_are_followed(monkeypatch):
+    monkeypatch.setattr("otspec.conformance.following.interception._MOST_BITS", 3)
+    assert exact_law(lambda: random.getrandbits(3)) == dict.fromkeys(range(8), 1 / 8)
+    with pytest.raises(CannotFollowError, match="getrandbits"):
+        exact_law(lambda: random.getrandbits(4))
+
+
+def test_more_distinct_draws_than_there_are_have_the_error_of_numpy():
+    with pytest.raises(ValueError, match="Fewer non-zero entries in p than size"):
+        exact_law(lambda: np.random.choice(3, 3, False, [0.2, 0.8, 0]))
+
+
 def test_too_many_ways_are_refused():
     with pytest.raises(CannotFollowError, match="more than 100 ways"):
         exact_law(lambda: np.random.rand(7) < 0.5, most=100)
     assert len(exact_law(lambda: np.random.rand(7) < 0.5, most=128)) == 128
+
+
+@pytest.mark.parametrize("least", [-0.1, 1, 1.5])
+def test_what_is_left_out_is_a_chance_below_one(least):
+    with pytest.raises(ValueError, match=r"least is .*: it must be at least 0 and below 1"):
+        exact_law(random.random, least=least)
+    assert exact_law(lambda: random.random() < 0.5, least=0) == {True: 0.5, False: 0.5}
 
 
 def test_a_loop_that_only_chance_ends_ends():

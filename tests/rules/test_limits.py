@@ -1,0 +1,64 @@
+"""From where on a rule answers with an estimate, or refuses: what users rely on."""
+
+import pytest
+
+from otspec import IID
+from otspec.rules import Graded, NaiveSampling, PooledSelection, PriorityMixture
+from tests.support.limits import of_module
+
+LIMITS = {
+    "base.counts": {"MOST_STEPS": 10**9, "MOST_EXACT_STEPS": 10**7, "HALVINGS": 200},
+    "base.pair_rule": {"MOST_LISTED": 10**6},
+    "base.tuples": {"FEW": 20_000, "ENUMERATION_LIMIT": 20_000, "FEW_IN_FLOATS": 500},
+    "importance.acceptance": {
+        "MOST_STEPS": 10**7, "MOST_EXACT_STEPS": 2 * 10**6, "MOST_COMPARED": 10**8
+    },
+    "importance.importance_sampling": {"MOST_STAGES": 10_000},
+    "lossy.base": {"LARGEST": 1e300},
+    "pooled.fewest": {"MOST_STEPS": 512},
+    "pooled.partitions": {"MOST_BINS": 2**20, "MOST_GRADES": 256},
+    "pooled.selection": {"MOST_COUNTED": 4_000, "MOST_DRAFTS": 10**9},
+    "priority.priority_mixture": {"MOST_POOLS": 4_096},
+    "rejection.independent": {"MOST_ROUNDS": 1_000, "MOST_ORDERED": 7},
+    "rejection.k_sequential_rho": {"MOST_EXACT": 2_000},
+    "rejection.recursive_rejection": {"MOST_ROUNDS": 10**5, "MOST_EXACT_ROUNDS": 10**4},
+    "rejection.without_replacement": {"SUM_LIMIT": 4_000, "_SIZE": 2_000},
+    "shared_noise.base": {"MOST_TERMS": 10**6},
+    "truncated_alphabet": {"MOST_DRAFTS": 1_000},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("module", LIMITS)
+def test_limits_are_those_that_they_were(module):
+    assert of_module(f"rules.{module}", LIMITS[module]) == LIMITS[module]
+
+
+PAIR = [0.5, 0.5], [0.25, 0.75]
+CALLS = {
+    "pools": lambda **given: PooledSelection(*PAIR, 2, **given),
+    "drafts": lambda **given: PooledSelection(*PAIR, **given),
+    "grades": Graded,
+    "mixture": lambda **given: PriorityMixture(IID(PAIR[0], 2), PAIR[1], **given),
+    "naive": lambda **given: NaiveSampling(*PAIR, **given),
+    "estimate": lambda **given: PooledSelection(*PAIR, 2).estimate(**given),
+}
+BOUNDS = [
+    ("pools", "pools", -1, 2**20 + 1, "pools is -1", "must be at most 1,048,576"),
+    ("drafts", "k", 0, 10**9 + 1, "must be at least 1", "must be at most 1,000,000,000"),
+    ("grades", "count", 1, 257, "must be at least 2", "must be at most 256"),
+    ("grades", "heavy", -1, None, "must be at least 0", ""),
+    ("mixture", "pools", 1, 4_097, "must be at least 2", "must be at most 4,096"),
+    ("mixture", "most", 0, None, "must be at least 1", ""),
+    ("mixture", "gap", -1e-9, None, "must be at least 0", ""),
+    ("naive", "k", 0, None, "must be at least 1", ""),
+    ("estimate", "size", 1, None, "must be at least 2", ""),
+    ("estimate", "seed", -1, None, "must be at least 0", ""),
+]
+
+
+@pytest.mark.parametrize(("name", "argument", "low", "high", "least", "most"), BOUNDS)
+def test_numbers_of_rules_have_bounds(name, argument, low, high, least, most):
+    for value, bound in ((low, least), (high, most)):
+        if value is not None:
+            with pytest.raises(ValueError, match=f"{bound}(\\D|$)"):
+                CALLS[name](**{argument: value})
