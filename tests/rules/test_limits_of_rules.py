@@ -9,7 +9,7 @@ from tests.support.limits import of_module
 LIMITS = {
     "base.counts": {"MOST_STEPS": 10**9, "MOST_EXACT_STEPS": 10**7, "HALVINGS": 200},
     "base.pair_rule": {"MOST_LISTED": 10**6},
-    "base.tuples": {"FEW": 20_000, "ENUMERATION_LIMIT": 20_000, "FEW_IN_FLOATS": 500},
+    "base.accepted": {"FEW": 20_000, "ENUMERATION_LIMIT": 20_000, "FEW_IN_FLOATS": 500},
     "importance.acceptance": {
         "MOST_STEPS": 10**7, "MOST_EXACT_STEPS": 2 * 10**6, "MOST_COMPARED": 10**8
     },
