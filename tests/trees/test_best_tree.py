@@ -13,8 +13,8 @@ from tree_search import all_trees, forests, kept_of, text
 
 from otspec.blocks import DraftSelection, TreeComparison, as_shape, best_tree, best_trees
 from otspec.blocks.trees.best.acceptance_rates import Chances
+from otspec.blocks.trees.best.allotment import _likely_laws
 from otspec.blocks.trees.best.best_shape import BestTree
-from otspec.blocks.trees.best.children import _likely_laws
 from otspec.models import markov, memoryless, random_pair
 from otspec.rules import (
     KSequential,
@@ -222,7 +222,7 @@ def test_too_many_texts_or_trees_are_refused(monkeypatch):
     with pytest.raises(ValueError, match="tell apart more than 3 texts: use a smaller depth"):
         best_trees(*models, RecursiveRejection, 4, 3)
     monkeypatch.undo()
-    monkeypatch.setattr("otspec.blocks.trees.best.children.MOST_CANDIDATES", 1)
+    monkeypatch.setattr("otspec.blocks.trees.best.allotment.MOST_CANDIDATES", 1)
     with pytest.raises(ValueError, match="more than 1 trees are each best after some texts"):
         _ = best_trees(*models, RecursiveRejection, 5, 3).best
 
