@@ -170,6 +170,8 @@ def check(
             (B, N)
     ======  ==========================  ===================================================
 
+    Of an answer to one row the axis of rows may be squeezed away, as any axis of length 1.
+
     ``lengths`` is how many drafts count in each row, shape (B,); ``mask`` says which, shape
     (B, k), (B, L) or (B, N), also of a tree. What stands behind is garbage or NaN. A verifier
     that takes neither is not tried on rows of fewer drafts, which is a note of the report.

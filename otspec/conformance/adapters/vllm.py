@@ -12,6 +12,7 @@ from otspec.conformance.adapters.tensors import (
     Tensor,
     as_array,
     draw,
+    in_rows,
     logits_of,
     tensor_of,
     torch_itself,
@@ -90,6 +91,7 @@ def vllm_chain(
             metadata(**_settings(probabilities), generators=generators),
         )
         # The rows are as wide as the longest one wants.
+        found = in_rows(found, len(batch.counts))
         return behind(found, (0, len(probabilities[0]) - found.shape[1]), value=-1)
 
     def verify(draft: Any, target: Any, drafts: Any, lengths: Any) -> Tensor:
@@ -202,7 +204,7 @@ def vllm_runner_chain(
             places - 1,
             **options,
         )
-        behind = sent(np.arange(places), "int64") >= number[:, None]
-        return emitted.masked_fill(behind, -1)
+        behind = sent(np.arange(places), "int64") >= number.reshape(-1, 1)
+        return in_rows(emitted, rows).masked_fill(behind, -1)
 
     return verify

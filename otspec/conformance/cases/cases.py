@@ -232,8 +232,7 @@ def integers(values: Any, shape: tuple[int, ...], name: str) -> IntArray:
         rows = int(np.isnan(array).reshape(len(array), -1).any(axis=1).sum()) if array.ndim else 1
         raise ImpossibleError(f"it returns NaN as {name} in {rows:,} of {shape[0]:,} rows")
     if [length for length in array.shape if length != 1] == [each for each in shape if each != 1]:
-        # One more axis of length 1 changes nothing; one less may have lost the axis of rows.
-        array = array.reshape(shape) if array.ndim > len(shape) else array
+        array = array.reshape(shape)  # an axis of length 1 more, or squeezed away
     if array.dtype.kind not in "iu" or array.shape != shape:
         raise ValueError(
             f"the verifier returned {name} of type {array.dtype} and shape {array.shape}: it must "
