@@ -11,7 +11,7 @@ from otspec.conformance.cases.arrays import DTYPES, LIBRARIES, Form, as_reserved
 from otspec.conformance.cases.calling import Verifier
 from otspec.conformance.cases.kinds import as_kind
 from otspec.conformance.cases.ruled import Maker, as_maker, law_asked_for
-from otspec.conformance.cases.tasks import beside_tasks, engine_tasks, kernel_tasks
+from otspec.conformance.cases.tasks import beside_tasks, engine_tasks, followable, kernel_tasks
 from otspec.conformance.evidence.case_by_case import COARSE, Check
 from otspec.conformance.keyed import Plain, keyed
 from otspec.conformance.report.certificate import settings_of
@@ -259,7 +259,7 @@ def check(
             )
         tasks = kernel_tasks(asked, tried_kind, tokens, before)
         if mode == "exact":
-            tasks += beside_tasks(asked, tried_kind)
+            tasks = [*followable(tasks), *beside_tasks(asked, tried_kind)]
     elif maker is None:
         tasks = engine_tasks(verifier, form, tried_kind, tokens, before)
     else:

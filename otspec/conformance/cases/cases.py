@@ -173,6 +173,16 @@ def renamed(case: Case, name: str) -> Case:
     return replace(case, name=name)
 
 
+def narrowed(case: Case) -> Case:
+    """Return a case whose last two symbols are one, after which the row of the first comes."""
+    draft, target = (
+        np.append(rows[:, :-1, :-2], rows[:, :-1, -2:].sum(axis=-1, keepdims=True), axis=-1)
+        for rows in (case.draft, case.target)
+    )
+    name = f"{case.name.removesuffix(f', {case.n} symbols')}, {case.n - 1} symbols"
+    return replace(case, name=name, draft=draft, target=target, symbols=np.arange(case.n - 1))
+
+
 def embedded(case: Case, vocabulary: int, places: Sequence[int]) -> Case:
     """Return a case whose symbols are some tokens of a vocabulary, and all others impossible."""
     symbols = np.full(vocabulary, case.n)

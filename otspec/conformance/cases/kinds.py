@@ -184,7 +184,7 @@ class Tree(Kind):
         size = len(sample.drafts)
         tokens = symbols_of(integers(token, (size,), "token"), case)
         texts = np.full((size, self.length), UNKNOWN, dtype=np.intp)
-        for last in range(-1, len(self.parents)):
+        for last in np.unique(node).tolist():
             rows = np.flatnonzero(node == last)
             path = self.paths[last] if last >= 0 else ()
             texts[rows[:, None], np.arange(len(path))] = sample.drafts[rows[:, None], list(path)]

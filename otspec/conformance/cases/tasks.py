@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import cycle
 from typing import Any
@@ -11,7 +12,8 @@ from otspec._base.frozen import Frozen, cached_property
 from otspec.conformance.cases import library
 from otspec.conformance.cases.arrays import Form, placed, plain
 from otspec.conformance.cases.calling import Verifier
-from otspec.conformance.cases.cases import Case, memoryless, prompted, renamed
+from otspec.conformance.cases.cases import Case, memoryless, narrowed, prompted, renamed
+from otspec.conformance.cases.drafting import patterns
 from otspec.conformance.cases.generated import (
     HISTORIES,
     DrawnToken,
@@ -20,7 +22,7 @@ from otspec.conformance.cases.generated import (
     history_case,
 )
 from otspec.conformance.cases.kinds import Kind, Tokens
-from otspec.conformance.cases.warping import WARPINGS, clear, warped_alike
+from otspec.conformance.cases.warping import WARPINGS, Warped, clear, warped_alike
 from otspec.conformance.engines import Engine, TextEngine, TokenEngine, logits_of
 from otspec.conformance.evidence.batches import (
     BesideRejected,
@@ -37,6 +39,8 @@ MANY_ROWS = 1 << 16
 """The rows of one call that come before those that are counted: more than 16 bits count."""
 DEPENDENT: tuple[type[Pairs], ...] = (RowPairs, SlotPairs, CallPairs)
 """Of what in calls is asked whether it depends on each other."""
+MOST_DRAFTED = 1_000
+"""Drafts of one case that are followed in exact mode, if a case with fewer symbols can be had."""
 GROSS = 4
 """Dependence is looked for from so many times ``detect`` on, or half of ``coarse``."""
 SPECIAL = {
@@ -135,6 +139,35 @@ def kernel_tasks(verifier: Verifier, kind: Kind, vocabulary: int, entries: int) 
         *_single(verifier, kind, library.plain_cases(kind, uneven)),
         *_long_calls(verifier, kind, library.differing_cases(kind, uneven), vocabulary, entries),
     ]
+
+
+def followable(tasks: Sequence[Task]) -> list[Task]:
+    """Return tasks whose drafts can be followed: where they are too many with fewer symbols."""
+    few = {_settings_of(each.case) for each in tasks if not _too_many(each.kind, each.case)}
+    found = []
+    for task in tasks:
+        case = task.case
+        if isinstance(case, Warped):
+            # Models that are warped are not made narrower: those with fewer symbols are there, too.
+            if not _too_many(task.kind, case) or _settings_of(case) not in few:
+                found.append(task)
+            continue
+        while not task.costly and case.n > 2 and _too_many(task.kind, case):
+            case = narrowed(case)
+        found.append(task if case is task.case else replace(task, case=case, law=case))
+    return found
+
+
+def _too_many(kind: Kind, case: Case) -> bool:
+    sets = len(patterns(kind.parents)) if case.uneven else 1
+    return sets * case.n ** len(kind.parents) > MOST_DRAFTED
+
+
+def _settings_of(case: Case) -> str:
+    given = (
+        (case.settings, case.draft_settings, case.allowed.all()) if isinstance(case, Warped) else ()
+    )
+    return repr(given)
 
 
 def beside_tasks(verifier: Verifier, kind: Kind) -> list[Task]:

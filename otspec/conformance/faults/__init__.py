@@ -2,6 +2,7 @@
 
 from otspec.conformance.faults import (  # noqa: F401 (each registers its faults)
     acceptance,
+    across_steps,
     answers,
     declared,
     drafted,

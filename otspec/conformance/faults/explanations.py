@@ -69,7 +69,8 @@ def explanations(
     Explanations
         Names of :data:`~otspec.conformance.faults.base.FAULTS`, the likeliest first; those
         that have one law on these cases in one entry, with "or" between. Where none explains all
-        cases, one of another strength, or two at once, with "together with" between, if they do.
+        cases, one of another strength or one that reaches from step to step, or two at once, with
+        "together with" between, if they do.
     """
     order = looked_at(seen)
     if not (order and order[0].off):
@@ -81,20 +82,25 @@ def explanations(
         if (pipeline or not fault.pipeline) and (fault.machine.other_rows or not beside)
     ]
     others = [False, True] if any(each.other for each in order) else [False]
-    all_of_them = [
+    everywhere = [
         Candidate(fault, rule, fault.machine, other)
         for rule in rules_of(step)
         for fault in faults
         for other in others
     ]
+    all_of_them = [one for one in everywhere if not one.fault.machine.across]
     marked = any(each.counts[1:].any() for each in order)
     left = _left(all_of_them, kind, order, marked, FORGIVEN)
     fewest = min((one.misfits for one in left), default=1)
     if fewest:
-        strong = _left(_of_some_strength(all_of_them, kind, order, marked), kind, order, marked, 0)
+        strong = _of_some_strength(all_of_them, kind, order, marked)
+        if isinstance(kind, Texts):
+            strong += [one for one in everywhere if one.fault.machine.across]
+        strong = _left(strong, kind, order, marked, 0)
         if strong:
             return _named(strong)
-        pair = two_faults(kind, order, [(one, rule) for rule in rules_of(step) for one in faults])
+        alone = [one for one in faults if not one.machine.across]
+        pair = two_faults(kind, order, [(one, rule) for rule in rules_of(step) for one in alone])
         if pair:
             return Explanations(pair)
     found = _named([one for one in left if one.misfits == fewest])
