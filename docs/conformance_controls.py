@@ -40,8 +40,8 @@ here every rule runs with every fault. The law of such a verifier is computed ex
 case, and so is its total variation from the target; the counts that a check would see are drawn
 from that law. Drafts are three tokens (two for laws other than i.i.d., one for maximal coupling),
 two in a block, or the tree 2x1. Faults marked *pipeline* need an engine that drafts, and those
-marked *steps* its texts of several steps. `python docs/conformance_controls.py` measures this page, and a
-test repeats a part.
+marked *steps* its texts of several steps. `python docs/conformance_controls.py` measures this page,
+and a test repeats a part.
 """
 
 

@@ -174,13 +174,21 @@ def renamed(case: Case, name: str) -> Case:
 
 
 def narrowed(case: Case) -> Case:
-    """Return a case whose last two symbols are one, after which the row of the first comes."""
-    draft, target = (
-        np.append(rows[:, :-1, :-2], rows[:, :-1, -2:].sum(axis=-1, keepdims=True), axis=-1)
-        for rows in (case.draft, case.target)
-    )
+    """Return a case of which the two symbols are one whose likelihood ratios are nearest."""
+    draft, target = case.draft[0, 0], case.target[0, 0]
+    both = draft + target
+    shares = np.where(both > 0, target / np.where(both > 0, both, 1), -1.0)  # -1: of no text
+    apart = np.abs(shares[:, None] - shares)
+    apart[np.tril_indices(case.n)] = np.inf
+    one, other = np.unravel_index(apart.argmin(), apart.shape)
+    joined = []
+    for table in (case.draft, case.target):
+        rows = np.delete(table, other + 1, axis=1)
+        rows[..., one] += rows[..., other]
+        joined.append(np.delete(rows, other, axis=2))
     name = f"{case.name.removesuffix(f', {case.n} symbols')}, {case.n - 1} symbols"
-    return replace(case, name=name, draft=draft, target=target, symbols=np.arange(case.n - 1))
+    symbols = np.arange(case.n - 1)
+    return replace(case, name=name, draft=joined[0], target=joined[1], symbols=symbols)
 
 
 def embedded(case: Case, vocabulary: int, places: Sequence[int]) -> Case:
