@@ -160,7 +160,7 @@ def followable(tasks: Sequence[Task]) -> list[Task]:
 
 def _too_many(kind: Kind, case: Case) -> bool:
     sets = len(patterns(kind.parents)) if case.uneven else 1
-    return sets * case.n ** len(kind.parents) > MOST_DRAFTED
+    return bool(sets * case.n ** len(kind.parents) > MOST_DRAFTED)
 
 
 def _settings_of(case: Case) -> str:

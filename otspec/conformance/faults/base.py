@@ -154,7 +154,8 @@ def _said_in_turn(
 
     def text(variant: int, chance: Branch) -> tuple[int, ...]:
         said: tuple[int, ...] = ()
-        step, after = None, 0
+        step: Any = None
+        after = 0
         while len(said) < kind.length and case.n not in said:
             before, step = step, machine(setting, variant * starts + after, chance)
             if before is not None:
