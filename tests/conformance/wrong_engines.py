@@ -243,6 +243,16 @@ class TargetInPlaceOfResidual(BlockEngine):
         return emitted(text[:, 1:], kept.length, choose(rows, uniforms[:, -1]))
 
 
+class SecondDraw(BlockEngine):
+    """A draft is kept if a draw from the target is the same; if not, another one is drawn."""
+
+    def verified(self, draft, target, text, uniforms):  # noqa: ARG002
+        same = choose(target[:, :-1], uniforms[:, :-1]) == text[:, 1:]
+        length = same.cumprod(axis=1).sum(axis=1)
+        token = choose(target[np.arange(len(text)), length], uniforms[:, -1])
+        return emitted(text[:, 1:], length, token)
+
+
 class ResidualOfFirstPlace(BlockEngine):
     """The residual of the first place is kept, and serves for all places."""
 
