@@ -270,6 +270,13 @@ def test_numbers_with_bounds_are_ranked():
     })  # fmt: skip
 
 
+def test_few_bits_are_followed(monkeypatch):
+    monkeypatch.setattr("otspec.conformance.following.interception._MOST_BITS", 3)
+    assert exact_law(lambda: random.getrandbits(3)) == dict.fromkeys(range(8), 1 / 8)
+    with pytest.raises(CannotFollowError, match="getrandbits"):
+        exact_law(lambda: random.getrandbits(4))
+
+
 def test_more_distinct_draws_than_there_are_have_the_error_of_numpy():
     with pytest.raises(ValueError, match="Fewer non-zero entries in p than size"):
         exact_law(lambda: np.random.choice(3, 3, False, [0.2, 0.8, 0]))
@@ -279,6 +286,13 @@ def test_too_many_ways_are_refused():
     with pytest.raises(CannotFollowError, match="more than 100 ways"):
         exact_law(lambda: np.random.rand(7) < 0.5, most=100)
     assert len(exact_law(lambda: np.random.rand(7) < 0.5, most=128)) == 128
+
+
+@pytest.mark.parametrize("least", [-0.1, 1, 1.5])
+def test_what_is_left_out_is_a_chance_below_one(least):
+    with pytest.raises(ValueError, match=r"least is .*: it must be at least 0 and below 1"):
+        exact_law(random.random, least=least)
+    assert exact_law(lambda: random.random() < 0.5, least=0) == {True: 0.5, False: 0.5}
 
 
 def test_a_loop_that_only_chance_ends_ends():

@@ -24,7 +24,6 @@ from otspec.solvers import solve as solve_program
     type=arguments.Choice(tuple(PROGRAMS)),
     multiple=True,
     default=("reduced",),
-    show_default=True,
     help="A formulation; may be repeated.",
 )
 @click.option(

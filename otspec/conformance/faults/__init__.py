@@ -5,7 +5,6 @@ from otspec.conformance.faults import (  # noqa: F401 (each registers its faults
     across_steps,
     answers,
     declared,
-    drafted,
     draws,
     randomness,
     residuals,
