@@ -2,13 +2,13 @@
 
 from otspec.conformance.faults import (  # noqa: F401 (each registers its faults)
     acceptance,
-    across_steps,
     answers,
     declared,
     draws,
     randomness,
     residuals,
     shared_noise,
+    steps,
 )
 from otspec.conformance.faults.base import FAULTS, Fault, joint_law
 from otspec.conformance.faults.machine import Machine
