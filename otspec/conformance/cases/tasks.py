@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import cycle
 from typing import Any
 
 from otspec._base.arguments import children_of
@@ -22,7 +21,7 @@ from otspec.conformance.cases.generated import (
     history_case,
 )
 from otspec.conformance.cases.kinds import Kind, Tokens
-from otspec.conformance.cases.warping import WARPINGS, Warped, clear, logits_of, warped_alike
+from otspec.conformance.cases.warping import Warped, engine_settings, logits_of, warped_by
 from otspec.conformance.engines import Engine, TextEngine, TokenEngine
 from otspec.conformance.evidence.batches import (
     BesideRejected,
@@ -242,11 +241,10 @@ def engine_tasks(
         *_long_calls(engine, generated, differing, vocabulary, entries),
         *_cases(engine, generated, cases, vocabulary),
     ]
-    warped_tasks = [
-        _warped(task, engine, options)
-        for task, options in zip(tasks, cycle((*WARPINGS, {})), strict=False)
+    return [
+        *(_warped(task, engine, turn) for turn, task in enumerate(tasks)),
+        *_histories(engine, generated),
     ]
-    return [*warped_tasks, *_histories(engine, generated)]
 
 
 def _histories(engine: Engine, kind: Kind) -> list[Task]:
@@ -259,20 +257,17 @@ def _histories(engine: Engine, kind: Kind) -> list[Task]:
     return tasks
 
 
-def _warped(task: Task, engine: Engine, options: dict[str, Any]) -> Task:
+def _warped(task: Task, engine: Engine, turn: int) -> Task:
     """Return a task with as much of warping as an engine takes, and has only one meaning."""
-    most = {"top_k": task.case.vocabulary}
-    taken = {
-        name: min(value, most.get(name, value))
-        for name, value in options.items()
-        if name in engine.wanted
-    }
-    logits = plain(engine.form.probabilities(logits_of(task.case.target))).astype(float)
-    if not clear(logits, taken):
-        taken = {name: value for name, value in taken.items() if name == "temperature"}
+    case = task.case
+    logits = plain(engine.form.probabilities(logits_of(case.target))).astype(float)
+    pairs = engine_settings(tuple(engine.wanted), turn, logits, case.vocabulary)
     # Of tokens that share a symbol's probability warping leaves other shares.
-    if not taken or task.case.sizes.max() > 1:
+    if not pairs or case.sizes.max() > 1:
         return task
-    words = ", ".join(f"{name} {value}" for name, value in taken.items())
-    law = replace(warped_alike(task.case, taken, logits), name=f"{task.case.name}, {words}")
-    return replace(task, verifier=replace(engine, options=taken), law=law)
+    (target, draft), *others = pairs
+    words = [f"{name} {value}" for name, value in target.items()]
+    words += [f"draft's {name} {value}" for name, value in draft.items() if draft is not target]
+    said = "rows warped apart" if any(pair != pairs[0] for pair in others) else ", ".join(words)
+    law = replace(warped_by(case, pairs, logits), name=f"{case.name}, {said}")
+    return replace(task, verifier=replace(engine, settings=law), law=law)
