@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from fractions import Fraction
 from itertools import product
 
@@ -21,7 +22,7 @@ from otspec.blocks import (
     TokenTree,
     as_shape,
 )
-from otspec.blocks.base import enumerated_expected
+from otspec.blocks.base import BlockRule, enumerated_expected
 from otspec.blocks.greatest_path import GreatestPath
 from otspec.blocks.trees.verifiers import greedy_multi_path
 from otspec.models import EndingModel, TableModel, memoryless, random_pair
@@ -102,6 +103,18 @@ def test_texts_are_the_target_s_exactly(n, length, paths):
         )
         assert report.lossless
         assert report.total_variation == 0
+
+
+@pytest.mark.parametrize(("n", "length", "paths"), [(2, 2, 2), (3, 2, 2), (2, 3, 2)])
+def test_the_program_has_the_law_of_the_formula(n, length, paths):
+    for case in model_pairs(812, n, length, 3):
+        rule = GreedyMultiPath(*case.exact, paths=paths, length=length)
+        found = [Counter(), Counter()]
+        for law, outcomes in zip(found, (rule.outcomes(), BlockRule.outcomes(rule)), strict=True):
+            for each in outcomes:
+                for token, mass in enumerate(each.following(()).tolist()):
+                    law[each.accepted, token] += each.mass * mass
+        assert found[0] == found[1]
 
 
 def test_there_are_at_least_five_hundred_models():
@@ -279,3 +292,10 @@ def test_the_public_code_keeps_what_its_choice_and_its_law_make():
     assert FirstHighestPath(COIN, COIN, "2").expected() == Fraction(1, 2) * (1 + Fraction(2, 3))
     assert FirstHighestPath(COIN, COIN, "1").expected() == 1
     assert FirstHighestPath(COIN, BIASED, "1").expected() == sum(map(min, COIN(()), BIASED(())))
+    # Ratios 1/2, 1 and 1: 1/4, 5/16, 7/16 are said, 1/4, 3/8, 3/8 chosen; of token 1 4/5 is kept.
+    three = memoryless(["1/2", "1/4", "1/4"]), memoryless(["1/4", "1/4", "1/2"])
+    report = audit_blocks(FirstHighestPath(*three, "2"), 1)
+    assert report.expected == Fraction(5, 8) + Fraction(3, 8) * Fraction(4, 5)
+    assert [report.texts[token,] for token in range(3)] == [
+        Fraction(1, 4), Fraction(3, 10), Fraction(9, 20)
+    ]  # fmt: skip
