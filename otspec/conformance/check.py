@@ -183,9 +183,10 @@ def check(
     ``target``, ``prompts`` (B, 1), ``length`` T, ``block`` (how deep a step drafts) or
     ``parents``, and returns texts (B, T) without their prompts. ``model(texts)`` gives rows
     (B, V), ``model.rows(texts)`` and ``model.logits(texts)`` those after each token, (B, t, V).
-    Both may take settings as a verifier that warps, which the target's law then has; one for blocks or trees also ``frequency_penalty``, ``bad_words`` and ``grammar``: see the
-    page "Engines that draft and verify". Randomness is ``rng``, ``generator`` or ``seed``. See
-    :func:`one_by_one` for an engine of single texts.
+    Both may take settings as a verifier that warps, which the target's law then has; one for blocks
+    or trees also ``frequency_penalty``, ``bad_words`` and ``grammar``: see the page "Engines that
+    draft and verify". Randomness is ``rng``, ``generator`` or ``seed``. See :func:`one_by_one` for
+    an engine of single texts.
 
     With ``same_seed`` randomness is ``seed``, one for all rows, or ``seeds``, (B,).
     ``positions``, (B,) for one token, (B, L + 1) or (B, N + 1), says for each row of the target
