@@ -1,8 +1,4 @@
-"""Which arrays the batch functions take, of each alone and of several together.
-
-What would be computed as something else than what was meant is refused: a masked array without its
-mask, rows of more than double precision in float32, booleans as token ids.
-"""
+"""Which arrays the batch functions take; what would be computed as something else is refused."""
 
 import math
 import sys
@@ -59,10 +55,6 @@ def _all_torch(values: tuple[Any, ...]) -> bool:
     return True
 
 
-def _is_strided(values: Any) -> bool:
-    return str(values.layout) == "torch.strided" and not values.is_quantized
-
-
 def _check_one_by_one(arguments: dict[str, Any]) -> None:
     for name, values in arguments.items():
         _check_array(name, values)
@@ -85,7 +77,7 @@ def _check_array(name: str, values: Any) -> None:
     if is_numpy_array(values):
         _check_numpy(name, values)
     elif is_torch(values):
-        if not _is_strided(values):
+        if str(values.layout) != "torch.strided" or values.is_quantized:
             raise ValueError(f"{name} is sparse, nested or quantized: pass {name}.to_dense()")
     elif is_pydata_sparse_array(values):
         raise ValueError(f"{name} is sparse: pass {name}.todense()")

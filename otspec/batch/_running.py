@@ -24,21 +24,14 @@ from otspec.batch._rows import Rows, read_only
 
 @dataclass(frozen=True)
 class BatchRule:
-    """What there is to know of a rule.
+    """What there is to know of a rule."""
 
-    ``kernel``: takes a :class:`~otspec.batch._array_api.problem.Problem`, and the options of the
-    rule. ``rows``: the module of :mod:`otspec.batch._numba` whose ``verify`` runs the rule row by
-    row. ``drafter``: the function of :mod:`otspec.batch` that draws the drafts which the rule is
-    for. ``k``: the only number of drafts that the rule takes. ``masked``: whether rows may have
-    fewer drafts. ``graded``: whether a number of grades is an option.
-    """
-
-    kernel: Callable[..., Verified]
-    rows: str
-    drafter: str
-    k: int | None = None
-    masked: bool = True
-    graded: bool = False
+    kernel: Callable[..., Verified]  # takes a Problem, and the options of the rule
+    rows: str  # the module of _numba whose `verify` runs the rule row by row
+    drafter: str  # draws the drafts that the rule is for
+    k: int | None = None  # the only number of drafts that the rule takes
+    masked: bool = True  # whether rows may have fewer drafts
+    graded: bool = False  # whether a number of grades is an option
 
 
 RULES = {

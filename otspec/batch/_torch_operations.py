@@ -1,8 +1,4 @@
-"""Operations of a graph that PyTorch compiles, each a whole call: they do what it does outside.
-
-Importing this module imports PyTorch. The operations are defined without
-:func:`torch.library.custom_op`, whose way into one takes as long as many a rule.
-"""
+"""Operations of a graph that PyTorch compiles, each a whole call."""
 
 from collections.abc import Callable
 from functools import partial
@@ -15,16 +11,12 @@ from otspec.batch._array_api.library import Array, library_of
 from otspec.batch._results import KINDS, Verified, VerifiedBlock
 from otspec.batch._running import BLOCK_RULES, RULES, optimum, verified, verified_block
 
+# Without torch.library.custom_op, whose way into an operation takes as long as many a rule.
 _LIBRARY = torch.library.Library("otspec", "FRAGMENT")
 
 
 def _operation(name: str, schema: str, run: Callable[..., Any], like: Callable[..., Any]) -> Any:
-    """Return the operation ``otspec::name``.
-
-    ``name``: that of the public function. ``schema``: arguments and results, as PyTorch writes
-    them. ``run``: what it does with tensors. There are no gradients of it. ``like``: returns arrays
-    of the shapes and dtypes of the results, of which nothing else matters.
-    """
+    """Return the operation ``otspec::name``; ``like`` returns shapes and dtypes of its results."""
     whole = f"otspec::{name}"
     _LIBRARY.define(name + schema, tags=(torch.Tag.pt2_compliant_tag,))
     _LIBRARY.impl(name, run, "CompositeExplicitAutograd")

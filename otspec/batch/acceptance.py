@@ -36,11 +36,9 @@ def optimal_acceptance(draft: Array, target: Array, k: int, /, *, partial: bool 
 
     Parameters
     ----------
-    draft, target : array, shape (..., V)
-        As for :func:`otspec.batch.maximal_coupling`.
+    draft, target, partial
+        Arrays of shape (..., V) and a flag, as for :func:`otspec.batch.maximal_coupling`.
     k : int
-    partial : bool
-        As for :func:`otspec.batch.maximal_coupling`.
 
     Returns
     -------
@@ -94,18 +92,9 @@ def recursive_rejection_without_replacement(
 ) -> Array:
     """Return the probability that one of the given distinct drafts is accepted.
 
-    Its mean over drafts is :meth:`otspec.rules.RecursiveRejectionWithoutReplacement.acceptance`,
-    for which there is no formula at full vocabulary with more than two drafts.
-
-    Parameters
-    ----------
-    draft, target : array, shape (..., V)
-    drafts : array of token ids, shape (..., k)
-        As from :func:`otspec.batch.sample_without_replacement`.
-
-    Returns
-    -------
-    array, shape (...)
+    Its mean over drafts, (..., k) as from :func:`otspec.batch.sample_without_replacement`, is
+    :meth:`otspec.rules.RecursiveRejectionWithoutReplacement.acceptance`, for which there is no
+    formula at full vocabulary with more than two drafts: (..., V), (..., V), (..., k) -> (...).
     """
     with quietly(draft):
         draft, target, drafts = completed(partial, draft, target, drafts)
@@ -183,6 +172,7 @@ def from_logits(
     """Return the result of a function of this module, given logits instead of probabilities.
 
     Law: that of the function for ``warp(draft_logits, ...)`` and ``warp(target_logits, ...)``.
+    With Numba, float32 and half-precision logits on a CPU go row by row and are read once.
 
     Parameters
     ----------
@@ -206,10 +196,6 @@ def from_logits(
     ------
     ValueError
         As the function and :func:`otspec.batch.from_logits`; missing or superfluous k or drafts.
-
-    Notes
-    -----
-    With Numba, float32 and half-precision logits on a CPU go row by row and are read once.
 
     Examples
     --------

@@ -28,30 +28,21 @@ class TruncatedImportance(Formulation):
 
     Tokens are sorted by q − p₁p₂, descending; Ω₁ is the first ``free`` of them, Ω₂ the rest. A
     pair of drafts that meets Ω₂ selects the earlier of the two; a pair inside Ω₁ is optimized.
-    So there are free² variables at most instead of n², at any n. For identical drafts
-    p₁ = p₂ = p.
+    So there are free² variables at most instead of n², at any n.
 
     Law: the acceptance is at most :attr:`loss_bound` = Σ_{Ω₂} (q − p₁p₂)₊ below the optimum.
-    Source: Canonical, alg. 1 with eqs. 12–14, and app. G for drafts from two distributions.
+    Proof: b(y) ≥ p₁(y) p₂(y) for any selection. Change an optimal one as prescribed. A token of Ω₂
+    then loses at most min(b, q) − p₁p₂ ≤ (q − p₁p₂)₊; a pair that meets both parts now selects its
+    token of Ω₁, so that no token of Ω₁ loses. Source: Canonical, alg. 1 with eqs. 12–14, and app. G
+    for drafts from two distributions.
 
     Parameters
     ----------
     law : IID or Independent
-        With two drafts.
+        With two drafts; any other is a ValueError.
     target : ndarray, shape (n,)
     free : int
         How many tokens Ω₁ has, from 0 to n (the papers' s).
-
-    Raises
-    ------
-    ValueError
-        Another law, another k, or ``free`` out of range.
-
-    Notes
-    -----
-    Why the bound holds: b(y) ≥ p₁(y) p₂(y) for any selection. Take an optimal one and change it
-    as prescribed. A token of Ω₂ then loses at most min(b, q) − p₁p₂ ≤ (q − p₁p₂)₊; a pair that
-    meets both parts now selects its token of Ω₁, so that no token of Ω₁ loses.
     """
 
     name: ClassVar[str] = "truncated importance"
@@ -96,10 +87,7 @@ class TruncatedImportance(Formulation):
 
     @cached_property
     def free_pairs(self) -> tuple[IntArray, Array]:
-        """The pairs of distinct tokens of Ω₁, earlier token first, and their probabilities.
-
-        Shapes (f, 2) and (f,); pairs of probability 0 are left out.
-        """
+        """The f pairs of tokens of Ω₁ that may be drafted, earlier first, and their masses."""
         earlier, later = np.triu_indices(self.free, 1)
         pairs = self.order[np.column_stack([earlier, later])]
         first, second = self.law.marginal(0)[pairs], self.law.marginal(1)[pairs]
@@ -172,6 +160,7 @@ def surely_selected(first: Array, second: Array, free: int) -> Array:
     Shapes: ``first`` and ``second`` (n,). ``free``: how many of the first tokens are free. Result:
     shape (n,).
     """
+    # A token is selected from a pair with itself, and with any later one unless both are free.
     later, other = _sums_after(first, free), _sums_after(second, free)
     other *= first
     later *= second

@@ -23,10 +23,7 @@ def repeated(library: Library, times: int, step: Callable[[State], State], state
 def decided(
     library: Library, found: Array, is_open: Array, decide: Callable[..., Array], *rows: Array
 ) -> Array:
-    """Return what was found, or where that is open what is decided, row by row.
-
-    Shapes: ``found``, ``is_open`` (...), ``*rows`` (..., V). ``decide``: arrays (m, V), -> (m,).
-    """
+    """Return what was found, (...), or where that is open what is decided, row by row."""
     xp = library.xp
     some = xp.any(is_open)
     if library.reorders:  # JAX

@@ -23,14 +23,9 @@ def draw_rest(
     uniforms: Array | None = None,
     excluded: Array | None = None,
 ) -> Array:
-    """Draw from keep · target + (1 − keep) · rest.
-
-    ``rest``: the weight that is drawn from. ``blocks``, shape (..., ceil(V / 256)): the block sums
-    of the target and of the rest. ``keep``, shape (...): 0 by default. ``uniforms``, shape (...):
-    by default the problem's last uniform numbers. ``excluded``, shape (..., 1): a token that is not
-    drawn. Result, shape (...): from the target where the rest is zero: then the draw is not needed
-    but for rounding. −1 where the target is zero, too.
-    """
+    """Draw from keep · target + (1 − keep) · rest, or −1 where the target is zero: (...)."""
+    # `blocks` are the sums of the target and the rest, `keep` is 0 by default, and the uniforms are
+    # the problem's last. Where the rest is zero but for rounding, the draw is from the target.
     library = problem.library
     xp = library.xp
     whole, lacking = blocks
@@ -44,11 +39,7 @@ def draw_rest(
 
 
 def verified(problem: Problem, took: Array, drawn: Array) -> Verified:
-    """Return what comes out: a draft that passed, else the drawn token.
-
-    ``took``, shape (..., k): which drafts passed; none that does not count. ``drawn``, shape (...):
-    the token if none passed.
-    """
+    """Return a draft that passed, ``took`` (..., k), else the drawn token, (...)."""
     library, xp = problem.library, problem.library.xp
     first, passed = library.first(took), xp.any(took, axis=-1)
     token = xp.where(passed, library.pick(problem.drafts, first), drawn)

@@ -1,9 +1,8 @@
 """Draws from weights over the vocabulary by inversion, from one uniform number per row.
 
 A cumulative sum of 128,000 float32 numbers is off by far more than their rounding: its tail is
-biased. Here the vocabulary is cut into blocks of 256 tokens. The blocks' sums are added up in
-float64 where there is one, the uniform number chooses a block, and within the block it chooses
-the token in the same way. That is also a fraction of the work of a cumulative sum.
+biased. So blocks of 256 tokens are added up in float64 where there is one; the uniform number
+chooses a block, then the token within it.
 """
 
 from math import inf, prod
@@ -24,13 +23,7 @@ def draw(
     uniforms: Array,
     excluded: Array | None = None,
 ) -> Array:
-    """Draw a token with probability proportional to its weight.
-
-    Shapes: ``draft``, ``target`` (..., V). ``weight``: what the tokens weigh. ``blocks``, shape
-    (..., ceil(V / 256)): the block sums of that weight. ``uniforms``, shape (...): from 0 to 1.
-    ``excluded``, shape (..., j): tokens that weigh nothing, which ``blocks`` knows already. Result,
-    shape (...): a token of weight 0 is drawn only where all weights are 0.
-    """
+    """Draw a token with probability proportional to its weight: (...)."""
     if library.fused is not None and library.fused.takes(library, draft, target, weight):
         return library.fused.draw(library, draft, target, weight, blocks, uniforms, excluded)
     block, left = locate(library, blocks, library.widened(uniforms))
@@ -40,11 +33,7 @@ def draw(
 
 
 def locate(library: Library, weights: Array, uniforms: Array) -> tuple[Array, Array]:
-    """Return where uniform numbers fall: (..., m), (...) -> (...), (...).
-
-    Result: ``index``: of an entry of positive weight, if there is one. ``left``: how far into that
-    entry the number falls, in [0, 1): a uniform number again.
-    """
+    """Return where uniform numbers fall, and how far into that entry: uniform numbers again."""
     xp = library.xp
     index, shares, total = _fall(library, weights, uniforms[..., None])
     chosen = xp.take_along_axis(weights, index, axis=-1) / total
@@ -115,15 +104,9 @@ def off_drafts(
     valid: Array | None = None,
     blocks: Array | None = None,
 ) -> Array:
-    """Return the draft's mass off the first 0 to k distinct drafts: (..., k + 1), wide.
-
-    It is the mass off all of them, of which the blocks that they are in are added up anew, and
-    those of the later drafts: nothing is subtracted.
-
-    Shapes: ``draft`` (..., V), ``drafts`` (..., k). ``drafted``, shape (..., k): their draft
-    probabilities, wide. ``valid``, shape (..., k): which drafts count. ``blocks``, shape (...,
-    ceil(V / 256)): the draft's block sums, if they are known.
-    """
+    """Return the draft's mass off the first 0 to k distinct drafts: (..., k + 1), wide."""
+    # The mass off all of them, whose blocks are added up anew, and then that of the later drafts:
+    # nothing is subtracted. `drafted`: their draft probabilities. `blocks`: the draft's, if known.
     xp = library.xp
     if blocks is None:
         (blocks,) = block_sums(library, draft, draft, the_draft)

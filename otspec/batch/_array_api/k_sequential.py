@@ -1,8 +1,4 @@
-"""K-Seq: the drafts are tried against ρ times the draft (SpecTr, alg. 2; Theory, 6).
-
-With β = Σ min(p, q/ρ) the residual after k rejections is ∝ q − min(p, q/ρ) g, where
-g = 1 + (1−β) + … + (1−β)^{k−1}. That is lossless for every ρ ≥ ρ*, where ρ* = g.
-"""
+"""K-Seq: the drafts are tried against ρ times the draft (SpecTr, alg. 2; Theory, 6)."""
 
 import math
 

@@ -56,56 +56,26 @@ _LAUNCHED = 1 << 22
 
 @dataclass(frozen=True)
 class Library:
-    """An array library, and how to compute with it.
+    """An array library, and how to compute with it."""
 
-    Parameters
-    ----------
-    xp : module
-        The library's functions, under the names of the array API standard.
-    inner : module
-        The library itself, where its ``minimum`` and ``sum`` are the standard's: in loops over
-        short stretches the wrappers of a compatibility layer are felt.
-    device : object
-        Where new arrays go; None lets the library choose.
-    dtype : object
-        What whole vocabularies are computed in: float64 for float64, else float32.
-    wide : object
-        What a few numbers per row are computed in: float64 where the device has it.
-    index : object
-        The dtype of token ids.
-    at_once : int or None
-        How many numbers to work on at once; None for all, where a compiler takes care of that.
-    reorders : bool
-        Whether a compiler may put products in another order.
-    fused : module, optional
-        What starts kernels on the device: :mod:`otspec.batch._triton`.
-    """
-
-    xp: Any
-    inner: Any
-    device: Any
-    dtype: Any
-    wide: Any
-    index: Any
-    at_once: int | None
-    reorders: bool = False
-    fused: ModuleType | None = None
+    xp: Any  # the library's functions, under the names of the array API standard
+    inner: Any  # the library itself, whose `minimum` and `sum` have no wrappers
+    device: Any  # where new arrays go; None lets the library choose
+    dtype: Any  # of whole vocabularies: float64 for float64, else float32
+    wide: Any  # of a few numbers per row: float64 where the device has it
+    index: Any  # of token ids
+    at_once: int | None  # how many numbers to work on at once; None: all (a compiler cares for it)
+    reorders: bool = False  # whether a compiler may put products in another order
+    fused: ModuleType | None = None  # what starts kernels on the device: otspec.batch._triton
 
     @property
     def factor(self) -> float:
-        """A power of two that draft masses are multiplied with before they are divided by.
-
-        1 over a mass may be beyond the range of the dtype, which is not symmetric: the least
-        float32 is 2⁻¹⁴⁹. Lifted masses are from 2⁻⁸⁵ to 2⁶⁴, and 1 over them is in range.
-        """
+        """A power of two that lifts draft masses to 2⁻⁸⁵ … 2⁶⁴, so that 1 over them is in range."""
         return 2.0**512 if self.dtype == self.xp.float64 else 2.0**64
 
     @property
     def highest(self) -> float:
-        """A power of two that quotients of masses are capped at, within the range.
-
-        In JAX times the factor, too, since its compiler puts products in another order.
-        """
+        """A power of two that caps quotients, within the range; JAX may multiply by the factor."""
         most = 2.0**1020 if self.dtype == self.xp.float64 else 2.0**126
         return most / self.factor if self.reorders else most
 
@@ -257,11 +227,7 @@ def geometric(library: Library, chance: Array, count: Array | float) -> Array:
     """Return 1 + r + … + r^(count−1) for r = 1 − chance: how often one tries until it happens."""
     # It is (1 − r^count)/chance, written so that nothing cancels. Where the chance is 0 it is the
     # count, which is at least 1.
-    return _tries(chance, count, library.xp)
-
-
-def _tries(chance: Array, count: Array | float, xp: Any) -> Array:
+    xp, less = library.xp, -chance
     with quietly(chance):
-        less = -chance
         total = xp.where(chance > 0, xp.expm1(count * xp.log1p(less)) / less, count)
         return xp.clip(total, min=1.0)

@@ -99,18 +99,13 @@ def _sorted(library: Library, state: list[Array]) -> State:
 
 @dataclass(frozen=True)
 class Tangents:
-    """What is known of a few tangents, by ascending scale.
-
-    ``k``: at least 2. ``scales``, shape (..., m): from 0 to k. ``outside``, shape (..., m): the
-    draft mass r outside the sets that they are tangent at, from 1 to 0. ``overlap``, shape (...,
-    m): Σ min(target, scale·draft).
-    """
+    """What is known of a few tangents, by ascending scale."""
 
     library: Library
-    k: int
-    scales: Array
-    outside: Array
-    overlap: Array
+    k: int  # at least 2
+    scales: Array  # (..., m): from 0 to k
+    outside: Array  # (..., m): the draft mass r outside the sets that they touch, 1 to 0
+    overlap: Array  # (..., m): Σ min(target, scale·draft)
 
     def least(self) -> Array:
         """Return the least that is known, which is at least the optimum: (...)."""
@@ -155,12 +150,7 @@ class Tangents:
         return _outside_at(library, heights, self.k)
 
     def _between(self) -> tuple[Array, Array, Array, Array]:
-        """Return for each stretch between tangents where the optimum may be, and how low.
-
-        Result: ``low``, ``high``, ``middle``, ``gaps``, shape (..., m − 1): the least and the most
-        mass outside, the one that the chord is for, and by how much the optimum in between may be
-        below the least that is known: 0 if by rounding only.
-        """
+        """Return what is outside between tangents (least, most, the chord's), and what is open."""
         library, xp, k = self.library, self.library.xp, self.k
         unit = float(xp.finfo(library.dtype).eps)
         rise = self.overlap[..., 1:] - self.overlap[..., :-1]

@@ -7,25 +7,19 @@ from otspec.batch._array_api.library import Array, Library
 
 @dataclass(frozen=True)
 class Problem:
-    """Checked arguments of a rule.
-
-    Shapes: ``draft``, ``target`` (..., V). ``drafts``, shape (..., k): 0 where a draft does not
-    count. ``uniforms``, shape (..., k + 1): wide. ``valid``, shape (..., k): which drafts count;
-    None if all do.
-    """
+    """Checked arguments of a rule."""
 
     library: Library
-    draft: Array
-    target: Array
-    drafts: Array
-    uniforms: Array
-    valid: Array | None
+    draft: Array  # (..., V)
+    target: Array  # (..., V)
+    drafts: Array  # (..., k): 0 where a draft does not count
+    uniforms: Array  # (..., k + 1), wide
+    valid: Array | None  # (..., k): which drafts count; None if all do
 
     @property
     def k(self) -> int:
         """How many drafts a row has at most."""
-        size: int = self.drafts.shape[-1]
-        return size
+        return int(self.drafts.shape[-1])
 
     def which(self) -> Array:
         """Return which drafts count, shape (..., k)."""

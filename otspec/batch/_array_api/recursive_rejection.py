@@ -102,39 +102,18 @@ def distinct_acceptance(library: Library, draft: Array, target: Array, drafts: A
 
 @dataclass(frozen=True)
 class Residual:
-    """What the target still lacks, row by row, after some drafts were rejected.
-
-    Parameters
-    ----------
-    library : Library
-    draft, target : array, shape (..., V)
-    factor : float
-        Draft masses are scaled by this, which c and 1 over their sum are for: both may be out of
-        range.
-    scale : array, shape (...)
-        c over the factor, narrow: what the target lacks is (target − c·draft)₊.
-    rejected : array, shape (...)
-        W: the probability that all drafts so far are rejected.
-    share : array, shape (...), or float, optional
-        1 over the draft's scaled mass off the earlier drafts; by default 1.
-    blocks : array, shape (..., ceil(V / 256)), optional
-        The target's block sums, once they are known.
-    whole : array, shape (...), optional
-        Σ target, once it is known.
-    weight : array, shape (...), optional
-        w, if the target is w·target and else no token: c is over w, too, and W includes 1 − w.
-    """
+    """What the target still lacks, row by row, after some drafts were rejected."""
 
     library: Library
-    draft: Array
-    target: Array
-    factor: float
-    scale: Array
-    rejected: Array
-    share: Array | float | None
-    blocks: Array | None = None
-    whole: Array | None = None
-    weight: Array | None = None
+    draft: Array  # (..., V)
+    target: Array  # (..., V)
+    factor: float  # draft masses are scaled by it: c and 1 over their sum may be out of range
+    scale: Array  # (...): c over the factor, narrow; lacking is (target − c·draft)₊
+    rejected: Array  # (...): W, the probability that all drafts so far are rejected
+    share: Array | float | None  # (...): 1 over the draft's scaled mass off the earlier ones; or 1
+    blocks: Array | None = None  # (..., ceil(V / 256)): the target's block sums, once known
+    whole: Array | None = None  # (...): Σ target, once known
+    weight: Array | None = None  # (...): w of w·target, else no token: W includes 1 − w
 
     @classmethod
     def at_first(
@@ -189,11 +168,7 @@ class Residual:
         )
 
     def at_last(self, valid: Array | None = None) -> tuple[KnownWeight, list[Array]]:
-        """Return what the target lacks after the last draft was rejected, where it counts.
-
-        Result: ``rest``: as a weight. ``blocks``, shape (..., ceil(V / 256)): the block sums of the
-        target, and of that weight.
-        """
+        """Return what is lacking after the last draft, and block sums of the target and of that."""
         rest = excess(self.library, self._offered(valid), self.factor)
         known = [] if self.blocks is None else [self.blocks]
         weights = [rest] if known else [the_target, rest]

@@ -30,11 +30,7 @@ class _Words:
 def threefry(
     library: Library, key: tuple[int, int], first: Array, second: Array
 ) -> tuple[Array, Array]:
-    """Return two words of 32 bits for each pair of them, and a key of two.
-
-    Source: Salmon et al., *Parallel random numbers: as easy as 1, 2, 3*, 2011, Threefry-2x32 with
-    20 rounds. The words are the same in every library and on every device.
-    """
+    """Return two words for each pair and a key (Threefry-2x32, 20 rounds; Salmon et al., 2011)."""
     words = _Words(library)
     keys = (*key, _PARITY ^ key[0] ^ key[1])
 

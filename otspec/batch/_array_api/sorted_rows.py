@@ -4,10 +4,7 @@ from otspec.batch._array_api.library import Array, Library
 
 
 def acceptance(library: Library, draft: Array, target: Array, k: int) -> Array:
-    """Return 1 + min over prefixes A by ascending q/p of q(A) − P(all inside A): (...).
-
-    What is inside is 1 less what is outside.
-    """
+    """Return 1 + min over prefixes A by ascending q/p of q(A) − P(all inside A): (...)."""
     xp = library.xp
     values, nothing, _ = _prefixes(library, draft, target, k)
     return xp.min(xp.concat([values, nothing + 1], axis=-1), axis=-1)

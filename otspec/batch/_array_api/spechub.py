@@ -53,21 +53,14 @@ def acceptance(library: Library, draft: Array, target: Array) -> Array:
 
 @dataclass(frozen=True)
 class Hubs:
-    """The likeliest token of each row.
-
-    Shapes: ``token`` (...). ``mass``, shape (...): p(a). ``others``, shape (...): the mass of all
-    other tokens, added up without it. ``odds``, shape (...): p(a) over that mass, scaled: times
-    that scaled it is p(a). 0 if the hub is certain. ``blocks``, shape (..., ceil(V / 256)): the
-    draft's block sums without the hub. ``scale``, shape (...): 1 + p(a) over the mass of the
-    others, over the factor: the tokens off the hub are offered that times their scaled draft mass.
-    """
+    """The likeliest token a of each row; all of shape (...), but the blocks."""
 
     token: Array
-    mass: Array
-    others: Array
-    odds: Array
-    blocks: Array
-    scale: Array
+    mass: Array  # p(a)
+    others: Array  # the mass of all other tokens, added up without it
+    odds: Array  # times the others' mass, scaled, it is p(a); 0 if the hub is certain
+    blocks: Array  # (..., ceil(V / 256)): the draft's block sums without the hub
+    scale: Array  # times their scaled draft mass is what tokens off the hub are offered
 
 
 def find_hub(library: Library, draft: Array) -> Hubs:
@@ -91,19 +84,14 @@ def find_hub(library: Library, draft: Array) -> Hubs:
 
 @dataclass(frozen=True)
 class HubShares:
-    """What the hub takes of the pairs that the other tokens leave, all of shape (...).
+    """What the hub takes of the pairs that the other tokens leave, all of shape (...)."""
 
-    ``first``, ``last``: what is left of the pairs (a, x), and of (x, a). ``first_taken``,
-    ``last_taken``: what the hub takes of that. ``rest``: what the hub still lacks. ``served``: what
-    the tokens off the hub take.
-    """
-
-    first: Array
-    last: Array
-    first_taken: Array
+    first: Array  # what is left of the pairs (a, x)
+    last: Array  # and of (x, a)
+    first_taken: Array  # what the hub takes of them
     last_taken: Array
-    rest: Array
-    served: Array
+    rest: Array  # what the hub still lacks
+    served: Array  # what the tokens off the hub take
 
 
 def hub_shares(library: Library, draft: Array, target: Array, hub: Hubs) -> HubShares:

@@ -8,12 +8,9 @@ from otspec.warping import STEPS, Order, warped
 
 
 class Settings(NamedTuple):
-    """What is done to logits: numbers, or arrays of one for each row, with the axes of the logits.
+    """What is done to logits: numbers, or arrays of one for each row (with the logits' axes)."""
 
-    ``temperature``: 0 for the first of the largest logits.
-    """
-
-    temperature: Any = 1.0
+    temperature: Any = 1.0  # 0: the first of the largest logits
     top_k: Any = None
     top_p: Any = None
     min_p: Any = None

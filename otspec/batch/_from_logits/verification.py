@@ -78,10 +78,8 @@ def warp(
     -----
     A setting is one number, or an array of the same library with one for each row: its shape is
     that of the first axes of the logits. In an array a ``top_k`` of V, a ``top_p`` of 1 and a
-    ``min_p`` of 0 leave a row as it is. Only NumPy's arrays have their values checked.
-
-    On a CPU with Numba, ``top_k`` and ``top_p`` sort only tokens near the border, elsewhere the
-    vocabulary. A row sums to 1 up to a few roundings; a rule's law is off by as much.
+    ``min_p`` of 0 leave a row as it is. Only NumPy's arrays have their values checked. On a CPU
+    with Numba, ``top_k`` and ``top_p`` sort only tokens near the border, elsewhere the vocabulary.
     """
     with quietly(logits):
         one_library(logits=logits)
@@ -114,8 +112,7 @@ def from_logits(
     Parameters
     ----------
     rule : str
-        A function of this module: ``token_verification``, ``recursive_rejection`` or any other that
-        takes a draft, a target, drafts and uniform numbers.
+        A function of this module that takes a draft, a target, drafts and uniform numbers.
     draft_logits, target_logits : array, shape (..., V)
         In the shapes of the rule's draft and target; each float32, float16 or bfloat16, or both
         float64. ``-inf`` masks a token. Cut off padding columns with a view, ``logits[..., :V]``.

@@ -1,8 +1,6 @@
 """K-Seq row by row: the drafts are tried against ρ times the draft (SpecTr, alg. 2; Theory, 6).
 
-The ρ is found by chords of the overlap M(ρ) = Σ min(q, ρp), which is looked at in two places, then
-in two more, as in :mod:`otspec.batch._array_api.k_sequential`: ``tried`` and ``found``, (4,), are ρ
-and M there.
+As :mod:`otspec.batch._array_api.k_sequential`; ``tried`` and ``found``, (4,), are ρ and M there.
 """
 
 import math
@@ -10,7 +8,6 @@ import math
 import numpy as np
 
 from otspec.batch._array_api.k_sequential import FIRST, SECOND, STEPS
-from otspec.batch._array_api.library import Array
 from otspec.batch._numba.compiled import inner_code, machine_code
 from otspec.batch._numba.outcome import (
     DRAWN,
@@ -30,13 +27,13 @@ _UP = 1 + 2 * float(np.finfo(np.float64).eps)
 
 
 @inner_code
-def begin(tried: Array, count: float, single: bool) -> None:
+def begin(tried, count: float, single: bool) -> None:
     """Write which ρ to try first."""
     tried[0], tried[1] = 1.0, rounded(1 + FIRST * (count - 1), single)
 
 
 @inner_code
-def go_on(tried: Array, found: Array, count: float, single: bool) -> None:
+def go_on(tried, found, count: float, single: bool) -> None:
     """Write which ρ to try next, once M is found at the first ones."""
     for i in range(2):
         found[i] = min(found[i] * _UP, 1.0)
@@ -50,7 +47,7 @@ def go_on(tried: Array, found: Array, count: float, single: bool) -> None:
 
 
 @inner_code
-def safe_rho(tried: Array, found: Array, count: float, single: bool) -> float:
+def safe_rho(tried, found, count: float, single: bool) -> float:
     """Return a ρ that is valid at the chord of M around ρ*, which is below M."""
     start, overlap, less, most = 0.0, 0.0, -_needed(0.0, count), 0.0
     end, at_end, more = count, 1.0, 0.0
@@ -91,16 +88,7 @@ def _secant(start: float, low: float, end: float, high: float) -> float:
     return end - quotient(high * (end - start), high - low, 0.0)
 
 
-def verify(
-    draft: Array,
-    target: Array,
-    drafts: Array,
-    uniforms: Array,
-    valid: Array,
-    token: Array,
-    accepted: Array,
-    index: Array,
-) -> None:
+def verify(draft, target, drafts, uniforms, valid, token, accepted, index) -> None:
     """Accept each draft x of a row in turn with probability min(1, q(x) / (ρ p(x)))."""
     rows, k = drafts.shape
     pairs, (counts, rho) = np.empty((rows, k, 2)), np.empty((2, rows))
@@ -111,7 +99,7 @@ def verify(
     _draw(draft, target, drafts, uniforms, valid, token, accepted, index, counts, rho)
 
 
-def find_rho(draft: Array, target: Array, counts: Array, rho: Array) -> None:
+def find_rho(draft, target, counts, rho) -> None:
     """Write the ρ of each row, whose drafts are so many."""
     (tried, found), single = np.empty((2, len(rho), 4)), draft.itemsize == 4
     _begin(tried, counts, single)
@@ -122,28 +110,28 @@ def find_rho(draft: Array, target: Array, counts: Array, rho: Array) -> None:
 
 
 @machine_code
-def _begin(tried: Array, counts: Array, single: bool) -> None:
+def _begin(tried, counts, single: bool) -> None:
     """Write which ρ of each row to try first."""
     for row in range(counts.size):
         begin(tried[row], max(counts[row], 1.0), single)
 
 
 @machine_code
-def _go_on(tried: Array, found: Array, counts: Array, single: bool) -> None:
+def _go_on(tried, found, counts, single: bool) -> None:
     """Write which ρ of each row to try next."""
     for row in range(counts.size):
         go_on(tried[row], found[row], max(counts[row], 1.0), single)
 
 
 @machine_code
-def _settle(tried: Array, found: Array, counts: Array, rho: Array, single: bool) -> None:
+def _settle(tried, found, counts, rho, single: bool) -> None:
     """Write a valid ρ of each row."""
     for row in range(counts.size):
         rho[row] = safe_rho(tried[row], found[row], max(counts[row], 1.0), single)
 
 
 @machine_code
-def _accept(pairs: Array, uniforms: Array, valid: Array, index: Array, rho: Array) -> None:
+def _accept(pairs, uniforms, valid, index, rho) -> None:
     """Write the first draft of each row that is accepted."""
     for row in range(valid.shape[0]):
         index[row] = DRAWN
@@ -154,18 +142,7 @@ def _accept(pairs: Array, uniforms: Array, valid: Array, index: Array, rho: Arra
 
 
 @machine_code
-def _draw(
-    draft: Array,
-    target: Array,
-    drafts: Array,
-    uniforms: Array,
-    valid: Array,
-    token: Array,
-    accepted: Array,
-    index: Array,
-    counts: Array,
-    rho: Array,
-) -> None:
+def _draw(draft, target, drafts, uniforms, valid, token, accepted, index, counts, rho) -> None:
     """Write the accepted draft of each row, or a token of what is left after all are rejected."""
     whole, sums = blocks_of(draft[0]), blocks_of(draft[0])
     none = np.empty(0, np.int64)

@@ -1,8 +1,4 @@
-"""The optimum for i.i.d. drafts row by row: the least of its tangents (Theory, 1, 2 and 32).
-
-A row is looked at until nothing is left open, as :mod:`otspec.batch._array_api.optimum` looks at
-all rows at once.
-"""
+"""The optimum for i.i.d. drafts row by row: the least of its tangents (Theory, 1, 2 and 32)."""
 
 import math
 from collections.abc import Callable
@@ -49,7 +45,7 @@ KINDS = 5
 _TINY = float(np.finfo(np.float64).smallest_normal)
 
 
-def acceptance(draft: Array, target: Array, found: Array, k: int) -> None:
+def acceptance(draft, target, found, k: int) -> None:
     """Write 1 + min over sets A of q(A) − P(all drafts inside A) of each row."""
     if k == 1:
         sums = np.empty((len(found), 1))
@@ -59,9 +55,7 @@ def acceptance(draft: Array, target: Array, found: Array, k: int) -> None:
     _found(draft, target, found, np.empty_like(found), k, sorted_rows.acceptance, found)
 
 
-def best_cut(
-    draft: Array, target: Array, scale: Array, outside: Array, cost: Array, k: int
-) -> None:
+def best_cut(draft, target, scale, outside, cost, k: int) -> None:
     """Write the c of the set A = {q ≤ c·p} that has that minimum in each row, p off A, and q(A)."""
     if k == 1:
         scale[:] = 1
@@ -72,20 +66,12 @@ def best_cut(
 
 
 @machine_code
-def _split(draft: Array, target: Array, scale: Array, outside: Array, cost: Array) -> None:
+def _split(draft, target, scale, outside, cost) -> None:
     for row in range(draft.shape[0]):
         outside[row], cost[row] = split(draft[row], target[row], scale[row])
 
 
-def _found(
-    draft: Array,
-    target: Array,
-    least: Array,
-    scale: Array,
-    k: int,
-    decide: Callable[..., Array],
-    wanted: Array,
-) -> None:
+def _found(draft, target, least, scale, k: int, decide: Callable[..., Array], wanted) -> None:
     """Write the least tangent and its scale; what is wanted is decided where the row is open."""
     is_open = np.empty(len(least), np.bool_)
     _tangents(draft, target, least, scale, is_open, float(k))
@@ -96,9 +82,7 @@ def _found(
 
 
 @machine_code
-def _tangents(
-    draft: Array, target: Array, found: Array, best: Array, is_open: Array, k: float
-) -> None:
+def _tangents(draft, target, found, best, is_open, k: float) -> None:
     """Write the least tangent of each row, its scale, and whether the optimum may be lower."""
     single = draft.itemsize == 4
     rounds = ROUNDS if single else FINE_ROUNDS
@@ -121,7 +105,7 @@ def _tangents(
 
 
 @inner_code
-def _first_places(known: Array, k: float) -> None:
+def _first_places(known, k: float) -> None:
     """Write the first tangent, and where to look next."""
     known[SCALE, 0], known[OUTSIDE, 0], known[OVERLAP, 0] = 0.0, 1.0, 0.0
     for j in range(1, 1 + FIRST):
@@ -129,7 +113,7 @@ def _first_places(known: Array, k: float) -> None:
 
 
 @inner_code
-def _write_scales(known: Array, start: int, end: int, k: float, single: bool) -> None:
+def _write_scales(known, start: int, end: int, k: float, single: bool) -> None:
     """Turn masses outside into scales, rounded, and the masses that belong to these."""
     for j in range(start, end):
         scale = rounded(_scale(known[OUTSIDE, j], k), single)
@@ -138,7 +122,7 @@ def _write_scales(known: Array, start: int, end: int, k: float, single: bool) ->
 
 
 @inner_code
-def _sort(known: Array, start: int, end: int) -> None:
+def _sort(known, start: int, end: int) -> None:
     """Put the tangents from ``start`` on among those before."""
     for j in range(start, end):
         place = j
@@ -150,7 +134,7 @@ def _sort(known: Array, start: int, end: int) -> None:
 
 
 @inner_code
-def _least(known: Array, size: int, k: float) -> tuple[float, float]:
+def _least(known, size: int, k: float) -> tuple[float, float]:
     """Return the least that is known, which is at least the optimum, and its scale."""
     least, scale = math.inf, 0.0
     for j in range(size):
@@ -161,9 +145,7 @@ def _least(known: Array, size: int, k: float) -> tuple[float, float]:
 
 
 @inner_code
-def _compare(
-    known: Array, size: int, stretches: Array, least: float, k: float, unit: float
-) -> bool:
+def _compare(known, size: int, stretches, least: float, k: float, unit: float) -> bool:
     """Write where between tangents the optimum may be, and how low; return whether anywhere."""
     is_open, last, most = False, size - 2, math.inf
     for j in range(last + 1):
@@ -189,7 +171,7 @@ def _compare(
 
 
 @inner_code
-def _slope(known: Array, j: int, unit: float) -> tuple[float, float]:
+def _slope(known, j: int, unit: float) -> tuple[float, float]:
     """Return the slope of a chord, and what it may be off."""
     width = known[SCALE, j + 1] - known[SCALE, j]
     # Of equal scales nothing follows for the neighbors.
@@ -198,7 +180,7 @@ def _slope(known: Array, j: int, unit: float) -> tuple[float, float]:
 
 
 @inner_code
-def _next_places(stretches: Array, known: Array, start: int, end: int, k: float) -> None:
+def _next_places(stretches, known, start: int, end: int, k: float) -> None:
     """Write where to look next: every stretch gets its share of the places."""
     whole, last = 0.0, start - 2
     for j in range(last + 1):

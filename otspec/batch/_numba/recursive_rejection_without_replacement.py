@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from otspec.batch._array_api.library import BLOCK, Array
+from otspec.batch._array_api.library import BLOCK
 from otspec.batch._numba.compiled import inner_code, machine_code
 from otspec.batch._numba.outcome import DRAWN, accepts, holds, quotient
 from otspec.batch._numba.passes import (
@@ -18,16 +18,7 @@ from otspec.batch._numba.passes import (
 
 
 @machine_code
-def verify(
-    draft: Array,
-    target: Array,
-    drafts: Array,
-    uniforms: Array,
-    valid: Array,
-    token: Array,
-    accepted: Array,
-    index: Array,
-) -> None:
+def verify(draft, target, drafts, uniforms, valid, token, accepted, index) -> None:
     """Try the drafts of each row as if each were the first, off those before."""
     sums, undrafted = blocks_of(draft[0]), blocks_of(draft[0])
     for row in range(draft.shape[0]):
@@ -38,15 +29,7 @@ def verify(
 
 
 @inner_code
-def _one(
-    draft: Array,
-    target: Array,
-    drafts: Array,
-    uniforms: Array,
-    valid: Array,
-    sums: Array,
-    undrafted: Array,
-) -> tuple[int, int]:
+def _one(draft, target, drafts, uniforms, valid, sums, undrafted) -> tuple[int, int]:
     """Return the index of the accepted draft, and the token."""
     # The target lacks (target − scale·factor·draft)₊ of mass `rejected`, and the next draft is
     # drawn from `share`·factor·draft off the rejected ones.
@@ -71,7 +54,7 @@ def _one(
 
 
 @inner_code
-def left_of(draft: Array, out: Array, undrafted: Array) -> float:
+def left_of(draft, out, undrafted) -> float:
     """Return the mass of the draft off some tokens, the last of which ``undrafted`` still has."""
     if out.size == 1:
         sum_in_blocks(draft, undrafted)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from otspec.batch._array_api.library import BLOCK, Array
+from otspec.batch._array_api.library import BLOCK
 from otspec.batch._numba.compiled import greater, inner_code, machine_code
 from otspec.batch._numba.outcome import DRAWN, accepts, quotient
 from otspec.batch._numba.passes import (
@@ -23,14 +23,14 @@ from otspec.batch._numba.passes import (
 
 @machine_code
 def verify(
-    draft: Array,
-    target: Array,
-    drafts: Array,
-    uniforms: Array,
-    valid: Array,  # noqa: ARG001 # both drafts count
-    token: Array,
-    accepted: Array,
-    index: Array,
+    draft,
+    target,
+    drafts,
+    uniforms,
+    valid,  # noqa: ARG001 # both drafts count
+    token,
+    accepted,
+    index,
 ) -> None:
     """Serve a token x off the hub a from the pairs (x, a), then (a, x); a takes what is left."""
     sums = blocks_of(draft[0])
@@ -40,9 +40,7 @@ def verify(
 
 
 @inner_code
-def _one(
-    draft: Array, target: Array, drafts: Array, uniforms: Array, sums: Array
-) -> tuple[int, int]:
+def _one(draft, target, drafts, uniforms, sums) -> tuple[int, int]:
     """Return the index of the accepted draft, and the token."""
     factor, hub = factor_of(draft), likeliest(draft)
     mass, others = np.float64(draft[hub]), others_of(draft, hub, sums)
@@ -67,7 +65,7 @@ def _one(
 
 
 @inner_code
-def likeliest(values: Array) -> int:
+def likeliest(values) -> int:
     """Return the first of the largest entries of a row."""
     most, found = values.dtype.type(-1), 0
     for start in range(0, values.size, BLOCK):
@@ -83,7 +81,7 @@ def likeliest(values: Array) -> int:
 
 
 @inner_code
-def others_of(draft: Array, hub: int, sums: Array) -> float:
+def others_of(draft, hub: int, sums) -> float:
     """Return the mass of all tokens but the hub, added up without it."""
     sum_in_blocks(draft, sums)
     sums[hub // BLOCK] = sum_without(draft, np.array([hub]), hub // BLOCK)
@@ -92,7 +90,7 @@ def others_of(draft: Array, hub: int, sums: Array) -> float:
 
 @inner_code
 def shares_of(
-    draft: Array, target: Array, hub: int, factor: float, scale: float, mass: float, others: float
+    draft, target, hub: int, factor: float, scale: float, mass: float, others: float
 ) -> tuple[float, float, float, float, float, float]:
     """Return what is left of pairs (a, x), what a takes of it, both of (x, a), and what a lacks."""
     # Last is what tokens off the hub take. If the hub is certain, (a, a) is one of the pairs (x,
@@ -110,15 +108,7 @@ def shares_of(
 
 
 @inner_code
-def _draw_rest(
-    draft: Array,
-    target: Array,
-    hub: int,
-    weight: Weight,
-    rest: float,
-    sums: Array,
-    uniform: float,
-) -> int:
+def _draw_rest(draft, target, hub: int, weight: Weight, rest: float, sums, uniform: float) -> int:
     """Draw from what is left of the target: (q − p/(1 − p(a)))₊ off the hub, the rest at it."""
     excluded, block = np.array([hub]), hub // BLOCK
     rest_in_blocks(draft, target, weight, sums)

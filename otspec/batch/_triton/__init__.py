@@ -1,8 +1,4 @@
-"""Fused kernels for rows on a GPU, in Triton: chosen by device, behind the same functions.
-
-:mod:`otspec.batch._array_api.library` asks :func:`kernels_on`; where it finds none, and whatever
-they do not take, the array operations do.
-"""
+"""Fused kernels for rows on a GPU, in Triton; what they do not take, the array operations do."""
 
 from __future__ import annotations
 

@@ -25,11 +25,9 @@ TOGETHER = 8
 
 
 def takes(library: Library, draft: Array, target: Array, *weights: Weight) -> bool:
-    """Return whether the kernels can do it: of weights that tell what they are made of.
-
-    Not of subclasses of tensors, no rows at all, rows along several axes that no two steps reach;
-    and not where gradients are wanted, or someone follows the operations, who sees no kernels.
-    """
+    """Return whether the kernels can do it: of weights that tell what they are made of."""
+    # Not of subclasses of tensors, no rows at all, rows along several axes that no two steps reach;
+    # and not where gradients are wanted, or someone follows the operations, who sees no kernels.
     return (
         takes_rows(library, draft, target)
         and target.shape == draft.shape
@@ -60,10 +58,7 @@ def _followed() -> bool:
 
 @cache
 def starts(library: Library) -> bool:
-    """Return whether a kernel can be started; if not, as for want of a compiler, a warning tells.
-
-    One is tried at first.
-    """
+    """Return whether a kernel can be started, by a trial; if not, a warning tells why."""
     rows, token = library.full((1, 1), 1.0), library.numbers([0])[:, None]
     try:
         without(library, library.narrowed(rows), rows, the_draft, rows, token)
@@ -230,12 +225,8 @@ def _excluded(library: Library, excluded: Array) -> dict[str, Any]:
     """Return what the kernels are told of tokens that are left out, (..., j)."""
     flat = library.xp.reshape(excluded, (-1, excluded.shape[-1]))
     row, step = flat.stride()
-    return {
-        "excluded": flat,
-        "left_out": flat.shape[-1],
-        "excluded_row": row,
-        "excluded_step": step,
-    }
+    left_out = flat.shape[-1]
+    return {"excluded": flat, "left_out": left_out, "excluded_row": row, "excluded_step": step}
 
 
 def _rows(library: Library, draft: Array, target: Array) -> dict[str, Any]:

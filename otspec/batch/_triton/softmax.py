@@ -12,11 +12,7 @@ from otspec.batch._triton import pieces, softmax_kernels
 
 
 def softmax(library: Library, logits: Array, temperatures: Array | float) -> Array:
-    """Return the softmax of logits over temperatures, 0 for the first of the largest logits.
-
-    What :func:`otspec.batch._array_api.warping.probabilities` returns where no token is left out.
-    The temperatures are one number, or (..., 1).
-    """
+    """Return the softmax of logits over temperatures, 0 for the first of the largest logits."""
     xp, (*lead, size) = library.xp, logits.shape
     rows, tile = prod(lead), min(pieces.PIECE, pieces.power(size))
     number = -(-size // tile)

@@ -100,10 +100,7 @@ class BlockPlan(Frozen):
         return PriceBound.of(self.drafted, self.target, "block", prices)
 
     def paths(self) -> PathPlan:
-        """Return what the coupling selects and keeps of each set.
-
-        A sequence is selected that has as much of the block as any of the set.
-        """
+        """Return what the coupling selects of each set, with most of the block, and keeps of it."""
         drafted, n, length = self.drafted, self.drafted.n, self.drafted.depth
         selected = zeros(len(drafted.pairs[0]), like=self.coupled)
         ends = [zeros(n**depth, like=self.coupled) for depth in range(length + 1)]
@@ -191,10 +188,7 @@ class BlockCoupling(Frozen, ABC):
         return model.program(self.title, Sense.MAXIMIZE, mass, kept.astype(draft.dtype))
 
     def plan(self, solver: SolverName | None = None) -> BlockPlan:
-        """Return a best coupling.
-
-        ``solver``: by default "rational" for exact data, else "highs".
-        """
+        """Return a best coupling; by default the solver is "rational" if exact, else "highs"."""
         solution = solve(self.build(), solver)
         sets = self._sets()
         possible = {each: mass for each, mass in sets.items() if mass > 0}

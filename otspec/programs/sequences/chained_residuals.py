@@ -89,8 +89,7 @@ class ResidualsProgram(LongRunProgram):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        wanted = "a sequence of Residuals"
-        given = as_list(self.residuals, "residuals", wanted)
+        given = as_list(self.residuals, "residuals", "a sequence of Residuals")
         if not given:
             raise ValueError("residuals is empty: give at least the target after each context")
         residuals = [self._checked(number, residual) for number, residual in enumerate(given)]

@@ -138,18 +138,10 @@ class DraftedNodes(Drafted):
     def crossed(self, kept: Levels) -> list[Marks]:
         """Return sets of texts that hold more of what is kept than how likely they are met.
 
-        What is looked for is the most of A(W) − P(W is met). With i.i.d. children the second is
-        concave in the texts that end in W, so that its tangents lead upwards from any start.
-
-        Parameters
-        ----------
-        kept : Levels
-            The probability that exactly a text is kept.
-
-        Returns
-        -------
-        list of Marks
-            In each no text goes on from another. None may be found although there are some.
+        The most of A(W) − P(W is met) is looked for, given ``kept``: how likely exactly each text
+        is kept. With i.i.d. children the second is concave in the texts that end in W: its tangents
+        lead upwards from any start. No text goes on from another. None may be found although there
+        are some.
         """
         at_least = summed_below(tuple(level.astype(float) for level in kept), self.n)
         found: dict[bytes, tuple[float, Marks]] = {}

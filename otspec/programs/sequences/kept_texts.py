@@ -112,13 +112,10 @@ class KeptTexts(Frozen, ABC):
         return tuple(found)
 
     def prices(self, weights: Array) -> Levels:
-        """Return the prices of texts from weights of the rows that bound A by what is drafted.
+        """Return the prices of texts from the duals of the rows that bound A by what is drafted.
 
-        Parameters
-        ----------
-        weights : ndarray
-            One for each variable. A text has the weights of all its beginnings as its price; one
-            that is never drafted costs more than all others, so that nothing is gained by it.
+        A text costs the weights of all its beginnings. One that is never drafted costs more than
+        all others, so that nothing is gained by it.
         """
         prices = added_up(self.levels(positive_part(weights)), self.drafted.n)
         most = max(price.max() for price in prices) + self.drafted.depth

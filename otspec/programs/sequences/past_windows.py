@@ -69,10 +69,7 @@ class WindowProgram(LongRunProgram):
 
     @cached_property
     def columns(self) -> dict[tuple[int, int], int]:
-        """The number of each variable κ_j(u, z), by j and the number of the window.
-
-        There is one for each token of z, which a block decodes that keeps those before it.
-        """
+        """The number of κ_j(u, z) by j and window, for each token of z after those it keeps."""
         each = [
             (kept, number)
             for kept in range(self.length + 1)

@@ -111,13 +111,7 @@ class PathPlan(Frozen):
         return tuple(stops)
 
     def kept(self, sequences: Sequences) -> dict[Prefix, Number]:
-        """Return the law of what is kept given the drafted set.
-
-        Raises
-        ------
-        ValueError
-            A set that is never drafted.
-        """
+        """Return the law of what is kept given a drafted set; a ValueError if it never is one."""
         drafted = self.drafted
         number = drafted.numbers.get(sequences)
         if number is None:

@@ -1,7 +1,4 @@
-"""What i.i.d. paths keep at best, with tangents instead of sets of paths (Programs, 6).
-
-Of other trees there is an upper bound, depth by depth (Theory, 17).
-"""
+"""What i.i.d. paths keep at best, with tangents (Programs, 6), and other trees (Theory, 17)."""
 
 from __future__ import annotations
 
@@ -25,8 +22,7 @@ from otspec.solvers import LinearProgram, Sense, solve
 
 def depth_cuts(drafted: DraftedNodes, target: LanguageModel) -> list[Marks]:
     """Return for each depth the texts of so many tokens that bound most what is kept of it."""
-    # They are the cut of the texts of that depth as tokens of their own: what one may keep of these
-    # is at most P(a text of W is drafted) + M_b(the others).
+    # What one may keep of these is at most P(a text of W is drafted) + M_b(the others).
     found: list[Marks] = []
     wanted = text_masses(target, drafted.depth, "target")
     for length in range(1, drafted.depth + 1):
@@ -169,13 +165,7 @@ class TextProgram(KeptTexts):
         return Size(rows, texts * (1 + tangents), texts * (3 + 4 * tangents))
 
     def build(self) -> LinearProgram:
-        """Build the linear program, in floats.
-
-        Raises
-        ------
-        ValueError
-            It would not fit in memory; the message names its size.
-        """
+        """Build the linear program, in floats; errors as :meth:`PathProgram.build`."""
         check_size("text", self.size(), "use fewer tokens, or depth_bound")
         model, texts = self._begun()
         drafted = self.flat(self._paths).astype(float)

@@ -1,9 +1,4 @@
-"""Which knots between pools are barriers at a uniform number, all rows at once (Pooled, prop. 4).
-
-Let B be the law that is wanted below each knot, and G the probability that all drafts are below.
-At the uniform number u the barriers are the corners of the lower convex hull of B − u G: so every
-chord that ends at a barrier is less steep than every chord that begins there.
-"""
+"""Barriers between pools at a uniform number, all rows at once (Pooled, prop. 4)."""
 
 import math
 
@@ -11,12 +6,11 @@ from otspec.batch._array_api.library import Array, Library
 
 
 def barriers(library: Library, widths: Array, rises: Array, tight: Array) -> Array:
-    """Return which of the inner knots, of number 1 to m, are barriers: (..., m).
-
-    ``widths``, shape (..., m + 1): the draft mass of each pool, in any unit; none is negative.
-    ``rises``, shape (..., m + 1): by how much B − u G rises over each pool. ``tight``, shape (...,
-    1): the knot where B is as low as it can be, which is always a barrier, as are both ends.
-    """
+    """Return which of the inner knots, of number 1 to m, are barriers: (..., m)."""
+    # B is the law that is wanted below each knot, and G the probability that all drafts are below.
+    # Given the draft mass of each pool and by how much B − u G rises over it, the barriers at u are
+    # the corners of the lower convex hull of B − u G: each chord that ends at one is less steep
+    # than each that begins there. `tight`, where B is as low as it can be, is always one.
     xp = library.xp
     ids = library.arange(widths.shape[-1])
     behind = ids[:, None] <= ids

@@ -1,8 +1,7 @@
 """The probability that arrivals of distinct drafts are below a knot, by a race (Beyond, prop. 7).
 
-Heavy tokens arrive after exponential times, light ones at the times of a Poisson process, so that
-of them nothing but the sum of their masses is needed. The integral is a sum over evenly spaced
-logarithms of time.
+Heavy tokens arrive after exponential times, light ones as a Poisson process, of which only the sum
+of their masses matters. The integral is a sum over evenly spaced logarithms of time.
 """
 
 import math
@@ -13,12 +12,7 @@ from otspec.batch._array_api.library import Array, Library
 def all_below(
     library: Library, heavy: Array, light: Array, above: Array, count: Array, k: int
 ) -> Array:
-    """Return G at several knots, row by row: (..., m).
-
-    ``heavy``, shape (..., m, h): what of each heavy token is below. ``light``, ``above``, shape
-    (..., m): what of the light tokens is below, together, and what of all tokens is above.
-    ``count``, shape (..., 1): how many drafts there are, from 1 to k.
-    """
+    """Return G at several knots, row by row: (..., m)."""
     xp = library.xp
     moments, weights = nodes(library, k)
     some = above > 0

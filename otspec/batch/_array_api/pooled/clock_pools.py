@@ -14,19 +14,13 @@ _PARTS = 16
 
 @dataclass(frozen=True)
 class Heavy:
-    """The tokens that are heavier than the one after the heaviest of a given number.
+    """The tokens that are heavier than the one after the heaviest of a given number."""
 
-    ``drafted``, ``wanted``, shape (..., h): their draft and target masses, wide and by descending
-    draft; 0 for places of light tokens. ``border``, shape (..., 1): the draft mass up to which
-    tokens are light, wide. ``light``, shape (...): the draft mass of all light tokens, a sum of
-    them alone. ``blocks``, shape (..., ceil(V / 256)): the block sums of the whole draft.
-    """
-
-    drafted: Array
-    wanted: Array
-    border: Array
-    light: Array
-    blocks: Array
+    drafted: Array  # (..., h): wide, descending; 0 for places of light tokens
+    wanted: Array  # (..., h): their target masses
+    border: Array  # (..., 1): the draft mass up to which tokens are light, wide
+    light: Array  # (...): the draft mass of all light tokens, a sum of them alone
+    blocks: Array  # (..., ceil(V / 256)): the block sums of the whole draft
 
 
 def heavy_tokens(library: Library, draft: Array, target: Array, number: int) -> Heavy:
@@ -96,15 +90,11 @@ HEAVY = 32
 
 @dataclass(frozen=True)
 class ArrivalPools:
-    """The pools, and what the choice of a draft needs of them.
+    """The pools, and what the choice of a draft needs of them."""
 
-    ``law``: with the law of the selected draft. ``above``, shape (..., m + 2): the draft mass above
-    each knot, scaled; where next to nothing is above, to its own digits.
-    """
-
-    law: GradedPools
+    law: GradedPools  # with the law of the selected draft
     heavy: Heavy
-    above: Array
+    above: Array  # (..., m + 2): the draft mass above each knot, scaled
 
 
 def arrival_pools(
@@ -180,17 +170,13 @@ def _knots(
 
 @dataclass(frozen=True)
 class Light(KnownWeight):
-    """The weight min(target, scale·draft) of tokens of a draft mass up to an edge, scaled.
-
-    ``edge``, ``scale``, shape (..., 1): narrow.
-    """
+    """The weight min(target, scale·draft) of tokens of a draft mass up to an edge, scaled."""
 
     library: Library
-    edge: Array
-    scale: Array
+    edge: Array  # (..., 1), narrow
+    scale: Array  # (..., 1), narrow
 
     def __call__(self, draft: Array, target: Array) -> Array:
-        """Return what the weight is of the same tokens of both."""
         xp, factor = self.library.xp, self.library.factor
         light = xp.where(draft <= self.edge, draft, xp.zeros_like(draft)) * factor
         return self.library.inner.minimum(self.scale * light, target * factor)
@@ -203,11 +189,7 @@ class Light(KnownWeight):
 def light_overlaps(
     library: Library, draft: Array, target: Array, border: Array, at: Array
 ) -> Array:
-    """Return Σ min(target, t·draft) over light tokens at all grades, scaled: (..., m + 1).
-
-    Shapes: ``draft``, ``target`` (..., V). ``border``, shape (..., 1): the draft mass up to which
-    tokens are light. ``at``, shape (..., m + 1): the grades, from 0.
-    """
+    """Return Σ min(target, t·draft) over light tokens at all grades, scaled: (..., m + 1)."""
     xp, minimum = library.xp, library.inner.minimum
     edge, scales = library.narrowed(border), library.narrowed(at)
     number = at.shape[-1] - 1

@@ -27,8 +27,7 @@ def verify(problem: Problem, grades: int) -> Verified:
     """Select one of the drafts by graded pools, then couple it maximally with the target."""
     library, draft, target = problem.library, problem.draft, problem.target
     pools = graded_pools(library, draft, target, problem.count(), grades)
-    took = _accepted(problem, pools)
-    rest = pools.rest()
+    took, rest = _accepted(problem, pools), pools.rest()
     blocks = block_sums(library, draft, target, the_target, rest)
     return verified(problem, took, draw_rest(problem, rest, blocks, keep=problem.none()))
 
@@ -72,22 +71,15 @@ def split(library: Library, uniforms: Array, chances: Array) -> tuple[Array, Arr
 
 @dataclass(frozen=True)
 class GradedPools:
-    """How drafts are put into pools, and the law of the selected one, row by row.
-
-    ``grades``, shape (..., m + 1): t_0 = 0 to t_m, wide and rounded. ``slopes``, shape (..., m +
-    1): per pool, the probability that it is selected over its draft mass; not descending.
-    ``widths``, shape (..., m + 1): the draft mass of each pool, scaled. ``gains``, shape (..., m +
-    1): the rise over each pool of G, the probability that all drafts are below. ``tight``, shape
-    (..., 1): the knot at the cut. ``factor``: a power of two.
-    """
+    """How drafts are put into pools, and the law of the selected one, row by row."""
 
     library: Library
-    grades: Array
-    slopes: Array
-    widths: Array
-    gains: Array
-    tight: Array
-    factor: float = 1.0
+    grades: Array  # (..., m + 1): t_0 = 0 to t_m, wide and rounded
+    slopes: Array  # (..., m + 1): each pool's probability to be selected over its draft mass
+    widths: Array  # (..., m + 1): the draft mass of each pool, scaled
+    gains: Array  # (..., m + 1): the rise over each pool of G, the probability that all are below
+    tight: Array  # (..., 1): the knot at the cut
+    factor: float = 1.0  # a power of two
 
     def barriers(self, uniforms: Array) -> Array:
         """Return which inner knots are barriers at uniform numbers: (..., 1) -> (..., m)."""
@@ -162,12 +154,7 @@ def graded_pools(
 def best_pools(
     library: Library, at: Array, above: Array, inside: Array, factor: float = 1.0
 ) -> GradedPools:
-    """Return the pools with the best law that they allow (Pooled, prop. 3).
-
-    ``at``, shape (..., m + 1): the grades. ``above``, ``inside``, shape (..., m + 2): at each knot
-    the draft mass above it, times the factor, and G: that all drafts are below. ``factor``: a power
-    of two.
-    """
+    """Return the pools with the best law, given the draft mass above each knot, and G (prop. 3)."""
     xp = library.xp
     widths = above[..., :-1] - above[..., 1:]
     wanted = xp.cumulative_sum((at if factor == 1 else at / factor) * widths, axis=-1)

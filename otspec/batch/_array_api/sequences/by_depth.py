@@ -18,15 +18,7 @@ def verify(
     together: bool,
     models: Callable[[Array], tuple[Array, Array]] | None = None,
 ) -> VerifiedTree:
-    """Go from the text to a child that the rule selects, until it selects none or a leaf is kept.
-
-    ``problem``: the draft and the target are (..., nodes + 1, V), first those after the text, the
-    drafts (..., nodes), and the uniform numbers (..., depth + 1, widest + 1). ``parents``: of each
-    node. ``widths``: the most children of a node at each depth. ``rule``: the kernel. ``together``:
-    whether the children of a node count only where all that it has in the tree do. ``models``:
-    returns the probabilities of both models after a node of each row, where the draft and the
-    target of the problem are something else.
-    """
+    """Go from the text to a child that the rule selects, until it selects none or at a leaf."""
     library, xp = problem.library, problem.library.xp
     models = partial(_rows, problem) if models is None else models
     family = library.numbers(parents)
@@ -50,11 +42,7 @@ def verify(
 
 
 def _children(problem: Problem, own: Array, width: int) -> tuple[Array, Array]:
-    """Return the children of a node in each row that count, the first ones, and which there are.
-
-    ``own``, shape (..., nodes): which nodes are children. ``width``: how many places there are,
-    (..., width) of both results.
-    """
+    """Return the children of a node in each row that count, the first ones, and which there are."""
     library, xp = problem.library, problem.library.xp
     own = problem.counted(own)
     number = xp.cumulative_sum(library.ids(own), axis=-1)[..., None, :]

@@ -1,8 +1,7 @@
 """Verification of one drafted block: token by token, and jointly (Theory, 7–9).
 
-After the first i tokens of a block the draw is from (target − c·draft)₊ for a share c of the draft:
-1 token by token, M_s/M_b of these tokens in block verification, 0 after the whole block. So one
-weight serves all rules, and what differs is which lengths are kept.
+After i tokens the draw is from (target − c·draft)₊: c is 1 token by token, M_s/M_b of these tokens
+in block verification, 0 after the whole block. So the rules differ only in which lengths are kept.
 """
 
 from __future__ import annotations
@@ -19,20 +18,14 @@ from otspec.batch._results import CorrectedBlock, Corrections, VerifiedBlock
 
 @dataclass(frozen=True)
 class Residuals:
-    """What the target of each place is: (target − share·draft)₊ / mass.
+    """What the target of each place is: (target − share·draft)₊ / mass."""
 
-    ``share``, ``mass``, shape (..., L): wide. ``left``, shape (..., L − 1): how many places each
-    earlier block still corrects, the oldest first. ``ratios``, shape (..., L, L − 1): M_s/M_b of
-    each earlier block at each place, 0 from its end on. ``shares``, ``masses``, shape (..., L, L −
-    1): share and mass of what its target is there, without its own correction.
-    """
-
-    share: Array
-    mass: Array
-    left: Array
-    ratios: Array
-    shares: Array
-    masses: Array
+    share: Array  # (..., L), wide
+    mass: Array  # (..., L), wide
+    left: Array  # (..., L − 1): places that each earlier block still corrects, oldest first
+    ratios: Array  # (..., L, L − 1): M_s/M_b of each earlier block, 0 from its end on
+    shares: Array  # (..., L, L − 1): share of each block's target without its own correction
+    masses: Array  # (..., L, L − 1): mass of it
 
     @classmethod
     def of(
@@ -58,12 +51,7 @@ class Residuals:
     def after(
         self, problem: Problem, tau: Array, token: Array, scaled: Array, reach: Array
     ) -> Corrections:
-        """Return what is still corrected after some tokens of each block and one that was drawn.
-
-        Shapes: ``tau``, ``token`` (...). ``scaled``, shape (...): M_s/M_b of the kept tokens times
-        their mass; 0 if the block was kept whole. ``reach``, shape (...): the length that each
-        block was to have.
-        """
+        """Return what is still corrected after ``tau`` tokens of each block and a drawn one."""
         library, xp = problem.library, problem.library.xp
         place = xp.clip(tau, max=problem.k - 1)
         drafted = _probability(library, problem.draft, place, token)

@@ -11,12 +11,7 @@ from otspec.batch._results import VerifiedTree
 
 
 def verify(problem: Problem, parents: Sequence[int], distinct: bool) -> VerifiedTree:
-    """Visit the nodes of a tree, each after all that is below it, until one is kept.
-
-    ``problem``: the draft and the target are (..., nodes + 1, V), first those after the text, the
-    drafts (..., nodes), and the uniform numbers (..., nodes + 1). ``parents``: of each node.
-    ``distinct``: whether siblings are drawn without replacement.
-    """
+    """Visit the nodes of a tree, each after all that is below it, until one is kept."""
     library, xp = problem.library, problem.library.xp
     node = xp.full_like(problem.drafts[..., 0], -1)
     length, scale = xp.zeros_like(node), library.full(node.shape, 0.0)

@@ -1,8 +1,7 @@
 """Which tokens top-k, top-p and min-p keep of a row of logits, without a sort of the vocabulary.
 
-The first of these steps bounds what can be kept. The tokens above that bound are gathered, a few in
-a language model, and the steps are done with them. Differences of logits are divided in float32, as
-:func:`otspec.warping.warped` does; weights are float64.
+The first step bounds what can be kept, the tokens above it are gathered, and the steps are done
+with them. Differences of logits are divided in float32, as in `otspec.warping.warped`.
 """
 
 import math
@@ -20,7 +19,7 @@ AT_ONCE = 16
 
 
 @inner_code
-def _is_on(step: int, limits: Array, size: int) -> bool:
+def _is_on(step: int, limits, size: int) -> bool:
     """Return whether a step takes tokens away."""
     return (
         (step == TOP_K and limits[0] < size)
@@ -31,18 +30,9 @@ def _is_on(step: int, limits: Array, size: int) -> bool:
 
 @inner_code
 def kept_tokens(
-    logits: Array,
-    largest: Real,
-    tops: Array,
-    temperature: Real,
-    limits: Array,
-    steps: Array,
-    room: Array,
+    logits, largest: Real, tops, temperature: Real, limits, steps, room
 ) -> tuple[Array, Array]:
-    """Return the tokens that are kept, in ascending order, and their probabilities.
-
-    ``tops`` has the largest logit of each 16 tokens; ``room`` is that of a row of float32.
-    """
+    """Return the tokens that are kept, ascending, and their probabilities."""
     first, hot = 0, np.float32(1)
     while not _is_on(steps[first], limits, logits.size):
         hot = np.float32(temperature) if steps[first] == TEMPERATURE else hot
@@ -71,9 +61,7 @@ def kept_tokens(
 
 
 @inner_code
-def _gathered(
-    logits: Array, largest: Real, temperature: Real, bound: Real, tops: Array
-) -> tuple[Array, Array]:
+def _gathered(logits, largest: Real, temperature: Real, bound: Real, tops) -> tuple[Array, Array]:
     """Return the tokens that are not masked and whose (logit − largest)/T reaches a bound; that."""
     number = 0
     for few in range(tops.size):
@@ -91,9 +79,7 @@ def _gathered(
 
 
 @inner_code
-def _after(
-    step: int, tokens: Array, values: Array, limits: Array, whole: Real
-) -> tuple[Array, Array]:
+def _after(step: int, tokens, values, limits, whole: Real) -> tuple[Array, Array]:
     """Return what a step keeps; ``whole`` is what all tokens weigh, if there were more before."""
     weights, wanted, least = np.ones(values.size), limits[0], np.float32(-np.inf)
     if step == MIN_P:
@@ -115,11 +101,8 @@ def _after(
 
 
 @inner_code
-def _border(values: Array, weights: Array, wanted: Real) -> Real:
-    """Return the largest of some values from which on they weigh enough, else the smallest.
-
-    Those that are above it, or below, are left out step by step.
-    """
+def _border(values, weights, wanted: Real) -> Real:
+    """Return the largest of some values from which on they weigh enough, else the smallest."""
     values, weights, above = values.copy(), weights.copy(), 0.0
     while True:
         low, top = values[0], values[0]

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from otspec.batch._array_api.library import BLOCK, Array
+from otspec.batch._array_api.library import BLOCK
 from otspec.batch._numba.compiled import Real, inner_code, machine_code, real_of
 from otspec.batch._numba.from_logits.softmax import fill, is_wrong, largest_of, multiply, unit_of
 from otspec.batch._numba.from_logits.truncation import AT_ONCE, kept_tokens
@@ -14,7 +14,7 @@ GIVEN = -1.0
 
 
 @inner_code
-def _write_greedy(logits: Array, out: Array) -> None:
+def _write_greedy(logits, out) -> None:
     """Write 1 at the first of the largest logits, 0 elsewhere."""
     most, found = real_of(logits[0]), 0
     for start in range(0, logits.size, BLOCK):
@@ -32,7 +32,7 @@ def _write_greedy(logits: Array, out: Array) -> None:
 
 
 @inner_code
-def _fill_tops(logits: Array, tops: Array) -> Real:
+def _fill_tops(logits, tops) -> Real:
     """Fill in the largest logit of each few tokens, and return the largest; NaN if one is none."""
     largest = np.float32(-np.inf)
     for few in range(tops.size):
@@ -45,19 +45,14 @@ def _fill_tops(logits: Array, tops: Array) -> Real:
 
 
 @inner_code
-def _counts_all(temperature: Real, limits: Array, size: int) -> bool:
+def _counts_all(temperature: Real, limits, size: int) -> bool:
     """Return whether the probabilities are a softmax of all logits."""
     return bool(temperature > 0 and limits[0] >= size and limits[1] >= 1 and limits[2] <= 0)
 
 
 @inner_code
-def fill_row(
-    logits: Array, temperature: Real, limits: Array, steps: Array, tops: Array, out: Array
-) -> Real:
-    """Write what a row's probabilities are proportional to, and return the factor, float32.
-
-    ``limits`` has top-k, top-p and min-p, and ``tops`` is room for a number of each few tokens.
-    """
+def fill_row(logits, temperature: Real, limits, steps, tops, out) -> Real:
+    """Write what a row's probabilities are proportional to; return the factor. ``tops`` is room."""
     if _counts_all(temperature, limits, logits.size):
         _, total = fill(logits, unit_of(temperature), out)
         return np.float32(1 / total)
@@ -79,31 +74,15 @@ def fill_row(
 
 
 @inner_code
-def finish(out: Array, factor: Real) -> None:
+def finish(out, factor: Real) -> None:
     """Turn what :func:`fill_row` wrote into probabilities."""
     if factor != np.float32(1):
         multiply(out, factor)
 
 
 @machine_code
-def warp_rows(
-    flat: Array, starts: Array, temperatures: Array, limits: Array, steps: Array, out: Array
-) -> None:
-    """Write the probabilities of rows.
-
-    Parameters
-    ----------
-    flat : array
-        Rows lie in it, anywhere, each in one piece.
-    starts : array, shape (rows,)
-    temperatures : array, shape (rows,)
-        Temperatures; 0 for the first of the largest logits.
-    limits : array, shape (rows, 3)
-        top-k, at least V for none; top-p, 1 for none; min-p, 0 for none.
-    steps : array, shape (4,)
-        As :mod:`otspec.batch._numba.from_logits.truncation` numbers them.
-    out : array of float32, shape (rows, V)
-    """
+def warp_rows(flat, starts, temperatures, limits, steps, out) -> None:
+    """Write the probabilities of rows, which begin at ``starts`` of ``flat``."""
     size = out.shape[1]
     tops = np.empty((size + AT_ONCE - 1) // AT_ONCE, np.float32)
     for row in range(starts.size):

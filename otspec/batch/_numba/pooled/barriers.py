@@ -1,18 +1,13 @@
-"""Which knots between the pools of a row are barriers at a uniform number (Pooled, prop. 4).
-
-They are the corners of a lower convex hull, as in :mod:`otspec.batch._array_api.pooled.barriers`;
-here only those around one pool are looked for.
-"""
+"""Barriers around one pool of a row (Pooled, prop. 4), as ``_array_api.pooled.barriers``."""
 
 import math
 
-from otspec.batch._array_api.library import Array
 from otspec.batch._numba.compiled import inner_code
 from otspec.batch._numba.pooled.graded_pools import ABOVE, INSIDE, SLOPE
 
 
 @inner_code
-def group_of(pools: Array, tight: int, top: int, factor: float, uniform: float) -> tuple[int, int]:
+def group_of(pools, tight: int, top: int, factor: float, uniform: float) -> tuple[int, int]:
     """Return the barriers around the group of pools that holds pool ``top``."""
     # The knot `tight`, at the cut, is always a barrier, as are both ends.
     low, high, last = top, top + 1, pools.shape[1] - 1
@@ -24,7 +19,7 @@ def group_of(pools: Array, tight: int, top: int, factor: float, uniform: float) 
 
 
 @inner_code
-def _is_barrier(pools: Array, knot: int, factor: float, uniform: float) -> bool:
+def _is_barrier(pools, knot: int, factor: float, uniform: float) -> bool:
     """Return whether all chords that end at a knot are less steep than those that begin there."""
     # They are those of B − u G, B the law that is wanted below a knot.
     ending, beginning, width, rise = -math.inf, math.inf, 0.0, 0.0
@@ -41,7 +36,7 @@ def _is_barrier(pools: Array, knot: int, factor: float, uniform: float) -> bool:
 
 
 @inner_code
-def _rise(pools: Array, j: int, factor: float, uniform: float) -> float:
+def _rise(pools, j: int, factor: float, uniform: float) -> float:
     """Return by how much B − u G rises over a pool."""
     wanted = (pools[SLOPE, j] / factor) * (pools[ABOVE, j] - pools[ABOVE, j + 1])
     rise: float = wanted - uniform * (pools[INSIDE, j + 1] - pools[INSIDE, j])

@@ -7,7 +7,6 @@ an array of integers, (4, k). Their rows are named below; all masses are scaled.
 
 import numpy as np
 
-from otspec.batch._array_api.library import Array
 from otspec.batch._numba.compiled import inner_code, machine_code
 from otspec.batch._numba.outcome import DRAWN, ZERO, accepts, clipped, quotient, split
 from otspec.batch._numba.passes import locate
@@ -43,24 +42,10 @@ AGAIN = 3
 
 
 @machine_code
-def select(
-    pools: Array,
-    tight: Array,
-    pairs: Array,
-    borders: Array,
-    lefts: Array,
-    uniforms: Array,
-    valid: Array,
-    factor: float,
-    index: Array,
-) -> None:
-    """Write which draft of each row is selected and accepted, or −1.
-
-    Shapes: ``pools`` (rows, 5, m + 2), ``index`` (rows,). ``tight``, shape (rows,): the knot at the
-    cut. ``pairs``, shape (rows, k, 2): the draft's and the target's probability of each draft.
-    ``borders``, shape (rows,): up to which draft mass tokens are light. ``lefts``, shape (rows, k +
-    1): the draft mass off the first drafts.
-    """
+def select(pools, tight, pairs, borders, lefts, uniforms, valid, factor: float, index) -> None:
+    """Write which draft of each row is selected and accepted, or −1."""
+    # `pairs` are the draft's and the target's probability of each draft, `lefts` the draft mass off
+    # the first ones; `borders` are the masses up to which tokens are light.
     k = valid.shape[1]
     drafts, stages = np.empty((8, k + 1)), np.empty((4, k), np.int64)
     for row in range(index.size):
@@ -83,15 +68,7 @@ def select(
 
 
 @inner_code
-def _take_drafts(
-    drafts: Array,
-    pools: Array,
-    pairs: Array,
-    border: float,
-    lefts: Array,
-    valid: Array,
-    factor: float,
-) -> None:
+def _take_drafts(drafts, pools, pairs, border: float, lefts, valid, factor: float) -> None:
     """Write what is known of the drafts."""
     light = 0.0
     for i in range(lefts.size):
@@ -107,7 +84,7 @@ def _take_drafts(
 
 
 @inner_code
-def _arrive(drafts: Array, stages: Array, knots: int, uniforms: Array) -> tuple[float, float]:
+def _arrive(drafts, stages, knots: int, uniforms) -> tuple[float, float]:
     """Write the arrivals of each stage, by one uniform number each."""
     # Return what is left of the first number and of the last.
     k, arrived, moment, left = stages.shape[1], ZERO, 0.0, 0.0
@@ -130,7 +107,7 @@ def _arrive(drafts: Array, stages: Array, knots: int, uniforms: Array) -> tuple[
 
 
 @inner_code
-def _above(drafts: Array, i: int, knot: int) -> float:
+def _above(drafts, i: int, knot: int) -> float:
     """Return what of a draft is above a knot."""
     part = drafts[PART, i] if drafts[BELOW, i] + 1 >= knot else 0.0
     above: float = drafts[MASS, i] * (1.0 if drafts[BELOW, i] >= knot else part)
@@ -138,7 +115,7 @@ def _above(drafts: Array, i: int, knot: int) -> float:
 
 
 @inner_code
-def _write_repeats(drafts: Array, arrived: int, law: Array) -> None:
+def _write_repeats(drafts, arrived: int, law) -> None:
     """Write the law of the highest pool of arrivals that do not count, after ``arrived`` drafts."""
     # First that there are none.
     before, counted = 0.0, drafts[COUNTED, arrived]
@@ -153,7 +130,7 @@ def _write_repeats(drafts: Array, arrived: int, law: Array) -> None:
 
 @inner_code
 def _weigh(
-    drafts: Array, stages: Array, lowest: int, end: int, arrived: int, group: float, beyond: float
+    drafts, stages, lowest: int, end: int, arrived: int, group: float, beyond: float
 ) -> None:
     """Write how likely each draft is selected, given the arrivals, from between two knots."""
     # Of the draft mass `group` is in it, and `beyond` is above.

@@ -8,7 +8,6 @@ import math
 
 import numpy as np
 
-from otspec.batch._array_api.library import Array
 from otspec.batch._array_api.pooled.graded_pools import LOWEST
 from otspec.batch._numba.compiled import inner_code
 from otspec.batch._numba.outcome import ZERO, clipped, rounded
@@ -30,14 +29,14 @@ KINDS = 5
 
 
 @inner_code
-def even_grades(grades: Array, most: float, single: bool) -> None:
+def even_grades(grades, most: float, single: bool) -> None:
     """Write the positive grades, in equal steps from 1/2 to ``most``."""
     for j in range(grades.size):
         grades[j] = rounded(LOWEST + (most - LOWEST) * (j / (grades.size - 1)), single)
 
 
 @inner_code
-def take_overlaps(pools: Array, grades: Array, overlaps: Array, count: float) -> None:
+def take_overlaps(pools, grades, overlaps, count: float) -> None:
     """Write the grades, and the knots of independent drafts, from Σ min(q, t p) at the grades."""
     last, before, start, knot = pools.shape[1] - 1, 0.0, 0.0, 0.0
     pools[GRADE, 0], pools[ABOVE, 0], pools[INSIDE, 0] = 0.0, 1.0, 0.0
@@ -50,7 +49,7 @@ def take_overlaps(pools: Array, grades: Array, overlaps: Array, count: float) ->
 
 
 @inner_code
-def best_law(pools: Array, factor: float) -> int:
+def best_law(pools, factor: float) -> int:
     """Write the slopes of the best law that the pools allow, and return the knot at its cut."""
     last, tight, lacking = pools.shape[1] - 1, ZERO, pools[INSIDE, 0]
     pools[WANTED, 0] = 0.0
@@ -72,7 +71,7 @@ def best_law(pools: Array, factor: float) -> int:
 
 
 @inner_code
-def _tangents(pools: Array, factor: float, tight: int, lacking: float) -> tuple[float, float]:
+def _tangents(pools, factor: float, tight: int, lacking: float) -> tuple[float, float]:
     """Return the least and the largest slope of the law."""
     # They are those of the lines from (0, 0) and from (1, 1) that touch the raised target curve.
     # With no draft mass on a side there is no line, and a slope that is out of the way.
@@ -87,7 +86,7 @@ def _tangents(pools: Array, factor: float, tight: int, lacking: float) -> tuple[
 
 
 @inner_code
-def write_rest(pools: Array, count: float, weight: Array) -> None:
+def write_rest(pools, count: float, weight) -> None:
     """Write the weight (q − b)₊, as :mod:`otspec.batch._array_api.pooled.graded_pools` has it."""
     # It is the target if no draft counts.
     last, j = pools.shape[1] - 2, 0
@@ -101,12 +100,8 @@ def write_rest(pools: Array, count: float, weight: Array) -> None:
 
 
 @inner_code
-def level(pools: Array, drafted: float, wanted: float) -> tuple[int, float, float]:
-    """Return where the ratio of a draft is among the pools.
-
-    Result: ``below``: the pool at or below it. ``part``: how far it is to the next, from 0 to 1.
-    ``law``: the law of the selected token at the draft.
-    """
+def level(pools, drafted: float, wanted: float) -> tuple[int, float, float]:
+    """Return the pool at or below a draft's ratio, how far it is to the next, and the law there."""
     below, part, slope = 0, 0.0, pools[SLOPE, 0]
     # What is never drafted is in the lowest pool if it is not wanted, else in the highest.
     ratio = wanted / (drafted + _LEAST)

@@ -17,17 +17,7 @@ from otspec.batch._numba.pooled.graded_pools import (
 from otspec.batch._numba.reading import draw_rest, read_drafts, read_overlaps
 
 
-def verify(
-    draft: Array,
-    target: Array,
-    drafts: Array,
-    uniforms: Array,
-    valid: Array,
-    token: Array,
-    accepted: Array,
-    index: Array,
-    grades: int,
-) -> None:
+def verify(draft, target, drafts, uniforms, valid, token, accepted, index, grades: int) -> None:
     """Select one of the drafts of a row by graded pools, then couple it with the target."""
     rows, k = drafts.shape
     pairs, weights, counts = np.empty((rows, k, 2)), np.empty((rows, 4)), np.empty(rows)
@@ -38,7 +28,7 @@ def verify(
     draw_rest(draft, target, drafts, uniforms, valid, token, accepted, index, weights)
 
 
-def _overlaps_at(draft: Array, target: Array, counts: Array, grades: int) -> tuple[Array, Array]:
+def _overlaps_at(draft, target, counts, grades: int) -> tuple[Array, Array]:
     """Return the grades t of each row, and Σ min(q, t p) there."""
     scales, kept = np.empty((2, counts.size, grades))
     _write_grades(scales, counts, draft.itemsize == 4)
@@ -47,13 +37,13 @@ def _overlaps_at(draft: Array, target: Array, counts: Array, grades: int) -> tup
 
 
 @machine_code
-def _write_grades(scales: Array, counts: Array, single: bool) -> None:
+def _write_grades(scales, counts, single: bool) -> None:
     """Write the positive grades of each row."""
     for row in range(counts.size):
         even_grades(scales[row], max(counts[row], 1.0), single)
 
 
-def weights_of(draft: Array, target: Array, counts: Array, grades: int) -> Array:
+def weights_of(draft, target, counts, grades: int) -> Array:
     """Return what is drawn from in each row if so many drafts are rejected, (rows, 4)."""
     weights = np.empty((counts.size, 4))
     _write_weights(*_overlaps_at(draft, target, counts, grades), counts, weights)
@@ -61,7 +51,7 @@ def weights_of(draft: Array, target: Array, counts: Array, grades: int) -> Array
 
 
 @machine_code
-def _write_weights(scales: Array, kept: Array, counts: Array, weights: Array) -> None:
+def _write_weights(scales, kept, counts, weights) -> None:
     """Write what is drawn from in each row after a rejection."""
     pools = np.empty((KINDS, scales.shape[1] + 2))
     for row in range(counts.size):
@@ -71,16 +61,7 @@ def _write_weights(scales: Array, kept: Array, counts: Array, weights: Array) ->
 
 
 @machine_code
-def _select(
-    scales: Array,
-    kept: Array,
-    pairs: Array,
-    uniforms: Array,
-    valid: Array,
-    index: Array,
-    counts: Array,
-    weights: Array,
-) -> None:
+def _select(scales, kept, pairs, uniforms, valid, index, counts, weights) -> None:
     """Write which draft of each row is selected and accepted, and what is drawn from if none is."""
     pools, pool = np.empty((KINDS, scales.shape[1] + 2)), np.empty(valid.shape[1], np.int64)
     for row in range(valid.shape[0]):
@@ -103,7 +84,7 @@ def _select(
 
 
 @inner_code
-def _chosen(pool: Array, lowest: int, uniform: float) -> tuple[int, float]:
+def _chosen(pool, lowest: int, uniform: float) -> tuple[int, float]:
     """Return one of the drafts in pools from the lowest, −1 if there is none, and what is left."""
     size = 0
     for i in range(pool.size):
