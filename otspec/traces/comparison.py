@@ -27,8 +27,6 @@ MOST_SLOW = 1_000
 class Row:
     """One rule, or the optimum, under one draft law: a row of a table, a mark in a chart.
 
-    Rules are compared with the optimum for the drafts that they verify.
-
     Parameters
     ----------
     rule : str
@@ -89,7 +87,7 @@ def compare(
         Which rules of :data:`otspec.rules.RULES`, by name. By default all; beyond 1,000 tokens all
         that are :attr:`~otspec.rules.PairRule.quick` there, which those from shared noise are not.
     rules : sequence of type
-        Rules that are compared beside those of :data:`otspec.rules.RULES`, such as your own.
+        Subclasses of :class:`otspec.rules.PairRule` that are compared beside those.
     normalize : bool
         Scale both distributions to sum 1.
     free : int

@@ -59,8 +59,6 @@ def warp(
     --------
     >>> warp(np.log([0.5, 0.3, 0.2]), top_k=2).round(3).tolist()
     [0.625, 0.375, 0.0]
-    >>> warp(np.log([0.5, 0.3, 0.2]), min_p=0.5).round(3).tolist()
-    [0.625, 0.375, 0.0]
     """
     options = as_floats(checked_warp(temperature, top_k, top_p, min_p, order))
     given = as_array(logits, name)

@@ -13,14 +13,7 @@ class ChangedInputError(ValueError):
 
 
 def stamp_of(paths: Iterable[Path], *, inodes: bool) -> dict[str, Any]:
-    """Return what changes if one of the files does.
-
-    ``paths``: in an order that is always the same; one that does not exist counts as such.
-    ``inodes``: whether a file that took the place of another of the same size and time is another.
-    Not between machines, which may number the files of a network file system differently. Result:
-    how many files there are, their bytes in total, the latest time of modification in nanoseconds,
-    and a digest of the path, size, time and place of each.
-    """
+    """Return what changes if one of the files does: their number, bytes, latest time and digest."""
     digest = hashlib.sha256()
     count = size = latest = 0
     for path in paths:

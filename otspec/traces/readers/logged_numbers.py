@@ -31,19 +31,12 @@ class Warp(Frozen):
 
     Parameters
     ----------
-    temperature : float
-    top_k : int, optional
-    top_p : float, optional
-    min_p : float, optional
+    temperature, top_k, top_p, min_p
+        As for :func:`otspec.traces.warp`; a ValueError names an option out of range.
     order : str or iterable of str
         Of the four steps; a name is kept as the steps that it stands for.
     normalize : bool
         Scale logged probabilities to sum 1 before that.
-
-    Raises
-    ------
-    ValueError
-        An option out of range; the message names it.
 
     Examples
     --------
@@ -83,20 +76,10 @@ class Warp(Frozen):
         return ", ".join([f"T = {self.temperature:g}", *cuts, *order])
 
     def distribution(self, row: Array, kind: str, name: str) -> Distribution:
-        """Return what is sampled from where these numbers were logged.
+        """Return what is sampled from where these numbers, of a kind of :data:`KINDS`, were logged.
 
-        Parameters
-        ----------
-        row : ndarray of float, shape (n,)
-        kind : str
-            One of :data:`KINDS`.
-        name : str
-            What error messages call the row.
-
-        Raises
-        ------
-        ValueError
-            As :func:`otspec.traces.warp`; or probabilities that are no distribution.
+        Errors are those of :func:`otspec.traces.warp`, or that probabilities are no distribution;
+        they call the row by its ``name``.
         """
         if kind == "probabilities":
             row = as_distribution(row, name, normalize=self.normalize)
@@ -114,14 +97,9 @@ class Warping(Warp):
     Parameters
     ----------
     temperature, top_k, top_p, min_p, order, normalize
-        Of the target, as those of :class:`Warp`.
+        Of the target, as those of :class:`Warp`, with its errors.
     draft : Warp, optional
         What is done to the draft; the same as to the target if it is not given.
-
-    Raises
-    ------
-    ValueError
-        As :class:`Warp`; a draft that is none.
 
     Examples
     --------

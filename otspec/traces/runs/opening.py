@@ -158,10 +158,6 @@ def open_run(
     overwrite : bool
         Remove an earlier run from the folder.
 
-    Yields
-    ------
-    Run
-
     Raises
     ------
     ValueError

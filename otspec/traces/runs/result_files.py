@@ -56,13 +56,7 @@ class Label:
 
     @classmethod
     def of_metadata(cls, found: Mapping[bytes, bytes]) -> Label:
-        """Return the label that the metadata of a Parquet file are.
-
-        Raises
-        ------
-        ValueError
-            They are none, or of another version of otspec.
-        """
+        """Return the label that a Parquet file's metadata are; a ValueError if they are none."""
         told = {key.decode(): value.decode() for key, value in found.items()}
         first, _, last = told.get("otspec positions", "").partition(" to ")
         run, source = told.get("otspec run", ""), told.get("otspec source", "")
@@ -88,14 +82,7 @@ def write_part(table: pa.Table, label: Label, path: Path) -> None:
 
 
 def read_part(path: Path, label: Label) -> pa.Table:
-    """Read a table that was written with a label.
-
-    Raises
-    ------
-    ValueError
-        A file that was damaged since it was written, or that has another label. The message names
-        the file.
-    """
+    """Read a table that was written with a label; a ValueError names a file that is not whole."""
     with _opened(path) as part:
         _check_label(part.metadata.metadata, label)
         return part.read()

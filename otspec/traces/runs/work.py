@@ -25,9 +25,7 @@ _MOST_POSITIONS = 1024  # of a small vocabulary, where the results are larger th
 
 @dataclass(frozen=True)
 class Chunk:
-    """Some positions of one source.
-
-    One worker reads them, does the work of the run there, and writes one part.
+    """Some positions of one source, which one worker reads to write one part.
 
     Parameters
     ----------
@@ -59,13 +57,7 @@ class Chunk:
 def chunks_of(
     sources: Sequence[Source], unit: Callable[[Source], int], size: int | None = None
 ) -> list[Chunk]:
-    """Divide sources into chunks.
-
-    ``unit``: how many positions of a source belong together, so that no chunk divides them.
-    ``size``: positions of a chunk; by default what makes 32 MB, and at most 1,024. It is rounded
-    down to whole units, or up to one. Result: in the order of the sources; the same for the same
-    sources, units and size.
-    """
+    """Divide sources into chunks of so many positions, in whole units; by default 32 MB each."""
     chunks: list[Chunk] = []
     for source in sources:
         together = unit(source)
@@ -94,105 +86,65 @@ class Work(ABC):
     def table_of(self, chunk: Chunk) -> pa.Table:
         """Return the results of a chunk, which depend on nothing but the chunk and this work.
 
-        Raises
-        ------
-        ValueError
-            Why there are none, in words that name the position; the run goes on without them.
+        A ValueError says why there are none, in words that name the position; the run goes on.
         """
 
     def unit(self, source: Source) -> int:  # noqa: ARG002  positions are on their own
-        """Return how many positions of a source belong together: no chunk divides them.
-
-        One, unless a subclass says something else; it divides the number of positions.
-        """
+        """Return how many positions of a source, which it divides, no chunk may part: here one."""
         return 1
 
     def identity(self) -> dict[str, Any]:
-        """Return what ``run.json`` keeps of it, which JSON can hold.
+        """Return what ``run.json`` keeps of it, as JSON: a run is resumed by the same work only.
 
-        A run is resumed by the same work only. Here that is the name of the class, and its
-        fields; a subclass with fields that JSON does not know says something else of them.
+        Here that is the name of the class, and its fields; a subclass with fields that JSON does
+        not know says something else of them.
         """
         return {"work": type(self).__name__, "settings": asdict(self)}
 
 
-_WORDS = ("source", "drafts", "rule")
-"""The columns of words, which are stored once each."""
-
-
 @dataclass(frozen=True)
 class Settings(Work):
-    """Rules compared at every position.
-
-    All sources of a run are compared with the same settings.
-
-    ``laws``: draft laws, by name. ``free``: as for :func:`otspec.traces.compare`. ``only``: which
-    rules, by name; by default as :func:`otspec.traces.compare` has them.
-    """
+    """Rules compared at every position."""
 
     ks: tuple[int, ...]
-    laws: tuple[str, ...]
+    laws: tuple[str, ...]  # draft laws, by name
     warpings: tuple[Warping, ...]
-    free: int = FREE
-    only: tuple[str, ...] = ()
+    free: int = FREE  # as for compare
+    only: tuple[str, ...] = ()  # which rules, by name; by default as compare has them
 
     def __post_init__(self) -> None:
         named_rules(self.only, self.laws)
 
     def table_of(self, chunk: Chunk) -> pa.Table:
-        """Compare the rules at the positions of a chunk.
-
-        Result: columns source, position, temperature, draft_temperature, drafts, rule, k,
-        acceptance, optimum; a row per comparison, positions ascending.
-        """
+        """Compare the rules at the positions of a chunk: a row per comparison, in order."""
         pa = needed("pyarrow", "a run over traces", "runs")
 
-        schema = pa.schema(
-            [
-                ("source", pa.dictionary(pa.int32(), pa.string())),
-                ("position", pa.int64()),
-                ("temperature", pa.float64()),
-                ("draft_temperature", pa.float64()),
-                ("drafts", pa.dictionary(pa.int32(), pa.string())),
-                ("rule", pa.dictionary(pa.int32(), pa.string())),
-                ("k", pa.int32()),
-                ("acceptance", pa.float64()),
-                ("optimum", pa.float64()),
-            ]
-        )
+        words, number = pa.dictionary(pa.int32(), pa.string()), pa.float64()  # words once each
+        kinds = {
+            "source": words, "position": pa.int64(), "temperature": number,
+            "draft_temperature": number, "drafts": words, "rule": words, "k": pa.int32(),
+            "acceptance": number, "optimum": number,
+        }  # fmt: skip
+        schema = pa.schema(kinds.items())
         # Where no law has such numbers of drafts there are no rows.
         columns = list(zip(*self._rows(chunk), strict=True)) or [()] * len(schema)
         arrays = [
-            pa.array(column, field.type.value_type if field.name in _WORDS else field.type)
+            pa.array(column, field.type.value_type).dictionary_encode()
+            if pa.types.is_dictionary(field.type)
+            else pa.array(column, field.type)
             for field, column in zip(schema, columns, strict=True)
         ]
-        return pa.table(
-            [
-                array.dictionary_encode() if field.name in _WORDS else array
-                for field, array in zip(schema, arrays, strict=True)
-            ],
-            schema=schema,
-        )
+        return pa.table(arrays, schema=schema)
 
     def _rows(self, chunk: Chunk) -> Iterator[tuple[object, ...]]:
         name = chunk.source.name
         pairs = chunk.source.pairs(chunk.start, chunk.stop, self.warpings)
         for position, warping, draft, target in pairs:
             try:
-                compared = compare(
-                    draft, target, self.ks, self.laws, only=self.only, free=self.free
-                )
+                rows = compare(draft, target, self.ks, self.laws, only=self.only, free=self.free)
             except ValueError as error:
                 raise ValueError(f"position {position}: {error}") from error
-            for row in compared:
-                yield (
-                    name,
-                    position,
-                    warping.temperature,
-                    warping.of("draft").temperature,
-                    row.drafts,
-                    row.rule,
-                    row.k,
-                    float(row.acceptance),
-                    float(row.optimum),
-                )
+            at = name, position, warping.temperature, warping.of("draft").temperature
+            for row in rows:
+                numbers = float(row.acceptance), float(row.optimum)
+                yield (*at, row.drafts, row.rule, row.k, *numbers)
