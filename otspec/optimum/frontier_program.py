@@ -23,17 +23,10 @@ class FrontierProgram(Formulation):
 
     Parameters
     ----------
-    law : DraftLaw
-    target : array_like, shape (n,)
-    sets : bool
+    law, target, sets
         As for :class:`otspec.programs.Formulation`.
     total_variation : number
         By how much the output may be off, from 0 to 1, in the arithmetic of the target.
-
-    Raises
-    ------
-    ValueError
-        No law, an unusable target or budget.
 
     Examples
     --------

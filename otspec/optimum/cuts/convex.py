@@ -1,8 +1,7 @@
 """The best prefix of distinct drafts from P(all inside) at few prefixes (Theory, 2).
 
-P(all inside) is convex over the draft mass of the prefix, so that between two prefixes at which it
-is known it is at most their chord. Where the least cost above the chord is below the least that is
-found, P is found at the prefix where that is; until there is no such stretch between two prefixes.
+P(all inside) is convex over the draft mass of the prefix: between two prefixes it is at most their
+chord. Where the least cost above the chord is below the least that is found, P is found there, too.
 """
 
 from collections.abc import Sequence
@@ -25,11 +24,7 @@ _NEAR = 1e-14
 
 
 def least_excess(rates: Array, costs: Array, ks: Sequence[int]) -> Array:
-    """Return the least of cost − P(all k drafts inside) over all prefixes, for each k.
-
-    ``rates``, shape (n,): the draft distribution, in the order of the prefixes. ``costs``, shape
-    (n + 1,): of each prefix. The result has shape (len(ks),).
-    """
+    """Return the least of cost − P(all k drafts inside) over all prefixes, for each k."""
     many = [k for k in ks if k > 2]
     if is_exact(rates) or len(rates) <= _FEW or not many:
         return np.asarray((costs - inside_of_prefixes(rates, ks)).min(axis=1))

@@ -28,11 +28,7 @@ _SIDE = 2
 
 
 def best_beside_lines(weights: Array, pivots: IntArray, bound: Number) -> Array | None:
-    """Return the token set of the lowest value beside some tokens' lines, if one is below a bound.
-
-    ``weights``, shape (3, n): both drafts and the target. ``pivots``: the tokens. ``bound``: a
-    value q(A) − p₁(A) p₂(A). Result: (n,) of bool, or None.
-    """
+    """Return the token set of the lowest value beside some tokens' lines, if below a bound."""
     best = None
     for pivot in pivots.tolist():
         found = _along_line(weights, pivot, bound)
@@ -138,11 +134,7 @@ class _Interval(NamedTuple):
 
 
 def best_halfplane(first: Distribution, second: Distribution, target: Distribution) -> IntArray:
-    """Return the token set that minimizes q(A) − p₁(A) p₂(A).
-
-    ``first``, ``second``, ``target``, shape (n,): float or exact. Result: ascending token ids. In
-    exact arithmetic a minimizer; in floats its value is within rounding of the minimum.
-    """
+    """Return the token set that minimizes q(A) − p₁(A) p₂(A), in floats to within rounding."""
     return np.flatnonzero(_Search(first, second, target).members)
 
 
@@ -157,10 +149,7 @@ def proved_by_prices(
 def bound_by_prices(
     first: Distribution, second: Distribution, target: Distribution, prices: Array
 ) -> Number:
-    """Return what q(A) − p₁(A) p₂(A) is not below for any token set A, by prices alone.
-
-    ``prices``, shape (m, 2): λ₁ and λ₂ for each σ = λ₁ + λ₂, in ascending order, from 0 to 2.
-    """
+    """Return what q(A) − p₁(A) p₂(A) is not below, by prices λ₁ and λ₂ of ascending sum, 0 to 2."""
     points = []
     for one, other in prices:
         worth = positive_part(one * first + other * second - target).sum()
@@ -170,10 +159,7 @@ def bound_by_prices(
 
 
 class _Search:
-    """The search over σ for the token set that minimizes q(A) − p₁(A) p₂(A).
-
-    Shapes: ``first``, ``second``, ``target`` (n,).
-    """
+    """The search over σ for the token set that minimizes q(A) − p₁(A) p₂(A)."""
 
     def __init__(self, first: Distribution, second: Distribution, target: Distribution) -> None:
         self._weights = np.stack([first, second, target])  # (3, n)

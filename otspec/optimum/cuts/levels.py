@@ -1,8 +1,7 @@
 """The law of the selected draft that is nearest to the target in every divergence (Theory, 30).
 
 Of the laws b with b(A) ≥ P(all drafts inside A) for all A, one minimizes Σ q φ(b/q) for every
-convex φ at once: the lexicographically optimal base of that polytope (Fujishige). Its ratio b/q
-takes a few levels, and the sets of tokens above a level are tight.
+convex φ: the lexicographically optimal base (Fujishige). The sets above a level of b/q are tight.
 """
 
 from collections.abc import Iterator
@@ -39,9 +38,8 @@ _UNIT = 2**60
 class WaterFilling(Frozen):
     """Water filling: vessels fill alike until the low ones are full."""
 
-    # volumes, widths: (m,): of each vessel; widths are positive
-    volumes: Array
-    widths: Array
+    volumes: Array  # (m,): of each vessel
+    widths: Array  # (m,): positive
 
     @cached_property
     def total(self) -> Number:
@@ -101,11 +99,7 @@ _NEVER = 2
 
 @singledispatch
 def level_selection(law: DraftLaw, target: Distribution) -> Array | None:
-    """Return the feasible law b of the selected draft that is nearest to a target.
-
-    Shapes: ``target`` (n,). Result, shape (n,): Σ min(b, q) is the optimum. None as for
-    :func:`otspec.optimum.cuts.selections.best_selection`.
-    """
+    """Return the feasible law of the selected draft that is nearest to a target, if known."""
     selected, everything = zeros(law.n, like=target), np.ones(law.n, dtype=bool)
     unwanted = target == 0
     # What is not wanted is selected as seldom as possible, in whatever way.

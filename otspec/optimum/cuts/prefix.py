@@ -1,9 +1,8 @@
 """Laws whose minimum cut is a prefix of the tokens by ascending target/draft (Theory, 2 and 32).
 
 For i.i.d. drafts and one k a histogram of the ratios is enough. Inside a bin of ratios from a to b
-the target mass of prefixes is convex over their draft mass, with slopes from a to b. So it is above
-the two lines from the ends of the bin; less a power, that is least at an end or where the lines
-meet. Few bins can hold the optimum by that: only their tokens are sorted.
+the target mass of prefixes is convex over their draft mass, with slopes from a to b: above two
+lines. Few bins can hold the optimum by that: only their tokens are sorted.
 """
 
 from collections.abc import Sequence
@@ -151,10 +150,7 @@ class _Powers:
 
 
 def distinct_acceptances(pair: Pair, ks: Sequence[int]) -> Array:
-    """Return the optimum for drafts without replacement and every k: one sort, one quadrature.
-
-    ``ks``: at most as many drafts as tokens of positive probability. Returns shape (len(ks),).
-    """
+    """Return the optimum for distinct drafts and every k: one sort, one quadrature."""
     found: Array = 1 + least_excess(pair.by_ratio.draft, pair.below[1], ks)
     return found
 

@@ -1,14 +1,9 @@
 """Laws of the selected draft: the half of the certificate that bounds the optimum from below.
 
-Whoever always selects one of the drafts gives the selected token a law b with
-b(A) ≥ P(all drafts inside A) for every token set A, and every such b is the law of some selection
-(Hall's theorem; for i.i.d. drafts Border's). Maximal coupling of b with the target q then accepts
-Σ min(b, q). So a law b with that property proves that so much can be accepted, as a cut proves
-that no more can.
-
-Whether b has the property is a minimum cut once more, with b for the target: where the best cut is
-a prefix of the tokens by ascending target/draft for *every* target, it is enough to look at the
-prefixes by ascending b/draft.
+A law b with b(A) ≥ P(all drafts inside A) for every token set A is the law of some selection of a
+draft (Hall's theorem; for i.i.d. drafts Border's). Maximal coupling of b with the target q then
+accepts Σ min(b, q). Whether b has the property is a minimum cut once more, with b for the target:
+where the best cut is a prefix by ascending target/draft, the prefixes by b/draft are enough.
 """
 
 from functools import singledispatch
@@ -72,11 +67,7 @@ def _(law: Independent, target: Distribution) -> Array | None:
 
 @singledispatch
 def shortfall(law: DraftLaw, selection: Distribution) -> Number:
-    """Return the largest P(all drafts inside A) − b(A): 0 for a feasible law of the selected draft.
-
-    ``selection``, shape (n,): a distribution, from anywhere. Result: at least 0. A law with
-    shortfall δ is in total variation within δ of a feasible one.
-    """
+    """Return the largest P(all drafts inside A) − b(A): 0 for a feasible law of a selected draft."""
     return flow.shortfall_by_max_flow(law, selection)
 
 

@@ -120,15 +120,9 @@ class Plan(Frozen):
         return marginal
 
     def kernel(self, x: Sequence[int]) -> Distribution:
-        """Return the law of the output given the drafts x, k token ids: shape (n,).
+        """Return the law of the output given the drafts x, k token ids: π(x, ·)/P(x), shape (n,).
 
-        That is π(x, ·)/P(x), and the target for drafts (or, with rows of sets, a set of drafts)
-        of probability 0.
-
-        Raises
-        ------
-        ValueError
-            Not k token ids.
+        It is the target for drafts (or, with rows of sets, a set of drafts) of probability 0.
         """
         row = self.support.row_of(x)
         if row is None:
@@ -148,11 +142,9 @@ class Plan(Frozen):
     def check(self) -> None:
         """Check that the plan couples the law and the target.
 
-        Raises
-        ------
-        ValueError
-            A negative mass, or a marginal that is off: at all in exact arithmetic, in floats by
-            more than ten times the solvers' tolerance of 1e-10 and the rounding of the sums.
+        A ValueError refuses a negative mass, or a marginal that is off: at all in exact arithmetic,
+        in floats by more than ten times the solvers' tolerance of 1e-10 and the rounding of the
+        sums.
         """
         limit = self.accuracy
         lowest = min(self.accepted.min(), 0)
@@ -212,10 +204,7 @@ class Decomposition(Frozen):
         return Coupling(self.law_of_selection, target).acceptance
 
     def plan(self) -> Plan:
-        """Return the coupling: accept the selected y with probability min(1, q(y)/b(y)).
-
-        A rejected draft is replaced by a draw from (q − b)₊, which is the completion of the plan.
-        """
+        """Return the coupling: accept the selected y with probability min(1, q(y)/b(y))."""
         target = self.target.astype(self.weights.dtype)
         accepted = accepted_weights(self.weights, self.support.tokens, target)
         return Plan(self.support, self.target, accepted)

@@ -37,15 +37,9 @@ def optimal_plan(
         One row per set of distinct drafts instead of one per tuple.
     total_variation : number, optional
         By how much the output may be off, as for :func:`otspec.optimal_acceptance`. The target of
-        the plan is then the law of its output.
+        the plan is then the law of its output, and its ``solution`` None.
     normalize : bool
         Scale the target to sum 1.
-
-    Returns
-    -------
-    Plan
-        Its ``solution`` holds the program, the duals and what the solver reported; None where
-        the output may be off.
 
     Raises
     ------
@@ -73,9 +67,6 @@ def optimal_plan(
 
 
 def plan_from(formulation: Formulation, solution: Solution) -> Plan:
-    """Return the plan that a solution of a formulation stands for.
-
-    What a float solver leaves of a zero may be slightly negative; it counts as 0.
-    """
+    """Return the plan that a solution of a formulation stands for; what is below 0 counts as 0."""
     accepted = positive_part(formulation.accepted(solution))
     return Plan(formulation.support, formulation.target, accepted, solution)

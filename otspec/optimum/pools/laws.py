@@ -1,10 +1,8 @@
 """Laws of the selected draft, for any pools (Pooled, prop. 3 and 5).
 
-Always selecting one of the drafts gives a law b with b(A) ≥ P(all drafts inside A) for every
-token set A, and maximal coupling of b with the target q accepts Σ min(b, q). In terms of
-cumulative masses over the knots: B is at least G, the chance that all drafts are below the knot,
-and Q is the target's. The minimum cut is at the knot s that maximizes G − Q: a law is optimal if
-it is at least q below s and at most q above it, token by token.
+Over the knots the cumulative law B is at least G, the chance that all drafts are below, and Q is
+the target's. The minimum cut is at the knot s that maximizes G − Q: a law is optimal if it is at
+least q below s and at most q above it, token by token.
 """
 
 from dataclasses import dataclass
@@ -33,15 +31,9 @@ class SelectionLaw(Frozen):
 
 
 def clipped_law(pools: Pools, heights: Array) -> SelectionLaw:
-    """Return the law of slopes clip(target/draft, low, high), which is tight at the cut only.
-
-    In pools of many ratios the slope is at least the highest of them below the cut and at most
-    the lowest above it, as far as the law stays feasible.
-
-    ``heights``, shape (m + 1,): G: the probability that all drafts are below each knot; convex over
-    the knots. Result: optimal with a pool for every ratio. Pool by pool it is at least the target
-    below the cut and at most the target above.
-    """
+    """Return the law of slopes clip(target/draft, low, high), which is tight at the cut only."""
+    # `heights` are G, convex over the knots. In pools of many ratios the slope is at least the
+    # highest of them below the cut and at most the lowest above, as far as the law stays feasible.
     level, excess, s = _levels(pools, heights)
     # Below s: B_{j−1} = max(Q + level at j − 1, B_j − ceiling_j), going down from s.
     surplus = suffix_sums(pools.ceiling[:s] - pools.target[:s])

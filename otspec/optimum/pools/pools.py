@@ -29,13 +29,10 @@ class Pools(Frozen):
     split: ClassVar[bool] = False
     """Whether a token may be in two pools."""
 
-    # draft, target: (m,): the mass of each pool; the draft's is positive
-    draft: Array
-    target: Array
-    # floor, ceiling: (m,): the draft mass of each pool times a ratio that none of its tokens is
-    # below, or above. (No law gives a pool more than 1, so that neither does the ceiling.)
-    floor: Array
-    ceiling: Array
+    draft: Array  # (m,): the draft's mass of each pool, positive
+    target: Array  # (m,): the target's
+    floor: Array  # (m,): the draft's times a ratio that none of its tokens is below
+    ceiling: Array  # (m,): or above, at most 1
     index: IntArray  # (n,): each token's pool; some pool for tokens that are never drafted
     tokens: Distribution  # (n,): the draft
 
@@ -173,11 +170,7 @@ def by_thresholds(draft: Distribution, target: Distribution, thresholds: Array) 
 
 
 def merged(pools: Pools, ratios: Array, inner: Sequence[int]) -> Pools:
-    """Return fewer pools: of all between two of some knots there is one.
-
-    ``pools``: one for every ratio. ``ratios``, shape (m,): that of each pool. ``inner``: the knots
-    that stay, without the first and the last.
-    """
+    """Return fewer pools of a pool for every ratio, (m,): one between any two inner knots."""
     first, ends = np.array([0, *inner]), np.array([*inner, len(ratios)])
     drafted, wanted = (np.add.reduceat(each, first) for each in (pools.draft, pools.target))
     index = np.repeat(np.arange(len(first)), ends - first)[pools.index]
