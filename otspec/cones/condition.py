@@ -37,13 +37,7 @@ class Condition:
     cut: tuple[int, ...] | None = None
 
     def slack(self, values: Sequence[Fraction]) -> Fraction:
-        """Return by how much the condition holds, given the coordinates' values.
-
-        Raises
-        ------
-        ValueError
-            Floats, or another number of values.
-        """
+        """Return by how much the condition holds, given the coordinates' exact values."""
         given = as_list(values, "values", "the coordinates' values, as fractions")
         exact = [as_scalar(value, f"values[{i}]") for i, value in enumerate(given)]
         if len(exact) != len(self.coefficients) or not all(isinstance(v, Fraction) for v in exact):
@@ -60,11 +54,8 @@ class Condition:
     def written(self, drafts: Drafts = "any") -> str:
         """Return the condition in print.
 
-        Parameters
-        ----------
-        drafts : {"any", "iid", "independent"}
-            Write the condition of a cut for i.i.d. drafts from p, or for independent drafts from
-            p, p', p'', …; by default, and for any other condition, with the mass P of each row.
+        That of a cut can be written for ``"iid"`` drafts from p, or for ``"independent"`` ones from
+        p, p', p'', …; by default, and for any other condition, it has the mass P of each row.
         """
         as_choice(drafts, "drafts", get_args(Drafts))
         if self.cut is None or drafts == "any":
@@ -97,20 +88,15 @@ class Condition:
 
 
 class Classifier:
-    """Recognizes trivial conditions and cuts modulo equalities.
-
-    ``equalities``: their span is what conditions are compared modulo.
-    """
+    """Recognizes trivial conditions and cuts modulo the span of equalities."""
 
     def __init__(self, coordinates: Coordinates, equalities: Iterable[Vector] = ()) -> None:
         self.coordinates = coordinates
         self.modulo = Quotient(equalities)
         self._known: dict[Vector, Condition] = {}
         self._equal: list[Vector] = []
-        tokens = len(coordinates.drafts) + coordinates.n
-        for index in range(tokens):
-            vector = coordinates.unit(index)
-            self._learn(Condition(coordinates, vector, "trivial"))
+        for index in range(len(coordinates.drafts) + coordinates.n):
+            self._learn(Condition(coordinates, coordinates.unit(index), "trivial"))
         for cut in coordinates.token_sets():
             self._learn(Condition(coordinates, coordinates.cut(cut), "cut", cut))
 

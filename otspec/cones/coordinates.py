@@ -26,14 +26,12 @@ LARGEST = 2_000_000
 class Coordinates:
     """The coordinates (P, q), or (P, q, α), of the conditions for n tokens and k drafts.
 
-    A draft row is a tuple of tokens, or the set of its distinct tokens: acceptance depends on
-    nothing else, for every draft law. Coordinates come in the order of :attr:`drafts`, then the
-    tokens, then the acceptance.
+    A draft row is a tuple of tokens, or the set of its distinct tokens. Coordinates come in the
+    order of :attr:`drafts`, then the tokens, then the acceptance.
     """
 
-    # n, k: vocabulary size and number of drafts
-    n: int
-    k: int
+    n: int  # vocabulary size
+    k: int  # number of drafts
     rows: Rows
     acceptance: bool  # whether the acceptance α is a coordinate; otherwise it is 1
 

@@ -17,11 +17,7 @@ Point = tuple[Fraction, ...]
 
 
 def cone_generators(inequalities: Sequence[Vector]) -> tuple[list[Vector], list[Vector]]:
-    """Return what generates the cone {c : a · c ≥ 0 for all a}.
-
-    ``inequalities``: at least one. ``lineality``: a basis of the largest linear space inside the
-    cone. ``rays``: one for each extreme ray modulo that space, as coprime integers.
-    """
+    """Return a basis of the linear space in the cone {c : a · c ≥ 0}, and its extreme rays."""
     array, linear = _converted("INEQUALITY", [(0, *row) for row in inequalities])
     directions = [(index, row) for index, row in enumerate(array) if row[0] == 0]
     lineality = [coprime(row[1:]) for index, row in directions if index in linear]
@@ -41,20 +37,14 @@ def irredundant(inequalities: Sequence[Vector]) -> list[Vector]:
 
 
 def vertices(inequalities: Iterable[Point], equations: Iterable[Point]) -> list[Point]:
-    """Return the vertices of a bounded polyhedron.
-
-    ``inequalities`` and ``equations``: for c + a · b ≥ 0 and c + a · b = 0.
-    """
+    """Return the vertices of a bounded polyhedron, of c + a · b ≥ 0 and c + a · b = 0."""
     equal = list(equations)
     array, _ = _converted("INEQUALITY", [*equal, *inequalities], len(equal))
     return [tuple(Fraction(value) for value in row[1:]) for row in array]
 
 
 def facets(points: Sequence[Point]) -> tuple[list[Point], list[Point]]:
-    """Return the facets of the hull of points, and the equations of the flat that it lies in.
-
-    ``facets, equations``: for c + a · b ≥ 0 and c + a · b = 0.
-    """
+    """Return the facets of the hull of points, and the equations of the flat that it lies in."""
     # Scaled to whole numbers, cddlib is twice as fast.
     scale = lcm(*(value.denominator for point in points for value in point))
     array, linear = _converted(

@@ -25,16 +25,12 @@ class Reached:
     size: int  # draft rows of a cone, most inequalities of an elimination, vertices of a polytope
     found: int  # rays, final conditions, or facets
     cuts: int  # how many of them are the condition of a token set
-    # they are the cuts and trivial conditions; for a polytope, both descriptions agree
-    proved: bool
+    proved: bool  # they are the cuts and trivial conditions, or both descriptions agree
 
 
 @dataclass(frozen=True)
 class Attempt:
-    """One method at one n and k, in a process of its own.
-
-    It is ended when its time is over.
-    """
+    """One method at one n and k, in a process of its own, which is ended when its time is over."""
 
     method: str  # one of :data:`METHODS`
     n: int
@@ -97,11 +93,7 @@ LADDERS: tuple[tuple[str, Sizes], ...] = (
 
 
 def reach(seconds: float, ladders: Sequence[tuple[str, Sizes]] = LADDERS) -> Iterator[Attempt]:
-    """Climb each ladder as far as a time limit per attempt allows.
-
-    ``seconds``: for one attempt, by the clock. Yields: the last one of a ladder may have reached
-    nothing.
-    """
+    """Climb each ladder as far as a time limit per attempt allows, by the clock."""
     if not seconds > 0:
         raise ValueError(f"seconds is {seconds}: it must be positive")
     for method, sizes in ladders:

@@ -1,8 +1,7 @@
 """The systems of two drafts that are eliminated by hand (Canonical, lemmas 2-4), and what is left.
 
-A pair of drafts {i, j}, i < j, has the unknown w(i, j): how much of its mass P selects i; the
-rest selects j. A pair (i, i) selects i. For the optimum, accepted(i) is how much of the selected
-mass of i is accepted, and alpha is at most their sum.
+A pair of drafts {i, j}, i < j, has the unknown w(i, j): how much of its mass selects i; the rest
+selects j. For the optimum, accepted(i) is how much of the selected mass of i is accepted.
 """
 
 from collections.abc import Iterable, Iterator
@@ -22,14 +21,9 @@ Term = tuple[int, int]
 
 @dataclass(frozen=True)
 class System:
-    """Inequalities a · (unknowns, coordinates) ≥ 0 for two drafts.
+    """Inequalities a · (unknowns in the order of elimination, coordinates) ≥ 0 for two drafts."""
 
-    The columns are the unknowns in the order in which the papers eliminate them, then the
-    coordinates of the conditions that remain.
-    """
-
-    # with k = 2 and one draft row per set; its acceptance is a coordinate for the optimum
-    coordinates: Coordinates
+    coordinates: Coordinates  # k = 2, a row per set, and the acceptance for the optimum
 
     @cached_property
     def pairs(self) -> tuple[Pair, ...]:
@@ -53,11 +47,7 @@ class System:
             yield self._selection((token,), eliminated=0)
 
     def lemma(self, eliminated: int) -> set[Vector]:
-        """Return the inequalities that the papers' lemmas list after some eliminations.
-
-        Canonical's lemma 2 for certainty, (64); for the optimum lemma 3, (148), as long as some
-        w is left, then lemma 4, (116)-(118).
-        """
+        """Return what the papers' lemmas list after some eliminations: Canonical, lemmas 2 to 4."""
         listed = set(self._bounds(eliminated))
         listed.update(self.coordinates_at_least_zero())
         done = max(0, eliminated - len(self.pairs))

@@ -30,12 +30,6 @@ def coprime(values: Sequence[int] | Sequence[Fraction]) -> Vector:
 class Quotient:
     """Vectors modulo a linear space, each class up to positive factors with one representative.
 
-    The representative is zero where the reduced echelon form of the space has its pivots, so that
-    two vectors are equal modulo the space, up to a positive factor, if and only if their
-    representatives are equal.
-
-    ``spanning``: they need not be independent.
-
     Examples
     --------
     >>> modulo = Quotient([(1, 1, -2)])

@@ -121,6 +121,6 @@ class Renyi(Divergence):
         return max(0.0, float(total / rate))
 
     def dearest(self, heights: Array, highest: float, target: Distribution) -> float:
-        """Return (e^{(a − 1) m} − 1)/(e^{(a − 1) highest} − 1), a m = B + log Σ q e^{a z} (Hölder)."""
+        """Return (e^{(a − 1) m} − 1)/(e^{(a − 1) h} − 1), a m = B + log Σ q e^{a z} (Hölder)."""
         reached = (float(self.amount) + log_mean(target, self.order * heights)) / self.order
         return float(quotient(self.order - 1, reached, highest))

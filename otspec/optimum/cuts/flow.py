@@ -34,8 +34,7 @@ def by_max_flow(law: DraftLaw, target: Distribution) -> IntArray:
 
 def selection_by_max_flow(law: DraftLaw, target: Distribution) -> Array:
     """Return a law of the selected draft that accepts as much of the target as the flow carries."""
-    # What is carried of a draft set T selects the token that it is carried to; the rest of T selects
-    # its first token.
+    # What is carried of a draft set selects its token; the rest of the set selects the first.
     seen = _draft_sets(law)
     carried, masses, _, scale = _carried(seen, target)
     first = seen.tokens[np.searchsorted(seen.rows, np.arange(len(masses)))]
@@ -47,8 +46,8 @@ def selection_by_max_flow(law: DraftLaw, target: Distribution) -> Array:
 
 def shortfall_by_max_flow(law: DraftLaw, selection: Distribution) -> Number:
     """Return by how much a law of the selected draft misses P(all drafts inside A) at worst."""
-    # It is what cannot be carried to tokens within the law (Hall's theorem). The flow is added up, so
-    # that the result is right or too large whatever its algorithm does.
+    # It is what cannot be carried within the law (Hall's theorem). The flow is added up: the result
+    # is right or too large whatever its algorithm does.
     seen = _draft_sets(law)
     carried, masses, room, scale = _carried(seen, selection)
     of_sets = sums_by(seen.rows, carried, len(masses))

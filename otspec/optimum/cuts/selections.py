@@ -67,7 +67,7 @@ def _(law: Independent, target: Distribution) -> Array | None:
 
 @singledispatch
 def shortfall(law: DraftLaw, selection: Distribution) -> Number:
-    """Return the largest P(all drafts inside A) − b(A): 0 for a feasible law of a selected draft."""
+    """Return the largest P(all drafts inside A) − b(A): 0 for a feasible selection law."""
     return flow.shortfall_by_max_flow(law, selection)
 
 

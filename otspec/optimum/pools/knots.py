@@ -26,8 +26,8 @@ Which: TypeAlias = IntArray | slice
 class Knots(Frozen):
     """Draft masses below each boundary of m pools, added up to about twice a float's digits."""
 
-    # Of n masses each leaves a rest of at most 2^−53, and rests are added up with the relative error
-    # of a float: knots are off by (n 2^−53)² at most in absolute terms, 3e-23 at n = 50,000.
+    # Of n masses each leaves a rest of at most 2^−53, added up with the relative error of a float:
+    # knots are off by (n 2^−53)² at most in absolute terms, 3e-23 at n = 50,000.
     whole: Array  # (m + 1,): multiples of 2^−52, whose sums below 2 are exact; or exact numbers
     rest: Array  # (m + 1,): what is to be added to them
 
