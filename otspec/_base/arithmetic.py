@@ -57,11 +57,7 @@ def as_scalar(value: Any, name: str) -> Number:
 
 
 def in_arithmetic(values: Sequence[Any], name: str, exact: bool) -> Array:
-    """Read a list of written numbers as floats unless a fraction, or ``exact``, asks for more.
-
-    ``name``: what error messages call it. ``exact``: read decimals as the fractions that they
-    write.
-    """
+    """Read written numbers as floats unless a fraction, or ``exact``, asks for more."""
     if exact or any(isinstance(value, str) and "/" in value for value in values):
         return as_numbers(list(values), name)
     return np.array(
@@ -152,11 +148,7 @@ def counted_power(base: int, exponent: int, most: int = 10**18) -> int:
 
 
 def over_one_denominator(*arrays: Array) -> tuple[Any, ...]:
-    """Return arrays times their common denominator, and that.
-
-    Result: ``*arrays``: fractions as whole numbers; floats as they are. ``unit``: the least common
-    multiple of all denominators; 1.0 for floats.
-    """
+    """Return arrays times their common denominator, and that; floats as they are, and 1.0."""
     if not is_exact(arrays[0]):
         return *arrays, 1.0
     unit = math.lcm(*(value.denominator for array in arrays for value in array.ravel().tolist()))
@@ -171,10 +163,7 @@ def over_one_denominator(*arrays: Array) -> tuple[Any, ...]:
 
 
 def as_whole(values: Sequence[Any]) -> tuple[list[Any], int]:
-    """Return fractions as whole numbers over their common denominator; floats as they are, over 1.
-
-    Sums and products of the whole numbers look for no common divisors; :func:`quotient` leads back.
-    """
+    """Return fractions as whole numbers over their common denominator; floats as they are."""
     if any(isinstance(value, float) for value in values):
         return list(values), 1
     unit = math.lcm(*(value.denominator for value in values))

@@ -1,8 +1,4 @@
-"""Objects that a caller passes, before anything is known of them.
-
-Their methods are the caller's code, which may raise anything; a ``ValueError`` of one line is made
-of that.
-"""
+"""Objects that a caller passes, whose methods may raise anything: one line is made of that."""
 
 import math
 from array import ArrayType

@@ -1,8 +1,7 @@
 """Exact numbers as decimal digits, however many they have.
 
-Python refuses to write or read integers of more than 4,300 digits, since that takes quadratic
-time, and its switch is one for the whole process. Here they are written in nearly linear time,
-without that switch; reading them stays refused, in words that say so.
+Python refuses to write or read integers of more than 4,300 digits, for the whole process. Here they
+are written in nearly linear time, without that switch; reading them stays refused.
 """
 
 import decimal
@@ -19,15 +18,7 @@ _ENDS = 3
 
 
 def digits_of(number: int) -> str:
-    """Return all decimal digits of an integer.
-
-    Result: what ``str(number)`` would be without Python's limit.
-
-    Examples
-    --------
-    >>> digits_of(-120)
-    '-120'
-    """
+    """Return all decimal digits of an integer: ``str(number)`` without Python's limit."""
     if abs(number).bit_length() <= min(_DIRECT_BITS, 3 * _smallest_limit()):
         return str(number)
     sign = "-" if number < 0 else ""
@@ -59,27 +50,17 @@ def _as_decimal(number: int, powers: dict[int, decimal.Decimal]) -> decimal.Deci
 
 
 def written(value: Fraction | int) -> str:
-    """Return an exact number whole, such as ``"17/20"``, with all its digits.
-
-    Examples
-    --------
-    >>> written(Fraction(17, 20)), written(Fraction(3))
-    ('17/20', '3')
-    """
+    """Return an exact number whole, such as ``"17/20"``, with all its digits."""
     if value.denominator == 1:
         return digits_of(int(value))
     return f"{digits_of(value.numerator)}/{digits_of(value.denominator)}"
 
 
 def shortened(value: Fraction | int) -> str:
-    """Return an exact number for people: whole, or its ends and how many digits it has.
-
-    Result: as :func:`written` up to 40 characters.
+    """Return an exact number for people: whole, or beyond 40 characters its ends and length.
 
     Examples
     --------
-    >>> shortened(Fraction(2, 3))
-    '2/3'
     >>> shortened(Fraction(1, 3**10_000))
     '1/163…001 (4,772 digits)'
     """
@@ -102,13 +83,7 @@ def plain(value: Any) -> str:
 
 
 def counted(number: int) -> str:
-    """Return a count with thousands separated; by its power of ten if nobody would read that.
-
-    Examples
-    --------
-    >>> counted(12_345), counted(3**1000)
-    ('12,345', 'more than 10^476')
-    """
+    """Return a count with thousands separated; by its power of ten if nobody would read that."""
     if number.bit_length() <= 100:
         return f"{number:,}"
     return f"more than 10^{int((number.bit_length() - 1) * math.log10(2))}"

@@ -1,8 +1,4 @@
-"""Columns of numbers in Arrow's file and stream formats, counted before they are unpacked.
-
-Feather is the former. Compressed buffers say how long they are: that is summed from the messages
-that Arrow would read, found as it finds them.
-"""
+"""Columns in Arrow's file (Feather) and stream formats, counted before they are unpacked."""
 
 import mmap
 import struct

@@ -25,17 +25,9 @@ Slices = tuple[slice, ...]
 """A range along each of the leading axes of an array."""
 
 UNREADABLE = (
-    ValueError,
-    OSError,
-    EOFError,
-    KeyError,
-    MemoryError,
-    OverflowError,
-    RuntimeError,
-    csv.Error,
-    zipfile.BadZipFile,
-    zlib.error,
-)
+    ValueError, OSError, EOFError, KeyError, MemoryError, OverflowError, RuntimeError,
+    csv.Error, zipfile.BadZipFile, zlib.error,
+)  # fmt: skip
 """What the readers raise on a malformed file; ``RuntimeError``: a password, or deep nesting."""
 
 
@@ -66,31 +58,16 @@ class StoredArray(ABC):
         return math.prod(self.shape) * np.dtype(self.dtype).itemsize
 
     def rows(self, start: int, stop: int) -> Array:
-        """Read the rows of a range of positions, the leading axes taken as one.
+        """Read the rows of a range of positions, the leading axes taken as one: (stop − start, n).
 
-        Returns
-        -------
-        ndarray, shape (stop − start, n)
-            Of the stored dtype, in memory.
-
-        Raises
-        ------
-        ValueError
-            What is stored there cannot be read any more, or was not unpacked; the message names
-            the file.
+        A ValueError names a file that cannot be read any more, or was not unpacked.
         """
         slices = list(slices_of(self.shape[:-1], start, stop))
         parts = [np.reshape(part, (-1, self.shape[-1])) for part in self._read(slices)]
         return np.concatenate(parts)
 
     def files(self, start: int, stop: int) -> Iterator[Path]:  # noqa: ARG002  all are in one
-        """Yield the files in which the rows of a range of positions are.
-
-        Raises
-        ------
-        ValueError
-            What says where they are cannot be read any more.
-        """
+        """Yield the files in which the rows of a range of positions are."""
         yield Path(self.path)
 
     def all_files(self) -> list[Path]:
@@ -98,13 +75,7 @@ class StoredArray(ABC):
         return [Path(self.path)]
 
     def unpacked(self, to: Path) -> StoredArray:  # noqa: ARG002  it has rows as it is
-        """Return an array that has rows: this one, or a compressed one unpacked into a file.
-
-        Raises
-        ------
-        ValueError
-            Too little room for the file, or damaged contents.
-        """
+        """Return an array that has rows: this one, or a compressed one unpacked into a file."""
         return self
 
     @abstractmethod
@@ -113,16 +84,7 @@ class StoredArray(ABC):
 
 
 def slices_of(shape: tuple[int, ...], start: int, stop: int) -> Iterator[Slices]:
-    """Split a range of flattened positions into the fewest slices of the axes.
-
-    ``shape``: no axis is empty; without axes there is one position. Yields: in order; the positions
-    in a slice are in order too.
-
-    Examples
-    --------
-    >>> list(slices_of((2, 3), 1, 6))
-    [(slice(0, 1, None), slice(1, 3, None)), (slice(1, 2, None), slice(0, 3, None))]
-    """
+    """Split a range of flattened positions into the fewest slices of the axes, in order."""
     if len(shape) < 2:
         yield tuple(slice(start, stop) for _ in shape)
         return
@@ -168,7 +130,7 @@ class Format:
     locate : callable, optional
         Finds arrays that may be larger than the memory. It takes the path, and returns a
         :class:`StoredArray` for each name, found by the headers; an exception for what cannot be
-        read as an array.
+        read as an array. Both functions raise ``ValueError`` for what is malformed.
     holds : str
         What is in such a file, for the documentation.
     named : bool
@@ -177,10 +139,6 @@ class Format:
         ``DRAFT.npy+TARGET.npy``.
     folder : bool
         Whether it is a folder.
-
-    Notes
-    -----
-    Both functions raise ``ValueError`` for what is malformed.
     """
 
     name: str
@@ -234,12 +192,7 @@ def format_of(path: Path, formats: dict[str, Format], what: str) -> Format:
 
 @contextmanager
 def named_errors(path: Path) -> Iterator[None]:
-    """Turn whatever a reader raises on a malformed file into one line that names the file.
-
-    Raises
-    ------
-    ValueError
-    """
+    """Turn whatever a reader raises on a malformed file into a ValueError that names the file."""
     try:
         yield
     except UNREADABLE as error:

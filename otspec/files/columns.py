@@ -102,10 +102,8 @@ def _is_number(kind: Any) -> bool:
 def _is_list(kind: Any) -> bool:
     import pyarrow as pa
 
-    return any(
-        is_kind(kind)
-        for is_kind in (pa.types.is_list, pa.types.is_large_list, pa.types.is_fixed_size_list)
-    )
+    kinds = pa.types.is_list, pa.types.is_large_list, pa.types.is_fixed_size_list
+    return any(is_kind(kind) for is_kind in kinds)
 
 
 def _rows(column: Any) -> Any:

@@ -1,8 +1,6 @@
-"""Columns of numbers in Parquet files, counted before they are read.
+"""Columns of numbers in Parquet files, counted before they are read, by the headers of their pages.
 
-Run lengths and dictionaries let a page of few bytes hold any number of values. How many there are
-is asked of the headers of the pages, which are what Arrow goes by. They are parsed here, since
-Arrow ends the process where the sizes in a footer are damaged.
+They are parsed here, since Arrow ends the process where the sizes in a footer are damaged.
 """
 
 from __future__ import annotations
@@ -40,17 +38,11 @@ Fields = dict[tuple[int, int], Any]
 
 
 class Column(NamedTuple):
-    """A column of one row group, as the headers of its pages tell.
+    """A column of one row group, as the headers of its pages tell."""
 
-    ``path``: its name, and those of what is nested in it, with dots between. ``values``: how many
-    numbers or texts it holds, missing ones included. ``longest``: bytes that none of its texts
-    exceeds: those of its largest page, unpacked; of all pages together where texts begin as the one
-    before.
-    """
-
-    path: str
-    values: int
-    longest: int
+    path: str  # its name, and those of what is nested in it, with dots between
+    values: int  # how many numbers or texts it holds, missing ones included
+    longest: int  # bytes that none of its texts exceeds, by its largest page or all
 
 
 def read_parquet(path: Path, keys: tuple[str, ...]) -> Named:

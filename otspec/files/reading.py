@@ -45,20 +45,10 @@ def read_file(path: str | PathLike[str], keys: tuple[str, ...] = ()) -> Named:
 
 
 def pick(path: str, name: str, index: tuple[int, ...]) -> Array | list[Any]:
-    """Read one array of a file, and of that one row.
+    """Read one array of a file by its name, "" if it is the only one, and of that one row.
 
-    Parameters
-    ----------
-    path : str
-    name : str
-        Which array; empty if the file holds only one.
-    index : tuple of int
-        Leading indices, such as (block, position); empty for the whole array.
-
-    Raises
-    ------
-    ValueError
-        As :func:`read_file`; also when a name is needed, and for an index out of range.
+    ``index`` are leading indices, such as (block, position). Errors are those of :func:`read_file`,
+    or that a name is needed or an index out of range.
     """
     arrays = read_file(path, (name,) if name else ())
     if name and "" in arrays:

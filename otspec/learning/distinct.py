@@ -15,11 +15,7 @@ or after a heavy token; then all around the best."""
 
 @dataclass(frozen=True)
 class DistinctOptimum(Objective):
-    """The optimum for k drafts without replacement: α = q(A) + 1 − f(A).
-
-    A is a prefix of the tokens by ascending q/p, the best of those that are looked at. Tokens of
-    equal q/p are in A together.
-    """
+    """The optimum for k drafts without replacement: α = q(A) + 1 − f(A), of a prefix A by q/p."""
 
     copies: ClassVar[int] = 64
     k: int

@@ -81,7 +81,13 @@ def acceptance_loss(
 
     The gradient is that of the minimizing set A in α = min over A of q(A) + 1 − P(all drafts in A),
     with no graph over the search for A. Its mean is a loss for a draft model that will draft k
-    tokens. For k = 1 it is the total variation.
+    tokens. For k = 1 it is the total variation. Law: :func:`otspec.optimal_acceptance`. Source:
+    Danskin's theorem at the cut (:doc:`/training`).
+
+    Ties: a token with q(y) = c p(y) counts as inside A; if several sets are minimal the gradient is
+    that of one of them; of equal largest logits the lowest token id is the hub. Each is a
+    subgradient of the piece that it belongs to. Where α = 1 the gradient is 0. Memory beyond the
+    logits and the target: the gradient, and a chunk of rows.
 
     Parameters
     ----------
@@ -113,16 +119,6 @@ def acceptance_loss(
     ------
     ValueError
         Arrays that are not of one library and shape, an unknown law, or a number out of range.
-
-    Notes
-    -----
-    Ties: a token with q(y) = c p(y) counts as inside A; if several sets are minimal the gradient is
-    that of one of them; of equal largest logits the lowest token id is the hub. Each is a
-    subgradient of the piece that it belongs to. Where α = 1 the gradient is 0.
-
-    Memory beyond the logits and the target: the gradient, and a chunk of rows. Law:
-    :func:`otspec.optimal_acceptance`. Source: Danskin's theorem at the cut
-    (:doc:`/training`).
     """
     number = as_number_of_drafts(k)
     make = LAWS[as_choice(law, "law", LAWS)]
@@ -153,29 +149,14 @@ def rule_loss(
 ) -> Array:
     """Return how likely a rule accepts none of k drafts, for each row, with its exact gradient.
 
-    Parameters
-    ----------
-    draft_logits, target_probs, k, target_logits, temperature
-        As for :func:`acceptance_loss`.
-    rule : str
-        ``"recursive-rejection"``, ``"k-sequential"`` at the smallest lossless ρ, or
-        ``"gumbel-coupling"``: shared noise, the first k tokens of one race, k at most 64.
+    The rule is ``"recursive-rejection"``, ``"k-sequential"`` at the smallest lossless ρ, or
+    ``"gumbel-coupling"``: shared noise, the first k tokens of one race, k at most 64. Everything
+    else is as for :func:`acceptance_loss`.
 
-    Returns
-    -------
-    array, shape (...)
-
-    Raises
-    ------
-    ValueError
-        As :func:`acceptance_loss`; an unknown rule.
-
-    Notes
-    -----
     A correction token that happens to be one of the drafts does not count as accepted. Ties have
-    the gradient of one side, as for :func:`acceptance_loss`; of shared noise tokens of equal ratio
-    q/p have none of each other. Shared noise takes a sort for k = 1; for more drafts it is computed
-    in NumPy, row by row, by a quadrature within 1e-8.
+    the gradient of one side; of shared noise tokens of equal ratio q/p have none of each other.
+    Shared noise takes a sort for k = 1; for more drafts it is computed in NumPy, row by row, by a
+    quadrature within 1e-8.
     """
     number = as_number_of_drafts(k)
     make = RULES[as_choice(rule, "rule", RULES)]

@@ -82,10 +82,7 @@ def _chunks(
     how: tuple[float, bool],
     share: int,
 ) -> tuple[list[slice], bool]:
-    """Return stretches of rows that are worked on at once, and whether machine code has them all.
-
-    That needs no memory, and reads the logits in the dtype that they have.
-    """
+    """Return stretches of rows to work on at once, and whether machine code has them all."""
     rows, size = logits.shape
     in_place = objective.row_by_row[share == BACKWARD] and how == (1, False)
     if in_place and reals_of(logits, target, single=True) is not None:
