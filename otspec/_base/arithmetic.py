@@ -22,8 +22,7 @@ Array: TypeAlias = npt.NDArray[Any]
 IntArray: TypeAlias = npt.NDArray[np.intp]
 Number: TypeAlias = float | Fraction
 
-_MOST_BITS = 2**20
-"""The longest numerator or denominator of an exact power, about 315,000 digits."""
+_MOST_BITS = 2**20  # the longest numerator or denominator of an exact power, about 315,000 digits
 
 
 def as_numbers(values: Any, name: str) -> Array:

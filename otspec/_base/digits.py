@@ -10,8 +10,7 @@ import sys
 from fractions import Fraction
 from typing import Any
 
-MOST_DIGITS = 4300
-"""Digits of the longest exact number that is read from text."""
+MOST_DIGITS = 4300  # digits of the longest exact number that is read from text
 _DIRECT_BITS = 12_000  # below, str() is allowed at any setting of Python's limit, and fast
 _SHOWN = 40
 _ENDS = 3

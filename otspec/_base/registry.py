@@ -121,10 +121,8 @@ def meant(name: str, known: Iterable[str]) -> str:
     return "".join(f"; did you mean {words[each]!r}?" for each in closest)
 
 
-_SHORTEST = 3
-"""Fewest signs that are taken for the beginning of a name."""
-_LONGEST = 80
-"""Most signs that are compared: nobody mistypes more."""
+_SHORTEST = 3  # fewest signs that are taken for the beginning of a name
+_LONGEST = 80  # most signs that are compared: nobody mistypes more
 
 
 def _check_name(name: str, entry: Any) -> None:

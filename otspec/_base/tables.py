@@ -14,8 +14,7 @@ import click
 from rich.console import Console
 from rich.table import Table
 
-_WIDEST = 100_000
-"""A width at which no table is cut off."""
+_WIDEST = 100_000  # a width at which no table is cut off
 _PLAIN = {
     "≈": "~", "…": "...", "×": "x", "·": "*", "−": "-", "–": "-", "—": "-", "≤": "<=", "≥": ">=",
     "→": "->", "τ": "tau", "ρ": "rho", "λ": "lambda", "Σ": "sum", "‘": "'", "’": "'", "“": '"',

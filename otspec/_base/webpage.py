@@ -10,8 +10,7 @@ from otspec._base.tables import printable
 Cell: TypeAlias = "str | tuple[str, str]"
 """What a table says at a place; of a pair the second part is below the first, and smaller."""
 
-_FEW = 4
-"""Columns that fit any page."""
+_FEW = 4  # columns that fit any page
 
 
 def page(title: str, body: Iterable[str]) -> Iterable[str]:

@@ -9,8 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
-UNFINISHED = ".partial"
-"""The ending of files that become others once they are written in full."""
+UNFINISHED = ".partial"  # the ending of files that become others once they are written in full
 
 
 @contextmanager

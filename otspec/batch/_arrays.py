@@ -18,8 +18,7 @@ from otspec._base.coerce import shown
 from otspec.batch._array_api.library import Array, Library, is_torch, library_of
 from otspec.distributions import as_k
 
-FLOATS = ("float32", "float64", "float16", "bfloat16")
-"""Dtypes of probabilities and logits."""
+FLOATS = ("float32", "float64", "float16", "bfloat16")  # dtypes of probabilities and logits
 INTEGERS = tuple(f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64))
 """Dtypes of token ids."""
 
@@ -135,14 +134,10 @@ def bits_of(logits: Array) -> Array:
     return logits.detach().view(getattr(sys.modules["torch"], _HALVES[name]))
 
 
-MOST_DRAFTS = 2**53
-"""Up to here every number of drafts is a float64."""
-MOST_PASSES = 10_000
-"""Where every draft costs a pass."""
-MOST_DISTINCT = 64
-"""Where the masses of pools of distinct drafts are needed."""
-MOST_GRADES = 256
-"""Pools are looked at in pairs, once for each of them."""
+MOST_DRAFTS = 2**53  # up to here every number of drafts is a float64
+MOST_PASSES = 10_000  # where every draft costs a pass
+MOST_DISTINCT = 64  # where the masses of pools of distinct drafts are needed
+MOST_GRADES = 256  # pools are looked at in pairs, once for each of them
 _NO_NUMBERS = (bool, np.bool_, str, bytes, complex, np.complexfloating)
 """What Python or NumPy would turn into a float, though it is none."""
 

@@ -129,8 +129,7 @@ def eliminations(system: System, *, reduce: bool) -> Iterator[tuple[Step, list[V
         yield Step(unknown, combined, distinct, len(rows), unlisted), rows
 
 
-MOST = 50_000
-"""Most inequalities that one elimination may combine."""
+MOST = 50_000  # most inequalities that one elimination may combine
 
 
 def _without(

@@ -14,11 +14,9 @@ from otspec.cones.coordinates import refuse_floats
 from otspec.cones.double_description import Point, facets, vertices
 from otspec.drafts import DraftLaw
 
-MOST_ORDERS = 40_320
-"""Most priority orders, one per permutation of the tokens."""
+MOST_ORDERS = 40_320  # most priority orders, one per permutation of the tokens
 
-Inside = dict[frozenset[int], Fraction]
-"""P(all drafts in A) for each token set A."""
+Inside = dict[frozenset[int], Fraction]  # P(all drafts in A) for each token set A
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,8 +14,7 @@ from otspec.cones.systems import Target
 from otspec.distributions import as_distribution
 from otspec.drafts import IID
 
-Sizes = tuple[tuple[int, int], ...]
-"""Pairs (n, k), the cheapest first."""
+Sizes = tuple[tuple[int, int], ...]  # pairs (n, k), the cheapest first
 
 
 @dataclass(frozen=True)

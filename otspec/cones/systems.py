@@ -15,8 +15,7 @@ from otspec.cones.vectors import Vector
 
 Target = Literal["certainty", "optimum"]
 Pair = tuple[int, int]
-Term = tuple[int, int]
-"""A factor and the column that it multiplies."""
+Term = tuple[int, int]  # a factor and the column that it multiplies
 
 
 @dataclass(frozen=True)

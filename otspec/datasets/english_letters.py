@@ -17,10 +17,8 @@ from otspec._base.frozen import Frozen, cached_property
 from otspec.chance import Drawn
 from otspec.models import NGramModel, Prefix
 
-ALPHABET = "abcdefghijklmnopqrstuvwxyz "
-"""The symbols, by token id."""
-START = "the "
-"""What the empty prefix continues."""
+ALPHABET = "abcdefghijklmnopqrstuvwxyz "  # the symbols, by token id
+START = "the "  # what the empty prefix continues
 
 
 @dataclass(frozen=True)

@@ -13,8 +13,7 @@ from otspec.files.columns import HOLDS, arrow_errors, chosen_columns, columns_of
 
 _MAGIC = b"ARROW1"
 _GOES_ON = 2**32 - 1
-_DICTIONARY, _BATCH = 2, 3
-"""Types of messages that have buffers."""
+_DICTIONARY, _BATCH = 2, 3  # types of messages that have buffers
 _PACKED = b"ARROW:experimental_compression"
 """What messages of an old version say in place of their own field."""
 _MOST_BUFFERS = 2**21

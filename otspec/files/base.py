@@ -18,11 +18,9 @@ import numpy as np
 from otspec._base.arithmetic import Array
 from otspec._base.registry import Registry, instance_of, meant
 
-Named = dict[str, Any]
-"""What a file holds, by name; a format without names uses the empty one."""
+Named = dict[str, Any]  # what a file holds, by name; a format without names uses the empty one
 
-Slices = tuple[slice, ...]
-"""A range along each of the leading axes of an array."""
+Slices = tuple[slice, ...]  # a range along each of the leading axes of an array
 
 UNREADABLE = (
     ValueError, OSError, EOFError, KeyError, MemoryError, OverflowError, RuntimeError,

@@ -12,10 +12,8 @@ from otspec._base.memory import refuse_too_large
 from otspec.files.base import Named, once, selected
 
 HOLDS = "columns of numbers, or of lists of as many each (extra `runs`)"
-_CELL_BYTES = 128
-"""What a cell of text takes in Python, beside its characters."""
-_ROW_BYTES = 8
-"""What a row of any other type takes, such as the length of its list."""
+_CELL_BYTES = 128  # what a cell of text takes in Python, beside its characters
+_ROW_BYTES = 8  # what a row of any other type takes, such as the length of its list
 
 
 @contextmanager

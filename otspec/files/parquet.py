@@ -15,22 +15,19 @@ from otspec._base.extras import needed
 from otspec.files.base import FORMATS, Format, Named
 from otspec.files.columns import HOLDS, arrow_errors, chosen_columns, columns_of, gathered, is_text
 
-_I32, _I64, _BINARY, _LIST, _STRUCT = 5, 6, 8, 9, 12
-"""Types of fields in Thrift's compact protocol."""
+_I32, _I64, _BINARY, _LIST, _STRUCT = 5, 6, 8, 9, 12  # types of fields in Thrift's compact protocol
 _BITS = {4: 16, _I32: 32, _I64: 64}
 _DEEPEST = 16
 _MOST_VALUES = 2**21
 _DATA = {0: (5, 2), 3: (8, 4)}
 """Kinds of pages with values: the number of their own header, and in it that of the encoding."""
 _DICTIONARY = 2
-_DELTA_BYTE_ARRAY = 7
-"""Texts that begin as the one before."""
+_DELTA_BYTE_ARRAY = 7  # texts that begin as the one before
 _OLD_HEADER = 100
 """Bytes that Arrow reads beyond a column, since an old writer left a header out of its size."""
 _NUMBER_BYTES = 8
 _BATCH_ROWS = 2**16
-_BATCHES = 64
-"""A batch of text takes no more than this part of the memory, unless it is one row."""
+_BATCHES = 64  # a batch of text takes no more than this part of the memory, unless it is one row
 _DAMAGED = "its footer or the header of a page is damaged: was writing interrupted?"
 
 Fields = dict[tuple[int, int], Any]

@@ -16,12 +16,10 @@ OTHER_THINGS = (
     "tensor, or a dict of them, with torch.save"
 )
 _MOST_STEPS = 2**20
-_LARGEST = 2**22
-"""Most parts of an object, those that come again counted again."""
+_LARGEST = 2**22  # most parts of an object, those that come again counted again
 _LARGEST_KEY = 256
 _ENCODE = "_codecs encode"
-_LATIN = ("latin1", "latin-1", _ENCODE)
-"""What text may be encoded as, or bytes that were made so."""
+_LATIN = ("latin1", "latin-1", _ENCODE)  # what text may be encoded as, or bytes that were made so
 _DAMAGED = "its pickle is damaged: was writing interrupted?"
 _BUILTIN = ("__builtin__", "builtins")
 _HASHING = {

@@ -10,8 +10,7 @@ from otspec.drafts.race.increments import check_steps
 from otspec.drafts.single import FixedButOne
 from otspec.optimum import optimal_acceptance
 
-GRADIENTS = IID, WithoutReplacement, FixedButOne
-"""The laws, with the subclasses of each."""
+GRADIENTS = IID, WithoutReplacement, FixedButOne  # the laws, with the subclasses of each
 
 
 def acceptance_gradient(

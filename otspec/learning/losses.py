@@ -25,8 +25,7 @@ from otspec.learning.one_race import OneRace
 from otspec.learning.optima import FixedButOneOptimum, IIDOptimum, SoftIIDOptimum
 from otspec.learning.rules import KSequential, KullbackLeibler, RecursiveRejection, SharedNoise
 
-Maker: TypeAlias = Callable[[int, int], Objective]
-"""(k, V) → what a draft is trained for."""
+Maker: TypeAlias = Callable[[int, int], Objective]  # (k, V) → what a draft is trained for
 
 
 def _distinct(kind: Callable[[int], Objective]) -> Maker:

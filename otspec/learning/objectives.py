@@ -13,8 +13,7 @@ import numpy as np
 from otspec.batch._array_api.library import Array, Library, is_torch
 from otspec.batch._dispatch import machine, reals_of
 
-State: TypeAlias = tuple[Array, ...]
-"""What is kept of each row, (..., m) each."""
+State: TypeAlias = tuple[Array, ...]  # what is kept of each row, (..., m) each
 SMALL, AT_ONCE = 1 << 18, 1 << 22
 """So many numbers are worked on at once in any case, and so many at most."""
 FORWARD, BACKWARD = 4, 64
@@ -24,8 +23,7 @@ FORWARD, BACKWARD = 4, 64
 class Objective(ABC):
     """A loss of rows of logits against rows of a target distribution."""
 
-    copies: ClassVar[int] = 4
-    """About how many copies of a row in float32 are made on the way."""
+    copies: ClassVar[int] = 4  # about how many copies of a row in float32 are made on the way
     row_by_row: ClassVar[tuple[bool, bool]] = False, False
     """Whether machine code, a row at a time, does all of each pass: forward and back."""
 

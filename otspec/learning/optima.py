@@ -8,8 +8,7 @@ from otspec.batch._dispatch import machine, reals_of
 from otspec.batch._running import optimal_cut
 from otspec.learning.objectives import Objective, State, Steps, kept, softmax
 
-TANGENTS = 64
-"""How many tangents a soft optimum is made of."""
+TANGENTS = 64  # how many tangents a soft optimum is made of
 
 
 @dataclass(frozen=True)

@@ -30,8 +30,7 @@ from otspec.learning.objectives import State
 
 NODES, ERRORS = (64, 160), (1e-9, 1e-14)
 """Times at which the race is looked at in float32 and in float64, and what is left out after."""
-LIGHT = 0.25
-"""Rate times the last time of a light token at most."""
+LIGHT = 0.25  # rate times the last time of a light token at most
 LATEST, HALVINGS = 80.0, 12
 """The largest log t, and how often its range is halved to find a last time."""
 TERMS = 6, 9

@@ -9,10 +9,8 @@ from otspec.batch._array_api.library import Array, Library
 from otspec.batch._array_api.sums import Weight, split, totals
 from otspec.learning.objectives import Objective, State, Steps, kept, softmax
 
-PIECES = 3
-"""Passes that make ρ* exact, from a guess that is close."""
-NEWTON = 12
-"""Steps on one linear piece, of which each costs a few operations per row."""
+PIECES = 3  # passes that make ρ* exact, from a guess that is close
+NEWTON = 12  # steps on one linear piece, of which each costs a few operations per row
 _TINY = 1e-30
 
 

@@ -12,8 +12,7 @@ from otspec.distributions import Distribution
 from otspec.drafts import Joint
 from otspec.optimum.acceptance import optimal_acceptance
 
-_ROUNDING = 1e-7
-"""By how much a solution in floats may be off."""
+_ROUNDING = 1e-7  # by how much a solution in floats may be off
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,8 +13,7 @@ from otspec._base.digits import plain
 from otspec.distributions import Distribution
 from otspec.optimum.prices import Divergence, log_mean, log_ratios, log_sum, quotient, refuse_exact
 
-_MOST_ORDER = 1e100
-"""Powers of so high an order are those of the largest ratio."""
+_MOST_ORDER = 1e100  # powers of so high an order are those of the largest ratio
 
 
 @dataclass(frozen=True)

@@ -12,8 +12,7 @@ from otspec._base.digits import plain
 from otspec._base.frozen import Frozen
 from otspec.distributions import Distribution, DistributionLike, as_distribution, as_k, check_alike
 
-_ROUNDING = 1e-9
-"""By how much a mean of sums over the vocabulary may be off in floats."""
+_ROUNDING = 1e-9  # by how much a mean of sums over the vocabulary may be off in floats
 
 
 @dataclass(frozen=True, eq=False)

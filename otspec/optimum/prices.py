@@ -19,8 +19,7 @@ from otspec.optimum.cuts.minimum import cut_bound
 _EPS = float(np.finfo(float).eps)
 _LONGEST = 1490.0
 """Of logarithms of ratios: the smallest float is 2^−1074, and both levels may be as far from 1."""
-_NORMAL = float(np.finfo(float).tiny)
-"""Ratios of smaller numbers may have few digits."""
+_NORMAL = float(np.finfo(float).tiny)  # ratios of smaller numbers may have few digits
 
 
 @dataclass(frozen=True)

@@ -18,12 +18,9 @@ from otspec.solvers.linear_program import LinearProgram
 if TYPE_CHECKING:
     from scipy import sparse
 
-NAME = "flow"
-"""What solutions say that they come from."""
-_BITS = 30
-"""Whole numbers are of so many binary digits."""
-_LAST = 60
-"""The last binary digit that is looked at."""
+NAME = "flow"  # what solutions say that they come from
+_BITS = 30  # whole numbers are of so many binary digits
+_LAST = 60  # the last binary digit that is looked at
 
 
 def solve(program: LinearProgram, rows: IntArray, tokens: IntArray, split: int) -> Solution:

@@ -22,8 +22,7 @@ from otspec.solvers.highs import basis_of
 from otspec.solvers.linear_program import LinearProgram, Sense
 
 _ZERO = Fraction(0)
-_RANDOM = 1 << 30
-"""Relaxations are by whole numbers up to this one, beyond what they have to be."""
+_RANDOM = 1 << 30  # relaxations are by whole numbers up to this one, beyond what they have to be
 
 
 class _State(NamedTuple):

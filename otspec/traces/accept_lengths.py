@@ -27,8 +27,7 @@ from otspec.traces.runs import Chunk, Work
 if TYPE_CHECKING:
     import pyarrow as pa
 
-Asked: TypeAlias = tuple[Any, Shape]
-"""A rule for one token or for one drafted block, and its tree."""
+Asked: TypeAlias = tuple[Any, Shape]  # a rule for one token or for one drafted block, and its tree
 _AS_LOGGED = Warp()
 _COLUMNS = ("asked", "warping", "cluster", "counts")
 

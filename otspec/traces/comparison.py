@@ -17,10 +17,8 @@ from otspec.rules import PairRule, compared_rules
 from otspec.rules.base.pair_rule import named_rules
 from otspec.rules.importance.importance_sampling import FREE, as_free
 
-OPTIMUM = "optimum"
-"""What tables call the best that any rule can do."""
-MOST_SLOW = 1_000
-"""Up to so many tokens all rules are quick."""
+OPTIMUM = "optimum"  # what tables call the best that any rule can do
+MOST_SLOW = 1_000  # up to so many tokens all rules are quick
 
 
 @dataclass(frozen=True)

@@ -18,8 +18,7 @@ from otspec.traces.summary import Summary
 if TYPE_CHECKING:
     import pyarrow as pa
 
-QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
-"""Of the gap; each accurate to half of a ten-thousandth."""
+QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)  # of the gap; each accurate to half of a ten-thousandth
 _STEPS = 10_000  # of the gap between 0 and 1
 
 

@@ -10,8 +10,7 @@ from math import inf, prod
 from otspec.batch._array_api.library import BLOCK, Array, Library
 from otspec.batch._array_api.sums import Weight, block_sums, the_draft
 
-_COMPARED = 4096
-"""How many pairs of drafts are looked at at once, in each place of a block."""
+_COMPARED = 4096  # how many pairs of drafts are looked at at once, in each place of a block
 
 
 def draw(

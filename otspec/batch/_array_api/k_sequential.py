@@ -8,12 +8,9 @@ from otspec.batch._array_api.problem import Problem
 from otspec.batch._array_api.sums import block_sums, excess, overlaps, the_target, totals
 from otspec.batch._results import Verified
 
-FIRST = 0.3
-"""Where ρ is tried first, between 1 and k."""
-SECOND = 0.8
-"""Where it is tried next, between two guesses of ρ*."""
-STEPS = 2
-"""How often the last guess is made better."""
+FIRST = 0.3  # where ρ is tried first, between 1 and k
+SECOND = 0.8  # where it is tried next, between two guesses of ρ*
+STEPS = 2  # how often the last guess is made better
 
 
 def verify(problem: Problem) -> Verified:

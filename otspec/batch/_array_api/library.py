@@ -15,14 +15,12 @@ from array_api_compat import array_namespace, device, is_jax_namespace, is_numpy
 
 from otspec.batch._triton import kernels_on
 
-Array: TypeAlias = Any
-"""An array of any library that follows the Python array API standard."""
+Array: TypeAlias = Any  # an array of any library that follows the Python array API standard
 
 Parameters = ParamSpec("Parameters")
 Result = TypeVar("Result")
 
-BLOCK = 256
-"""Tokens whose weights are added up in one number, for draws."""
+BLOCK = 256  # tokens whose weights are added up in one number, for draws
 
 
 def quietly(values: Any) -> AbstractContextManager[Any]:

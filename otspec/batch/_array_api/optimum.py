@@ -15,22 +15,15 @@ from otspec.batch._array_api.control import State, decided, repeated
 from otspec.batch._array_api.library import Array, Library
 from otspec.batch._array_api.sums import overlaps, split
 
-FIRST = 6
-"""How many scales are looked at first."""
-NEXT = 3
-"""How many in each round from then on."""
-ROUNDS = 4
-"""Rounds in float32."""
-FINE_ROUNDS = 7
-"""Rounds in float64."""
-NEARER = 1.5
-"""The power by which scales crowd around the place where the minimum is expected."""
-EDGE = 0.02
-"""How much of a stretch there is at least on both sides of that place."""
+FIRST = 6  # how many scales are looked at first
+NEXT = 3  # how many in each round from then on
+ROUNDS = 4  # rounds in float32
+FINE_ROUNDS = 7  # rounds in float64
+NEARER = 1.5  # the power by which scales crowd around the place where the minimum is expected
+EDGE = 0.02  # how much of a stretch there is at least on both sides of that place
 SUMS = 8
 """By how many units of the last place of 1 sums of close scales may be off against each other."""
-LEFT = 1
-"""How many such units the minimum may be below what was found."""
+LEFT = 1  # how many such units the minimum may be below what was found
 
 
 def acceptance(library: Library, draft: Array, target: Array, k: int) -> Array:

@@ -9,8 +9,7 @@ import numpy as np
 
 from otspec._base.compiling import HAS_NUMBA, Loop
 
-Real: TypeAlias = Any
-"""A float of the dtype that is computed in."""
+Real: TypeAlias = Any  # a float of the dtype that is computed in
 
 
 def machine_code(loop: Loop) -> Loop:
@@ -98,8 +97,7 @@ def _choosing(context: Any, one: Any, other: Any) -> Any:  # noqa: ARG001 # of e
     return one(one, other), choose
 
 
-LOWEST = np.float32(-127)
-"""2 to this power, or a lower one, is 0."""
+LOWEST = np.float32(-127)  # 2 to this power, or a lower one, is 0
 
 _POLYNOMIAL = (
     1.0,

@@ -13,8 +13,7 @@ from otspec.batch._numba import optimum
 from otspec.batch._numba.compiled import inner_code, machine_code, plus, power, real_of, stored
 from otspec.batch._numba.from_logits.softmax import largest_of, unit_of
 
-HELD = 1 << 19
-"""Logits whose softmax is made at once, if a row is not longer."""
+HELD = 1 << 19  # logits whose softmax is made at once, if a row is not longer
 
 
 @inner_code

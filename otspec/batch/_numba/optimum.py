@@ -22,23 +22,15 @@ from otspec.batch._numba.outcome import rounded
 from otspec.batch._numba.passes import overlaps, split
 from otspec.batch._numba.reading import read_overlaps
 
-SCALE = 0
-"""Tangents: from 0 to k, ascending."""
-OUTSIDE = 1
-"""Tangents: the draft mass r outside the sets that they are tangent at, from 1 to 0."""
-OVERLAP = 2
-"""Tangents: Σ min(target, scale·draft)."""
+SCALE = 0  # tangents: from 0 to k, ascending
+OUTSIDE = 1  # tangents: the draft mass r outside the sets that they are tangent at, from 1 to 0
+OVERLAP = 2  # tangents: Σ min(target, scale·draft)
 
-LOW = 0
-"""Stretches between tangents: the least mass outside that the optimum may have there."""
-HIGH = 1
-"""Stretches: the most."""
-MIDDLE = 2
-"""Stretches: the one that the chord is for."""
-GAP = 3
-"""Stretches: by how much the optimum may be below what is known; 0 if by rounding only."""
-SHARE = 4
-"""Stretches: how many of the next places they get, in proportion."""
+LOW = 0  # stretches between tangents: the least mass outside that the optimum may have there
+HIGH = 1  # stretches: the most
+MIDDLE = 2  # stretches: the one that the chord is for
+GAP = 3  # stretches: by how much the optimum may be below what is known; 0 if by rounding only
+SHARE = 4  # stretches: how many of the next places they get, in proportion
 KINDS = 5
 """How many rows that array has."""
 

@@ -13,8 +13,7 @@ import numpy as np
 
 from otspec.batch._numba.compiled import inner_code, machine_code
 
-DRAWN = -1
-"""The index if no draft is accepted."""
+DRAWN = -1  # the index if no draft is accepted
 ZERO: int = np.int64(0)  # type: ignore[assignment]
 """Where an index begins: what is called with a number as it is written is compiled once more."""
 

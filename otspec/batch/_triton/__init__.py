@@ -12,8 +12,7 @@ from typing import Any
 
 SWITCH = "OTSPEC_TRITON"
 """The environment variable: ``0`` for no kernels, ``interpreter`` for rows on a CPU, too."""
-OLDEST = 8
-"""The compute capability from which on Triton supports NVIDIA's devices."""
+OLDEST = 8  # the compute capability from which on Triton supports NVIDIA's devices
 
 _KINDS = {"0": set[str](), "interpreter": {"cuda", "cpu"}}
 on = _KINDS.get(os.environ.get(SWITCH, ""), {"cuda"})

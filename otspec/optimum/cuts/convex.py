@@ -13,14 +13,11 @@ from otspec._base.arithmetic import Array, is_exact, prefix_sums
 from otspec.drafts.race.increments import inside_of_prefixes
 from otspec.drafts.race.knots import Knots
 
-_FEW = 1_000
-"""Up to so many tokens all prefixes are as quick."""
-_AT_FIRST = 16
-"""Prefixes to begin with, by tokens and by mass."""
+_FEW = 1_000  # up to so many tokens all prefixes are as quick
+_AT_FIRST = 16  # prefixes to begin with, by tokens and by mass
 _MOST = 256
 """Where the target is nearly a selection law so many prefixes tie that all are looked at."""
-_NEAR = 1e-14
-"""What is not looked for; rounding alone is as much."""
+_NEAR = 1e-14  # what is not looked for; rounding alone is as much
 
 
 def least_excess(rates: Array, costs: Array, ks: Sequence[int]) -> Array:

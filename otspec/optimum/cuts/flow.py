@@ -17,8 +17,7 @@ from otspec.drafts.support import Support, support
 if TYPE_CHECKING:  # imported where it is used: it takes long
     from networkx import DiGraph
 
-SET_LIMIT = 50_000
-"""Most distinct draft sets for which the network is built (about a minute)."""
+SET_LIMIT = 50_000  # most distinct draft sets for which the network is built (about a minute)
 
 
 def by_max_flow(law: DraftLaw, target: Distribution) -> IntArray:

@@ -23,8 +23,7 @@ import numpy as np
 from otspec._base.arithmetic import Array, IntArray, Number, is_exact, positive_part, prefix_sums
 from otspec.distributions import Distribution
 
-_SIDE = 2
-"""The square's side: any number above 1."""
+_SIDE = 2  # the square's side: any number above 1
 
 
 def best_beside_lines(weights: Array, pivots: IntArray, bound: Number) -> Array | None:
@@ -102,10 +101,8 @@ def _signs(weights: Array, point: Array) -> Array:
     return signs
 
 
-MOST = 32
-"""Values of C that are computed at most."""
-ROUNDING = 8 * float(np.finfo(float).eps)
-"""Float values that differ by less are alike."""
+MOST = 32  # values of C that are computed at most
+ROUNDING = 8 * float(np.finfo(float).eps)  # float values that differ by less are alike
 
 
 class _Point(NamedTuple):
@@ -166,16 +163,13 @@ class _Search:
         self._sum, self._difference, self._target = first + second, first - second, target
         self._spare = 0 if is_exact(target) else ROUNDING
         zero = target.sum() * 0
-        self.members = np.zeros(len(target), bool)
-        """The best set, shape (n,)."""
-        self.least: Number = zero
-        """Its value."""
+        self.members = np.zeros(len(target), bool)  # the best set, shape (n,)
+        self.least: Number = zero  # its value
         ends = _Point(zero, zero, zero), self._point(zero + 2)
         self.points = list(ends)
         self._open = [_Interval.between(*ends)]
         self._divide()
-        self.lines = self._lines()
-        """The tokens whose lines cross what is left."""
+        self.lines = self._lines()  # the tokens whose lines cross what is left
         self.proved = all(each.lowest >= self.least - self._spare for each in self._open)
         """Whether prices alone prove that no set is lower, before walks along lines."""
         found = best_beside_lines(self._weights, self.lines, self.least)

@@ -30,8 +30,7 @@ from otspec.drafts.single import ByRatio, FixedButOne
 from otspec.optimum.cuts.minimum import minimum_cut
 from otspec.optimum.cuts.selections import TABLE_LIMIT
 
-_UNIT = 2**60
-"""The smallest float times this has an inverse."""
+_UNIT = 2**60  # the smallest float times this has an inverse
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,8 +92,7 @@ class WaterFilling(Frozen):
         return held
 
 
-_NEVER = 2
-"""What a token costs that is not to be in a cut: more than all that it may save."""
+_NEVER = 2  # what a token costs that is not to be in a cut: more than all that it may save
 
 
 @singledispatch

@@ -17,14 +17,10 @@ from otspec.drafts.single import ByRatio
 from otspec.optimum.cuts.convex import least_excess
 from otspec.ratios import Pair
 
-_FEWEST = 1 << 12
-"""Of fewer tokens all are sorted."""
-_MOST = 2**53
-"""Up to here every number of drafts is a float."""
-_DROPPED = 46
-"""Bits of a ratio that a bin does not tell: 64 bins from a power of two to the next."""
-_LOWEST = 2.0**-20
-"""Below is one bin."""
+_FEWEST = 1 << 12  # fewer tokens are all sorted
+_MOST = 2**53  # up to here every number of drafts is a float
+_DROPPED = 46  # bits of a ratio that a bin does not tell: 64 bins from a power of two to the next
+_LOWEST = 2.0**-20  # below is one bin
 
 
 def histogram_serves(draft: Distribution, k: int) -> bool:
@@ -77,10 +73,8 @@ def _bin(key: float) -> int:
     return int(_bins(np.array([key]))[0])
 
 
-_STEPS = 32
-"""More factors than these are slower than a power."""
-_STRETCH = 1 << 10
-"""Tokens between the places that are looked at first."""
+_STEPS = 32  # more factors than these are slower than a power
+_STRETCH = 1 << 10  # tokens between the places that are looked at first
 
 
 def by_ratio(law: ByRatio, target: Distribution) -> IntArray:

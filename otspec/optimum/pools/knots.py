@@ -18,8 +18,7 @@ from otspec._base.arithmetic import Array, IntArray, is_exact, prefix_sums, sums
 from otspec._base.frozen import Frozen, cached_property
 from otspec.distributions import Distribution
 
-Which: TypeAlias = IntArray | slice
-"""Which knots: their numbers, or a stretch of them."""
+Which: TypeAlias = IntArray | slice  # which knots: their numbers, or a stretch of them
 
 
 @dataclass(frozen=True, eq=False)

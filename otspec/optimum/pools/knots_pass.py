@@ -30,8 +30,7 @@ fast_masses_in_parts = compiled(masses_in_parts)
 fast_sums_in_parts = compiled(sums_in_parts)
 
 
-CELL_SHIFT = 46
-"""How many of a float's bits a cell leaves out: 64 cells an octave are left."""
+CELL_SHIFT = 46  # how many of a float's bits a cell leaves out: 64 cells an octave are left
 
 
 def binned(

@@ -18,16 +18,14 @@ from otspec.drafts.race.increments import inside_rises
 from otspec.drafts.single import ByRatio
 from otspec.optimum.pools.knots import Histogram, Knots, equal_bins
 
-UNITS = 512
-"""Small units of mass are 2^−512."""
+UNITS = 512  # small units of mass are 2^−512
 
 
 @dataclass(frozen=True, eq=False)
 class Pools(Frozen):
     """A partition of the drafted tokens into m stretches of ascending target/draft."""
 
-    split: ClassVar[bool] = False
-    """Whether a token may be in two pools."""
+    split: ClassVar[bool] = False  # whether a token may be in two pools
 
     draft: Array  # (m,): the draft's mass of each pool, positive
     target: Array  # (m,): the target's

@@ -137,11 +137,9 @@ class BlockCoupling(Frozen, ABC):
     Variables π(x, y) ≥ 0 for everything x that may be drafted and every block y; both marginals.
     """
 
-    name: ClassVar[str]
-    """What error messages call the program."""
+    name: ClassVar[str]  # what error messages call the program
     title: ClassVar[str]
-    smaller: ClassVar[str]
-    """What to do when the program is too large."""
+    smaller: ClassVar[str]  # what to do when the program is too large
 
     target: LanguageModel
     length: int

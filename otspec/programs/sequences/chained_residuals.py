@@ -17,8 +17,7 @@ from otspec.programs.formulation import ProgramBuilder, Size, check_size
 from otspec.programs.sequences.one_corrected_token import LongRunProgram, Rows, padded
 from otspec.solvers import LinearProgram, Sense
 
-MOST_TOKENS = 2**31
-"""Most tokens of an alphabet, where a law does not say how many there are."""
+MOST_TOKENS = 2**31  # most tokens of an alphabet, where a law does not say how many there are
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,12 +52,9 @@ class Residual(Frozen):
 class End(NamedTuple):
     """How a block may end."""
 
-    begun: int
-    """The number of the residual that was its target."""
-    decoded: Prefix
-    """What it decoded: the kept tokens, and one more."""
-    handed: int
-    """The number of the residual that the next block has as its target."""
+    begun: int  # the number of the residual that was its target
+    decoded: Prefix  # what it decoded: the kept tokens, and one more
+    handed: int  # the number of the residual that the next block has as its target
 
 
 @dataclass(frozen=True, eq=False)

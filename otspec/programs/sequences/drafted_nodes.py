@@ -26,8 +26,7 @@ from otspec.programs.sequences.drafted import (
 
 ChildrenLaw: TypeAlias = Callable[[Distribution, int], DraftLaw]
 """(draft, k) → the law of k children, such as :class:`otspec.IID`."""
-MOST_TEXTS = 1_000_000
-"""Most texts as long as the tree is deep."""
+MOST_TEXTS = 1_000_000  # most texts as long as the tree is deep
 STARTS = tuple(1 - i / 12 for i in range(12))
 """Chances to miss from which texts that hold too much are looked for."""
 

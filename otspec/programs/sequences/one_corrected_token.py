@@ -17,11 +17,9 @@ from otspec.models.joint_contexts import JointContexts
 from otspec.programs.formulation import ProgramBuilder, Size, check_size
 from otspec.solvers import LinearProgram, Sense
 
-MOST_LENGTH = 100
-"""Most tokens of a block; the programs grow as the alphabet to their power."""
+MOST_LENGTH = 100  # most tokens of a block; the programs grow as the alphabet to their power
 
-Share = tuple[int, Any]
-"""A column of a program, and its coefficient."""
+Share = tuple[int, Any]  # a column of a program, and its coefficient
 
 
 @dataclass(frozen=True, eq=False)

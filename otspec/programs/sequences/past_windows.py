@@ -17,14 +17,12 @@ from otspec.programs.formulation import ProgramBuilder, Size, check_size
 from otspec.programs.sequences.one_corrected_token import LongRunProgram, Rows, Share, padded
 from otspec.solvers import LinearProgram, Sense, Solution
 
-MOST_PAST = 1_000
-"""Most tokens of the past that are told apart."""
+MOST_PAST = 1_000  # most tokens of the past that are told apart
 
 LARGEST_DENOMINATOR = 10**8
 """Of the duals that prove the bound; those of small programs are fractions of small numbers."""
 
-Window = tuple[int, Prefix]
-"""A past, by the number of its context, and the tokens after it."""
+Window = tuple[int, Prefix]  # a past, by the number of its context, and the tokens after it
 
 
 @dataclass(frozen=True, eq=False)

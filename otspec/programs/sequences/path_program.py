@@ -181,8 +181,7 @@ def _passed(drafted: DraftedSets, selected: Array) -> Levels:
     return summed_below(tuple(ends), drafted.n)
 
 
-CHOSEN = 1e-11
-"""The smallest mass of a float solution that counts as more than rounding."""
+CHOSEN = 1e-11  # the smallest mass of a float solution that counts as more than rounding
 
 
 @dataclass(frozen=True, eq=False)

@@ -81,10 +81,8 @@ def depth_bound(
     return PriceBound.of(drafted, target, corrects, added_up(tuple(weights), drafted.n))
 
 
-CLOSEST = 1e-6
-"""The smallest share that tangents may add, with some thousand tangents."""
-FEWEST = 1e-6
-"""Where the tangents begin: the smallest mass of paths at which one touches, but 0."""
+CLOSEST = 1e-6  # the smallest share that tangents may add, with some thousand tangents
+FEWEST = 1e-6  # where the tangents begin: the smallest mass of paths at which one touches, but 0
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,8 +12,7 @@ from otspec.traces.printable import printable
 from otspec.traces.readers.logged_numbers import DRAFTED, KINDS, SIDES
 from otspec.traces.readers.source import Source
 
-_MOST = 8
-"""Arrays that a message names."""
+_MOST = 8  # arrays that a message names
 
 
 def find_source(text: str, kind: str | None = None, *, tokens: bool = False) -> Source:

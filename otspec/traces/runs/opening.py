@@ -105,8 +105,7 @@ def _told(holder: dict[str, Any] | None) -> str:
 
 _PREFIX = "otspec-"
 _RUN = "run"
-_MARK = "temporary"
-"""The lock of such a folder, which no folder has that somebody wants to keep."""
+_MARK = "temporary"  # the lock of such a folder, which no folder has that somebody wants to keep
 
 
 @contextmanager

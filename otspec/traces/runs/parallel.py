@@ -14,8 +14,7 @@ from typing import Any
 from otspec._base.extras import let_arrow_do_without_pandas, needed
 
 Graph = dict[str, tuple[Any, ...]]
-Get = Callable[[Graph, list[str]], Any]
-"""Dask's way to run a graph, the same for all schedulers."""
+Get = Callable[[Graph, list[str]], Any]  # Dask's way to run a graph, the same for all schedulers
 
 _INTERRUPTS = [getattr(signal, name) for name in ("SIGINT", "SIGHUP") if hasattr(signal, name)]
 """What a terminal sends to all processes of a command."""

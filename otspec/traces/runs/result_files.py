@@ -18,8 +18,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-SCHEMA = 3
-"""Version of the columns of parts, and of the files of a run."""
+SCHEMA = 3  # version of the columns of parts, and of the files of a run
 
 _MARK = b"otspec-sha256:"
 _BLANK = _MARK + b"0" * 64

@@ -84,8 +84,7 @@ def _largest(library: Library, values: Array, number: int) -> tuple[Array, Array
     return order[..., :number], order[..., number:]
 
 
-HEAVY = 32
-"""How many tokens are looked at one by one."""
+HEAVY = 32  # how many tokens are looked at one by one
 
 
 @dataclass(frozen=True)

@@ -19,8 +19,7 @@ from otspec.batch._array_api.sums import (
 )
 from otspec.batch._results import Verified
 
-LOWEST = 0.5
-"""The lowest positive grade."""
+LOWEST = 0.5  # the lowest positive grade
 
 
 def verify(problem: Problem, grades: int) -> Verified:

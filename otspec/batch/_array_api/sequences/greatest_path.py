@@ -12,14 +12,10 @@ from otspec.batch._results import VerifiedPath
 class _Place(NamedTuple):
     """One place of the chosen path, the vocabulary in the order of its ranks."""
 
-    order: Array
-    """The tokens, (..., V)."""
-    chosen: Array
-    """The law of the chosen path's next token, (..., V)."""
-    wanted: Array
-    """The target, (..., V)."""
-    rank: Array
-    """Where the chosen token stands, (...)."""
+    order: Array  # the tokens, (..., V)
+    chosen: Array  # the law of the chosen path's next token, (..., V)
+    wanted: Array  # the target, (..., V)
+    rank: Array  # where the chosen token stands, (...)
 
 
 def verify(problem: Problem) -> VerifiedPath:

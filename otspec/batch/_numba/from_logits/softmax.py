@@ -15,8 +15,7 @@ from otspec.batch._numba.compiled import Real, greater, inner_code, plus, power,
 
 _AT_ONCE = 1024
 """Tokens whose powers are added up in float32: in many numbers at once, of a few powers each."""
-_FAR = 64.0
-"""How many powers of two a logit may be above the shift before that is moved."""
+_FAR = 64.0  # how many powers of two a logit may be above the shift before that is moved
 
 
 @inner_code

@@ -17,8 +17,7 @@ from otspec.warping import STEPS
 
 _CACHED = 1 << 19
 """How many probabilities of a target are held at once, but those of one row or block at least."""
-_KNOWN = Settings(temperature=GIVEN)
-"""The settings of rows that are probabilities already."""
+_KNOWN = Settings(temperature=GIVEN)  # the settings of rows that are probabilities already
 
 
 class Parts(NamedTuple):

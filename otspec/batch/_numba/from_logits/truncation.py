@@ -14,8 +14,7 @@ from otspec.batch._numba.from_logits.softmax import fill, unit_of
 
 TEMPERATURE, TOP_K, TOP_P, MIN_P = 0, 1, 2, 3
 """The steps, as they are numbered; those of the limits come one before."""
-AT_ONCE = 16
-"""How many tokens are looked at together, before one after the other."""
+AT_ONCE = 16  # how many tokens are looked at together, before one after the other
 
 
 @inner_code

@@ -9,8 +9,7 @@ from otspec.batch._numba.compiled import Real, inner_code, machine_code, real_of
 from otspec.batch._numba.from_logits.softmax import fill, is_wrong, largest_of, multiply, unit_of
 from otspec.batch._numba.from_logits.truncation import AT_ONCE, kept_tokens
 
-GIVEN = -1.0
-"""The temperature of rows that are probabilities already."""
+GIVEN = -1.0  # the temperature of rows that are probabilities already
 
 
 @inner_code

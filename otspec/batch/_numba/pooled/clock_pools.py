@@ -13,15 +13,12 @@ from otspec.batch._numba.outcome import clipped, quotient
 from otspec.batch._numba.pooled.graded_pools import ABOVE, GRADE, INSIDE
 from otspec.batch._numba.pooled.heaviest import DRAFTED, WANTED
 
-LEAST = -700.0
-"""Below, e^x is nothing beside 1, and next to what a float64 holds."""
+LEAST = -700.0  # below, e^x is nothing beside 1, and next to what a float64 holds
 _FOLDS = 1 / math.log(2)
 _HIGH = float.fromhex("0x1.62E42FEEp-1")
 """The first 32 bits of log 2, whose products with small integers are exact."""
-_LOW = float.fromhex("0x1.A39EF35793C76p-33")
-"""The others."""
-_SHIFT = 1.5 * 2.0**52
-"""Added to a number, leaves its nearest integer in the last bits."""
+_LOW = float.fromhex("0x1.A39EF35793C76p-33")  # the other bits of log 2
+_SHIFT = 1.5 * 2.0**52  # added to a number, leaves its nearest integer in the last bits
 _TERMS = tuple(1 / math.factorial(i) for i in range(14))
 
 
@@ -60,8 +57,7 @@ def _times_powers_of_two(values, shifted) -> None:
 
 
 _LONGEST = float(np.finfo(np.float64).max)
-_NOTHING = float(np.finfo(np.float64).epsneg)
-"""A chance that shows in no digit beside 1."""
+_NOTHING = float(np.finfo(np.float64).epsneg)  # a chance that shows in no digit beside 1
 
 
 @inner_code

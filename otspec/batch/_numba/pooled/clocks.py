@@ -14,31 +14,19 @@ from otspec.batch._numba.pooled.barriers import group_of
 from otspec.batch._numba.pooled.graded_pools import ABOVE as ABOVE_KNOT
 from otspec.batch._numba.pooled.graded_pools import level
 
-MASS = 0
-"""The draft's probability, 0 where a draft does not count."""
-HEAVY = 1
-"""1 where only the first arrival of the token counts, else 0."""
-BELOW = 2
-"""The lower of the two pools of a draft."""
-PART = 3
-"""How likely an arrival is in the upper one."""
-WEIGHT = 4
-"""A weight of the moment."""
-COUNTED = 5
-"""After so many drafts: the mass that arrives and counts."""
-NEW = 6
-"""After so many drafts: how likely the next arrival that counts is of another."""
-LAW = 7
-"""What of the selected draft's law is each one's."""
+MASS = 0  # the draft's probability, 0 where a draft does not count
+HEAVY = 1  # 1 where only the first arrival of the token counts, else 0
+BELOW = 2  # the lower of the two pools of a draft
+PART = 3  # how likely an arrival is in the upper one
+WEIGHT = 4  # a weight of the moment
+COUNTED = 5  # after so many drafts: the mass that arrives and counts
+NEW = 6  # after so many drafts: how likely the next arrival that counts is of another
+LAW = 7  # what of the selected draft's law is each one's
 
-BEFORE = 0
-"""How many drafts have arrived before the stage."""
-TOKEN = 1
-"""Which draft the arrival that counts is of."""
-POOL = 2
-"""Its pool."""
-AGAIN = 3
-"""The highest pool of the arrivals before it in the stage, −1 if there are none."""
+BEFORE = 0  # how many drafts have arrived before the stage
+TOKEN = 1  # which draft the arrival that counts is of
+POOL = 2  # its pool
+AGAIN = 3  # the highest pool of the arrivals before it in the stage, −1 if there are none
 
 
 @machine_code

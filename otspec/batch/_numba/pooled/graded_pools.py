@@ -14,16 +14,11 @@ from otspec.batch._numba.outcome import ZERO, clipped, rounded
 
 _LEAST = float(np.finfo(np.float64).smallest_normal)
 
-GRADE = 0
-"""Pools: t_0 = 0 to t_m."""
-SLOPE = 1
-"""Pools: the probability that a pool is selected over its draft mass; not descending."""
-ABOVE = 2
-"""Knots: the draft mass above, times a power of two, the factor."""
-INSIDE = 3
-"""Knots: how likely all drafts are below."""
-WANTED = 4
-"""Knots: the target mass of the pools below."""
+GRADE = 0  # pools: t_0 = 0 to t_m
+SLOPE = 1  # pools: the probability that a pool is selected over its draft mass; not descending
+ABOVE = 2  # knots: the draft mass above, times a power of two, the factor
+INSIDE = 3  # knots: how likely all drafts are below
+WANTED = 4  # knots: the target mass of the pools below
 KINDS = 5
 """How many rows there are."""
 

@@ -8,8 +8,7 @@ from otspec.batch._numba.passes import added, sum_in_blocks, sum_without
 
 DRAFTED, WANTED = 0, 1
 """The rows of ``heavy``: the draft's and the target's probability of each heavy token."""
-_FEW = 16
-"""How many tokens are looked at together, before one after the other."""
+_FEW = 16  # how many tokens are looked at together, before one after the other
 
 
 @machine_code

@@ -16,8 +16,7 @@ from otspec.batch._numba.outcome import geometric, quotient
 from otspec.batch._numba.passes import blocks_of, sum_in_blocks
 from otspec.batch._numba.sequences.drafted_block import following, inverse_of, stays
 
-_DIGIT = 11
-"""Bits of a ratio by which tokens are put in order at a time."""
+_DIGIT = 11  # bits of a ratio by which tokens are put in order at a time
 
 
 @machine_code

@@ -8,14 +8,10 @@ from otspec.batch._numba.passes import blocks_of, draw, excess, factor_of, rest_
 from otspec.batch._numba.recursive_rejection_without_replacement import left_of
 from otspec.batch._numba.sequences.drafted_block import highest
 
-SCALE = 0
-"""Nodes: c over the factor, if the target lacks (target − c·draft)₊ there."""
-REJECTED = 1
-"""Nodes: W, the probability that the children so far are deleted, 1 − w more."""
-SHARE = 2
-"""Nodes: 1 over the draft's scaled mass off the children that were deleted."""
-WEIGHT = 3
-"""Nodes: w, with which the node is kept, itself or something below it."""
+SCALE = 0  # nodes: c over the factor, if the target lacks (target − c·draft)₊ there
+REJECTED = 1  # nodes: W, the probability that the children so far are deleted, 1 − w more
+SHARE = 2  # nodes: 1 over the draft's scaled mass off the children that were deleted
+WEIGHT = 3  # nodes: w, with which the node is kept, itself or something below it
 KINDS = 4
 """How many rows the array of these has; its columns are the text and the nodes."""
 
