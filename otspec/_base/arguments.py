@@ -139,8 +139,7 @@ def as_callable(value: Any, name: str, wanted: str) -> Callable[..., Any]:
     """Check something that is called, such as a kernel."""
     if not callable(value):
         raise ValueError(f"{name} is {shown(value)}: it must be {wanted}")
-    checked: Callable[..., Any] = value
-    return checked
+    return value
 
 
 def as_instance(value: Any, name: str, kind: type | tuple[type, ...], wanted: str) -> Any:

@@ -108,8 +108,7 @@ def positive_part(values: Array) -> Array:
     """Return max(values, 0), entry by entry and in the same arithmetic."""
     # A plain `np.maximum(values, 0)` would leave the integer 0 among fractions, and 0 / 1 is a
     # float.
-    part: Array = np.maximum(values, zeros(1, like=values))
-    return part
+    return np.maximum(values, zeros(1, like=values))
 
 
 def power(values: Any, exponent: int) -> Any:

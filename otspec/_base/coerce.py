@@ -95,8 +95,7 @@ def _row(value: Any, name: str) -> list[Any] | None:
         return _in_full(value, name)
     if not getattr(value, "ndim", 0):
         return None
-    entries: list[Any] = as_array(value, name).tolist()
-    return entries
+    return as_array(value, name).tolist()
 
 
 def _is_sequence(values: Any) -> bool:

@@ -20,8 +20,7 @@ def jitable(function: Loop) -> Loop:
         return function
     from numba.extending import register_jitable
 
-    marked: Loop = register_jitable(function)
-    return marked
+    return register_jitable(function)
 
 
 def unwriteable(values: npt.NDArray[Any]) -> npt.NDArray[Any]:

@@ -17,8 +17,7 @@ def is_number(value: Any) -> TypeGuard[Number]:
 
 def plain_number(value: Any) -> Number:
     """Return a number as Python has it."""
-    number: Number = value.item() if isinstance(value, np.generic) else value
-    return number
+    return value.item() if isinstance(value, np.generic) else value
 
 
 def over(one: Number, two: Number) -> Number:

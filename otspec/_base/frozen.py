@@ -68,8 +68,7 @@ class Shown:
                 setattr(cls, name, getattr(cls, name))
 
     def __repr__(self) -> str:
-        line: str = display().line(self)
-        return line
+        return display().line(self)
 
     def __rich_repr__(self) -> Iterator[tuple[str, Any]]:
         yield from display().parts(self)
@@ -78,8 +77,7 @@ class Shown:
         display().pretty(self, printer, cycle)
 
     def _repr_html_(self) -> str:
-        html: str = display().card_of(self).html()
-        return html
+        return display().card_of(self).html()
 
 
 class cached_property(functools.cached_property[Value]):  # noqa: N801  as that of functools
@@ -89,8 +87,7 @@ class cached_property(functools.cached_property[Value]):  # noqa: N801  as that 
 
         @functools.wraps(func)
         def freezing(holder: Any) -> Value:
-            value: Value = frozen(func(holder))
-            return value
+            return frozen(func(holder))
 
         super().__init__(freezing)
 

@@ -98,8 +98,7 @@ def verified_block(name: str, given: Given, *, checked: bool) -> VerifiedBlock:
         verify = getattr(machine("sequences.drafted_block"), rule)
         return VerifiedBlock(*rows.run(verify, kinds=KINDS[VerifiedBlock]))
     library = check_block_problem(given, checked)
-    found: VerifiedBlock = getattr(drafted_block, rule)(problem_of(library, given, checked))
-    return found
+    return getattr(drafted_block, rule)(problem_of(library, given, checked))
 
 
 def greatest(problem: Problem) -> VerifiedPath:

@@ -108,8 +108,7 @@ def _batch_at(file: mmap.mmap, place: int, body: int) -> Iterator[tuple[int, boo
 def _number(file: mmap.mmap, form: str, place: int) -> int:
     if place < 0:
         raise struct.error
-    number: int = struct.unpack_from(form, file, place)[0]
-    return number
+    return struct.unpack_from(form, file, place)[0]
 
 
 def _field(file: mmap.mmap, table: int, number: int) -> int:

@@ -152,8 +152,7 @@ class Compact:
         if not 0 <= self.place <= len(self._content) - size:
             raise ValueError(_DAMAGED)
         self.place += size
-        found: bytes = self._content[self.place - size : self.place]
-        return found
+        return self._content[self.place - size : self.place]
 
     def _unsigned(self) -> int:
         number = shift = 0

@@ -67,5 +67,4 @@ def pick(path: str, name: str, index: tuple[int, ...]) -> Array | list[Any]:
             raise ValueError(
                 f"{path} has no row {shown}: the array has shape {np.shape(values)} there"
             ) from None
-    found: Array | list[Any] = values
-    return found
+    return values

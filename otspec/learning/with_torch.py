@@ -20,8 +20,7 @@ def loss_of(
     target_logits: bool,
 ) -> torch.Tensor:
     """Return the loss of each row: (..., V), (..., V) -> (...)."""
-    found: torch.Tensor = _Loss.apply(logits, target, objective, temperature, target_logits)
-    return found
+    return _Loss.apply(logits, target, objective, temperature, target_logits)
 
 
 class _Loss(torch.autograd.Function):  # type: ignore[misc]

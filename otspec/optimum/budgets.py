@@ -39,8 +39,7 @@ class Outputs(Frozen):
     @cached_property
     def _unwanted(self) -> Array:
         """The tokens that are selected and never wanted, (n,) of bool."""
-        unwanted: Array = self._more & (self.target == 0)
-        return unwanted
+        return self._more & (self.target == 0)
 
     @cached_property
     def _raised(self) -> WaterFilling:

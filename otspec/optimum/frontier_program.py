@@ -75,11 +75,9 @@ class FrontierProgram(Formulation):
 
     def accepted(self, solution: Solution) -> Array:
         """Return the accepted mass of each pair of the support, shape (p,)."""
-        pairs: Array = solution.primal[: len(self.support.rows)]
-        return pairs
+        return solution.primal[: len(self.support.rows)]
 
     def output(self, solution: Solution) -> Distribution:
         """Return the law of the output, shape (n,)."""
         more, less = solution.primal[len(self.support.rows) :].reshape(2, -1)
-        output: Distribution = self.target + more - less
-        return output
+        return self.target + more - less

@@ -189,5 +189,4 @@ def _proper(masses: Array) -> Distribution:
     if is_exact(masses):
         return masses
     masses = np.maximum(masses, 0)
-    proper: Distribution = masses / masses.sum()
-    return proper
+    return masses / masses.sum()

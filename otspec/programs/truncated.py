@@ -66,8 +66,7 @@ class TruncatedImportance(Formulation):
     @cached_property
     def excess(self) -> Array:
         """Q − p₁p₂, shape (n,): what a token needs beyond its certain selections."""
-        excess: Array = self.target - self.law.marginal(0) * self.law.marginal(1)
-        return excess
+        return self.target - self.law.marginal(0) * self.law.marginal(1)
 
     @cached_property
     def order(self) -> IntArray:
@@ -109,8 +108,7 @@ class TruncatedImportance(Formulation):
         """Return how often the earlier token of each free pair is selected, shape (f,)."""
         masses = self.free_pairs[1].astype(solution.primal.dtype)
         earlier = solution.primal[: len(masses)]
-        shares: Array = np.minimum(positive_part(earlier / masses), 1)
-        return shares
+        return np.minimum(positive_part(earlier / masses), 1)
 
     def _size(self, rows: int, pairs: int) -> Size:  # noqa: ARG002 -- the free pairs count
         n, free = self.law.n, self.free * (self.free - 1) // 2

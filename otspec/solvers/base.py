@@ -188,10 +188,7 @@ class Solver:
 
     def __call__(self, program: LinearProgram) -> Solution:
         """Solve a program; the solution is not checked yet."""
-        found: Solution = as_instance(
-            self.solve(program), "what solve returns", Solution, "a Solution"
-        )
-        return found
+        return as_instance(self.solve(program), "what solve returns", Solution, "a Solution")
 
     def fits(self, exact: bool) -> bool:
         """Return whether it can be used for exact data, or for floats."""

@@ -13,8 +13,7 @@ State: TypeAlias = tuple[Array, ...]
 def repeated(library: Library, times: int, step: Callable[[State], State], state: State) -> State:
     """Return a state after several steps, which leave its shapes and dtypes as they are."""
     if library.reorders:  # JAX
-        loop: State = _lax().fori_loop(0, times, lambda _, held: step(held), state)
-        return loop
+        return _lax().fori_loop(0, times, lambda _, held: step(held), state)
     for _ in range(times):
         state = step(state)
     return state

@@ -41,8 +41,7 @@ def split(library: Library, draft: Array, target: Array, scale: Array) -> tuple[
 def block_sums(library: Library, draft: Array, target: Array, *weights: Weight) -> list[Array]:
     """Return the sums of each weight over blocks of 256 tokens in one pass, wide."""
     if library.fused is not None and library.fused.takes(library, draft, target, *weights):
-        sums: list[Array] = library.fused.block_sums(library, draft, target, *weights)
-        return sums
+        return library.fused.block_sums(library, draft, target, *weights)
     parts: list[list[Array]] = [[] for _ in weights]
     for drafted, wanted, width in _stretches(library, draft, target):
         for part, weight in zip(parts, weights, strict=True):
@@ -63,8 +62,7 @@ def in_blocks(library: Library, values: Array, width: int) -> Array:
 def totals(library: Library, draft: Array, target: Array, *weights: Weight) -> list[Array]:
     """Return the sums of each weight over the vocabulary, (...) and wide, in one pass."""
     if library.fused is not None and library.fused.takes(library, draft, target, *weights):
-        sums: list[Array] = library.fused.totals(library, draft, target, *weights)
-        return sums
+        return library.fused.totals(library, draft, target, *weights)
     return [library.widened(part) for part in _added(library, draft, target, *weights)]
 
 

@@ -59,8 +59,7 @@ def _evenly(masses: Array) -> list[int]:
     """Return prefixes to begin with, evenly spaced by tokens and by mass, the ends among them."""
     by_token = np.linspace(0, len(masses) - 1, _AT_FIRST).astype(np.intp)
     by_mass = np.searchsorted(masses[1:], np.linspace(0, masses[-1], _AT_FIRST))
-    prefixes: list[int] = np.union1d(by_token, np.minimum(by_mass, len(masses) - 1)).tolist()
-    return prefixes
+    return np.union1d(by_token, np.minimum(by_mass, len(masses) - 1)).tolist()
 
 
 def _lowest(

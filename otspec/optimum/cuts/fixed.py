@@ -45,5 +45,4 @@ def shortfall(law: Certain, selection: Distribution) -> Number:
     """Return the mass that a law of the selected draft has off the drafted tokens."""
     off = selection.copy()
     off[law.fixed] -= off[law.fixed]
-    missed: Number = positive_part(np.asarray([off.sum()]))[0]
-    return missed
+    return positive_part(np.asarray([off.sum()]))[0]

@@ -39,8 +39,7 @@ def best_beside_lines(weights: Array, pivots: IntArray, bound: Number) -> Array 
 def set_value(weights: Array, members: Array) -> Number:
     """Return q(A) − p₁(A) p₂(A)."""
     first, second, cost = weights[:, members].sum(axis=1)
-    value: Number = cost - first * second
-    return value
+    return cost - first * second
 
 
 def _along_line(weights: Array, pivot: int, bound: Number) -> Array | None:

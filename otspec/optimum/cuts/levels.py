@@ -48,13 +48,11 @@ class WaterFilling(Frozen):
     @cached_property
     def _bases(self) -> Array:
         """The widths in a unit that keeps heights within the floats."""
-        bases: Array = self.widths * _UNIT
-        return bases
+        return self.widths * _UNIT
 
     @cached_property
     def _heights(self) -> Array:
-        heights: Array = self.volumes / self._bases
-        return heights
+        return self.volumes / self._bases
 
     @cached_property
     def _order(self) -> IntArray:
@@ -73,8 +71,7 @@ class WaterFilling(Frozen):
     @cached_property
     def _reached(self) -> Array:
         """How much there is when the level is at the height of each vessel, lowest first, (m,)."""
-        reached: Array = self._full[:-1] + self._heights[self._order] * self._open[:-1]
-        return reached
+        return self._full[:-1] + self._heights[self._order] * self._open[:-1]
 
     def filled(self, amount: Number) -> Array:
         """Return what each vessel holds of an amount: min(volume, level · width), shape (m,)."""

@@ -60,8 +60,7 @@ def iid_acceptance_by_histogram(draft: Distribution, target: Distribution, k: in
 
 def _inside(outside: Array, k: int) -> Array:
     """Return the probability that k drafts are inside, where nothing less than 0 is outside."""
-    raised: Array = np.exp(k * np.log1p(-np.clip(outside, 0, 1 - 2.0**-53)))
-    return raised
+    return np.exp(k * np.log1p(-np.clip(outside, 0, 1 - 2.0**-53)))
 
 
 def _bins(keys: Array) -> IntArray:
@@ -145,11 +144,9 @@ class _Powers:
 
 def distinct_acceptances(pair: Pair, ks: Sequence[int]) -> Array:
     """Return the optimum for distinct drafts and every k: one sort, one quadrature."""
-    found: Array = 1 + least_excess(pair.by_ratio.draft, pair.below[1], ks)
-    return found
+    return 1 + least_excess(pair.by_ratio.draft, pair.below[1], ks)
 
 
 def _excess(law: DraftLaw, target: Distribution, order: IntArray) -> Array:
     """Return q(A) − P(all drafts inside A) for every prefix A of an order: (n + 1,)."""
-    excess: Array = prefix_sums(target[order]) - law.inside_prefixes(order)
-    return excess
+    return prefix_sums(target[order]) - law.inside_prefixes(order)

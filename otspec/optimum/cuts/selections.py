@@ -75,8 +75,7 @@ def shortfall(law: DraftLaw, selection: Distribution) -> Number:
 def _of_prefixes(law: ByRatio, selection: Distribution) -> Number:
     """Look at the prefixes by ascending b/p, of which one is the worst set of all."""
     order = ratios.order(law.draft, selection)
-    worst: Number = (law.inside_prefixes(order) - prefix_sums(selection[order])).max()
-    return worst
+    return (law.inside_prefixes(order) - prefix_sums(selection[order])).max()
 
 
 shortfall.register(Certain, fixed.shortfall)
@@ -87,8 +86,7 @@ def _of_fixed(law: FixedButOne, selection: Distribution) -> Number:
     """Add up where the free draft is likelier than it is selected: the worst set off the fixed."""
     fixed, free = law.fixed, law.free()
     missed = law.inside(fixed) + positive_part(free - selection).sum() - selection[fixed].sum()
-    worst: Number = max(missed, missed * 0)
-    return worst
+    return max(missed, missed * 0)
 
 
 @shortfall.register

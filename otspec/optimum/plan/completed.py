@@ -87,15 +87,13 @@ class Plan(Frozen):
     def _share(self) -> Array:
         """q_res/R, shape (n,): the law of the output when no draft is accepted."""
         total = self.target_residual.sum()
-        share: Array = self._target if total == 0 else self.target_residual / total
-        return share
+        return self._target if total == 0 else self.target_residual / total
 
     @property
     def coupled(self) -> Array:
         """The mass of each pair in the completed coupling, shape (p,)."""
         seen = self.support
-        mass: Array = self.accepted + self.draft_residual[seen.rows] * self._share[seen.tokens]
-        return mass
+        return self.accepted + self.draft_residual[seen.rows] * self._share[seen.tokens]
 
     @property
     def acceptance(self) -> Number:
@@ -104,8 +102,7 @@ class Plan(Frozen):
 
     def target_marginal(self) -> Array:
         """Return the law of the output, shape (n,)."""
-        marginal: Array = self._taken_of_tokens + self.draft_residual.sum() * self._share
-        return marginal
+        return self._taken_of_tokens + self.draft_residual.sum() * self._share
 
     def draft_marginal(self) -> Array:
         """Return the law of the drafts, in the order of ``law.tuples()``: shape (m,)."""

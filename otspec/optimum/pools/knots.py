@@ -60,14 +60,12 @@ class Knots(Frozen):
     @cached_property
     def values(self) -> Array:
         """The knots as shares of all mass, shape (m + 1,): from 0 to 1."""
-        values: Array = self.whole if self.exact else self._below / self._below[-1]
-        return values
+        return self.whole if self.exact else self._below / self._below[-1]
 
     def powers(self, k: int) -> Array:
         """Return u^k for each knot u, shape (m + 1,)."""
         if self.exact:
-            exact: Array = self.whole**k
-            return exact
+            return self.whole**k
         return np.asarray(np.exp(k * self._logarithms))
 
     def slopes(self, low: Which, high: Which, k: int) -> Array:
@@ -76,19 +74,16 @@ class Knots(Frozen):
         # to some roundings for chords however short, and at any k.
         if self.exact:
             rise = self.powers(k)
-            exact: Array = (rise[high] - rise[low]) / self._between(low, high)
-            return exact
+            return (rise[high] - rise[low]) / self._between(low, high)
         share = np.minimum(self._between(low, high) / self._below[high], 1.0)
         factor = np.full(len(share), float(k))
         wide = share > 0
         with np.errstate(divide="ignore"):  # from 0 to v: a share of 1
             np.divide(-np.expm1(k * np.log1p(-share)), share, out=factor, where=wide)
-        slopes: Array = np.exp((k - 1) * self._logarithms[high]) * factor / self._below[-1]
-        return slopes
+        return np.exp((k - 1) * self._logarithms[high]) * factor / self._below[-1]
 
     def _between(self, low: Which, high: Which | int) -> Array:
-        between: Array = (self.whole[high] - self.whole[low]) + (self.rest[high] - self.rest[low])
-        return between
+        return (self.whole[high] - self.whole[low]) + (self.rest[high] - self.rest[low])
 
     @cached_property
     def _below(self) -> Array:
@@ -162,8 +157,7 @@ class Histogram(Frozen):
 
     def place(self, keys: Array) -> IntArray:
         """Return the bin of each ratio."""
-        index: IntArray = np.searchsorted(self.thresholds, keys, side="right").astype(np.intp)
-        return index
+        return np.searchsorted(self.thresholds, keys, side="right").astype(np.intp)
 
     def binned(self, draft: Distribution, target: Distribution) -> tuple[IntArray, Array, Array]:
         """Return each token's bin, the last if it is never drafted, and both masses in each."""

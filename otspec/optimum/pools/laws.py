@@ -26,8 +26,7 @@ class SelectionLaw(Frozen):
     @cached_property
     def slopes(self) -> Array:
         """Selection over draft mass, pool by pool, shape (m,)."""
-        slopes: Array = self.masses / self.pools.draft
-        return slopes
+        return self.masses / self.pools.draft
 
 
 def clipped_law(pools: Pools, heights: Array) -> SelectionLaw:

@@ -62,8 +62,7 @@ class Pools(Frozen):
 
     def spread(self, values: Array) -> Array:
         """Return for each token what its pool has: (m,) -> (n,)."""
-        spread: Array = values[self.index]
-        return spread
+        return values[self.index]
 
     def law(self, slopes: Array) -> Distribution:
         """Return the law of a token that is selected with these slopes: (m,) -> (n,)."""
@@ -88,19 +87,16 @@ class Pools(Frozen):
         # One sort of whole numbers: of one pool the lowest id comes first.
         n = len(self.tokens)
         keys = np.where(self.tokens > 0, self.index, len(self.draft)) * n + np.arange(n)
-        order: IntArray = np.sort(keys) % n
-        return order
+        return np.sort(keys) % n
 
     def below(self, tokens: IntArray, knots: IntArray) -> Array:
         """Return whether each token is below each knot: (t,), (c,) -> (t, c)."""
-        below: Array = self.index[tokens][:, None] < knots
-        return below
+        return self.index[tokens][:, None] < knots
 
     def between(self, tokens: IntArray, start: int, end: int) -> Array:
         """Return how likely each token is put in the pools start to end − 1: (t,) -> (t,)."""
         pool = self.index[tokens]
-        between: Array = (start <= pool) & (pool < end)
-        return between
+        return (start <= pool) & (pool < end)
 
     def counted_once(self, tokens: IntArray) -> Array:
         """Return whether only the first arrival of each token counts: (t,) -> (t,)."""
@@ -117,8 +113,7 @@ class Pools(Frozen):
 
     def placed(self, tokens: Sequence[int], chance: Chance) -> list[int]:  # noqa: ARG002
         """Return the pools of drafts; nothing is drawn for that."""
-        pools: list[int] = self.index[list(tokens)].tolist()
-        return pools
+        return self.index[list(tokens)].tolist()
 
 
 def by_token(draft: Distribution, target: Distribution) -> Pools:

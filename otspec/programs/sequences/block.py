@@ -246,8 +246,7 @@ class BlockProgram(BlockCoupling):
 
     def _kept(self, blocks: IntArray) -> IntArray:
         same = blocks[:, None] == blocks
-        kept: IntArray = np.cumprod(same, axis=2).sum(axis=2)
-        return kept
+        return np.cumprod(same, axis=2).sum(axis=2)
 
     def _sets(self) -> Mapping[Sequences, Number]:
         blocks, masses = self._draft_law()

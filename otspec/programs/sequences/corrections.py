@@ -51,8 +51,7 @@ class _WholeBlock(Correction):
     def left(self, prices: Levels, wanted: Levels, n: int) -> Number:
         """Return E[max len(s) − u(s)] over the beginnings of the target's text."""
         gains = tuple(length - level for length, level in enumerate(prices))
-        found: Number = (wanted[-1] * highest_so_far(gains, n)[-1]).sum()
-        return found
+        return (wanted[-1] * highest_so_far(gains, n)[-1]).sum()
 
     def ceiling(self, length: int, wanted: Array) -> Array:  # noqa: ARG002 -- of any length
         """Return M_b(s)."""
@@ -95,8 +94,7 @@ class _OneToken(Correction):
         for depth in range(length - 1, -1, -1):
             stopped = wanted[depth + 1] * np.repeat(depth - prices[depth], n)
             worth = np.maximum(stopped, worth).reshape(-1, n).sum(axis=1)
-        found: Number = worth[0]
-        return found
+        return worth[0]
 
     def ceiling(self, length: int, wanted: Array) -> Array:
         """Return M_b(s) for one token; longer texts have rows."""

@@ -205,8 +205,7 @@ class _Children:
     def missed(self, below: Array) -> Number:
         """Return how likely all children miss, if each token does with a probability."""
         if self.law.iid:
-            found: Number = power((self._row * below).sum(), self.law.k)
-            return found
+            return power((self._row * below).sum(), self.law.k)
         of_tuples = below[self._tuples].prod(axis=1) * self._masses
         return as_number(of_tuples.sum(), like=self._row)
 
@@ -214,8 +213,7 @@ class _Children:
         """Return the derivatives of :meth:`missed` by each token's probability, in floats."""
         row = self._row.astype(float)
         if self.law.iid:
-            slopes: Array = self.law.k * (row * below).sum() ** (self.law.k - 1) * row
-            return slopes
+            return self.law.k * (row * below).sum() ** (self.law.k - 1) * row
         chances = below[self._tuples]
         slopes = np.zeros(len(row))
         for child in range(self.law.k):
@@ -226,8 +224,7 @@ class _Children:
     def hit(self, beyond: Array) -> Array:
         """Return how likely a child is each token and goes on to a text: shape (n, ·)."""
         if self.law.iid:
-            hit: Array = 1 - power(1 - self._row[:, None] * beyond, self.law.k)
-            return hit
+            return 1 - power(1 - self._row[:, None] * beyond, self.law.k)
         hit = zeros(beyond.shape, like=beyond)
         for token in range(len(hit)):
             drafted = (self._tuples == token).sum(axis=1)

@@ -142,8 +142,7 @@ class KeptTexts(Frozen, ABC):
 
     def _masses(self, length: int) -> Array:
         """Return M_b(s) of the texts of a length that can be kept."""
-        masses: Array = self._wanted[length][self.places[length]]
-        return masses
+        return self._wanted[length][self.places[length]]
 
     def _names(self, length: int) -> IntArray:
         shape = (self.drafted.n,) * length

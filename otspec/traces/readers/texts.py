@@ -94,5 +94,4 @@ class BlockReader:
         if not self._start <= position < self._start + len(self._block):
             stop = min(position + self._most, self._stop)
             self._start, self._block = position, self._stored.rows(position, stop)
-        row: Array = self._block[position - self._start]
-        return row
+        return self._block[position - self._start]

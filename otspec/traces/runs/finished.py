@@ -62,8 +62,7 @@ class FinishedRun(Tabular):
         seal.
         """
         polars = needed("polars", "scan", "frames")
-        frame: pl.LazyFrame = polars.scan_parquet([path for path, _ in self.parts], glob=False)
-        return frame
+        return polars.scan_parquet([path for path, _ in self.parts], glob=False)
 
 
 def read_run(path: str | PathLike[str], *, unfinished: bool = False) -> FinishedRun:

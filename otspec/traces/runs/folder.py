@@ -110,8 +110,7 @@ def identity_of(sources: Sequence[Source], work: Work, chunk: int | None) -> Ide
         "chunk": chunk,
         "sources": [source.identity() for source in sources],
     }
-    plain: Identity = json.loads(json.dumps(identity))  # tuples are lists there
-    return plain
+    return json.loads(json.dumps(identity))  # tuples are lists there
 
 
 def name_of(identity: Identity) -> str:

@@ -39,5 +39,4 @@ def _is_barrier(pools, knot: int, factor: float, uniform: float) -> bool:
 def _rise(pools, j: int, factor: float, uniform: float) -> float:
     """Return by how much B − u G rises over a pool."""
     wanted = (pools[SLOPE, j] / factor) * (pools[ABOVE, j] - pools[ABOVE, j + 1])
-    rise: float = wanted - uniform * (pools[INSIDE, j + 1] - pools[INSIDE, j])
-    return rise
+    return wanted - uniform * (pools[INSIDE, j + 1] - pools[INSIDE, j])

@@ -98,8 +98,7 @@ def _arrive(drafts, stages, knots: int, uniforms) -> tuple[float, float]:
 def _above(drafts, i: int, knot: int) -> float:
     """Return what of a draft is above a knot."""
     part = drafts[PART, i] if drafts[BELOW, i] + 1 >= knot else 0.0
-    above: float = drafts[MASS, i] * (1.0 if drafts[BELOW, i] >= knot else part)
-    return above
+    return drafts[MASS, i] * (1.0 if drafts[BELOW, i] >= knot else part)
 
 
 @inner_code
