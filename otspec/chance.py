@@ -51,18 +51,12 @@ class Chance(ABC):
 
     @abstractmethod
     def choose(self, masses: Sequence[Number] | Array) -> int:
-        """Return an index, with a probability proportional to its mass.
-
-        Parameters
-        ----------
-        masses : sequence of number
-            Nonnegative, with a positive sum.
-        """
+        """Return an index, with a probability proportional to its mass, of a positive sum."""
 
     def accept(self, wanted: Number, offered: Number = 1) -> bool:
-        """Return True with probability min(1, wanted/offered).
+        """Return True with probability min(1, wanted/offered), and never if nothing is wanted.
 
-        Nothing is divided. Nothing that is not wanted is accepted, also where nothing is offered.
+        Nothing is divided.
         """
         if wanted <= 0:
             return False
@@ -74,12 +68,7 @@ class Chance(ABC):
 
 
 class Drawn(Chance):
-    """Choices of a generator.
-
-    Parameters
-    ----------
-    rng : numpy.random.Generator
-    """
+    """Choices of a generator."""
 
     def __init__(self, rng: np.random.Generator) -> None:
         self.uniform: Callable[[], float] = rng.random
@@ -97,12 +86,9 @@ class Drawn(Chance):
 
 
 class Tape(Drawn):
-    """Choices of given uniform numbers: one for each choice that is not certain.
+    """Choices of given uniform numbers in [0, 1): one for each choice that is not certain.
 
-    Parameters
-    ----------
-    uniforms : iterable of float
-        From 0 to below 1. A program that needs more of them ends in ``StopIteration``.
+    A program that needs more of them ends in ``StopIteration``.
     """
 
     def __init__(self, uniforms: Iterable[float]) -> None:
@@ -143,9 +129,7 @@ class _Choice:
 
 
 class Branch(Chance):
-    """The choices of one branch of a program.
-
-    The program is run once for each branch. It must make the same choices again each time.
+    """The choices of one branch of a program, which is run once for each branch.
 
     Parameters
     ----------
@@ -171,24 +155,12 @@ class Branch(Chance):
         self._seen: list[Any] = [] if seen is None else seen
 
     def refused(self, what: str) -> CannotFollowError:
-        """Return an error to raise, and remember it: the program may catch it.
-
-        Parameters
-        ----------
-        what : str
-            What the program does, such as "it adds two random numbers".
-        """
+        """Return an error to raise, such as "it adds two random numbers", and remember it."""
         self.refusal = self.refusal or CannotFollowError(what)
         return self.refusal
 
     def choose(self, masses: Sequence[Number] | Array) -> int:
-        """Return the index that this branch takes.
-
-        Raises
-        ------
-        CannotFollowError
-            No mass is positive, or one is negative or no number.
-        """
+        """Return this branch's index; ``CannotFollowError`` for masses that are no such."""
         if len(self.taken) == len(self._seen):
             self._open(masses.tolist() if isinstance(masses, np.ndarray) else masses)
         return self._take(len(masses))
@@ -225,7 +197,11 @@ class Branch(Chance):
 def branches(
     program: Callable[[Branch], Result], *, least: float = 0.0, most: int | None = None
 ) -> Iterator[tuple[Number, Result]]:
-    """Run a program for every way that its random choices can go.
+    """Run a program for every way that its random choices can go; yield probability and result.
+
+    Probabilities are exact if the masses are, and sum to 1, but for what ``least`` leaves out.
+    Raises ``CannotFollowError``: as :meth:`Branch.choose`, also where the program caught it; or
+    more than ``most`` branches.
 
     Parameters
     ----------
@@ -235,19 +211,6 @@ def branches(
         As for :class:`Branch`: above 0, programs whose loops only chance ends do end.
     most : int, optional
         The most branches to follow.
-
-    Yields
-    ------
-    mass : float, int or Fraction
-        The probability of this branch; exact if the masses are. They sum to 1, but for what
-        ``least`` leaves out.
-    result : object
-        What the program returned.
-
-    Raises
-    ------
-    CannotFollowError
-        As :meth:`Branch.choose`, also where the program caught it; or more than ``most`` branches.
     """
     path: list[int] | None = []
     seen: list[Any] = []
@@ -278,18 +241,7 @@ def _next(taken: Sequence[tuple[int, int]]) -> list[int] | None:
 def law_of(
     program: Callable[[Branch], Result], *, least: float = 0.0, most: int | None = None
 ) -> dict[Result, Number]:
-    """Return the distribution of what a program returns, which has to be hashable.
-
-    Parameters
-    ----------
-    program, least, most
-        As for :func:`branches`.
-
-    Raises
-    ------
-    CannotFollowError
-        As :func:`branches`.
-    """
+    """Return the law of a program's hashable result; parameters and errors: :func:`branches`."""
     law: dict[Result, Number] = {}
     for mass, result in branches(program, least=least, most=most):
         law[result] = law.get(result, 0) + mass

@@ -25,11 +25,7 @@ class Coupling(Frozen):
 
     Law: the output is distributed as the target q if the token is distributed as b; no coupling
     of b and q lets the two agree more often than Σ min(b, q). Source: SpecTr, alg. 1.
-
-    Parameters
-    ----------
-    selected, target : ndarray, shape (n,)
-        The laws b and q, in one arithmetic.
+    ``selected``, ``target``, shape (n,): b and q, in one arithmetic.
     """
 
     selected: Distribution
@@ -57,38 +53,16 @@ class Coupling(Frozen):
         return as_number(self.accepted.sum(), like=self.target)
 
     def verify(self, drafts: Sequence[int], position: int, chance: Chance) -> int | Distribution:
-        """Accept the selected draft, or return the distribution that the output is drawn from.
-
-        Parameters
-        ----------
-        drafts : sequence of int
-        position : int
-            Of the selected draft.
-        chance : Chance
-
-        Returns
-        -------
-        int or ndarray, shape (n,)
-            The position, with probability min(1, q/b) of its token; else the residual.
-        """
+        """Return the position of the selected draft if it is accepted, else the residual, (n,)."""
         token = drafts[position]
         if chance.accept(self.target[token], self.selected[token]):
             return position
         return self.residual
 
     def joint_kernel(self, drafts: Sequence[int], weights: Array) -> Array:
-        """Return the law of the accepted draft and the output.
+        """Return the law of the accepted draft and the output, (k + 1, n), as a rule's kernel.
 
-        Parameters
-        ----------
-        drafts : sequence of int, length k
-        weights : ndarray, shape (k,)
-            With what probability each draft is the selected one.
-
-        Returns
-        -------
-        ndarray, shape (k + 1, n)
-            As :meth:`otspec.rules.base.rule.Rule.joint_kernel`.
+        ``weights``, shape (k,): with what probability each draft is the selected one.
         """
         tokens, k = list(drafts), len(drafts)
         chances = self.chances[tokens]
@@ -98,14 +72,7 @@ class Coupling(Frozen):
         return joint
 
     def hits(self, drafts: Sequence[int], weights: Array) -> Number:
-        """Return how likely the selected draft is rejected, and the residual token another draft.
-
-        Parameters
-        ----------
-        drafts : sequence of int, length k
-        weights : ndarray, shape (k,)
-            With what probability each draft is the selected one.
-        """
+        """Return how likely the selected draft is rejected, and the residual token a draft."""
         rejected = (weights * (1 - self.chances[list(drafts)])).sum()
         return as_number(rejected * self.residual[sorted(set(drafts))].sum(), like=self.target)
 
@@ -126,17 +93,8 @@ def residual_of(selected: Distribution, target: Distribution) -> Distribution:
 def match(output: Distribution, drafts: Sequence[int], chance: Chance) -> int | Distribution:
     """Draw the output from a distribution, and look for it among the drafts.
 
-    Parameters
-    ----------
-    output : ndarray, shape (n,)
-    drafts : sequence of int
-    chance : Chance
-
-    Returns
-    -------
-    int or ndarray, shape (n,)
-        The position of the first draft that equals the output; or the distribution of the output
-        given that none does.
+    Result: the position of the first draft that equals it; or its distribution given that none
+    does, shape (n,).
     """
     left = as_number(1, like=output)  # the probability that the output is no draft so far
     for position, token in enumerate(drafts):
@@ -160,22 +118,14 @@ def matches(output: Distribution, drafts: Sequence[int]) -> Array:
 
 
 def acceptance_chance(wanted: Number, offered: Number) -> Number:
-    """Return min(1, wanted/offered), dividing only where it is below 1.
-
-    0 where nothing is wanted, also where nothing is offered: a token of probability 0 is never
-    accepted.
-    """
+    """Return min(1, wanted/offered), dividing only where it is below 1; 0 if nothing is wanted."""
     if wanted < offered:
         return wanted / offered
     return wanted * 0 + (1 if wanted > 0 else 0)
 
 
 def accepted_weights(weights: Array, tokens: IntArray, target: Array) -> Array:
-    """Return the mass of each selected pair that maximal coupling accepts: (p,), (p,) -> (p,).
-
-    A pair of weight w(x, y) is accepted with probability min(1, q(y)/b(y)), b the law of the
-    selected token.
-    """
+    """Return the mass of each selected pair (x, y) that maximal coupling accepts: w min(1, q/b)."""
     selected = sums_by(tokens, weights, len(target))
     accepted: Array = weights * Coupling(selected, target).chances[tokens]
     return accepted

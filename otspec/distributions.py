@@ -36,6 +36,10 @@ def as_distribution(
 ) -> Distribution:
     """Check a sequence of probabilities and return it as an array.
 
+    Law: it is idempotent. Raises ``ValueError``: not one-dimensional, empty, a mixture of floats
+    and exact numbers, not a number, NaN, infinite, negative, masked, or a wrong sum. The message
+    names the argument, index and value.
+
     Parameters
     ----------
     values : array_like, shape (n,)
@@ -49,20 +53,8 @@ def as_distribution(
     Returns
     -------
     ndarray, shape (n,), read-only
-        In memory of its own, that of the caller is not shared and stays writeable.
-        float64 for floats, object array of ``Fraction`` for exact input. Float sums within
+        A copy: float64 for floats, object array of ``Fraction`` for exact input. Float sums within
         1e-9 of 1 are scaled to 1; exact sums must be exactly 1.
-
-    Raises
-    ------
-    ValueError
-        Not one-dimensional, empty, a mixture of floats and exact numbers, not a number, NaN,
-        infinite, negative, masked, or a wrong sum. The message names the argument, index and
-        value.
-
-    Notes
-    -----
-    Law: ``as_distribution`` is idempotent.
 
     Examples
     --------
@@ -105,22 +97,8 @@ def as_pair(
 ) -> tuple[Distribution, Distribution]:
     """Check a draft and a target that are to be compared.
 
-    Parameters
-    ----------
-    draft, target : array_like, shape (n,)
-        As for :func:`as_distribution`.
-    normalize : bool
-        Scale both to sum 1.
-
-    Returns
-    -------
-    draft, target : ndarray, shape (n,)
-        Of one length and one arithmetic.
-
-    Raises
-    ------
-    ValueError
-        As :func:`as_distribution`; also for different lengths, or one exact and one float.
+    Raises ``ValueError``: as :func:`as_distribution`; also for different lengths, or one exact and
+    one float.
     """
     checked = (
         as_distribution(draft, "draft", normalize=normalize),
@@ -133,10 +111,7 @@ def as_pair(
 def as_k(k: Any, name: str = "k") -> int:
     """Check a number of drafts, or another number of things under another name.
 
-    Raises
-    ------
-    ValueError
-        Not an integer (``True`` and ``2.0`` are not), below 1, or above 10^100.
+    Raises ``ValueError``: not an integer (``True`` and ``2.0`` are not), below 1, or above 10^100.
 
     Examples
     --------
@@ -148,11 +123,9 @@ def as_k(k: Any, name: str = "k") -> int:
 
 
 def complement(probabilities: Distribution) -> Array:
-    """Return 1 − p token by token, without losing the digits of a token close to 1.
-
-    Only one token can exceed one half; for that one the others are added up instead, so that
-    the result is zero only when it really is.
-    """
+    """Return 1 − p token by token, without losing the digits of a token close to 1."""
+    # Only one token can exceed one half; for that one the others are added up instead, so that the
+    # result is zero only when it really is.
     rest: Array = 1 - probabilities
     heavy = int(np.argmax(probabilities))
     rest[heavy] = probabilities[:heavy].sum() + probabilities[heavy + 1 :].sum()
@@ -169,13 +142,7 @@ def normalized(residual: Array, fallback: Distribution) -> Distribution:
 
 
 def check_alike(first_name: str, first: Array, second_name: str, second: Array) -> None:
-    """Refuse two distributions of different length or different arithmetic.
-
-    Raises
-    ------
-    ValueError
-        Naming both, and what to change.
-    """
+    """Refuse two distributions of different length or different arithmetic, by ``ValueError``."""
     if len(first) != len(second):
         raise ValueError(
             f"{first_name} has {len(first)} tokens and {second_name} has {len(second)}: "
@@ -190,13 +157,7 @@ def check_alike(first_name: str, first: Array, second_name: str, second: Array) 
 
 
 def token_set(tokens: Iterable[int], n: int) -> IntArray:
-    """Return distinct token ids in ascending order.
-
-    Raises
-    ------
-    ValueError
-        An id that is not an integer in 0..n−1.
-    """
+    """Return distinct token ids in ascending order; ``ValueError`` for ids outside 0..n−1."""
     if type(tokens) is np.ndarray and _are_ids(tokens, n):
         # At once: there may be as many as the vocabulary has.
         return np.flatnonzero(np.bincount(tokens.astype(np.intp), minlength=n))

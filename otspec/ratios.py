@@ -28,16 +28,7 @@ class Ordered(NamedTuple):
 class Pair(Frozen):
     """A draft and a target, with the order of their ratios once for all that ask for it.
 
-    Parameters
-    ----------
-    draft, target : array_like, shape (n,)
-    normalize : bool
-        Scale both to sum 1.
-
-    Raises
-    ------
-    ValueError
-        As :func:`otspec.distributions.as_pair`.
+    Parameters and errors: :func:`otspec.distributions.as_pair`.
 
     Examples
     --------
@@ -91,20 +82,11 @@ class Pair(Frozen):
 
 
 def target_to_draft(draft: Distribution, target: Distribution) -> Array:
-    """Return target/draft token by token.
+    """Return target/draft token by token, shape (n,), of any nonnegative weights.
 
-    Parameters
-    ----------
-    draft, target : ndarray, shape (n,)
-        Checked distributions (or any non-negative weights) in one arithmetic.
-
-    Returns
-    -------
-    ndarray, shape (n,)
-        ``inf`` where the draft is zero, also where both are: such a token is never drafted, so
-        no threshold concerns it. Exact input gives ``Fraction`` entries (and float ``inf``,
-        which compares correctly with them). Float ratios beyond the floats are the largest one:
-        for comparison with thresholds, not with each other (see :func:`ranked`).
+    ``inf`` where the draft is zero, also where both are: such a token is never drafted, so no
+    threshold concerns it. Float ratios beyond the floats are the largest one: for comparison with
+    thresholds, not with each other (see :func:`ranked`).
     """
     if is_exact(draft):
         pairs = zip(target.tolist(), draft.tolist(), strict=True)
@@ -122,34 +104,21 @@ def target_to_draft(draft: Distribution, target: Distribution) -> Array:
 
 
 def order(draft: Distribution, target: Distribution) -> IntArray:
-    """Return the token ids by ascending target/draft; undrafted tokens come last.
+    """Return the token ids (n,) by ascending target/draft; undrafted tokens come last.
 
-    Exact ratios are sorted stably. Float ties come in any (but a reproducible) order: a result
-    that depends on it would be wrong, since tokens of one ratio can be split arbitrarily.
-
-    Parameters
-    ----------
-    draft, target : ndarray, shape (n,)
-        Checked distributions in one arithmetic.
-
-    Returns
-    -------
-    ndarray of int, shape (n,)
-
-    Notes
-    -----
-    Floats: two ratios that differ by more than a rounding of 53 bits are told apart wherever they
-    lie. Those beyond the largest float, and those that have lost digits below the smallest normal
-    one, are sorted again by ratios that are scaled by a power of two. Where there are none, the
-    cost is that of a sort.
+    Exact ratios are sorted stably. Float ties come in any (but a reproducible) order: a result that
+    depends on it would be wrong, since tokens of one ratio can be split arbitrarily.
     """
+    # Floats: two ratios that differ by more than a rounding of 53 bits are told apart wherever they
+    # lie. Those beyond the largest float, and those that have lost digits below the smallest normal
+    # one, are sorted again by ratios that are scaled by a power of two.
     return _sorted(draft, target, target_to_draft(draft, target))[0]
 
 
 def ranked(draft: Distribution, target: Distribution) -> tuple[IntArray, Array, Array]:
     """Return :func:`order`, the ratios so ordered, and whether each is another than that before.
 
-    Ratios may differ that are one float, such as those beyond the floats.
+    Different ratios may be one float, such as those beyond the floats.
     """
     ratios = target_to_draft(draft, target)
     tokens, finer = _sorted(draft, target, ratios)

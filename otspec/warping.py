@@ -25,20 +25,7 @@ STEPS = ORDERS["temperature-first"]
 
 
 def as_order(order: Any, name: str = "order") -> Order:
-    """Return the steps of an order.
-
-    Parameters
-    ----------
-    order : str or iterable of str
-        A name of :data:`ORDERS`, or each of :data:`STEPS` once.
-    name : str
-        What error messages call it.
-
-    Raises
-    ------
-    ValueError
-        Neither of these.
-    """
+    """Return the steps of an order: a name of :data:`ORDERS`, or each of :data:`STEPS` once."""
     wanted = f"one of {', '.join(ORDERS)}, or each of {', '.join(STEPS)} once"
     if isinstance(order, str) and order in ORDERS:
         return ORDERS[order]
@@ -74,7 +61,8 @@ def warped(
       those of lowest id, and all if rounding leaves the sum of all below ``top_p``.
     - min-p: the tokens are kept whose probability is at least ``min_p`` times the largest one's.
 
-    The softmax of what is kept in the end is the distribution.
+    The softmax of what is kept in the end is the distribution. Result, shape (..., V): of the same
+    dtype. NaN for a row without a finite logit, or with NaN or infinity.
 
     Parameters
     ----------
@@ -82,21 +70,11 @@ def warped(
         The functions of the standard, as of its version of 2023.
     logits : array, shape (..., V)
         float32 or float64, in which is computed. ``-inf`` masks a token.
-    temperature : float or array, shape (..., 1)
-        Positive. This and the others are one for all rows, or an array that fits to the logits.
-    top_k : int or array, optional
-        At least 1.
-    top_p : float or array, optional
-        Above 0 and at most 1.
-    min_p : float or array, optional
-        At least 0 and at most 1.
+    temperature, top_k, top_p, min_p : number or array, shape (..., 1)
+        One for all rows, or an array that fits the logits: positive; at least 1; above 0 and at
+        most 1; from 0 to 1.
     order : tuple of str
         Each of :data:`STEPS` once.
-
-    Returns
-    -------
-    array, shape (..., V)
-        Of the same dtype. NaN for a row without a finite logit, or with NaN or infinity.
     """
     scaled = logits - xp.max(logits, axis=-1, keepdims=True)
     chances = None  # what top-p has looked at, as long as no temperature changes it

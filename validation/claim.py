@@ -102,7 +102,7 @@ class Fails(Exception):  # noqa: N818 (not an error: a finding)
 def equal(found: Any, claimed: Any, what: str = "") -> Fraction:
     """Return slack 0, or fail with both numbers if they differ."""
     if found != claimed:
-        raise Fails(f"{what + ': ' if what else ''}{found}, but claimed is {claimed}")
+        raise Fails(f"{what + ': ' if what else ''}{found}, not {claimed}")
     return Fraction(0)
 
 

@@ -1,7 +1,7 @@
 """Findings as a table, as JSON, as one HTML page and as the page of errata."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from fractions import Fraction
 from html import escape
 from typing import Any
@@ -13,10 +13,12 @@ from validation.running import Finding
 
 ERRATA = """# Errata of the papers
 
-This page is for users of the five papers: it lists what fails as printed, with the smallest
-counterexample that the search found and what holds instead. It begins with what is **wrong**, a
-result or an algorithm that misleads its users. The tables after it have claims that need a
-condition, misprints, and degenerate cases. `python -m validation --errata FILE` writes this page.
+This page is for users of the five papers. It lists what fails as printed, with the smallest
+counterexample that the search found, and what holds instead. First comes what is **wrong**: a
+result or an algorithm that misleads its users. Tables of claims that need a condition, of misprints
+and of degenerate cases follow. What holds instead was checked on small instances one by one, then
+on random ones (seed 0); their number and sizes are given. `python -m validation --errata FILE`
+writes this page.
 """
 HEADINGS = {
     Severity.WRONG: "What is wrong",
@@ -104,15 +106,19 @@ def as_errata(findings: Iterable[Finding]) -> str:
     for severity, some in _by_severity(findings).items():
         if some:
             pages.append(f"## {HEADINGS[severity]}\n")
-            pages += map(_section, some) if severity is Severity.WRONG else [_table(some)]
+            pages += _sections(some) if severity is Severity.WRONG else [_table(some)]
     return "\n".join(pages)
 
 
-def _section(finding: Finding) -> str:
-    """Return what is said about a claim that is wrong."""
-    lines = [f"### {finding.id}: {finding.claim.where}", f"*{PAPERS[finding.claim.paper]}*"]
-    lines += [f"**{name}.** {text}" for name, text in _story(finding).items()]
-    return "\n".join(f"{line}\n" for line in lines)
+def _sections(findings: list[Finding]) -> Iterator[str]:
+    """Yield what is said about each claim that is wrong; the first of a paper names the paper."""
+    named = set()
+    for finding in findings:
+        lines, paper = [f"### {finding.id}: {finding.claim.where}"], PAPERS[finding.claim.paper]
+        lines += {f"*{paper}*"} - named
+        named.add(f"*{paper}*")
+        lines += [f"**{name}.** {text}" for name, text in _story(finding).items()]
+        yield "\n".join(f"{line}\n" for line in lines)
 
 
 def _table(findings: list[Finding]) -> str:
@@ -155,8 +161,7 @@ def _told(outcome: Outcome, before: str = "") -> str:
     if isinstance(outcome, Counterexample):
         return f"{before}{shown(outcome.instance)}: {outcome.found}."
     if outcome.proved:
-        return f"It is proved ({outcome.scope})."
-    told = f"It holds on {outcome.instances:,} instances"
-    if outcome.random:
-        told += f", {outcome.random:,} of them random with seed {outcome.seed}"
-    return f"{told} ({outcome.scope})." if outcome.scope else f"{told}."
+        return f"Proved: {outcome.scope}."
+    sizes = [size for size in outcome.scope.split(", ") if not size.startswith("denominators")]
+    told = f"Holds on {outcome.instances:,} instance{'s'[: outcome.instances > 1]}"
+    return f"{told}: {', '.join(sizes)}." if any(sizes) else f"{told}."

@@ -40,11 +40,10 @@ class Advice(Tabular, Shown):
         The fastest first; a list that is a table, too.
     simpler : Rows of Loss
         What the fastest of simpler kinds lose, and what a lossy one gains.
-    held_out : float
+    held_out, held_out_interval : float, (float, float)
         The speed-up of choices that were each made on other texts than they were measured on: what
-        the best choice is worth, not flattered by having been chosen. NaN for one text.
-    held_out_interval : tuple of float
-        With 95% confidence; NaN if it is exact, or of one text only.
+        the best choice is worth, not flattered by having been chosen. With 95% confidence; NaN for
+        one text, and the interval if it is exact.
     texts : int
         How many independent texts it rests on; 0 if it is exact.
     source : str

@@ -103,10 +103,12 @@ def advise(
 ) -> Advice:
     """Say which draft law, rule and tree give most tokens per second, and what others lose.
 
-    Compared are the rules of :data:`otspec.blocks.TREE_RULES` on the trees that keep most of 1, 2,
-    4, … nodes and on those that are fastest, also among branchings and chains; token verification
-    and published block verification of chains; and no draft. Trees are searched for by the mean
-    chances of all positions, as Sequoia does it, and then measured text by text without bias.
+    Rules of :data:`otspec.blocks.TREE_RULES` are compared on the trees that keep most of 1, 2, 4, …
+    nodes and on those that are fastest, also among branchings and chains; with token verification
+    and published block verification of chains, and no draft. Trees are searched for by the mean
+    chances of all positions, as Sequoia does it, and then measured text by text without bias. The
+    fastest choice comes first; of equally fast ones that with fewer nodes.
+    Raises ``ValueError``: logs, costs, numbers or names that cannot be used.
 
     Parameters
     ----------
@@ -116,36 +118,21 @@ def advise(
         count them. Two models are followed through all their texts, exactly if they are exact.
     draft_cost, target_cost : Seconds, number, str, mapping or sequence
         Seconds of a call by the tokens that it reads at once, see :func:`otspec.blocks.as_seconds`.
-    nodes : int
-        The most drafted tokens.
-    depth : int, optional
-        The most levels; by default 8, or as many as all blocks have.
-    widest : int
-        The most children of a node.
+    nodes, depth, widest : int
+        The most drafted tokens, levels (by default 8, or as many as all blocks have) and children
+        of a node.
     rules : sequence of str, optional
         Names in :data:`otspec.blocks.TREE_RULES`; by default all that take so many children.
     trees : sequence
-        Trees of yours that are compared besides, with every rule that serves them, see
-        :func:`otspec.blocks.as_shape`.
+        More trees to compare, see :func:`otspec.blocks.as_shape`.
     total_variation : number, optional
         Also say what a lossy shortcut gains at best on chains: the law of every token, after the
         text before it, may be off by so much. Drafted blocks say it, texts of the target do not.
-    warping : Warping, optional
-        How the logits of files or of a trace are looked at; by default at temperature 1.
-    drawn : Warp, optional
-        How the logged tokens were drawn; by default at temperature 1.
+    warping, drawn : Warping, Warp, optional
+        How the logits of files or of a trace are looked at, and how logged tokens were drawn; by
+        default at temperature 1.
     workers : int, optional
         Processes that read files; by default one per core.
-
-    Returns
-    -------
-    Advice
-        The fastest choice first; of equally fast ones that with fewer nodes.
-
-    Raises
-    ------
-    ValueError
-        Logs, costs, numbers or names that cannot be used.
 
     Examples
     --------

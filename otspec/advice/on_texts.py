@@ -37,11 +37,7 @@ FOLDS = 5
 
 @dataclass(frozen=True, eq=False)
 class FoldedTally(Frozen):
-    """Sums over texts of the tokens and the calls of each choice, in folds.
-
-    Texts are the independent units. Of them only sums and products are kept, so that logs of any
-    length take the memory of one.
-    """
+    """Sums over texts, the independent units, of tokens and calls of each choice, in folds."""
 
     choices: int
     folds: tuple[Tally, ...]  # of the tokens of all choices, and then of their calls
@@ -52,11 +48,7 @@ class FoldedTally(Frozen):
         return cls(choices, (Tally.of(np.zeros((0, 2 * choices))),) * FOLDS)
 
     def with_texts(self, texts: IntArray, tokens: Array, calls: Array) -> FoldedTally:
-        """Return the sums with those of more texts.
-
-        Shapes: ``tokens`` and ``calls`` (m, choices). ``texts``, shape (m,): their numbers, which
-        say in which fold each is.
-        """
+        """Return the sums with those of more texts, (m, choices); their numbers say the folds."""
         rows = np.concatenate([tokens, calls], axis=1)
         folds = tuple(
             before + Tally.of(rows[texts % FOLDS == fold]) for fold, before in enumerate(self.folds)
@@ -95,10 +87,7 @@ class FoldedTally(Frozen):
     def held_out(self, seconds: Array) -> tuple[float, Interval]:
         """Return the speed of the fastest choice of all other folds in each, and its interval.
 
-        Choosing the best of many flatters it; this is not flattered.
-
-        Shapes: ``seconds`` (choices,). Result: tokens per second; NaN for fewer than two folds with
-        texts.
+        Unlike the best of many it is not flattered. ``seconds`` (choices,); NaN below two folds.
         """
         whole, filled = self.whole, [fold for fold in self.folds if fold.texts]
         if len(filled) < 2:
@@ -224,9 +213,8 @@ class TargetText(NamedTuple):
 class TargetTexts(TextNumbers):
     """Texts of the target, each decoded by as many calls as it takes.
 
-    ``beside`` has the probability of each token by the draft and by the target. Of texts that go on
-    behind what was logged calls count as long as all that a tree may keep is logged after them; of
-    those that are over all calls count.
+    ``beside`` has the probability of each token by the draft and by the target. Calls of a text
+    that goes on behind the log count as long as all that a tree may keep is logged after them.
     """
 
     def outcomes(self, candidates: Sequence[Candidate]) -> tuple[Array, Array]:

@@ -40,22 +40,16 @@ class BlockRule(Frozen, ABC):
     """A rule that keeps a beginning of what was drafted, and says what follows it.
 
     Law: what is kept, continued by tokens from :attr:`Outcome.following`, is distributed as the
-    target's text. A subclass gives :meth:`verify`, and :meth:`draw` if it drafts a tree: two
-    programs that have all their randomness from a :class:`otspec.chance.Chance`. Samples and
-    exact laws run them.
-    What is answered here by following them along every branch a subclass answers by a formula or
-    a dynamic program, if there is one.
+    target's text. A subclass gives :meth:`verify`, and :meth:`draw` if it drafts a tree: programs
+    that have all their randomness from a :class:`otspec.chance.Chance`. Samples and exact laws run
+    them; a subclass with a formula or a dynamic program overrides what is enumerated here.
 
     Parameters
     ----------
     draft, target : callable
-        Language models: any maps from a prefix, a tuple of token ids, to a distribution, such as
-        a :class:`otspec.models.TableModel`. Both over one vocabulary, in one arithmetic.
-
-    Raises
-    ------
-    ValueError
-        Models that cannot be used.
+        Language models: maps from a prefix, a tuple of token ids, to a distribution, such as a
+        :class:`otspec.models.TableModel`. Both over one vocabulary, in one arithmetic, else
+        ``ValueError``.
     """
 
     title: ClassVar[str]
@@ -78,10 +72,7 @@ class BlockRule(Frozen, ABC):
         """L, the most drafted tokens that can be kept."""
 
     def draw(self, chance: Chance) -> DraftedTree:
-        """Draft tokens: the law of the drafts as a program.
-
-        Here a block of L tokens of the draft model, up to the end of the target's text.
-        """
+        """Draft a block of L tokens, up to the end of the target's text: their law as a program."""
         block: Prefix = ()
         while len(block) < self.depth and not self.target.ended(block):
             block = (*block, chance.choose(self.draft(block)))
@@ -91,39 +82,19 @@ class BlockRule(Frozen, ABC):
     def verify(self, drafts: DraftedTree, chance: Chance) -> Found:
         """Verify drafted tokens: the rule as a program, in the steps of its source.
 
-        Parameters
-        ----------
-        drafts : DraftedTree
-            The drafted tokens, with the distributions of both models after each.
-        chance : Chance
-            All the randomness of the program. It must make the same choices again when it is run
-            again for the same drafts.
-
-        Returns
-        -------
-        int, ndarray of shape (n,), or both
-            The node up to which everything is kept: the target goes on after it. Or the node, −1
-            if nothing is kept, and the distribution of the one token after it. A distribution
-            alone means that nothing is kept.
+        ``drafts``: the drafted tokens, with the distributions of both models after each.
+        ``chance``: all the randomness; run again for the same drafts, the program must make the
+        same choices. Result: the node up to which everything is kept (the target goes on after it);
+        or the node, −1 if nothing is kept, and the distribution of the one token after it, shape
+        (n,); or that distribution alone if nothing is kept.
         """
 
     def following(self, kept: Prefix, row: Distribution) -> Model:
-        """Return the model of everything after what is kept.
-
-        Parameters
-        ----------
-        kept : tuple of int
-            The drafted tokens that are kept.
-        row : ndarray, shape (n,)
-            The distribution of the first token after them, if it is not the target's.
-        """
+        """Return the model of everything after what is kept: ``row``, (n,), and then the target."""
         return OneCorrectedToken(self.target.after(kept), row)
 
     def outcomes(self) -> Iterator[Outcome]:
-        """Yield all outcomes, each X^τ once; small vocabularies only.
-
-        Their masses sum to 1 (in floats to rounding).
-        """
+        """Yield all outcomes, each X^τ once; masses sum to 1. Small vocabularies only."""
         return self._summed(
             (mass * share, ending)
             for mass, drafts in branches(self.draw)
@@ -174,43 +145,20 @@ class BlockRule(Frozen, ABC):
             yield self.ended(kept, normalized(total, row), mass)
 
     def candidates(self) -> dict[frozenset[Prefix], Number]:
-        """Return the law of the drafted set of sequences, by enumeration; small sizes only.
-
-        Raises
-        ------
-        ValueError
-            A rule that does not tell what it drafts.
-        """
+        """Return the law of the drafted set of sequences, by enumeration; else ``ValueError``."""
         raise ValueError(
             f"rule is {type(self).__name__}, whose drafts are not known: pass optimum=False"
         )
 
     def expected(self) -> Number:
-        """Return E[τ], the expected number of drafted tokens that are kept.
-
-        Returns
-        -------
-        float or Fraction
-        """
+        """Return E[τ], the expected number of drafted tokens that are kept."""
         return enumerated_expected(self)
 
     def expected_after(self, beginnings: Mapping[Prefix, Number]) -> Number:
         """Return E[τ] after a beginning drawn at random.
 
-        Parameters
-        ----------
-        beginnings : mapping
-            From texts of both models to their probabilities, which sum to 1, such as
-            :meth:`otspec.models.NGramModel.contexts` for a random place of a text.
-
-        Returns
-        -------
-        float or Fraction
-
-        Raises
-        ------
-        ValueError
-            No such mapping.
+        ``beginnings``: from texts of both models to their probabilities, which sum to 1, such as
+        :meth:`otspec.models.NGramModel.contexts`; else ``ValueError``.
         """
         total: Any = self.target.number(0)
         for text, mass in as_beginnings(beginnings, self.target).items():
@@ -219,11 +167,7 @@ class BlockRule(Frozen, ABC):
         return self.target.number(total)
 
     def efficiency(self) -> Number:
-        """Return the block efficiency of one block: E[τ] + 1 tokens per call of the target.
-
-        The 1 counts after a kept end token, too, where no token follows:
-        :func:`otspec.blocks.decoded_after` counts what comes out.
-        """
+        """Return E[τ] + 1, the tokens per call of the target; a token counts after an end, too."""
         return self.expected() + 1
 
     def restarted(self, draft: Model, target: Model) -> BlockRule:

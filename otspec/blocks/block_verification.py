@@ -14,10 +14,7 @@ from otspec.distributions import Distribution, normalized
 
 
 class LastToFirst:
-    """The program and the formulas of rules that verify a block from its last draft back.
-
-    Known faults of verifiers (:mod:`otspec.conformance.faults`) replace one of them.
-    """
+    """The program and formulas of rules that verify from the last draft back."""
 
     def verify(self, drafts: DraftedTree, chance: Chance) -> Found:
         """Try the whole block first, then the lengths below it, the longest first."""

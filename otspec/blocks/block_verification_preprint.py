@@ -76,10 +76,8 @@ class BlockVerificationPreprint(SingleDraftRule):
 class ChainedResiduals(Model):
     """What a block is continued with after a rejection: residuals to its end, then the target.
 
-    Law: after x^j, j < L, the next token is drawn ∝ (M_b(x^j x) − M_s(x^j x))₊. A text is what
-    was kept of the block and what was drawn since. Source: Block, (10).
-
-    ``length``: L. ``ratio``: M_b/M_s of the text before that.
+    Law: after x^j, j < L = ``length``, the next token is drawn ∝ (M_b(x^j x) − M_s(x^j x))₊; x^j
+    is what was kept of the block and drawn since. Source: Block, (10).
     """
 
     def __init__(self, draft: Model, target: Model, length: int, ratio: Any = 1) -> None:

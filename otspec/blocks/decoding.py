@@ -19,6 +19,9 @@ MOST_SIMULATED = 10**9
 def simulate(rule: BlockRule, size: int, seed: int = 0, *, confidence: float = 0.999) -> Estimate:
     """Estimate the block efficiency of one block from independent blocks.
 
+    Raises ``ValueError``: fewer than two blocks. Result: E[τ] + 1 with an empirical Bernstein
+    interval in [0, L + 1], which covers :meth:`BlockRule.efficiency` with this confidence at least.
+
     Parameters
     ----------
     rule : BlockRule
@@ -26,17 +29,6 @@ def simulate(rule: BlockRule, size: int, seed: int = 0, *, confidence: float = 0
         How many blocks are drafted and verified, at least 2.
     seed : int
     confidence : float
-        With which the interval covers the exact :meth:`BlockRule.efficiency`, at least.
-
-    Returns
-    -------
-    Estimate
-        E[τ] + 1 with an empirical Bernstein interval within [0, L + 1].
-
-    Raises
-    ------
-    ValueError
-        Fewer than two blocks.
     """
     if as_k(size, "size") < 2:
         raise ValueError("size is 1: an interval needs at least 2 blocks, better thousands")
@@ -73,26 +65,18 @@ class Decoded(NamedTuple):
 def decode(rule: BlockRule, tokens: int, rng: np.random.Generator) -> Decoded:
     """Decode a text: verify a block, draw one more token, and go on from there.
 
+    Law: the first ``tokens`` tokens, or those up to the end of the text, are distributed as the
+    target's. A rule that corrects more than one token
+    (:class:`otspec.blocks.BlockVerificationPreprint`) continues with its corrections as the next
+    target. Raises ``ValueError``: fewer than one token, or a text that is over before it begins.
+
     Parameters
     ----------
     rule : BlockRule
         With the models of the beginning of the text.
     tokens : int
-        How many tokens at least, unless the text ends; what the last block brings is not cut off.
+        How many at least, unless the text ends; what the last block brings is not cut off.
     rng : numpy.random.Generator
-
-    Returns
-    -------
-    Decoded
-        Law: the first ``tokens`` tokens, or those up to the end of the text, are distributed as
-        the target's. A rule that corrects more than one token
-        (:class:`otspec.blocks.BlockVerificationPreprint`) continues with its corrections as the
-        next target.
-
-    Raises
-    ------
-    ValueError
-        Fewer than one token, or a text that is over before it begins.
     """
     wanted = _as_length(tokens, MOST_DECODED)
     as_block_rule(rule), as_generator(rng)
@@ -114,23 +98,9 @@ def decode(rule: BlockRule, tokens: int, rng: np.random.Generator) -> Decoded:
 def decoded_law(rule: BlockRule, tokens: int) -> dict[Prefix, Number]:
     """Return the law of the first tokens of a text decoded block after block.
 
-    Parameters
-    ----------
-    rule : BlockRule
-    tokens : int
-        Length of the texts that do not end before; all ways to decode them are followed, so
-        small sizes only.
-
-    Returns
-    -------
-    dict
-        From each text of positive probability to its probability. It is the law of the target's
-        texts if the rule is lossless, whatever the number of blocks.
-
-    Raises
-    ------
-    ValueError
-        Fewer than one token.
+    Result: from each text of positive probability, of ``tokens`` tokens or ended before, to its
+    probability. It is the law of the target's texts if the rule is lossless, whatever the number of
+    blocks. Small sizes only. Raises ``ValueError``: fewer than one token.
     """
     law = _decoded(as_block_rule(rule), _as_length(tokens, MOST_DEPTH), {})
     return {text: rule.target.number(mass) for text, mass in sorted(law.items())}
@@ -160,10 +130,9 @@ def _decoded(rule: BlockRule, tokens: int, known: _Known) -> dict[Prefix, Any]:
 
 
 def decoded_after(rule: BlockRule, blocks: int) -> Number:
-    """Return the expected number of tokens that a number of blocks decodes.
+    """Return the expected number of tokens that a number of blocks decodes; small sizes only.
 
-    Divided by ``blocks``, the calls of the target, it is their block efficiency, if no text ends
-    before. All outcomes of all blocks are followed, so small sizes only.
+    Divided by ``blocks`` it is their block efficiency, if no text ends before.
     """
     as_integer(as_k(blocks, "blocks"), "blocks", 1, MOST_DEPTH, otherwise="use simulate()")
     rule = as_block_rule(rule)

@@ -15,11 +15,7 @@ ROOT = -1
 """The number of the text that is drafted after, beside the nodes 0, 1, …"""
 
 Found: TypeAlias = "int | Distribution | tuple[int, Distribution]"
-"""What a program ``verify(drafts, chance)`` returns.
-
-A node: everything up to it is kept, and the target goes on after it. A node and the distribution
-of the token after it. A distribution alone: nothing is kept.
-"""
+"""What ``verify(drafts, chance)`` returns: a node, a distribution, or both."""
 
 
 def node_and_row(found: Found) -> tuple[int, Distribution | None]:
@@ -34,15 +30,15 @@ class DraftedTree(Frozen, Sequence[int]):
     """Drafted tokens, each after its parent, and the distributions of both models after each node.
 
     As a sequence it has the token of each node, parents before their children; so a chain is the
-    drafted block itself. −1 is the number of the text that is drafted after.
+    drafted block itself. Node −1 is the text before.
 
     Parameters
     ----------
     tokens, parents : tuple of int
         The token and the parent of each node.
     draft, target : callable
-        From a node, or −1, to the distribution of the token after it, shape (n,). That of the
-        draft is asked only where something is drafted.
+        From a node to the distribution of the token after it, shape (n,); the draft's is asked only
+        where something is drafted.
     families : mapping, optional
         From nodes to their children, one for each draft in the order of drawing: equal drafts that
         are one node have it several times. By default each node is one draft.

@@ -23,8 +23,7 @@ STATE_LIMIT = 1_000_000
 Step: TypeAlias = Callable[[Any, Any, Array, Array], tuple[Array, Array]]
 """(wanted, drafted mass, draft, target probabilities of the next tokens) → both masses after them.
 
-All probabilities are positive. A text is kept with the smaller of its two masses. Both are linear:
-the masses of several texts of one ratio are added up.
+Probabilities are positive; the smaller mass is kept. Linear: texts of one ratio are added up.
 """
 _Level: TypeAlias = dict[Any, tuple[Prefix, Any, Any]]
 """(draft's context, target's context, ratio) → a text, wanted and drafted mass."""
@@ -39,15 +38,9 @@ def expected_up_to(
     step: Step,
     beginnings: Mapping[Prefix, Number] = BEGINNING,
 ) -> list[Number]:
-    """Return Σ_{ℓ ≤ L} Σ_{x^ℓ} min(wanted mass(x^ℓ), drafted mass(x^ℓ)) for L = 1, …, ``length``.
-
-    Texts with equal ratios of the two after which both models remember the same are one state. So
-    on Markov models in exact arithmetic there are far fewer states than texts.
-
-    ``length``: the largest L. ``step``: from the masses of a text and the probabilities of one more
-    token to the masses of the longer texts; both are the probability of a beginning.
-    ``beginnings``: the law of what stands before the block.
-    """
+    """Return Σ_{ℓ ≤ L} Σ_{x^ℓ} min(wanted, drafted mass of x^ℓ) for L = 1, …, ``length``."""
+    # Texts with equal ratios of the two after which both models remember the same are one state. So
+    # on Markov models in exact arithmetic there are far fewer states than texts.
     kept = _kept(draft, target, length, step, beginnings)
     return [draft.number(total) for total in accumulate(kept)]
 

@@ -14,20 +14,14 @@ class GreatestPath(Model):
     """The law of the greatest of K independent texts of the draft model.
 
     After each text the tokens that may be drafted are ranked by M_b/M_s, equal ones by their
-    number, and texts are compared as words are in a dictionary. Law: with A(s) the probability
-    that a text is below all that begin with s, the greatest begins with s with probability
-    (A(s) + M_s(s))^K − A(s)^K. So after s the next token is x with probability
+    number, and texts are compared as words in a dictionary. Law: with A(s) the probability that a
+    text is below all that begin with s, and K = ``paths``, the greatest begins with s with
+    probability (A(s) + M_s(s))^K − A(s)^K. So after s the next token is x with probability
 
     M_s(x | s) · ((b + c)^{K−1} + (b + c)^{K−2} b + … + b^{K−1}) / (1 + a + … + a^{K−1}),
 
     where a = A/(A + M_s)(s), b = a + (1 − a) Σ M_s(y | s) over all y below x, and c = (1 − a)
     M_s(x | s): the difference of powers divided by what would cancel.
-
-    Parameters
-    ----------
-    draft, target : Model
-    paths : int
-        K
     """
 
     def __init__(self, draft: Model, target: Model, paths: int) -> None:
@@ -48,8 +42,7 @@ class GreatestPath(Model):
     def order(self, prefix: Prefix) -> IntArray:
         """Return the tokens by rank, the lowest first; those that are never drafted come first.
 
-        Of equal M_b/M_s the larger token is above the smaller. In floats it is the quotient as
-        it is computed.
+        Of equal M_b/M_s (in floats: of equal quotients) the larger token is above.
         """
         return np.argsort(self.ratios(prefix), kind="stable")
 

@@ -25,10 +25,9 @@ Ways = Mapping[tuple[Prefix, int], Any]
 
 
 class HandedResidual(GivenBeginning):
-    """A target that a block is handed: one of the plan's residuals, by chance.
+    """A target that a block is handed: one of a context's residuals of the plan, by chance.
 
-    ``chances``: from numbers of residuals of the plan, all of one context, to their probabilities.
-    ``over``: a text that is over: nothing of it is left to decode, whatever the residuals.
+    After ``over``, a text that is over, nothing is left to decode, whatever the residuals.
     """
 
     def __init__(self, plan: HandOverPlan, chances: Mapping[int, Any], over: Prefix = ()) -> None:
@@ -41,45 +40,26 @@ class HandedResidual(GivenBeginning):
 
 @dataclass(frozen=True, eq=False)
 class HandOverPlan(Frozen):
-    """What becomes of the blocks that begin with each of some residuals.
-
-    Parameters
-    ----------
-    draft, target : Model
-    length : int
-        L, the tokens of a block.
-    residuals : sequence of Residual
-    ends : sequence of dict
-        For each residual how its blocks end.
-    shares : sequence of float or Fraction
-        How many of all blocks of a long text begin with each residual.
-    """
+    """What becomes of the blocks that begin with each of some residuals."""
 
     draft: Model
     target: Model
-    length: int
+    length: int  # L, the tokens of a block
     residuals: Sequence[Residual]
-    ends: Sequence[Ways]
-    shares: Sequence[Any]
+    ends: Sequence[Ways]  # for each residual how its blocks end
+    shares: Sequence[Any]  # how many of all blocks of a long text begin with each
 
     def rule(self, chances: Mapping[int, Any]) -> HandOverRule:
-        """Return the rule for a block that begins with one of the residuals, by chance.
+        """Return the rule for a block that begins with a residual, by chances that sum to 1.
 
-        Parameters
-        ----------
-        chances : mapping
-            From numbers of residuals, all of one context, to their probabilities, which sum to 1.
+        The residuals are those of one context, by their numbers.
         """
         start = self.residuals[next(iter(chances))].text
         return HandOverRule(self.draft.after(start), HandedResidual(self, chances))
 
 
 class EndedBlock(Model):
-    """What follows what is kept: one more token, and after it what the plan hands over.
-
-    ``before``: the text up to here, what is kept included. ``handed``: from the next token to the
-    residuals that are handed over after it, by mass.
-    """
+    """What follows what is kept, ``before``: one more token, then what the plan hands over."""
 
     def __init__(
         self, plan: HandOverPlan, before: Prefix, handed: Mapping[int, Mapping[int, Any]]
@@ -120,12 +100,7 @@ class HandOverRule(BlockRule):
     (M_s(x^i) − Σ_x r(x^i x)), where r(s) is the plan's probability that at least s is kept.
 
     Law: what is kept and its continuation is the target's text. Made by :meth:`HandOverPlan.rule`,
-    and for the next block by decoding; the target is what the block before handed over.
-
-    Raises
-    ------
-    ValueError
-        Another target.
+    and for the next block by decoding; raises ``ValueError`` for a target that was not handed over.
     """
 
     title: ClassVar[str] = "handed residuals"

@@ -14,14 +14,14 @@ class HierarchicalVerification(LastToFirst, SingleDraftRule):
     """Published block verification, but for the whole block the ratio is not capped on the way.
 
     The whole block is kept with probability min(1, M_b(X^L)/M_s(X^L)), all else is as in
-    :class:`otspec.blocks.BlockVerification`, whose p_L is no more than that. With p_L in its
-    place, the one correction that makes the rule lossless, it is that rule.
+    :class:`otspec.blocks.BlockVerification`. With p_L in its place, which is no more than that, the
+    rule would be lossless.
 
     Law: not the target's, from L = 2 on. The smallest case: a fair coin for a draft, a target of
     (1/4, 3/4) and L = 2. Of 23/16 tokens kept (published block verification: 11/8) the text 10 has
     the probability 1/4 and 11 has 1/2, where the target has 3/16 and 9/16: a total variation of
-    1/16. :func:`otspec.auditing.audit_blocks` reports it; :data:`otspec.blocks.BLOCK_RULES`, which
-    are lossless, are without it. Source: the single-draft path of the public code of arXiv
+    1/16, which :func:`otspec.auditing.audit_blocks` reports. Not in the lossless
+    :data:`otspec.blocks.BLOCK_RULES`. Source: the single-draft path of the public code of arXiv
     2601.05724. Parameters and errors: :class:`otspec.blocks.single_draft.SingleDraftRule`.
 
     Examples

@@ -57,6 +57,9 @@ class LongRun(Frozen):
 def long_run(draft: Model, target: Model, length: int, *, reach: int = 1, past: int = 4) -> LongRun:
     """Bound the tokens per call of all lossless rules in the long run, from both sides.
 
+    Raises ``ValueError``: models, numbers or programs that cannot be used; or a beginning of the
+    text from which the rule does not come to where it is best.
+
     Parameters
     ----------
     draft, target : callable
@@ -65,16 +68,9 @@ def long_run(draft: Model, target: Model, length: int, *, reach: int = 1, past: 
     length : int
         L, the tokens of a block.
     reach : int
-        How many tokens the residuals reach that the rule may hand over: those whose first tokens
-        follow the draft, and those that the bound's program would hand over after each past.
+        How many tokens the residuals reach that the rule may hand over.
     past : int
         How many of the last tokens the bound tells apart; more make it lower.
-
-    Raises
-    ------
-    ValueError
-        Models or numbers that cannot be used, or programs that are too large; or a beginning of
-        the text from which the rule does not come to where it is best.
     """
     windows = WindowProgram(draft, target, length, past)
     draft, target, length = windows.draft, windows.target, windows.length

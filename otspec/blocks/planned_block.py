@@ -39,30 +39,25 @@ class PlannedBlock(BlockRule):
     """Keep of another rule's drafts what a best plan for them keeps.
 
     The plan knows the law of all that may be drafted, and is made anew for each block. With
-    ``corrects="block"`` it is a best coupling of the drafts with the target's blocks: what is kept
-    is continued by the rest of the coupled block, drawn given the kept text, that is from
-    residuals ∝ M_b(sy) − A(sy) to the end of the block; then the target follows. With
-    ``corrects="one"`` one token is drawn ∝ A(s) M_b(y | s) − A(sy), and then the target follows.
-    A(s) is the probability that what is kept begins with s.
+    ``corrects="block"`` it is a best coupling of the drafts with the target's blocks: kept text is
+    continued by the rest of the coupled block, drawn from residuals ∝ M_b(sy) − A(sy); then the
+    target follows. With ``corrects="one"`` one token is drawn ∝ A(s) M_b(y | s) − A(sy), and then
+    the target follows. A(s) is the probability that what is kept begins with s.
 
     Law: what is kept and its continuation is the target's text. E[τ] is the most of all rules for
     these drafts, or of all that correct one token. Source: Block, definition 1 and section 3.
+    Raises ``ValueError``: unusable models or drafts; later, drafts that are too many for a plan.
 
     Parameters
     ----------
-    draft, target : callable
-        Language models, see :class:`otspec.blocks.base.BlockRule`.
+    draft, target
+        As for :class:`otspec.blocks.base.BlockRule`.
     drafts : BlockRule
         The rule whose drafts are verified, and which tells their law by ``candidates()``: a
         :class:`otspec.blocks.DraftSelection`, or a rule for one drafted block.
     corrects : {"block", "one"}
     planner : callable
         (law of drafted sets, target, corrects) → :class:`otspec.programs.PathPlan`.
-
-    Raises
-    ------
-    ValueError
-        Models or drafts that cannot be used; later, drafts that are too many for a plan.
 
     Examples
     --------
@@ -144,11 +139,8 @@ class PlannedBlock(BlockRule):
 class PlannedRest(Model):
     """What the target's block is after what was kept of it, if no more is known.
 
-    Law: after a text s of less than L tokens the next is drawn ∝ M_b(sy) − A(sy), what is left of
-    the target's texts when what is kept beyond s is taken away; then the target follows.
-
-    ``at_least``: A, how likely what is kept begins with each text. ``start``: what was kept, and
-    what followed it.
+    Law: after a text s of less than L tokens the next is drawn ∝ M_b(sy) − A(sy), A = ``at_least``;
+    then the target follows. ``start``: what was kept, and what followed it.
     """
 
     def __init__(self, target: Model, at_least: Levels, start: Prefix = ()) -> None:

@@ -24,22 +24,15 @@ class SingleDraftRule(BlockRule):
     """A rule that verifies one draft X^L of the draft model.
 
     A drafted token with which the target's text is over (:class:`otspec.models.EndingModel`) is the
-    last of its block: nothing is drafted after it.
-
-    Subclasses give :meth:`verify`, for a chain of drafts, and :meth:`step` if there is a formula;
-    with ``@register`` tables and charts compare them too.
+    last of its block. Subclasses give :meth:`verify`, for a chain of drafts, and :meth:`step` if
+    there is a formula; with ``@register`` tables and charts compare them too.
 
     Parameters
     ----------
-    draft, target : callable
-        Language models, see :class:`otspec.blocks.base.BlockRule`.
+    draft, target
+        As for :class:`otspec.blocks.base.BlockRule`.
     length : int
         L, the tokens of a block.
-
-    Raises
-    ------
-    ValueError
-        Models or a length that cannot be used.
     """
 
     name: ClassVar[str]
@@ -61,14 +54,9 @@ class SingleDraftRule(BlockRule):
 
     @classmethod
     def step(cls, wanted: Any, drafted: Any, draft: Array, target: Array) -> tuple[Array, Array]:  # noqa: ARG003
-        """Go on by one token in the formula of E[τ], if the rule has one.
+        """Go on by one token in the formula of E[τ]; ``ValueError`` if the rule has none.
 
         See :data:`otspec.blocks.expected.Step`.
-
-        Raises
-        ------
-        ValueError
-            A rule that has none; with what to ask instead.
         """
         raise ValueError(
             f"{cls.__name__} has no formula of E[τ] for each token: use expected(), which "
@@ -78,15 +66,8 @@ class SingleDraftRule(BlockRule):
     def drafted(self, block: Sequence[int]) -> DraftedTree:
         """Return a given drafted block, with what both models say along it.
 
-        Parameters
-        ----------
-        block : sequence of int, length L
-            Or less, if the text is over with the last of them.
-
-        Raises
-        ------
-        ValueError
-            Not L token ids, or a token that the draft model never drafts there.
+        ``block``: L token ids that the draft model may draw, or less if the text is over with the
+        last of them; else ``ValueError``.
         """
         tokens = as_block(block, self.target, self.length)
         for depth, token in enumerate(tokens):
@@ -99,23 +80,9 @@ class SingleDraftRule(BlockRule):
     def kept(self, block: Sequence[int]) -> Array:
         """Return the law of τ, the number of tokens that are kept, given the draft.
 
-        Both models are asked only along the draft, so that logged blocks will do.
-
-        Parameters
-        ----------
-        block : sequence of int, length L
-            Or less, if the text is over with the last of them.
-
-        Returns
-        -------
-        ndarray, shape (L + 1,)
-            Entry τ: the probability that the first τ tokens are kept and the next is not; one more
-            than the block has tokens.
-
-        Raises
-        ------
-        ValueError
-            As :meth:`drafted`.
+        Both models are asked only along the draft, so that logged blocks will do. ``block`` and
+        errors: as for :meth:`drafted`. Result, one more than the block has tokens: entry τ is the
+        probability that the first τ tokens are kept and the next is not.
         """
         drafts = self.drafted(block)
         kept = zeros(len(drafts) + 1, like=self.target(()))
@@ -124,13 +91,7 @@ class SingleDraftRule(BlockRule):
         return kept
 
     def candidates(self) -> dict[frozenset[Prefix], Number]:
-        """Return the law of the drafted block, as a set of one sequence.
-
-        Returns
-        -------
-        dict
-            n^L blocks are enumerated.
-        """
+        """Return the law of the drafted block, as a set of one sequence; enumerates n^L blocks."""
         blocks = self.draft.texts(self.length, self.target.ended)
         return {frozenset([block]): mass for block, mass in blocks}
 
@@ -145,17 +106,8 @@ class SingleDraftRule(BlockRule):
     def expected_up_to(self, beginnings: Mapping[Prefix, Number] = BEGINNING) -> list[Number]:
         """Return E[τ] for blocks of 1, …, L tokens, from one pass if there is a formula.
 
-        Parameters
-        ----------
-        beginnings : mapping
-            From texts to their probabilities, see :meth:`expected_after`; by default blocks are
-            at the beginning of a text.
-
-        Raises
-        ------
-        ValueError
-            No law of beginnings; or too many states, see
-            :func:`otspec.blocks.expected.expected_up_to`.
+        ``beginnings``: as for :meth:`expected_after`; by default the beginning of a text. Raises
+        ``ValueError``: no law of beginnings, or too many states.
         """
         law = as_beginnings(beginnings, self.target)
         if getattr(self.step, "__func__", None) is not SingleDraftRule.step.__func__:  # type: ignore[attr-defined]

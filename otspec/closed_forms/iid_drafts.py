@@ -81,10 +81,9 @@ def iid_acceptance(
 ) -> Number:
     """Return the optimum for k i.i.d. drafts, the least q(A) + 1 − p(A)^k over all token sets A.
 
-    The least is at a prefix of the tokens by ascending q/p: one sort. For k = 2 that is Canonical,
-    thm. 3, where 1 − p(A)² is written p(Aᶜ)² + 2 p(A) p(Aᶜ); that it holds for every k is the
-    conjecture of its remark 2 and the documentation's statement ("Theory", 1).
-    :func:`otspec.optimal_acceptance` returns the set, too. Errors:
+    The least is at a prefix of the tokens by ascending q/p: one sort (Theory, 1). For k = 2 that is
+    Canonical, thm. 3, where 1 − p(A)² is written p(Aᶜ)² + 2 p(A) p(Aᶜ); its remark 2 has it for
+    every k as a conjecture. :func:`otspec.optimal_acceptance` returns the set, too. Errors:
     :func:`otspec.distributions.as_pair`, and an unusable k.
 
     Examples
@@ -114,11 +113,7 @@ def iid_expression(n: int) -> sympy.Expr:
     """Return the formula of :func:`iid_acceptance` in ``draft_0, …``, ``target_0, …`` and ``k``.
 
     It is the least of 1 and of q(A) + 1 − p(A)^k for all sets A of 1 to n − 1 of the n tokens.
-
-    Raises
-    ------
-    ValueError
-        More than 10 tokens, or none.
+    Raises ``ValueError``: more than 10 tokens, or none.
     """
     sympy = needed("sympy", "a formula in symbols", "symbolic")
     terms = (cost + 1 - inside for cost, inside in _costs_and_powers(n))
@@ -130,8 +125,7 @@ def always_accepted(
 ) -> bool:
     """Return whether a lossless rule can always accept one of k i.i.d. drafts.
 
-    It can if and only if q(A) ≥ p(A)^k for all token sets A. Where it cannot, the cut of
-    :func:`otspec.optimal_acceptance` is a set that has too little. Floats: what rounding explains,
+    It can if and only if q(A) ≥ p(A)^k for all token sets A. Floats: what rounding explains,
     2 (n + 4) ε, is not missed. Source: Canonical, thm. 2, for k = 2. Errors: those of
     :func:`iid_acceptance`.
 
@@ -151,11 +145,7 @@ def always_accepted(
 
 
 def always_accepted_expression(n: int) -> sympy.Basic:
-    """Return the condition of :func:`always_accepted` in the symbols of :func:`iid_expression`.
-
-    That is q(A) ≥ p(A)^k for all sets A of 1 to n − 1 tokens, true for one token. Errors: those of
-    :func:`iid_expression`.
-    """
+    """Return the condition of :func:`always_accepted` in the symbols of :func:`iid_expression`."""
     sympy = needed("sympy", "a formula in symbols", "symbolic")
     terms = (sympy.Ge(cost, inside) for cost, inside in _costs_and_powers(n))
     return sympy.And(*terms, evaluate=False)

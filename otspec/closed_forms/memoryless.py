@@ -34,20 +34,9 @@ def token_verification_tokens(draft: Any, target: Any, length: int) -> Number:
     """Return how many of ``length`` drafted bits token verification keeps in expectation.
 
     Σ_{i=1}^{L} (1 − d_TV(Ber(p), Ber(q)))^i, for models without memory that draw 1 with probability
-    p = ``draft`` and q = ``target``. The token that follows is not counted: the paper's sum, from
-    i = 0, counts it.
-
-    Parameters
-    ----------
-    draft, target : float or exact number
-    length : int
-        L.
-
-    Raises
-    ------
-    ValueError
-        A probability outside [0, 1], a mixture of exact and float, no length from 1 to 2,000, or
-        exact numbers with too many digits for it.
+    p = ``draft`` and q = ``target``. The paper's sum, from i = 0, also counts the token that
+    follows. Raises ``ValueError``: a probability outside [0, 1], a mixture of exact and float, no
+    length L from 1 to 2,000, or exact numbers with too many digits for it.
 
     Examples
     --------
@@ -64,13 +53,7 @@ def token_verification_tokens(draft: Any, target: Any, length: int) -> Number:
 
 
 def token_verification_tokens_expression(length: int) -> sympy.Expr:
-    """Return the formula of :func:`token_verification_tokens` in ``draft`` and ``target``.
-
-    Raises
-    ------
-    ValueError
-        No length from 1 to 20.
-    """
+    """Return :func:`token_verification_tokens` in ``draft`` and ``target``, for L ≤ 20."""
     sympy = needed("sympy", "a formula in symbols", "symbolic")
     p, q = sympy.symbols("draft target", nonnegative=True)
     kept = sympy.Min(p, q) + sympy.Min(1 - p, 1 - q)
@@ -82,10 +65,9 @@ def block_verification_tokens(draft: Any, target: Any, length: int) -> Number:
 
     Σ_{i=1}^{L} (1 − d_TV(Bin(i, p), Bin(i, q))): texts of i bits of which j are 1 are alike under
     either model. No coupling of the two blocks has a longer common beginning. It is more than token
-    verification keeps if and only if p ≠ q, L ≥ 2, and neither is 0 or 1. This is the preprint's
-    rule, :class:`otspec.blocks.BlockVerificationPreprint`; the published one,
-    :class:`otspec.blocks.BlockVerification`, corrects one token only, and keeps no more.
-    Parameters and errors: :func:`token_verification_tokens`.
+    verification keeps if and only if p ≠ q, L ≥ 2, and neither is 0 or 1. This is
+    :class:`otspec.blocks.BlockVerificationPreprint`; the published rule corrects one token only,
+    and keeps no more. Parameters and errors: :func:`token_verification_tokens`.
 
     Examples
     --------
@@ -104,10 +86,7 @@ def block_verification_tokens(draft: Any, target: Any, length: int) -> Number:
 
 
 def block_verification_tokens_expression(length: int) -> sympy.Expr:
-    """Return the formula of :func:`block_verification_tokens` in ``draft`` and ``target``.
-
-    Errors: those of :func:`token_verification_tokens_expression`.
-    """
+    """Return :func:`block_verification_tokens` in ``draft`` and ``target``, for L ≤ 20."""
     sympy = needed("sympy", "a formula in symbols", "symbolic")
     p, q = sympy.symbols("draft target", nonnegative=True)
     return sympy.Add(

@@ -27,13 +27,9 @@ def as_two_probabilities(draft: Any, target: Any) -> tuple[Number, Number]:
 def bernoulli_acceptance(draft: Any, target: Any, k: int) -> Number:
     """Return the optimum for k i.i.d. Bernoulli drafts and a Bernoulli target.
 
-    min(q, 1 − (1−p)^k) + min(1 − q, 1 − p^k) with p = ``draft``, q = ``target``: the
-    probabilities of token 1.
-
-    Raises
-    ------
-    ValueError
-        A probability outside [0, 1], a mixture of exact and float, or an unusable k.
+    min(q, 1 − (1−p)^k) + min(1 − q, 1 − p^k) with p = ``draft``, q = ``target``: the probabilities
+    of token 1. Raises ``ValueError``: a probability outside [0, 1], a mixture of exact and float,
+    or an unusable k.
 
     Examples
     --------
@@ -57,12 +53,8 @@ def bernoulli_expression() -> sympy.Expr:
 def uniform_acceptance(ratio: Any, k: int) -> Number:
     """Return the optimum for a uniform draft over d tokens and a uniform target over d/r of them.
 
-    1 − (1 − 1/r)^k with r = ``ratio``; k-Seq attains it.
-
-    Raises
-    ------
-    ValueError
-        A ratio below 1, or an unusable k.
+    1 − (1 − 1/r)^k with r = ``ratio``; k-Seq attains it. Raises ``ValueError``: a ratio below 1, or
+    an unusable k.
 
     Examples
     --------

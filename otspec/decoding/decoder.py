@@ -57,12 +57,9 @@ def draft_tree(
 ) -> Reads[Drafting]:
     """Draft a tree behind a text, and ask to read each of its levels.
 
-    Equal i.i.d. children are one node from then on, with the children of all; of other equal ones
-    the first goes on.
-
-    ``reader``: the draft model. ``unread``: what it has not read of the text; one token at least.
-    ``shape``: of distinct children no more are drawn than the draft model has tokens, and none
-    behind an end token.
+    Equal i.i.d. children are one node with the children of all; of other equal ones the first goes
+    on. Distinct children are as many as the draft has tokens, and none are behind an end token.
+    ``unread``: what the draft model has not read of the text; one token at least.
     """
     growing = Growing(shape.tree, lambda text: bool(text) and text[-1] in shape.end)
     root = len(unread) - 1
@@ -136,10 +133,7 @@ class Decoder(Frozen):
         return Step(new, len(path), len(tokens), drafting.calls), after
 
     def steps(self, most: int, chance: SeededChance) -> Iterator[Step]:
-        """Yield what happens, step by step, until a token ends the text or there are enough.
-
-        ``most``: tokens; of the last step no more are returned than are still wanted.
-        """
+        """Yield steps until a token ends the text or there are ``most``; the last is cut off."""
         return (step for _, step in together([self], most, [chance]))
 
 
@@ -150,9 +144,6 @@ def together(
 
     The draft model reads, in one call, for all texts that are drafting. Once none is, the target
     reads the trees of all texts in one call. Each text is what it is by itself, up to rounding.
-
-    ``decoders``: of one draft model and one target. ``most``: tokens of each text, as for
-    :meth:`Decoder.steps`. ``chances``: for each text.
     """
     left = [most] * len(decoders)
     going = [decoder.reads(each) for decoder, each in zip(decoders, chances, strict=True)]

@@ -54,8 +54,9 @@ def generate(
     In each step the draft model drafts a tree, the target reads it in one call, the rule says which
     of its tokens are kept, and one more token follows them.
 
-    Law: the text is distributed as the target's, warped, whatever the draft model, its own
-    warping, the rule and the tree are.
+    Law: the text is distributed as the target's, warped, whatever the draft model, its own warping,
+    the rule and the tree are. Raises ``ValueError``: models, a prompt, a rule, a tree or options
+    that cannot be used or do not go together; too long a text; missing packages.
 
     Parameters
     ----------
@@ -75,11 +76,7 @@ def generate(
         more are drawn than the draft model has tokens. ``TokenTree(())`` is plain decoding, which
         never asks the draft model.
     max_new_tokens : int
-    temperature : float
-    top_k : int, optional
-    top_p : float, optional
-    min_p : float, optional
-    order : str or iterable of str
+    temperature, top_k, top_p, min_p, order
         How both models are warped, see :func:`otspec.traces.warp`.
     seed : int
     end : iterable of int, optional
@@ -93,17 +90,6 @@ def generate(
     draft_temperature, draft_top_k, draft_top_p, draft_min_p : optional
         How the draft model is warped, where not as the target. ``draft_top_p=1`` and
         ``draft_min_p=0`` cut nothing.
-
-    Returns
-    -------
-    Generated
-        The tokens, the calls of both models, and what was accepted at each depth.
-
-    Raises
-    ------
-    ValueError
-        Models that cannot read trees; a prompt, a rule, a tree or options that cannot be used, or
-        do not go together; a text that is longer than a model's positions; missing packages.
     """
     heard = on_step and as_callable(on_step, "on_step", "a function of one step")
     decoding = _Decoding.of(
@@ -132,29 +118,16 @@ def generate_batch(
     whole trees. A text that is complete leaves the batch.
 
     Law: the texts are independent of each other, each as of :func:`generate`. The random numbers of
-    a text follow from the seed and its number, and not from the other prompts.
+    a text follow from the seed and its number, and not from the other prompts. The calls of a text
+    are those in which it took part: the target was called as often as for the longest. Parameters
+    and errors are those of :func:`generate`, but for:
 
     Parameters
     ----------
-    target, draft : transformers.PreTrainedModel
     prompts : iterable of sequence of int
         Token ids of each prompt; lengths may differ.
-    seed : int
     on_step : callable, optional
         Gets the number of a text, counted from 0, and each of its steps.
-    **options
-        As for :func:`generate`, the same for all texts.
-
-    Returns
-    -------
-    list of Generated
-        One for each prompt. Its calls are those in which it took part; the target was called as
-        often as for the text with the most calls.
-
-    Raises
-    ------
-    ValueError
-        As :func:`generate`.
     """
     heard = on_step and as_callable(on_step, "on_step", "a function of a number and a step")
     given = as_list(prompts, "prompts", "a list of prompts, each a sequence of token ids")

@@ -16,8 +16,7 @@ Result = TypeVar("Result")
 class Reader(Frozen, ABC):
     """A language model with what it has read: a text, and maybe a tree behind it.
 
-    What it was does not change: reading gives another reader. So two continuations of one text
-    can be read side by side.
+    Reading gives another reader, so that two continuations of one text can be read side by side.
     """
 
     n: int
@@ -29,16 +28,10 @@ class Reader(Frozen, ABC):
 
     @abstractmethod
     def read(self, tokens: Sequence[int], parents: Sequence[int], last: int) -> Reading:
-        """Read more tokens at once.
+        """Read more tokens at once, and ask the next token of the ``last`` ones.
 
-        Parameters
-        ----------
-        tokens : sequence of int
-        parents : sequence of int
-            Of each token the one before it, by its number among all that was read behind the
-            text, new ones included; −1 for the text itself.
-        last : int
-            Of how many of the tokens, the last ones, the next token is asked.
+        ``parents``: of each token the one before it, by its number among all that was read behind
+        the text, new ones included; −1 for the text itself.
         """
 
     @classmethod
@@ -48,14 +41,7 @@ class Reader(Frozen, ABC):
 
     @abstractmethod
     def keep(self, path: Sequence[int]) -> Reader:
-        """Return the reader of a longer text, which has forgotten all else.
-
-        Parameters
-        ----------
-        path : sequence of int
-            The tokens that the text goes on with, by their numbers among all that was read behind
-            it.
-        """
+        """Return the reader of a text longer by a path, numbers of what was read."""
 
 
 @dataclass(frozen=True, eq=False)

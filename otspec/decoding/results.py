@@ -19,9 +19,8 @@ class Step(Frozen):
     accepted : int
         τ, the drafted tokens that were accepted. One more token follows them, unless an end token
         is the last of them; of the last step some may be more than were wanted.
-    drafted : int
-        Nodes of the tree that the target read.
-    draft_calls : int
+    drafted, draft_calls : int
+        Nodes of the tree that the target read, and calls of the draft.
     ended : bool
         Whether the last token ends the text.
     """
@@ -47,14 +46,7 @@ class Step(Frozen):
 
 @dataclass(frozen=True)
 class Generated(Frozen):
-    """A decoded text.
-
-    Parameters
-    ----------
-    steps : tuple of Step
-    depth : int
-        L, the most drafted tokens that a step can accept.
-    """
+    """A decoded text: its steps; ``depth``: L, the most drafted tokens that a step can accept."""
 
     steps: tuple[Step, ...]
     depth: int
@@ -108,7 +100,6 @@ class Generated(Frozen):
     def efficiency(self) -> float:
         """The mean of τ + 1, which estimates block efficiency.
 
-        Unlike :attr:`tokens_per_call` it counts what the last step has beyond what was wanted, and
-        a token after an end token, though there is none.
+        Unlike :attr:`tokens_per_call` it counts unwanted tokens of the last step, and after an end.
         """
         return 1 + sum(step.accepted for step in self.steps) / self.target_calls

@@ -143,10 +143,7 @@ def _row(batch: Any, row: int, own: Sequence[slice]) -> Any:
 
 
 class WarpedRows(Frozen, Sequence[Distribution]):
-    """Distributions of rows of logits, each made when it is looked at.
-
-    Shapes: ``logits`` (m, n).
-    """
+    """Distributions of rows of logits, (m, n), each made when it is looked at."""
 
     def __init__(self, logits: Array, warping: Warp) -> None:
         self._hold(logits=logits)

@@ -25,12 +25,9 @@ from otspec.rules.shared_noise.base import earliest
 
 
 class SeededChance(Drawn):
-    """The choices of a seed, and its noise at each place of a text.
+    """The choices of a seed, and its noise at each place of a text of a batch.
 
-    Decoding is a function of the choices and of nothing else that is random. So whoever follows
-    all of them (:func:`otspec.chance.branches`) knows the law of the decoded text.
-
-    ``text``: the number of a text of a batch: those of one seed are independent.
+    Decoding is a function of these choices alone: :func:`otspec.chance.branches` has its law.
     """
 
     def __init__(self, seed: int, text: int | None = None) -> None:
@@ -71,10 +68,9 @@ class Verifier(Frozen, ABC):
         place: int,  # noqa: ARG002 -- shared noise is that of a place
         chance: SeededChance,
     ) -> tuple[Prefix, bool]:
-        """Return k children of a node, and whether equal ones go on together.
+        """Return k children of a node at a place, and whether equal ones go on together.
 
-        Shapes: ``draft`` (n,). ``k``: distinct children may be fewer. ``top``: whether they are the
-        likeliest tokens rather than drawn. ``place``: of the children in the text.
+        Distinct children may be fewer; those of the ``top`` are the likeliest tokens, not drawn.
         """
         law_class = TargetOnly.law_class if top else self.law_class
         try:
@@ -92,8 +88,7 @@ class Verifier(Frozen, ABC):
 class RuleVerifier(Verifier):
     """The program of a rule for blocks or trees, at work on one text.
 
-    Law: what is kept and its continuation is the target's text, if the rule is lossless. A rule
-    that corrects more than one token has its corrections as the target of the next block.
+    A rule that corrects more than one token has its corrections as the target of the next block.
     """
 
     rule: BlockRule  # of the models after the text, if it corrects more than one token
@@ -127,9 +122,9 @@ class RuleVerifier(Verifier):
 class SharedNoiseVerifier(Verifier):
     """The target's token of shared noise at each place: the text is that of plain decoding.
 
-    Both models draw with the noise of a place, which is a function of the seed. So the text depends
-    on the seed and the target alone: not on the draft model, the tree or a batch. Law: the text is
-    the target's. Source: :class:`otspec.rules.GumbelCoupling`. Parameters: :class:`Verifier`.
+    Both models draw with the noise of a place, a function of the seed. So the text, which is the
+    target's in law, depends on the seed and the target alone, not on the draft, the tree or a
+    batch. Source: :class:`otspec.rules.GumbelCoupling`.
     """
 
     def drafts(
@@ -155,10 +150,7 @@ class SharedNoiseVerifier(Verifier):
 
 
 class ReadModel(Model):
-    """A reader as a language model, with what it said last at hand.
-
-    ``reader``: which has read nothing yet. ``prompt``: what stands before every prefix.
-    """
+    """A reader, which has read nothing yet, as a language model after a prompt."""
 
     def __init__(self, reader: Reader, prompt: Prefix) -> None:
         self._reader, self._prompt = reader, prompt

@@ -31,10 +31,7 @@ from otspec.distributions import (
 )
 
 TABLE_LIMIT = 20_000_000
-"""Most integers that a table of tuples may hold (160 MB) before it is refused.
-
-A tenth of it with exact masses, which take as long.
-"""
+"""Most integers in a table of tuples (160 MB), a tenth of it with exact masses, which are slow."""
 
 
 class TooManyTuplesError(ValueError):
@@ -44,8 +41,8 @@ class TooManyTuplesError(ValueError):
 class DraftLaw(Frozen, ABC):
     """The joint law of k draft tokens over a vocabulary of n tokens.
 
-    Subclasses give :attr:`k`, :meth:`_probabilities`, :meth:`table_rows` and :meth:`_table`;
-    what is answered here by the table they answer by formula where there is one.
+    Subclasses give :attr:`k`, :meth:`_probabilities`, :meth:`table_rows` and :meth:`_table`, and
+    formulas for what is answered here by the table.
     """
 
     k: int
@@ -71,10 +68,7 @@ class DraftLaw(Frozen, ABC):
 
     @abstractmethod
     def table_rows(self) -> int:
-        """Return how many tuples the table would have at most, without building it.
-
-        No further than to 10^18.
-        """
+        """Return how many tuples the table would have at most, up to 10^18, without building it."""
 
     @abstractmethod
     def _table(self) -> tuple[IntArray, Array]:
@@ -83,16 +77,9 @@ class DraftLaw(Frozen, ABC):
     def tuples(self) -> tuple[IntArray, Array]:
         """Return every tuple of positive probability with its probability.
 
-        Returns
-        -------
-        tuples : ndarray of int, shape (m, k)
-        masses : ndarray, shape (m,)
-            float64 or ``Fraction``; they sum to 1.
-
-        Raises
-        ------
-        TooManyTuplesError
-            The table would hold more than 20 million token ids; 2 million with exact masses.
+        Result: tuples, int of shape (m, k), and masses of shape (m,), float64 or ``Fraction``,
+        which sum to 1. Raises ``TooManyTuplesError``: more than 20 million token ids; 2 million
+        with exact masses.
         """
         size = self.table_rows() * self.k
         if size > (TABLE_LIMIT // 10 if self.exact else TABLE_LIMIT):
@@ -108,15 +95,7 @@ class DraftLaw(Frozen, ABC):
     def inside(self, tokens: Iterable[int]) -> Number:
         """Return the probability that every draft lies in a token set.
 
-        Parameters
-        ----------
-        tokens : iterable of int
-            Token ids; order and repetition do not matter.
-
-        Raises
-        ------
-        ValueError
-            A token id out of range.
+        Raises ``ValueError``: a token id out of range.
         """
         members = token_set(tokens, self.n)
         if len(members) == 0:
@@ -133,20 +112,8 @@ class DraftLaw(Frozen, ABC):
     def inside_prefixes(self, order: IntArray) -> Array:
         """Return P(all drafts inside order[:j]) for every j at once.
 
-        Parameters
-        ----------
-        order : ndarray of int, shape (n,)
-            A permutation of the token ids.
-
-        Returns
-        -------
-        ndarray, shape (n + 1,)
-            Entry j is ``inside(order[:j])``; entry 0 is 0.
-
-        Raises
-        ------
-        ValueError
-            Not each token id once.
+        ``order``, shape (n,): a permutation of the token ids. Result, shape (n + 1,): entry j is
+        ``inside(order[:j])``; entry 0 is 0. Raises ``ValueError``: not each token id once.
         """
         order = as_permutation(order, self.n)
         tuples, masses = self.tuples()
@@ -158,21 +125,15 @@ class DraftLaw(Frozen, ABC):
 
     @property
     def accuracy(self) -> float:
-        """By how much :meth:`inside` may be off: 0 in exact arithmetic.
-
-        In floats a bound on the rounding of k products of sums of n terms, all at most 1.
-        """
+        """By how much :meth:`inside` may be off: 0 in exact arithmetic."""
+        # In floats a bound on the rounding of k products of sums of n terms, all at most 1.
         return 0.0 if self.exact else float(np.finfo(float).eps) * (self.k + 1) * (self.n + 2)
 
     def as_target(self, target: DistributionLike, *, normalize: bool = False) -> Distribution:
         """Check a target: a distribution of the law's length and arithmetic.
 
-        Plain integers, such as ``[1, 0, 0]``, are floats beside a law in floats.
-
-        Raises
-        ------
-        ValueError
-            As :func:`otspec.distributions.as_distribution`; or another length or arithmetic.
+        Plain integers, such as ``[1, 0, 0]``, are floats beside a law in floats. Raises
+        ``ValueError``: no distribution, or another length or arithmetic.
         """
         checked = as_distribution(target, "target", normalize=normalize)
         if is_exact(checked) and not self.exact and as_array(target, "target").dtype.kind in "iu":
@@ -181,29 +142,11 @@ class DraftLaw(Frozen, ABC):
         return checked
 
     def for_target(self, target: Distribution) -> DraftLaw:  # noqa: ARG002 -- it is alike
-        """Return the law in the arithmetic of a target that :meth:`as_target` has checked.
-
-        That is the law itself, unless it is made without probabilities and serves either.
-        """
+        """Return the law in the arithmetic of a checked target: itself, unless it serves either."""
         return self
 
     def marginal(self, i: int) -> Distribution:
-        """Return the law of draft i alone.
-
-        Parameters
-        ----------
-        i : int
-            Which draft, from 0 to k − 1 in the order of drawing.
-
-        Returns
-        -------
-        ndarray, shape (n,)
-
-        Raises
-        ------
-        ValueError
-            No such draft.
-        """
+        """Return the law of draft i alone, shape (n,); ``ValueError`` unless 0 ≤ i < k."""
         numbered = f"drafts are numbered from 0 to {self.k - 1}"
         number = as_integer(i, "i", 0, self.k - 1, wanted=numbered, otherwise=numbered)
         return self._marginal(number)
@@ -213,24 +156,10 @@ class DraftLaw(Frozen, ABC):
         return sums_by(tuples[:, i], masses, self.n)
 
     def sample(self, size: int, rng: np.random.Generator) -> IntArray:
-        """Draw tuples of drafts.
+        """Draw ``size`` tuples of drafts: (size, k).
 
-        Parameters
-        ----------
-        size : int
-            How many tuples.
-        rng : numpy.random.Generator
-
-        Returns
-        -------
-        ndarray of int, shape (size, k)
-            A token of probability zero is never drawn. Exact probabilities are rounded to
-            float64 for the draw.
-
-        Raises
-        ------
-        ValueError
-            No generator, or a size that is negative or beyond the memory.
+        No token of probability zero is drawn; exact probabilities are rounded to float64. Raises
+        ``ValueError``: no generator, or a size that is negative or beyond the memory.
         """
         return self._sample(as_size(size, width=self.k), as_generator(rng))
 
@@ -239,20 +168,7 @@ class DraftLaw(Frozen, ABC):
         return tuples[draw(masses, size, rng)]
 
     def draw(self, chance: Chance) -> tuple[int, ...]:
-        """Draw one tuple of drafts: the law as a program.
-
-        Along every branch (:func:`otspec.chance.branches`) that is the law of :meth:`tuples`,
-        exactly if the law is.
-
-        Parameters
-        ----------
-        chance : otspec.chance.Chance
-            All the randomness of the program.
-
-        Returns
-        -------
-        tuple of int, length k
-        """
+        """Draw one tuple of drafts: along every branch of ``chance`` the law of :meth:`tuples`."""
         tuples, masses = self.tuples()
         return tuple(tuples[chance.choose(masses)].tolist())
 

@@ -23,8 +23,8 @@ MOST_TOKENS = 10_000_000
 class Certain(DraftLaw):
     """A law of one tuple of drafts, which has probability 1.
 
-    With S the set of its tokens, P(all drafts inside A) is 1 if S is in A and 0 otherwise, so that
-    the optimum is q(S) for every target q, and S itself is the cut.
+    With S the set of its tokens, P(all drafts inside A) is 1 if S is in A, else 0. So the optimum
+    is q(S) for every target q, and S itself is the cut.
     """
 
     @property
@@ -44,11 +44,10 @@ class Certain(DraftLaw):
 class Fixed(Certain):
     """k given tokens as drafts, such as the children of a node of a tree that is built greedily.
 
-    Law: P(tokens) = 1, and P(all drafts inside A) is 1 if all of them are in A, 0 otherwise.
-    Drafts of EAGLE-2 and of target-only verification are such, the tree once built.
-
-    Zeros and ones are exact, and floats as well: the law serves targets of either arithmetic, and
-    what is computed of the two has that of the target.
+    Law: P(tokens) = 1. Drafts of EAGLE-2 and of target-only verification are such, the tree once
+    built. Zeros and ones are exact, and floats as well: the law serves targets of either
+    arithmetic. Raises ``ValueError``: no token, or one that is not in the vocabulary; an n that is
+    no positive integer.
 
     Parameters
     ----------
@@ -58,11 +57,6 @@ class Fixed(Certain):
         Vocabulary size, at most 10 million.
     exact : bool
         Whether what the law is asked without a target is ``Fraction`` rather than float.
-
-    Raises
-    ------
-    ValueError
-        No token, or one that is not in the vocabulary; an n that is no positive integer.
 
     Examples
     --------
@@ -114,9 +108,9 @@ class Fixed(Certain):
 class TopK(Certain, SingleDraftLaw):
     """The k likeliest tokens of one draft distribution.
 
-    Law: the drafts are these tokens for certain, in descending order (ties: lowest id first).
-    Source: EAGLE-2 and target-only verification draft the children of a node so. Parameters and
-    errors: :class:`otspec.drafts.SingleDraftLaw`.
+    Law: the drafts are these tokens for certain, in descending order (ties: lowest id first), as
+    EAGLE-2 drafts the children of a node. Parameters and errors:
+    :class:`otspec.drafts.SingleDraftLaw`.
 
     Examples
     --------

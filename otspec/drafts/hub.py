@@ -25,14 +25,7 @@ class Hub(FixedButOne):
 
     Law: P(x, a) = p(x) and P(a, x) = p(a) p(x) / (1 − p(a)) for x ≠ a, 0 for all other pairs;
     if p(a) = 1 both drafts are a. Of equally likely tokens the hub is the one of lowest id.
-    Source: SpecHub, sec. 4.1.
-
-    Parameters
-    ----------
-    draft, normalize
-        As for :class:`otspec.drafts.SingleDraftLaw`.
-    k : int
-        There is no other than 2.
+    Source: SpecHub, sec. 4.1. Parameters and errors: :class:`otspec.drafts.SingleDraftLaw`; k is 2.
 
     Examples
     --------
@@ -62,8 +55,7 @@ class Hub(FixedButOne):
     def pair_masses(self) -> tuple[Array, Array]:
         """Return P(x, hub) and P(hub, x) for every token x, both of shape (n,).
 
-        Both are 0 at x = hub, unless the hub is certain: then P(hub, hub) = 1 is counted in
-        the first.
+        Both are 0 at x = hub, but a certain hub has P(hub, hub) = 1 in the first.
         """
         hub, hub_last = self.hub, self.draft.copy()
         others = hub_last[:hub].sum() + hub_last[hub + 1 :].sum()
@@ -110,14 +102,8 @@ class TopPlusOne(FixedButOne):
     """The k − 1 likeliest tokens, and one drawn from the draft off them.
 
     Law: drafts 1..k−1 are the likeliest tokens in descending order (ties: lowest id first);
-    draft k is x with probability p(x) / (1 − p(Top)), x off the top.
-
-    Made from ``draft``, ``k`` and ``normalize``, as :class:`otspec.drafts.SingleDraftLaw` says.
-
-    Raises
-    ------
-    ValueError
-        Fewer than k tokens of positive probability: nothing is left to draw the last one from.
+    draft k is x with probability p(x) / (1 − p(Top)), x off the top. Parameters and errors:
+    :class:`otspec.drafts.SingleDraftLaw`; also fewer than k tokens of positive probability.
     """
 
     name: ClassVar[str] = "top-plus-one"
@@ -163,23 +149,12 @@ class TwoHubs(SingleDraftLaw):
     """Two distinct drafts, at least one of them a hub: one of the two likeliest tokens, a and b.
 
     Law: the first draft is drawn from p. If it is a hub, the second is drawn from p off it; else
-    the second is a hub, in proportion to p. So P(x, a) = p(x) p(a)/(p(a) + p(b)) and P(a, x) =
-    p(a) p(x)/(1 − p(a)) for x ≠ a, b, and P(a, b) = p(a) p(b)/(1 − p(a)), alike with b. Of equally
-    likely tokens those of lower ids are the hubs. The paper leaves several hubs as an idea
-    (SpecHub, app. C.3); this law is ours: with one hub it is :class:`otspec.drafts.Hub`, with all
-    tokens as hubs :class:`otspec.drafts.WithoutReplacement`.
-
-    Parameters
-    ----------
-    draft, normalize
-        As for :class:`otspec.drafts.SingleDraftLaw`.
-    k : int
-        There is no other than 2.
-
-    Raises
-    ------
-    ValueError
-        Fewer than two tokens of positive probability, or another k.
+    the second is a hub, in proportion to p. So P(x, a) = p(x) p(a)/(p(a) + p(b)) and P(a, x) = p(a)
+    p(x)/(1 − p(a)) for x ≠ a, b, and P(a, b) = p(a) p(b)/(1 − p(a)), alike with b. Of equally
+    likely tokens those of lower ids are the hubs. The law is ours, after SpecHub's idea of several
+    hubs (app. C.3): with one hub it is :class:`otspec.drafts.Hub`, with all tokens as hubs
+    :class:`otspec.drafts.WithoutReplacement`. Parameters and errors:
+    :class:`otspec.drafts.SingleDraftLaw`; k is 2, and two tokens have positive probability.
 
     Examples
     --------
@@ -209,10 +184,7 @@ class TwoHubs(SingleDraftLaw):
         return likeliest(self.draft, 2)
 
     def pair_masses(self) -> tuple[Array, Array]:
-        """Return P(x, hub) and P(hub, x), both of shape (2, n): a row for each hub.
-
-        P(b, a) and P(a, b) stand in the second array only, not in the first as well.
-        """
+        """Return P(x, hub) and P(hub, x) by hub, (2, n) each; pairs of hubs in the second only."""
         last, first = zeros((2, self.n), like=self.draft), zeros((2, self.n), like=self.draft)
         hubs = self.hubs
         both = self.draft[hubs].sum()

@@ -21,25 +21,20 @@ from otspec.drafts.single import SingleDraftLaw
 class Masked(DraftLaw):
     """Drafts of another law, of which only some tokens are kept.
 
-    A draft that is withdrawn is the *null token*, which is one more token of the vocabulary: its
-    id is ``law.n``, and its target is 0. So what is verified is a law of mass below 1 on the tokens
-    that are kept, and every rule that is lossless stays lossless.
+    A withdrawn draft is the *null token*, one more token of the vocabulary: its id is ``law.n``,
+    and its target is 0. So what is verified is a law of mass below 1 on the tokens that are kept,
+    and every lossless rule stays lossless.
 
     Law: P(all drafts inside A) is the probability that all drafts that are left are inside A if the
-    null token is in A; else that no draft is withdrawn and all are inside A.
-    Targets are over the tokens of the law, or over those and the null token, which then has 0.
+    null token is in A; else that no draft is withdrawn and all are inside A. Targets are over the
+    tokens of the law, or over those and the null token, which then has 0.
 
     Parameters
     ----------
     law : DraftLaw
-        Of the drafts before any is withdrawn, over n tokens.
+        Of the drafts before any is withdrawn, over n tokens; else ``ValueError``.
     keep : iterable of int
-        The tokens that are kept. Drafts of all others are withdrawn.
-
-    Raises
-    ------
-    ValueError
-        No draft law, or a token that is not in its vocabulary.
+        The tokens that are kept, else ``ValueError``. Drafts of all others are withdrawn.
 
     Examples
     --------
@@ -95,10 +90,7 @@ class Masked(DraftLaw):
     def as_target(self, target: DistributionLike, *, normalize: bool = False) -> Distribution:
         """Check a target over the tokens of the law, and give the null token 0.
 
-        Raises
-        ------
-        ValueError
-            As :meth:`DraftLaw.as_target`; or a null token of positive probability.
+        Raises ``ValueError``: also for a null token of positive probability.
         """
         checked = as_distribution(target, "target", normalize=normalize)
         if len(checked) == self.n and not checked[self.null]:
@@ -113,8 +105,7 @@ class Masked(DraftLaw):
     def for_target(self, target: Distribution) -> DraftLaw:
         """Return an equal law that has formulas, if there is one, in the arithmetic of a target.
 
-        Masked i.i.d. drafts are i.i.d. drafts of one more token; likewise independent and certain
-        ones.
+        Masked i.i.d., independent and certain drafts are such drafts of one more token.
         """
         if isinstance(self.law, Certain):
             drafts = self.mapped[self.law.fixed].tolist()
@@ -170,9 +161,9 @@ class Masked(DraftLaw):
     def set_aside(self) -> DraftLaw | None:
         """The law with the drafts as they were drawn, over n + 1 tokens; None if it has none.
 
-        The last token stands for all that are withdrawn: it has their target and is never drafted.
-        They are drafted, and have the target 0. So whoever knows which token was withdrawn verifies
-        drafts of this law, and what is accepted is the same.
+        The last token stands for all withdrawn ones: it has their target and is never drafted; they
+        have the target 0. So whoever knows which token was withdrawn verifies drafts of this law,
+        and what is accepted is the same.
         """
         if not isinstance(self.law, SingleDraftLaw):
             return None

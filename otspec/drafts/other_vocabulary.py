@@ -18,29 +18,18 @@ def on_target_tokens(
 
     A draft is drawn again until it is a token that has a counterpart, and becomes that. So a rule
     that is told this distribution is lossless. With common tokens it is the token-level
-    intersection of two vocabularies.
+    intersection of two vocabularies. Raises ``ValueError``: unusable probabilities or tokens, two
+    lists of different lengths, or tokens that are never drafted.
 
     Parameters
     ----------
     draft : array_like, shape (m,)
         Over the vocabulary of the draft model.
-    tokens : sequence of int
-        The tokens of the draft model that have a counterpart, each once.
-    become : sequence of int
-        The token of the target that each becomes; several may become one.
+    tokens, become : sequence of int
+        The tokens of the draft model that have a counterpart, each once, and the token of the
+        target that each becomes; several may become one.
     n : int
         Vocabulary size of the target.
-
-    Returns
-    -------
-    ndarray, shape (n,)
-        It sums to 1.
-
-    Raises
-    ------
-    ValueError
-        Unusable probabilities or tokens, two lists of different lengths, or tokens that are never
-        drafted.
 
     Examples
     --------
@@ -74,7 +63,9 @@ def on_target_strings(
     is not, where one token's string begins another's.
 
     Law: with ψ(y) the probability that the string begins with token y, p(y) = ψ(y) − Σ ψ(z) over
-    the tokens z that y begins, with no token between them, scaled to sum 1 (Theory, 51).
+    the tokens z that y begins, with no token between them, scaled to sum 1 (Theory, 51). Raises
+    ``ValueError``: unusable probabilities, an empty string of a draft token, equal strings of two
+    target tokens, or strings that never begin with a target token.
 
     Parameters
     ----------
@@ -84,17 +75,6 @@ def on_target_strings(
         What each draft token writes, m strings, none of them empty.
     strings : sequence of str
         The n different strings of the target's tokens; an empty one is never drafted.
-
-    Returns
-    -------
-    ndarray, shape (n,)
-        It sums to 1.
-
-    Raises
-    ------
-    ValueError
-        Unusable probabilities, an empty string of a draft token, equal strings of two target
-        tokens, or strings that never begin with a target token.
 
     Examples
     --------

@@ -29,16 +29,11 @@ class SingleDraftLaw(DraftLaw):
     Parameters
     ----------
     draft : array_like, shape (n,)
+        See :func:`otspec.distributions.as_distribution`, errors included.
     k : int
-        Number of drafts.
+        Number of drafts; ``ValueError`` for one that the law does not have over this draft.
     normalize : bool
         Scale the draft to sum 1.
-
-    Raises
-    ------
-    ValueError
-        As :func:`otspec.distributions.as_distribution` and ``as_k``; or a k that the law does not
-        have over this draft, see :meth:`check_k`.
     """
 
     name: ClassVar[str]
@@ -61,29 +56,12 @@ class SingleDraftLaw(DraftLaw):
 
     @classmethod
     def check_k(cls, draft: Distribution, k: int) -> None:
-        """Refuse a number of drafts that the law does not have over a draft distribution.
-
-        Parameters
-        ----------
-        draft : ndarray, shape (n,)
-        k : int
-
-        Raises
-        ------
-        ValueError
-            As :meth:`check_support`; a law with other limits says so here.
-        """
+        """Refuse a number of drafts that the law does not have over a draft with ``ValueError``."""
         cls.check_support(draft, k)
 
     @classmethod
     def check_support(cls, draft: Distribution, k: int) -> None:
-        """Refuse more distinct drafts than there are tokens to draw.
-
-        Raises
-        ------
-        TooFewTokensError
-            Naming the support size.
-        """
+        """Refuse more distinct drafts than there are tokens to draw with ``TooFewTokensError``."""
         if cls.distinct and (support := int(np.count_nonzero(draft))) < k:
             raise TooFewTokensError(
                 f"draft has {support} tokens of positive probability, too few for {k} distinct "
@@ -106,9 +84,8 @@ class SingleDraftLaw(DraftLaw):
 class ByRatio(SingleDraftLaw):
     """A law whose best token set is a prefix by ascending target/draft, whatever the target.
 
-    Per draft mass, what a token adds to P(all drafts inside A) only grows with A: for i.i.d. drafts
-    because t^k is convex, without replacement see the documentation ("Theory", 2). So a token in
-    the best set has no higher q/p than one outside.
+    What a token adds to P(all drafts inside A) per draft mass only grows with A (Theory, 2). So a
+    token in the best set has no higher q/p than one outside.
     """
 
 
@@ -157,18 +134,5 @@ register = LAWS.register
 
 
 def named_law(name: str, draft: Distribution, k: int) -> SingleDraftLaw:
-    """Return the law of that name over one draft distribution.
-
-    Parameters
-    ----------
-    name : str
-        One of :data:`LAWS`.
-    draft : ndarray, shape (n,)
-    k : int
-
-    Raises
-    ------
-    ValueError
-        An unknown name, or a k that the law does not have for this draft.
-    """
+    """Return the law of a name in :data:`LAWS` over one draft distribution; else ``ValueError``."""
     return LAWS[as_choice(name, "drafts", LAWS)](draft, k)

@@ -22,10 +22,9 @@ class Support(Frozen):
     splitting that in proportion to P(x) gives one on tuples. Rows of sets therefore lose nothing,
     whatever the law, and shrink n^k rows to at most Σ_{j ≤ k} C(n, j).
 
-    ``sets``: whether rows are sets. ``keys``, shape (m, k): one row each: the tuple; for a set its
-    tokens ascending, the largest one repeated. ``masses``, shape (m,): P(x), or the total of the
-    tuples with that set. ``rows``, ``tokens``, shape (p,): the pairs, row by row, tokens ascending
-    within a row.
+    ``keys``, shape (m, k): the tuple of each row; of a set the tokens ascending, the largest
+    repeated. ``masses``, shape (m,): of the rows. ``rows``, ``tokens``, shape (p,): the pairs, row
+    by row, tokens ascending.
     """
 
     law: DraftLaw
@@ -51,10 +50,7 @@ class Support(Frozen):
 
 
 def support(law: DraftLaw, *, sets: bool = True) -> Support:
-    """Return what a rule can see of the drafts of a law.
-
-    ``sets``: add up the tuples that have the same distinct tokens.
-    """
+    """Return what a rule sees of the drafts of a law: tuples, or sets of distinct tokens."""
     keys, masses = as_law(law).tuples()
     if as_flag(sets, "sets"):
         keys, masses = _added_up(_as_set_keys(keys), masses)

@@ -22,19 +22,11 @@ from otspec.drafts.single import ByRatio, register
 class WithoutReplacement(ByRatio):
     """k distinct drafts: draft i from p renormalized off the drafts before it.
 
-    Law: P(x) = Π_i p(x_i) / (1 − Σ_{j<i} p(x_j)) for distinct x_i, 0 otherwise.
-    Source: MCSD alg. 2, SpecHub alg. 1 (replacement off).
-
-    ``inside`` is exact for exact input (closed form for k ≤ 2, above a sum over sets of drafts,
-    which is refused where there are too many). In floats it is the closed form for k ≤ 2 and a
-    quadrature above, at any n, whose error is below 1e-13 (see :mod:`otspec.drafts.race.inside`).
-
-    Made from ``draft``, ``k`` and ``normalize``, as :class:`otspec.drafts.SingleDraftLaw` says.
-
-    Raises
-    ------
-    ValueError
-        Fewer than k tokens of positive probability; the message names the support size.
+    Law: P(x) = Π_i p(x_i) / (1 − Σ_{j<i} p(x_j)) for distinct x_i, 0 otherwise. Source: MCSD alg.
+    2, SpecHub alg. 1 (replacement off). ``inside`` is exact for exact input (a closed form for
+    k ≤ 2, else a sum over sets of drafts, refused where they are too many). In floats it is a
+    quadrature for k > 2, at any n, with an error below 1e-13. Parameters and errors:
+    :class:`otspec.drafts.SingleDraftLaw`; also fewer than k tokens of positive probability.
 
     Examples
     --------
@@ -76,11 +68,9 @@ class WithoutReplacement(ByRatio):
         return min(1.0, float(found.sum()))
 
     def inside_prefixes(self, order: IntArray) -> Array:
-        """Return P(all drafts inside order[:j]) for every j.
-
-        k = 1 is a cumulative sum; k = 2 the closed form 1 − c (1 + Σ p/(1−p)) with c the mass
-        outside; above, quadrature in floats and a sum over sets of drafts in exact arithmetic.
-        """
+        """Return P(all drafts inside order[:j]) for every j: k = 2 by 1 − c (1 + Σ p/(1−p))."""
+        # c is the mass outside. k = 1 is a cumulative sum; above, quadrature in floats and a sum
+        # over sets of drafts in exact arithmetic.
         draft = self.draft[as_permutation(order, self.n)]
         inside: Array = inside_of_prefixes(draft, [self.k])[0]
         return inside
@@ -136,14 +126,9 @@ _TIMES = 4
 
 
 def successive(draft: Array, k: int, size: int, rng: np.random.Generator) -> IntArray:
-    """Draw tuples without replacement, in time of the drafts rather than of the vocabulary.
-
-    The tokens of i.i.d. draws in the order in which they come for the first time are draws without
-    replacement. Where they are too few, more are drawn off them one by one.
-
-    Shapes: ``draft`` (n,). ``k``: at most the tokens of positive probability. Result: shape (size,
-    k).
-    """
+    """Draw tuples (size, k) without replacement, in time of the drafts, not the vocabulary."""
+    # The tokens of i.i.d. draws in the order in which they come for the first time are draws
+    # without replacement. Where they are too few, more are drawn off them one by one.
     drawn = inverted(np.cumsum(draft), rng.random((size, _TIMES * k)))
     rows = [list(dict.fromkeys(row))[:k] for row in drawn.tolist()]
     for row in rows:
@@ -161,9 +146,6 @@ class WithOne(Frozen):
     Law: P(x) of drafts x with y at place i is the probability of the others, z, to be drawn in
     this order without y, times p(y)/(1 − s_i) Π_{j<i} (1 − p(y) − s_j)/(1 − s_j), where s_j is the
     mass of the first j of z: y is not drawn in any of the first i rounds, and then it is.
-
-    Shapes: ``draft`` (n,). ``y``: a token of positive probability. ``k``: at most the number of
-    such tokens.
     """
 
     draft: Array

@@ -21,15 +21,9 @@ CONFIDENCE = 0.95
 class Estimates(Frozen):
     """Many numbers from one simulation, each with its interval; an entry is an :class:`Estimate`.
 
-    Parameters
-    ----------
-    value, low, high : ndarray of float, of one shape
-    confidence : float
-        With which each interval covers, at least.
-    size : int
-        The number of independent values; 0 for bounds.
-    most : float or ndarray, optional
-        What the numbers cannot exceed, if they are means of values from 0 to that.
+    ``value``, ``low`` and ``high`` have one shape; ``confidence``, ``size``: see
+    :class:`Quantity`. ``most``: what the numbers cannot exceed, if they are means of values from 0
+    to that.
     """
 
     value: Array
@@ -43,11 +37,9 @@ class Estimates(Frozen):
     def of_means(
         cls, means: Array, size: int, confidence: float = 0.999, *, most: float | Array = 1.0
     ) -> Estimates:
-        """Estimate means of ``size`` independent values from 0 to ``most`` each, given the means.
-
-        The interval is that of :meth:`Estimate.of_mean` with the greatest variance that values of
-        such a mean can have, mean · (most − mean): it is as wide where all values are 0 or most.
-        """
+        """Estimate means of ``size`` independent values from 0 to ``most``, given the means."""
+        # The interval is that of Estimate.of_mean with the greatest variance that values of such a
+        # mean can have, mean · (most − mean): it is as wide where all values are 0 or most.
         means = np.clip(means, 0.0, most)  # sums of floats may be beyond by rounding
         log = math.log(4 / (1 - confidence))
         # Values v from 0 to most: Σ (v − mean)² ≤ Σ v (most − mean), size · mean · (most − mean).
@@ -79,10 +71,6 @@ def average(values: Iterable[Number | Known]) -> Known:
     Of m means of simulations, dependent ones too, each interval is widened to the confidence
     1 − δ/m, where 1 − δ is the least confidence among them: then all hold with confidence 1 − δ,
     which is that of the mean. Intervals of other kinds are not widened, and their doubts add up.
-
-    Parameters
-    ----------
-    values : iterable of float, Fraction, Exact or Estimate
     """
     numbers = list(values)
     value = float(np.mean(np.array(numbers, dtype=float)))
@@ -121,16 +109,8 @@ def _widened(part: Estimate, doubt: float) -> Estimate:
 def radius_of(square: float, texts: int) -> float:
     """Return half of the t interval, with 95% confidence, of a sum over independent texts.
 
-    Parameters
-    ----------
-    square : float
-        Σ over the texts of the square of what each adds to the sum, whose value is 0.
-    texts : int
-
-    Returns
-    -------
-    float
-        NaN for fewer than two texts.
+    ``square``: Σ over texts of the square of what each adds to the sum, whose value is 0. NaN for
+    fewer than two texts.
     """
     if texts < 2:
         return math.nan

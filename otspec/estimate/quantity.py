@@ -23,16 +23,15 @@ class Quantity:
     """A number and how well it is known: an :class:`Exact` one, or an :class:`Estimate`.
 
     Sums, differences, products and quotients with numbers and with each other are exact if all that
-    goes in is, and else estimates: their interval holds the true result if the intervals that went
-    in hold theirs (but for rounding), and their confidence is what the union bound leaves.
-    Comparisons are of the values alone. An array of floats cannot keep intervals; for the mean of
-    many there is :func:`otspec.estimate.average`.
+    goes in is, and else estimates: their interval holds the true result if those that went in do
+    (but for rounding), and their confidence is what the union bound leaves. Comparisons are of the
+    values alone. An array of floats cannot keep intervals; for the mean of many there is
+    :func:`otspec.estimate.average`.
 
     Attributes
     ----------
-    value : float or Fraction
-    low, high : float or Fraction
-        The interval, which holds the value.
+    value, low, high : float or Fraction
+        The number, and the interval that holds it.
     confidence : float
         The probability with which the interval covers the true number, at least; 1 for bounds and
         for exact numbers.
@@ -89,10 +88,6 @@ class Quantity:
 @dataclass(frozen=True, eq=False, repr=False)
 class Exact(Quantity):
     """A number that is known: by a formula or a sum over everything, exactly but for rounding.
-
-    Parameters
-    ----------
-    value : float or Fraction
 
     Examples
     --------
@@ -154,6 +149,9 @@ class Estimate(Quantity):
     ) -> Estimate:
         """Estimate the mean of independent values, plus a known number.
 
+        Raises ``ValueError``: fewer than two values, one outside its range by more than sums of
+        floats may be, or another confidence.
+
         Parameters
         ----------
         values : ndarray of float, shape (size,)
@@ -165,12 +163,6 @@ class Estimate(Quantity):
             Added to the mean and to the interval.
         most : float
             What neither a value nor the result can exceed.
-
-        Raises
-        ------
-        ValueError
-            Fewer than two values, one outside its range by more than sums of floats may be, or
-            another confidence.
         """
         if not 0 < confidence < 1:
             raise ValueError(
@@ -201,10 +193,7 @@ class Estimate(Quantity):
     def between(cls, low: float, high: float) -> Estimate:
         """Return ``low`` as an estimate of a number that is certainly in the interval.
 
-        Raises
-        ------
-        ValueError
-            Bounds that are no numbers, or the wrong way round.
+        Raises ``ValueError``: bounds that are no numbers, or the wrong way round.
         """
         if not low <= high:
             raise ValueError(f"low is {low} and high is {high}: pass the smaller bound first")

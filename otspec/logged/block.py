@@ -28,7 +28,9 @@ class LoggedBlock(Frozen):
 
     The tokens are a drafted block, or with ``sampling`` those of another law, such as the target's
     own text. Then every estimate has the same mean, by the weights of that law: with those of the
-    target no token weighs more than 1.
+    target no token weighs more than 1. Raises ``ValueError``: rows that are no distributions,
+    unlike each other or too few; a token that both models give but ``sampling`` does not, so that
+    no estimate would count it.
 
     Parameters
     ----------
@@ -38,17 +40,11 @@ class LoggedBlock(Frozen):
     tokens : sequence of int, length L
         The block, drawn from the draft model, or from ``sampling``.
     end : collection of int, optional
-        Tokens that end a text. The block is over with the first of them, and whatever was logged
-        behind it is left out; then it is a block of any greater length, too.
+        Tokens that end a text, with the first of which the block is over: what was logged behind
+        it is left out. Then it is a block of any greater length, too.
     sampling : array_like, shape (L + 1, n) or (L, n), optional
-        Row i: the distribution that token i was drawn from, if that is not the draft's: the draft's
-        at another temperature, or the target's.
-
-    Raises
-    ------
-    ValueError
-        Rows that are no distributions or unlike each other, or too few of them; a token that both
-        models give, but ``sampling`` does not: no estimate would count it.
+        Row i: the distribution that token i was drawn from, if not the draft's: the draft's at
+        another temperature, or the target's.
     """
 
     draft: Sequence[Distribution]
@@ -95,25 +91,11 @@ class LoggedBlock(Frozen):
         return self.tokens[-1] in self.end
 
     def kept(self, rule: type[SingleDraftRule], length: int) -> Array:
-        """Return the law of τ when a rule verifies the first tokens of the block.
+        """Return the law of τ when a rule for one block verifies its first ``length`` tokens.
 
-        Parameters
-        ----------
-        rule : type
-            A rule for one drafted block.
-        length : int
-            How many tokens of the block count as the draft.
-
-        Returns
-        -------
-        ndarray, shape (length + 1,), or less if the block ends before
-            Its mean τ is an unbiased estimate of E[τ] after the block's prompt;
-            :meth:`expected` is a closer one.
-
-        Raises
-        ------
-        ValueError
-            More tokens than the block has, one that is never drafted, or tokens of another law.
+        Its mean is an unbiased estimate of E[τ]; :meth:`expected` is a closer one. Shape (length +
+        1,), or less if the block ends before. Raises ``ValueError``: more tokens than the block
+        has, one that is never drafted, or tokens of another law.
         """
         self.check(length)
         as_single_draft_rule(rule)
@@ -126,37 +108,17 @@ class LoggedBlock(Frozen):
     def expected(self, rule: type[SingleDraftRule], length: int) -> Number:
         """Estimate how many of the first tokens a rule keeps, E[τ] after the block's prompt.
 
-        Rule and length are as for :meth:`kept`.
-
-        Returns
-        -------
-        float or Fraction
-            Σ_ℓ of what the formula of E[τ] says of all texts that follow the first ℓ − 1 logged
-            tokens. It is unbiased over drafted blocks, and for every single block the published
-            block verification has at least what token verification has, and the preprint's at
-            least that.
-
-        Raises
-        ------
-        ValueError
-            As :meth:`kept`.
+        Σ_ℓ of what the formula of E[τ] says of all texts that follow the first ℓ − 1 logged tokens.
+        It is unbiased over drafted blocks. For every block the published block verification has at
+        least what token verification has, and the preprint's at least that. Errors: :meth:`kept`.
         """
         return as_number(self.by_level(rule, length).sum(), like=self.draft[0])
 
     def by_level(self, rule: type[SingleDraftRule], length: int) -> Array:
-        """Estimate how likely at least so many of the first tokens are kept.
+        """Estimate how likely at least so many of the first tokens are kept: shape (length,).
 
-        Rule and length are as for :meth:`kept`.
-
-        Returns
-        -------
-        ndarray, shape (length,)
-            Entry ℓ − 1 estimates P(τ ≥ ℓ) without bias; their sum is :meth:`expected`.
-
-        Raises
-        ------
-        ValueError
-            More tokens than the block has, or one that is never drawn.
+        Entry ℓ − 1 estimates P(τ ≥ ℓ) without bias; the sum is :meth:`expected`. Errors:
+        :meth:`kept`.
         """
         self.check(length)
         as_single_draft_rule(rule)
@@ -180,28 +142,12 @@ class LoggedBlock(Frozen):
 
         Only one drafted text was logged. Its token x stands for a selected one that goes on with
         child i with the weight a(i, x)/p(x), a the law of the accepted output by the first draft
-        that it equals, and p the law that x was drawn from.
-
-        Parameters
-        ----------
-        tree : str, sequence of int, TokenTree or Shape
-            Any tree, see :func:`otspec.blocks.as_shape`; equal children stay apart
-            (:class:`otspec.blocks.DraftSelection` with ``merge=False``).
-        rule : callable
-            (draft, target, k) → a rule for one token.
-
-        Returns
-        -------
-        Exact or Estimate
-            Σ_ℓ Σ_paths Π_{i<ℓ} a_i(path_i, x_i)/p_i(x_i) · acceptance_ℓ, unbiased over drafted
-            blocks. An :class:`otspec.estimate.Estimate` of that where the rule has no exact
-            acceptance.
-
-        Raises
-        ------
-        ValueError
-            As :meth:`kept`; or a rule without a formula or an estimate of its accepted law above
-            the last depth.
+        that it equals, and p the law that x was drawn from. So Σ_ℓ Σ_paths Π_{i<ℓ} a_i(path_i, x_i)
+        / p_i(x_i) · acceptance_ℓ is unbiased over drafted blocks; an ``Estimate`` of it where the
+        rule has no exact acceptance. ``tree``: any, see :func:`otspec.blocks.as_shape`; equal
+        children stay apart (``merge=False``). ``rule``: (draft, target, k) → a rule for one token.
+        Raises ``ValueError``: as :meth:`kept`; or a rule without a formula or an estimate of its
+        accepted law above the last depth.
         """
         shape = as_shape(tree)
         as_callable(rule, "rule", "a class of otspec.rules, or a function of draft, target and k")
@@ -231,24 +177,9 @@ class LoggedBlock(Frozen):
         return Exact(as_number(total.value, self.draft[0]))
 
     def expected_of_traversal(self, tree: Any, *, merge: bool = True) -> Number:
-        """Estimate how many tokens of a tree Traversal Verification keeps after the prompt.
+        """Estimate how many tokens of any tree Traversal Verification keeps after the prompt.
 
-        Parameters
-        ----------
-        tree : str, sequence of int, TokenTree or Shape
-            Any tree, see :func:`otspec.blocks.as_shape`.
-        merge : bool
-            As for :class:`otspec.blocks.TraversalVerify`.
-
-        Returns
-        -------
-        float or Fraction
-            Unbiased over drafted blocks, see :mod:`otspec.logged.traversal`.
-
-        Raises
-        ------
-        ValueError
-            As :meth:`kept`.
+        Unbiased over drafted blocks, see :mod:`otspec.logged.traversal`. Errors: :meth:`kept`.
         """
         shape = as_shape(tree)
         as_flag(merge, "merge")
@@ -258,13 +189,7 @@ class LoggedBlock(Frozen):
         return as_number(traversal_kept(steps, shape, one, merge), like=self.draft[0])
 
     def check(self, length: int) -> None:
-        """Check how many of the first tokens are asked for.
-
-        Raises
-        ------
-        ValueError
-            More than there are, or one that is never drawn.
-        """
+        """Refuse more tokens than there are, or one that is never drawn, with a ``ValueError``."""
         if as_k(length, "length") > len(self.tokens) and not self.ended:
             raise ValueError(f"length is {length}, but the block has {len(self.tokens)} tokens")
         for depth, token in enumerate(self.tokens[:length]):

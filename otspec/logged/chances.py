@@ -31,11 +31,8 @@ class LoggedChances(Frozen):
     nested: bool  # as for :class:`otspec.blocks.trees.best.acceptance_rates.Chances`
 
     def chances(self, k: int) -> tuple[Array, Array]:
-        """Return the mean chance of each of k drafts over all positions, and standard errors.
-
-        ``means, errors``, shape (k,): errors count every position as drawn on its own; NaN for a
-        single one.
-        """
+        """Return the mean chance of each of k drafts over positions, and standard errors: (k,)."""
+        # They count every position as drawn on its own; NaN for a single one.
         known = max(self.kept) if self.nested else k
         every = self.kept[known][:k, self._there]
         count = every.shape[1]
@@ -43,11 +40,7 @@ class LoggedChances(Frozen):
         return every.mean(axis=1), spread / np.sqrt(count)
 
     def averaged(self, *, by_depth: bool = False) -> Chances:
-        """Return the chances averaged over positions, as if texts did not matter otherwise.
-
-        ``by_depth``: average over the blocks at each depth; else over all positions, as Sequoia
-        does.
-        """
+        """Return the chances averaged over positions, or over the blocks at each depth."""
         if by_depth:
             depth = self._shape[1]
             following = np.minimum(np.arange(1, depth + 2), depth)[:, None]
@@ -78,10 +71,8 @@ class LoggedChances(Frozen):
         return Chances(start.ravel(), following.reshape(-1, 1), self.widths, kept, led, self.nested)
 
     def kept_of(self, tree: Shape) -> Array:
-        """Return for each block the unbiased estimate of what is kept of a tree, shape (blocks,).
-
-        Σ over nodes of the chance of each, with the logged token as what its parents accepted.
-        """
+        """Return for each block an unbiased estimate of what is kept of a tree, (blocks,)."""
+        # Σ over nodes of the chance of each, with the logged token as what its parents accepted.
         blocks, depth = self._shape
         return self.along.expected(tree).reshape(blocks, depth + 1)[:, 0]
 

@@ -27,16 +27,8 @@ def compare_on_blocks(
 ) -> Rows[BlockComparison]:
     """Compare all rules on logged blocks: the mean over them of what each keeps in expectation.
 
-    Parameters
-    ----------
-    blocks : iterable of LoggedBlock
-        Their first L tokens are the drafts.
-    lengths : sequence of int
-
-    Raises
-    ------
-    ValueError
-        No block, or one that is shorter than a length.
+    ``lengths``: L; the first L tokens are the drafts. Raises ``ValueError``: no block, or one that
+    is shorter.
     """
     logged = as_blocks(blocks)
     found = []
@@ -57,19 +49,9 @@ def compare_trees_on_blocks(
     """Compare all rules for one token on logged blocks, see :meth:`LoggedBlock.expected_of_tree`.
 
     More than two distinct drafts of recursive rejection are simulated at full vocabulary. Of the
-    rules for whole trees only Traversal Verification of i.i.d. children can be estimated, see
-    :meth:`LoggedBlock.expected_of_traversal`. Equal children stay apart.
-
-    Parameters
-    ----------
-    blocks : iterable of LoggedBlock
-    trees : sequence
-        See :func:`otspec.blocks.as_shape`.
-
-    Raises
-    ------
-    ValueError
-        No block, or one that is shorter than a tree is deep.
+    rules for whole trees only Traversal Verification of i.i.d. children can be estimated
+    (:meth:`LoggedBlock.expected_of_traversal`). Equal children stay apart. ``trees``: see
+    :func:`otspec.blocks.as_shape`. Raises ``ValueError``: no block, or one shorter than a tree.
     """
     logged = as_blocks(blocks)
     found = []
@@ -120,11 +102,7 @@ class Ratio(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Tally(Frozen):
-    """Sums and products over texts of what was counted in each; those of more texts are added.
-
-    Shapes: ``sums`` (m,). ``products``, shape (m, m): of each two counts of one text, summed over
-    the texts.
-    """
+    """Sums over texts of counts, (m,), and of products of each two, (m, m); tallies are added."""
 
     texts: int
     sums: Array
@@ -144,11 +122,9 @@ class Tally(Frozen):
     def ratio(self, above: Array, below: Array) -> Ratio:
         """Return Σ counts · above / Σ counts · below, and its t interval with 95% confidence.
 
-        The variance is that of a ratio of sums over texts that are independent of each other, by
-        linearization. NaN where the lower sum is 0.
-
-        Shapes: ``above``, ``below`` (m,).
+        ``above``, ``below``: (m,). NaN where the lower sum is 0.
         """
+        # The variance is that of a ratio of sums over independent texts, by linearization.
         upper, lower = float(self.sums @ above), float(self.sums @ below)
         if lower == 0:
             return Ratio(math.nan, math.nan, math.nan)

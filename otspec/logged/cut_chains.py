@@ -13,7 +13,7 @@ from otspec.blocks.trees.best.costs import Seconds, as_seconds
 from otspec.chance import Chance
 from otspec.distributions import as_k
 from otspec.logged.block import LoggedBlock
-from otspec.logged.comparison import Ratio, Tally, as_blocks
+from otspec.logged.comparison import Ratio, Tally, as_blocks, shared_length
 from otspec.models.derived import EndingModel, LoggedModel
 
 CHAINS = ("confidence-kept", "confidence-max", "path-kept")
@@ -58,29 +58,20 @@ def cut_chains_on_blocks(
 
     Each policy stops before or after a token by what was drafted before it, so that the logged
     block up to there is what it would have drafted, and block verification keeps an unbiased number
-    of it. A row pays as if all rows of the batch were as long.
+    of it. A row pays as if all rows of the batch were as long. The cut is the best of all on these
+    blocks, so that its rate is a little too high: measure it on others. Raises ``ValueError``: no
+    block, blocks that the draft did not draw, or costs that cannot be used.
 
     Parameters
     ----------
     blocks : iterable of LoggedBlock
-        Drafted by the draft model.
+        Drafted by the draft model. Chains are as long as the shortest that no end token ends.
     draft_cost, target_cost : Seconds, number, str, mapping or sequence
         Seconds of a call by the tokens that it reads at once, over all rows of the batch.
     batches : sequence of int
         Numbers of rows.
     thresholds : sequence of float
         Of the confidences; 0 cuts nothing.
-
-    Returns
-    -------
-    list of CutChain
-        One for each batch size. It is the best of all on these blocks, so that its rate is a little
-        too high: measure it on others.
-
-    Raises
-    ------
-    ValueError
-        No block, blocks that the draft did not draw, or costs that cannot be used.
     """
     logged = as_blocks(blocks)
     if not logged:
@@ -108,7 +99,7 @@ def _candidates(
 ) -> Iterator[tuple[str, float, int, Policy | None]]:
     """Yield no drafts, and each policy with each threshold and length."""
     yield "no draft", 0.0, 0, None
-    longest = max(len(block.tokens) for block in logged)
+    longest = shared_length(logged, max(len(block.tokens) for block in logged))
     for length in range(1, longest + 1):
         for threshold in thresholds:
             # Without a threshold all policies are one.

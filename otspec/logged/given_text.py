@@ -18,11 +18,9 @@ from otspec.rules.lossy.base import LossyRule
 def token_weights(
     rule: TokenRule, draft: Distribution, target: Distribution, token: int, tree: Shape
 ) -> dict[int, Array]:
-    """Return how likely each of k drafts is accepted, given that a token of the text comes out.
+    """Return how likely each of k drafts is accepted, given that a token comes out: a_i(y)/q(y).
 
-    Shapes: ``draft`` and ``target`` (n,). ``rule``: (draft, target, k) → a lossless rule for one
-    token. ``token``: the next token of the text. ``tree``: for whose numbers of children the rule
-    is asked. Result: k → ndarray, shape (k,): a_i(y)/q(y). Where siblings have equal subtrees, the
+    k → shape (k,), for the numbers of children in ``tree``. Where siblings have equal subtrees, the
     first entry has the sum of all, which is known in closed form more often.
     """
     weights = {}
@@ -49,11 +47,10 @@ def token_weights(
 
 
 def levels_of_tree(tree: Shape, weights: Sequence[Mapping[int, Array]], like: Array) -> Array:
-    """Return how likely at least 1, 2, … tokens of a tree are kept, given the text.
+    """Return how likely at least 1, 2, … tokens of a tree are kept, given the text: (depth, N).
 
-    ``weights``: what :func:`token_weights` says of each token of the text. ``like``: of the
-    arithmetic to use. Result, shape (depth, N): column s: if the tree is drafted after the first s
-    tokens. 0 beyond the end of the text.
+    Column s is of a tree after the first s tokens, 0 beyond the end; weights as
+    :func:`token_weights`.
     """
     number = len(weights)
     led = {}
@@ -68,12 +65,9 @@ def levels_of_tree(tree: Shape, weights: Sequence[Mapping[int, Array]], like: Ar
 
 
 def levels_of_block(rule: type[SingleDraftRule], length: int, draft: Array, target: Array) -> Array:
-    """Return how likely at least 1, 2, … tokens of a drafted block are kept, given the text.
+    """Return the same for a drafted block and a rule that corrects one token.
 
-    ``rule``: a rule after whose one corrected token the plain target follows. ``length``: the
-    tokens of a block. ``draft`` and ``target``, shape (N,): the probability of each token of the
-    text after those before it, positive the target's. Result, shape (length, N): as
-    :func:`levels_of_tree` says.
+    ``draft`` and ``target``, shape (N,): the probability of each token of the text.
     """
     if not rule.renews:
         raise ValueError(

@@ -37,8 +37,8 @@ class AcceptLengths(Frozen):
     tally : Tally
         Of each text its calls, its tokens, and how many calls keep at least 1, 2, … tokens.
     bounded : bool
-        Whether all counts are those of possible calls, so that rates are between 0 and 1: of texts
-        of the target. Of drafted blocks they are means of weighted estimates.
+        Whether counts are of possible calls (texts of the target), so that rates are at most 1; of
+        drafted blocks they are means of weighted estimates.
     """
 
     drafted: int
@@ -84,10 +84,7 @@ class AcceptLengths(Frozen):
 
     @cached_property
     def rates(self) -> tuple[float, ...]:
-        """:attr:`marginal` as probabilities of one law: from 0 to 1, and none above the one before.
-
-        Only noise of weighted estimates is cut off.
-        """
+        """:attr:`marginal` as probabilities of one law, without the noise of weighted estimates."""
         values = np.array([max(0.0, min(1.0, rate.value)) for rate in self.marginal])
         return tuple(np.minimum.accumulate(values).tolist())
 
@@ -98,24 +95,10 @@ class AcceptLengths(Frozen):
         return tuple(one - other for one, other in pairwise(least))
 
     def draw(self, size: int, seed: int = 0) -> IntArray:
-        """Draw accept lengths of calls, independent of each other.
+        """Draw accept lengths of calls taken at random from all texts, independently: (size,).
 
-        Those of the calls of one text, in order, are drawn by :meth:`Replay.walk`.
-
-        Parameters
-        ----------
-        size : int
-        seed : int
-
-        Returns
-        -------
-        ndarray of int, shape (size,)
-            From the law of a call that is taken at random from all texts.
-
-        Raises
-        ------
-        ValueError
-            Estimates from drafted blocks: of these only means are known without bias.
+        :meth:`Replay.walk` draws those of one text in order. Raises ``ValueError``: estimates from
+        drafted blocks, of which only means are known without bias.
         """
         number, seed = as_size(size), as_seed(seed)
         if not self.bounded:
@@ -174,18 +157,7 @@ def lengths_on_texts(
 ) -> AcceptLengths:
     """Count accept lengths along logged texts of the target, without the models.
 
-    Parameters
-    ----------
-    texts : iterable of LoggedBlock
-        Texts of the target, see :func:`otspec.logged.replay`, as are the other arguments.
-    rule : callable
-    tree : str, sequence of int, TokenTree or Shape
-    cut : bool
-
-    Raises
-    ------
-    ValueError
-        As :func:`otspec.logged.replay`; or no text.
+    Parameters and errors: :func:`otspec.logged.replay`; also no text.
     """
     shape = as_rule_tree(rule, tree)
     steps = enumerate(as_steps(texts, "texts", "an iterable of LoggedBlock objects"))
@@ -200,26 +172,16 @@ def lengths_on_blocks(blocks: Iterable[LoggedBlock], rule: Any, tree: Any) -> Ac
     """Estimate accept lengths of one call after each prompt, from logged blocks of any law.
 
     Each block is one call, so that the means are over prompts: of all places of a text only the
-    first counts. Where calls begin in a long text, :func:`lengths_on_texts` knows.
+    first counts, while :func:`lengths_on_texts` knows where calls begin in a long text. Estimates
+    are unbiased; single ones may be above 1. Raises ``ValueError``: no block, one that is shorter,
+    or a rule or tree that cannot be used.
 
     Parameters
     ----------
     blocks : iterable of LoggedBlock
         One for each text, at least as long as the tree is deep.
-    rule : callable
-        (draft, target, k) → a rule for one token, or a rule for one drafted block.
-    tree : str, sequence of int, TokenTree or Shape
-        Of drawn tokens, see :func:`otspec.blocks.as_shape`; a chain for a rule of blocks.
-
-    Returns
-    -------
-    AcceptLengths
-        Means of unbiased estimates, of which single ones may be above 1.
-
-    Raises
-    ------
-    ValueError
-        No block, one that is shorter, or a rule or tree that cannot be used.
+    rule, tree
+        As for :func:`otspec.logged.replay`.
     """
     shape = as_rule_tree(rule, tree)
     logged = as_blocks(blocks)

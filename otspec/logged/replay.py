@@ -68,16 +68,7 @@ class Replay(Frozen):
         return as_number(self.calls + self.accepted, like=self.starts)
 
     def walk(self, rng: np.random.Generator) -> IntArray:
-        """Draw the accept lengths of the calls that decode the text once, in order.
-
-        Parameters
-        ----------
-        rng : numpy.random.Generator
-
-        Returns
-        -------
-        ndarray of int, shape (calls,)
-        """
+        """Draw the accept lengths, (calls,), of calls that decode the text once, in order."""
         as_generator(rng)
         bounds = np.cumsum(np.maximum(self.kept.astype(float), 0), axis=1)
         place, found = 0, []
@@ -89,12 +80,9 @@ class Replay(Frozen):
 
 
 def replayed(levels: Array, *, cut: bool = False) -> Replay:
-    """Return the calls along a text.
-
-    ``levels``, shape (depth, N): how likely at least 1, 2, … tokens are kept by a call that begins
-    after each token of the text, given the text: see :mod:`otspec.logged.given_text`. ``cut``:
-    whether the text goes on behind what was logged.
-    """
+    """Return the calls along a text, ``cut`` if it goes on, from its ``levels``, (depth, N)."""
+    # Given the text, how likely at least 1, 2, … tokens are kept by a call that begins after each
+    # token: see otspec.logged.given_text.
     depth, number = levels.shape
     least = zeros((number, depth + 2), like=levels)
     least[:, 0] = least[:, 0] + 1
@@ -105,10 +93,7 @@ def replayed(levels: Array, *, cut: bool = False) -> Replay:
 
 
 def begun(kept: Array) -> Array:
-    """Return the probability that a call begins after each token of a text.
-
-    Shapes: ``kept`` (..., N, depth + 1), the law of τ of a call that begins there; result (..., N).
-    """
+    """Return the chance that a call begins after each token, (..., N), from the laws of τ."""
     *rows, number, widths = kept.shape
     starts = zeros((*rows, number + widths), like=kept)
     starts[..., 0] = starts[..., 0] + 1
@@ -121,6 +106,10 @@ def begun(kept: Array) -> Array:
 
 def replay(text: LoggedBlock, rule: Any, tree: Any, *, cut: bool = False) -> Replay:
     """Return the calls of the target that decode a logged text of it, by a rule and a tree.
+
+    Expectations are given the text: over texts of the target they are those of decoding. Raises
+    ``ValueError``: tokens of another law, a tree of certain tokens, or a rule that cannot be
+    followed along a text.
 
     Parameters
     ----------
@@ -135,17 +124,6 @@ def replay(text: LoggedBlock, rule: Any, tree: Any, *, cut: bool = False) -> Rep
     cut : bool
         Whether a text without an end token goes on behind what was logged. Then calls count as
         long as a whole tree of the text is logged after them.
-
-    Returns
-    -------
-    Replay
-        Expectations given the text: over texts of the target they are those of decoding.
-
-    Raises
-    ------
-    ValueError
-        Tokens of another law, a tree of certain tokens, or a rule that cannot be followed along a
-        text.
     """
     as_instance(text, "text", LoggedBlock, "a LoggedBlock")
     as_flag(cut, "cut")
@@ -163,27 +141,10 @@ def levels_along(
 ) -> list[Array]:
     """Return how likely at least 1, 2, … tokens are kept after each token of a text of the target.
 
-    Rows are looked at once and not kept, so that texts may be longer than the memory.
-
-    Parameters
-    ----------
-    tokens : sequence of int, length N
-    draft, target : iterable of ndarray, shape (n,)
-        What each token of the text was drawn after, at least N rows.
-    asked : sequence
-        Rules with their trees, as :func:`as_rule_tree` checks them.
-
-    Returns
-    -------
-    list of ndarray, shape (depth, N)
-        For each that is asked.
-
-    Raises
-    ------
-    ValueError
-        A token that the target never draws; a rule that cannot be followed along a text.
-    NotExactError
-        A rule whose accepted law is known by simulation only.
+    ``draft``, ``target``: what each of N tokens was drawn after, at least N rows, which are looked
+    at once and not kept. ``asked``: rules with their trees, of :func:`as_rule_tree`. Result: for
+    each (depth, N). Raises ``ValueError``: a token that the target never draws; a rule that cannot
+    be followed along a text. ``NotExactError``: an accepted law that is known by simulation only.
     """
     chances: list[tuple[Number, Number]] = []
     weights: list[list[dict[int, Array]]] = [[] for _ in asked]

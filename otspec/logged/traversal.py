@@ -17,13 +17,11 @@ def traversal_kept(
 ) -> Number:
     """Return an estimate of E[τ] that is unbiased over logged texts.
 
-    The logged token stands for each of the i.i.d. children of a node in turn: with which weight
-    it is visited, and how likely, follows from the rows of the two models alone.
-
-    ``steps``: each token of the text, with the rows of draft and target that it follows, and of the
-    law that it was drawn from. ``tree``: no deeper than the text is long. ``one``: the number 1 in
-    the arithmetic of the rows. ``merge``: whether equal children are one node.
+    ``steps``: each token of the text, at least as many as the tree is deep, with the rows of draft
+    and target that it follows, and of the law that it was drawn from.
     """
+    # The logged token stands for each of the i.i.d. children of a node in turn: with which weight
+    # it is visited, and how likely, follows from the rows of the two models alone.
     kept: Any = one * 0
     visits: Visits = {(one, tree): one}
     for token, draft, target, sampled in steps:

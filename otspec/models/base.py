@@ -46,8 +46,7 @@ class Model(Frozen, ABC):
     def context(self, prefix: Prefix) -> Prefix:
         """Return what is remembered of a prefix.
 
-        Law: if ``context(x) == context(z)``, then ``model(x + y)`` equals ``model(z + y)`` for
-        all y.
+        Law: if ``context(x) == context(z)``, then ``model(x + y) == model(z + y)`` for all y.
         """
         return as_prefix(prefix, self.n)
 
@@ -62,10 +61,7 @@ class Model(Frozen, ABC):
         return self, ()
 
     def ended(self, prefix: Prefix) -> bool:  # noqa: ARG002 # most models never end
-        """Return whether a text is over: see :class:`otspec.models.EndingModel`.
-
-        Law: a text that goes on after one that is over is over, too.
-        """
+        """Return whether a text is over, and all that go on after it: see :class:`EndingModel`."""
         return False
 
     def up_to_end(self, text: Prefix) -> Prefix:
@@ -75,13 +71,7 @@ class Model(Frozen, ABC):
         return next(text[:stop] for stop in range(len(text) + 1) if self.ended(text[:stop]))
 
     def mass(self, prefix: Prefix) -> Number:
-        """Return the probability of a text of that length to be this one.
-
-        Raises
-        ------
-        ValueError
-            Something else than token ids.
-        """
+        """Return the probability of a text of that length to be this one; else ``ValueError``."""
         prefix = as_tokens(prefix, self.n, "prefix")
         total = self.number(1)
         for depth, token in enumerate(prefix):
@@ -93,19 +83,8 @@ class Model(Frozen, ABC):
     ) -> Iterator[tuple[Prefix, Number]]:
         """Return every text of positive probability with its probability, in lexicographic order.
 
-        Parameters
-        ----------
-        length : int
-            Number of tokens, at most 500; there may be n**length texts. Those that are over before
-            are as short.
-        ended : callable, optional
-            Whether a text is over; by default :meth:`ended`. Drafted texts are over where the
-            target's are.
-
-        Raises
-        ------
-        ValueError
-            No such number.
+        ``length``: at most 500, else ``ValueError``; there may be n**length texts. Those that are
+        over before are as short. ``ended``: whether a text is over; by default :meth:`ended`.
         """
         otherwise = "so many texts cannot be enumerated"
         number = as_integer(length, "length", 0, MOST_DEPTH, otherwise=otherwise)
@@ -165,11 +144,7 @@ def as_prefix(prefix: Any, n: int) -> Prefix:
 
 
 def as_beginnings(beginnings: Any, model: Model) -> dict[Prefix, Number]:
-    """Check a law of beginnings of texts, such as :meth:`otspec.models.NGramModel.contexts`.
-
-    ``beginnings``: from prefixes to probabilities, which sum to 1; those of probability 0 are left
-    out. ``model``: of which they are beginnings; probabilities are turned into its arithmetic.
-    """
+    """Check a law of beginnings, such as :meth:`NGramModel.contexts`; probability 0 is left out."""
     wanted = "a mapping from prefixes to their probabilities, such as {(): 1}"
     as_instance(beginnings, "beginnings", Mapping, wanted)
     texts = [as_tokens(text, model.n, "beginnings") for text in beginnings]
@@ -189,7 +164,9 @@ REMEMBERED = 1 << 16
 class CallableModel(Model):
     """A user's own model: any callable from a prefix to a distribution.
 
-    Answers are checked, and the last ones remembered. It can be pickled if the callable can.
+    Answers are checked, and the last ones remembered. It can be pickled if the callable can. Raises
+    ``ValueError``: answers that are no distributions, or unlike the one for the empty prefix in
+    length or arithmetic.
 
     Parameters
     ----------
@@ -197,12 +174,6 @@ class CallableModel(Model):
         tuple of int → array_like, shape (n,).
     name : str
         What error messages call it.
-
-    Raises
-    ------
-    ValueError
-        Answers that are no distributions, or unlike the one for the empty prefix in length or
-        arithmetic; the message names the prefix.
     """
 
     def __init__(self, model: LanguageModel, name: str = "model") -> None:
@@ -228,18 +199,10 @@ class CallableModel(Model):
 
 
 def as_models(draft: Any, target: Any) -> tuple[Model, Model]:
-    """Check a draft and a target model that are to be compared.
+    """Check a draft and a target model: maps from a tuple of token ids to a distribution.
 
-    Parameters
-    ----------
-    draft, target : callable
-        Any maps from a prefix, a tuple of token ids, to a distribution; a :class:`Model` is
-        returned as it is.
-
-    Raises
-    ------
-    ValueError
-        Not callable, or different vocabularies or arithmetics.
+    A :class:`Model` is returned as it is. Raises ``ValueError``: not callable, or different
+    vocabularies or arithmetics.
     """
     models = []
     for name, model in (("draft", draft), ("target", target)):

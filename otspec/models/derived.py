@@ -23,21 +23,10 @@ class EndingModel(Model):
     """A language model whose texts are over after an end token.
 
     As a target it makes a drafted end token the last of its block: no rule drafts anything after
-    it, or counts what would be kept there, and decoding stops. Whoever asks all the same is told
-    the same token for certain (Block, footnote 2). The draft need not end: a drafted text is over
-    where the target's is.
-
-    Parameters
-    ----------
-    model : callable
-        A language model.
-    end : iterable of int
-        The tokens that end a text.
-
-    Raises
-    ------
-    ValueError
-        No language model, or no token ids.
+    it, or counts what would be kept there, and decoding stops. After the end the same token is
+    certain (Block, footnote 2). The draft need not end: a drafted text is over where the target's
+    is. ``model``: a language model. ``end``: the tokens that end a text. Raises ``ValueError``:
+    neither.
 
     Examples
     --------
@@ -103,7 +92,8 @@ def masked(draft: Any, target: Any, keep: Keep) -> tuple[Model, Model]:
 
     The draft draws the null token, whose id is n, where it would draw a token that is not kept;
     with it a drafted text is over. The target never has it. So every rule for blocks and trees
-    takes the two as they are.
+    takes the two as they are. Raises ``ValueError``: models that do not fit, or no callable; later,
+    tokens out of range.
 
     Parameters
     ----------
@@ -112,11 +102,6 @@ def masked(draft: Any, target: Any, keep: Keep) -> tuple[Model, Model]:
     keep : callable
         ``keep(text, draft)`` returns the tokens that are kept after a drafted text, a tuple of
         token ids; ``draft`` is the draft model at its beginning. It may depend on these alone.
-
-    Raises
-    ------
-    ValueError
-        Models that do not fit, or no callable; later, tokens out of range.
 
     Examples
     --------
@@ -137,13 +122,8 @@ def masked(draft: Any, target: Any, keep: Keep) -> tuple[Model, Model]:
 class WithNull(Model):
     """A language model over one more token, which it never has, or in place of what is not kept.
 
-    Parameters
-    ----------
-    model : Model
-    keep : callable, optional
-        As for :func:`masked`; by default the null token has probability 0.
-    start : tuple of int
-        What texts begin with.
+    ``keep``: as for :func:`masked`; by default the null token has probability 0. ``start``: what
+    texts begin with.
     """
 
     def __init__(self, model: Model, keep: Keep | None = None, start: Prefix = ()) -> None:
@@ -188,11 +168,7 @@ class WithNull(Model):
 
 
 class OneCorrectedToken(Model):
-    """A model whose first token comes from a row of its own, and the rest from the target.
-
-    ``target``: what follows the kept tokens. ``row``, shape (n,): the distribution of the first
-    token.
-    """
+    """A model whose first token comes from a row of its own, and the rest from the target."""
 
     def __init__(self, target: Model, row: Distribution) -> None:
         self._target, self._row = target, read_only(row)
@@ -212,11 +188,7 @@ class OneCorrectedToken(Model):
 
 
 class LoggedModel(Model):
-    """A language model that is known along one text only.
-
-    ``rows``, shape (n,): the distributions after the first 0, 1, … tokens of the text. ``tokens``:
-    the text. ``name``: what error messages call the model.
-    """
+    """A language model that is known along one text only: after its first 0, 1, … tokens."""
 
     def __init__(self, rows: Sequence[Distribution], tokens: Prefix, name: str = "model") -> None:
         self._rows: tuple[Distribution, ...] = frozen(tuple(rows))

@@ -12,11 +12,9 @@ MOST_CONTEXTS = 20_000
 
 
 class JointContexts(Frozen):
-    """The contexts of two models, and of the last tokens, that the target's texts lead to.
+    """The contexts of two models, and of the last ``past`` tokens, that the target's texts lead to.
 
     Texts follow one another: an end token leads to the beginning of the next text, context 0.
-
-    ``past``: how many of the last tokens are told apart, whatever the models remember.
     """
 
     texts: tuple[Prefix, ...]
@@ -64,10 +62,9 @@ def _refuse_many(contexts: int) -> None:
 
 
 class GivenBeginning(Model):
-    """A model with a joint law of its first D tokens, and the target's continuations.
+    """A model with a joint law of its first D tokens, (n,) * D, and the target's continuations.
 
-    ``law``, shape (n,): the probabilities of all beginnings. After one of probability 0 the target
-    follows.
+    After a beginning of probability 0 the target follows.
     """
 
     def __init__(self, target: Model, law: Array) -> None:

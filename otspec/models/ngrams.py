@@ -22,9 +22,10 @@ MOST_NUMBERS = 20_000_000
 class NGramModel(Model):
     """What follows the last tokens in a text, every count one more than it is.
 
-    The text is a circle: its end goes on with its beginning, so that every token of it has a
-    context and a next one. With c(x) occurrences of a context x and c(xy) of x followed by y, the
-    probability of y after x is (c(xy) + 1) / (c(x) + n), Laplace's rule of succession.
+    The text is a circle, so that every token of it has a context and a next one. With c(x)
+    occurrences of a context x and c(xy) of x followed by y, the probability of y after x is
+    (c(xy) + 1) / (c(x) + n), Laplace's rule of succession. Raises ``ValueError``: no tokens, or a
+    start that is too short.
 
     Parameters
     ----------
@@ -35,15 +36,9 @@ class NGramModel(Model):
     order : int
         How many tokens are remembered; 0 makes a memoryless model.
     start : sequence of int, optional
-        What the empty prefix continues, at least ``order`` tokens; by default the end of the
-        text, so that the empty prefix is before its beginning.
+        What the empty prefix continues, at least ``order`` tokens; by default the end of the text.
     exact : bool
         Whether probabilities are ``Fraction`` rather than float.
-
-    Raises
-    ------
-    ValueError
-        No tokens, or a start that is too short.
 
     Examples
     --------
@@ -97,13 +92,7 @@ class NGramModel(Model):
         return prefix[len(prefix) - self.order :]
 
     def contexts(self) -> dict[Prefix, Fraction]:
-        """Return how often each context occurs in the text, as a share of all places.
-
-        Returns
-        -------
-        dict
-            From ``order`` tokens to a positive number; they sum to 1.
-        """
+        """Return the share of places of the text that have each context, of ``order`` tokens."""
         places = len(self._text)
         return {
             context: Fraction(counts.total(), places)

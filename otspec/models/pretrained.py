@@ -36,18 +36,7 @@ def cache_name(model: Any) -> str:
 
 
 def find_gguf(name: str) -> Path:
-    """Return the path of a GGUF file.
-
-    Parameters
-    ----------
-    name : str
-        A path, or the name of an installed package that holds one such file.
-
-    Raises
-    ------
-    ValueError
-        Neither.
-    """
+    """Return the path of a GGUF file, or of the one in an installed package."""
     if Path(name).is_file():
         return Path(name)
     try:
@@ -64,21 +53,9 @@ def find_gguf(name: str) -> Path:
 
 
 def read_gguf(path: Path) -> tuple[Any, Any]:
-    """Read a model from a GGUF file, its weights dequantized to float32, without any network.
+    """Read a model and its tokenizer from a GGUF file, dequantized to float32, without network.
 
-    Parameters
-    ----------
-    path : path
-
-    Returns
-    -------
-    model : transformers.PreTrainedModel
-    tokenizer : transformers.PreTrainedTokenizerBase
-
-    Raises
-    ------
-    ValueError
-        Missing packages, or a file that cannot be read as a model.
+    Raises ``ValueError``: missing packages, or a file that cannot be read as a model.
     """
     for package in ("torch", "gguf"):
         model_package(package)
@@ -114,11 +91,7 @@ def quiet() -> Iterator[None]:
 
 
 def layers_of(layers: str | Iterable[int], name: str = "layers") -> tuple[int, ...]:
-    """Return layers of a model, counted from 0, each once.
-
-    ``layers``: numbers, or text of numbers and ranges, such as ``"3,14-17"``. ``name``: what error
-    messages call it.
-    """
+    """Return layers of a model, each once: numbers from 0, or text such as ``"3,14-17"``."""
     if not isinstance(layers, str):
         found = as_steps(layers, name, "a collection of layers, counted from 0")
         return tuple(dict.fromkeys(as_integer(each, name, 0) for each in found))
@@ -137,19 +110,9 @@ def layers_of(layers: str | Iterable[int], name: str = "layers") -> tuple[int, .
 def without_layers(model: Any, layers: str | Iterable[int], name: str = "layers") -> Any:
     """Return a model that leaves out some of a model's layers, and shares all other weights.
 
-    Parameters
-    ----------
-    model : transformers.PreTrainedModel
-        A decoder whose layers are ``model.model.layers``, as of Llama.
-    layers : str or iterable of int
-        Which to leave out, counted from 0, as ``[3, 14, 15]`` or ``"3,14-15"``.
-    name : str
-        What error messages call them.
-
-    Raises
-    ------
-    ValueError
-        A layer that the model does not have, all of them, or layers that are elsewhere.
+    ``model``: a decoder of transformers whose layers are ``model.model.layers``, as of Llama.
+    ``layers``: counted from 0, as ``[3, 14, 15]`` or ``"3,14-15"``. Raises ``ValueError``: a layer
+    that the model does not have, all of them, or layers that are elsewhere.
     """
     skipped = set(layers_of(layers, name))
     own = getattr(getattr(model, "model", None), "layers", None)

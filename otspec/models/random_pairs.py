@@ -22,8 +22,9 @@ def random_pair(
 ) -> tuple[TableModel, TableModel]:
     """Return a random draft and target, Markov chains whose rows all differ by a given amount.
 
-    After every context the draft is (1 − d)·r + d·u and the target (1 − d)·r + d·v, where r, u
-    and v are random and u and v have no token in common.
+    After every context the draft is (1 − d)·r + d·u and the target (1 − d)·r + d·v, where r, u and
+    v are random and u and v have no token in common. Raises ``ValueError``: fewer than two tokens,
+    or a divergence that is not between 0 and 1.
 
     Parameters
     ----------
@@ -35,15 +36,6 @@ def random_pair(
     rng : numpy.random.Generator
     order : int
         How many tokens the chains remember; 0 makes memoryless models.
-
-    Returns
-    -------
-    draft, target : TableModel
-
-    Raises
-    ------
-    ValueError
-        Fewer than two tokens, or a divergence that is not between 0 and 1.
 
     Examples
     --------

@@ -17,25 +17,20 @@ from otspec.models.base import Continued, Model, Prefix, as_prefix
 class TableModel(Model):
     """A table of distributions by the last tokens.
 
-    The token after a prefix has the row of the longest listed ending of the prefix. So one row
-    for the empty prefix is a memoryless model; with a row for every text of up to m tokens the
-    model is a Markov chain of order m whose first tokens have rows of their own, and every model
-    of the first m + 1 tokens is such a table.
+    The token after a prefix has the row of the longest listed ending of the prefix. So one row for
+    the empty prefix is a memoryless model; with a row for every text of up to m tokens the model is
+    a Markov chain of order m whose first tokens have rows of their own. Raises ``ValueError``: no
+    row for the empty prefix, a prefix that holds no token id, or an unusable distribution.
 
     Parameters
     ----------
     rows : mapping
-        From tuples of token ids to distributions, all of one length and one arithmetic. The empty
-        tuple must be among them.
+        From tuples of token ids, the empty one among them, to distributions of one length and one
+        arithmetic.
     name : str
         What error messages call the model.
     normalize : bool
         Scale every row to sum 1.
-
-    Raises
-    ------
-    ValueError
-        No row for the empty prefix, a prefix that holds no token id, or an unusable distribution.
 
     Examples
     --------
@@ -100,22 +95,14 @@ class TableModel(Model):
 
 
 def memoryless(row: Any) -> TableModel:
-    """Return the model that draws every token from one distribution.
-
-    Parameters
-    ----------
-    row : array_like, shape (n,)
-
-    Raises
-    ------
-    ValueError
-        No distribution.
-    """
+    """Return the model that draws every token from one distribution (n,), else ``ValueError``."""
     return TableModel({(): row})
 
 
 def markov(transition: Any, first: Sequence[Any] | None = None) -> TableModel:
     """Return a Markov chain of order m.
+
+    Raises ``ValueError``: shapes that do not fit, or rows that are no distributions.
 
     Parameters
     ----------
@@ -123,12 +110,7 @@ def markov(transition: Any, first: Sequence[Any] | None = None) -> TableModel:
         Entry (x_1, …, x_m): the distribution of the token after x_1 … x_m.
     first : sequence of array_like, optional
         The distributions of the first m tokens: item j has shape (n,) * j + (n,). By default the
-        mean over what could have stood before, all of it equally likely.
-
-    Raises
-    ------
-    ValueError
-        Shapes that do not fit, or rows that are no distributions.
+        mean over what could have stood before, uniformly at random.
 
     Examples
     --------
@@ -178,12 +160,13 @@ def load_model(
 ) -> TableModel:
     """Read a table of distributions by the last tokens.
 
+    Raises ``ValueError``: an unreadable file, a key that is no prefix, or rows that make no model.
+
     Parameters
     ----------
     path : path
         A .json file: one object, from prefixes such as ``""``, ``"0"`` and ``"0 1"`` to lists of
-        numbers. See :class:`TableModel` for what they mean. A file that is one list of numbers is
-        a memoryless model.
+        numbers, as for :class:`TableModel`; or one list of numbers, a memoryless model.
     name : str
         What error messages call the model.
     exact : bool
@@ -191,12 +174,6 @@ def load_model(
         read exactly, and then all numbers of the file.
     normalize : bool
         Scale every row to sum 1.
-
-    Raises
-    ------
-    ValueError
-        An unreadable file, a key that is no prefix, or rows that make no model. The message
-        names the file.
     """
     exact, normalize = as_flag(exact, "exact"), as_flag(normalize, "normalize")
     if as_path(path).suffix != ".json":

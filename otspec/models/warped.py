@@ -22,7 +22,8 @@ class WarpedModel(Model):
 
     At temperature T the probabilities are proportional to the model's to the power 1/T. Of exact
     probabilities only whole powers are fractions, so that T must be 1, 1/2, 1/3, …; there top-k,
-    top-p and min-p are exact, too.
+    top-p and min-p are exact, too. Raises ``ValueError``: no language model, an option out of
+    range, or a temperature that makes an exact model inexact.
 
     Parameters
     ----------
@@ -32,21 +33,12 @@ class WarpedModel(Model):
         Positive; one over a whole number if the model is exact.
     top_k : int, optional
         Keep the k likeliest tokens, and all that tie with the least of them.
-    top_p : float, Fraction or str, optional
+    top_p, min_p : float, Fraction or str, optional
         Keep the fewest likeliest tokens whose probability (after the steps before) reaches
-        ``top_p``, above 0 and at most 1; of tokens that tie, those of lowest id.
-    min_p : float, Fraction or str, optional
-        Keep the tokens whose probability is at least ``min_p`` times the largest one's, at least 0
-        and at most 1.
+        ``top_p``, above 0, of tokens that tie those of lowest id; keep the tokens whose probability
+        is at least ``min_p`` times the largest one's. At most 1.
     order : str or iterable of str
-        In which order this is done: a name of :data:`otspec.warping.ORDERS`, or each of
-        :data:`otspec.warping.STEPS` once.
-
-    Raises
-    ------
-    ValueError
-        No language model, an option out of range, or a temperature that makes an exact model
-        inexact.
+        A name of :data:`otspec.warping.ORDERS`, or each of :data:`otspec.warping.STEPS` once.
 
     Examples
     --------
@@ -149,11 +141,9 @@ def checked_warp(
     order: Any = STEPS,
     called: Callable[[str], str] = str,
 ) -> dict[str, Any]:
-    """Return the options of warping as plain numbers and steps, by name.
+    """Return the options of :class:`WarpedModel` as plain numbers and steps, by name."""
+    # ``called``: what error messages call an option, by its name.
 
-    ``temperature``, ``top_k``, ``top_p``, ``min_p``, ``order``: as for :class:`WarpedModel`.
-    ``called``: what error messages call an option, by its name.
-    """
     return {
         "temperature": as_temperature(temperature, called("temperature")),
         "top_k": None if top_k is None else as_k(top_k, called("top_k")),

@@ -16,15 +16,10 @@ from otspec.rules.base.rule import Rule
 
 @dataclass(frozen=True, eq=False)
 class PlannedRule(Rule):
-    """Draw the output from a plan's row of the drafts.
+    """Draw the output from an optimal (or any) plan's row of the drafts (SpecTr, sec. 5).
 
     Law: the output is distributed as the plan's target marginal, which is the target for every
-    plan that passes :meth:`Plan.check`. Source: SpecTr, sec. 5 (any transport plan is a valid
-    selection).
-
-    Parameters
-    ----------
-    plan : Plan
+    plan that passes :meth:`Plan.check`.
     """
 
     name: ClassVar[str] = "planned"

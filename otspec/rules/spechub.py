@@ -38,11 +38,9 @@ class SpecHub(PairRule):
     k: int = 2
 
     def acceptance(self) -> Number:
-        """Return what the tokens off the hub take, and what the hub can take of the rest.
-
-        A residual token is never one of the drafts: a pair keeps mass only if its token off the
-        hub is served in full, and then the hub is too.
-        """
+        """Return what the tokens off the hub take, and what the hub can take of the rest."""
+        # A residual token is never one of the drafts: a pair keeps mass only if its token off the
+        # hub is served in full, and then the hub is too.
         return as_number(sum(mass.sum() for mass in self._plan.values()), like=self.draft)
 
     def _by_token(self) -> Array:
@@ -66,11 +64,7 @@ class SpecHub(PairRule):
 
     @cached_property
     def _plan(self) -> dict[str, Array]:
-        """Return the accepted mass of each pair by token x, each of shape (n,).
-
-        Of the pairs that are left, the hub takes the same share of each (a, x), then of each
-        (x, a).
-        """
+        """The accepted mass of each pair by x; the hub takes equal shares of what is left."""
         law = Hub(self.draft)
         hub_last, hub_first = law.pair_masses()
         wanted = self.target.copy()

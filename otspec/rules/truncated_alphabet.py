@@ -37,24 +37,19 @@ class TruncatedAlphabet(PairRule):
     Law: the output is distributed as the target. With an optimal rule for the kept drafts, what is
     lost of the optimum is :meth:`truncation_loss`, at most 2 q(off Ω₀) + P(some draft is dropped).
     Source: Canonical, sec. 4 and app. G; :class:`ImportanceSampling` has the alphabet of sec. 4,
-    where all drafts are kept, as its ``alphabet``.
+    where all drafts are kept, as its ``alphabet``. Raises ``ValueError``: also for kept tokens that
+    the target never draws, a ``rule`` that makes none for as many i.i.d. drafts, and more than
+    1,000 drafts.
 
     Parameters
     ----------
     draft, target, k, normalize
         As for :class:`otspec.rules.PairRule`.
     kept : int or collection of int
-        How many of the target's likeliest tokens are kept, of equal ones those of lower ids, or
-        which tokens.
+        Which tokens, or how many of the target's likeliest; of equal ones those of lower ids.
     rule : callable
         (draft, target, k) → a lossless rule for k i.i.d. drafts, such as a class of
         :mod:`otspec.rules`; it never sees more than the kept tokens.
-
-    Raises
-    ------
-    ValueError
-        Also for kept tokens that the target never draws, a ``rule`` that makes none for as many
-        i.i.d. drafts, and more than 1,000 drafts.
 
     Examples
     --------
@@ -166,10 +161,7 @@ class TruncatedAlphabet(PairRule):
         return CountedLaw(counts[1:], counts[0])
 
     def truncation_loss(self) -> Number:
-        """Return the optimum for all tokens less what an optimal rule for the kept drafts accepts.
-
-        A rule inside that is not optimal loses more by itself.
-        """
+        """Return the optimum less what an optimal rule for the kept drafts accepts."""
         best = iid_acceptance(self.draft, self.target, self.k)
         accepted = (self.target * at_least_once(self.draft, self.k))[self._dropped].sum()
         if self.verifiers:

@@ -32,9 +32,9 @@ class SpecTwoHubs(PairRule):
     less: it gets what is nearest to q(a), and b the rest.
 
     Law: the output is distributed as the target; no rule for these drafts accepts more. Source:
-    SpecHub, app. C.3, has the idea of several hubs, and no algorithm; the rule is ours (the
-    documentation, "Verification rules"). Parameters and errors: :class:`otspec.rules.PairRule`;
-    ``k`` is 2, and the draft has two tokens at least.
+    ours, see "Verification rules" in the documentation; SpecHub, app. C.3, has the idea of several
+    hubs. Parameters and errors: :class:`otspec.rules.PairRule`; ``k`` is 2, and the draft has two
+    tokens at least.
 
     Examples
     --------

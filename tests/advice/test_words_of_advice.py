@@ -21,9 +21,11 @@ from otspec.advice.advice import (
     shown_choices,
     simpler_kinds,
     too_few,
+    words_for,
 )
 from otspec.advice.charts import pareto_figure
 from otspec.advice.evaluation.choices import UNKNOWN, Choice, Loss
+from otspec.advice.report import _drafted as drafted_words
 from otspec.advice.report import write_report
 from otspec.blocks import as_shape
 from otspec.frames import Rows
@@ -134,6 +136,15 @@ def test_intervals_in_words():
     assert interval_words((-0.00001, 2.5), 4) == "0.0000 to 2.5000"
     assert percent_words((0.125, 0.375)) == "12.5% to 37.5%"
     assert interval_words(UNKNOWN) == percent_words(UNKNOWN) == ""
+
+
+def test_choices_and_trees_in_words():
+    assert words_for(ALONE) == "no draft"
+    assert words_for(TREE) == "recursive rejection with the tree 2x1"
+    assert drafted_words(ALONE) == "no tree"
+    assert drafted_words(TREE) == "the tree 2x1"
+    uneven = replace(TREE, tree="[[]][]", nodes=3)
+    assert drafted_words(uneven) == "a tree of 3 drafted tokens on 2 levels"
 
 
 def test_long_trees_are_shown_by_their_levels():

@@ -12,7 +12,7 @@ from otspec.conformance.faults import FAULTS
 
 PIPELINE = {"mode": "pipeline", "vocabulary": 101, "detect": 0.1, "coarse": 0.4, "entries": 4_000}
 KERNEL = {"detect": 0.1, "coarse": 0.4, "vocabulary": 99, "entries": 4_000}
-UNLIKELY = "cut looked at the token"
+UNLIKELY = "draft withdrawn after a look at its token"
 SIBLINGS = "tree pruned by sampled siblings"
 OTHERS = "length chosen after seeing the acceptance of other rows"
 SHAPES = {"tokens": 2, "block": 2, "tree": "2"}

@@ -73,6 +73,13 @@ def test_recursive_rejection_is_right_on_all_cases(shape):
     assert report.mode == "exact"
     assert report.detectable < 1e-4
     assert len(report.cases) > 15
+    for tried in report.cases:
+        assert (tried.size, tried.evidence) == (0, 0.0)
+        if tried.case in ROWS:
+            # An error of 1e-6 in each cell is half of as much total variation.
+            cells = len(tried.expected)
+            assert tried.detectable == pytest.approx(cells * 1e-6 / 2)
+            assert tried.counts.sum() == pytest.approx(10**8, abs=cells)
 
 
 def test_a_shortcut_for_nearly_certain_tokens_is_found():
@@ -89,6 +96,7 @@ def test_a_shortcut_for_nearly_certain_tokens_is_found():
     # The shortcut never says the other tokens, which have 0.008 and 0.0005 of the target.
     one, other = "both nearly certain, of one token", "both all but certain, of one token"
     assert off == pytest.approx({one: 0.008, other: 0.0005}, abs=1e-6)
+    assert {tried.case for tried in report.cases if tried.evidence == math.inf} == {one, other}
 
 
 def test_a_check_that_runs_out_of_time_says_what_it_has(monkeypatch):

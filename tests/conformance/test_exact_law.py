@@ -90,6 +90,9 @@ LAWS = {
     "permutation": (lambda: np.random.permutation(3)[:2], dict.fromkeys(DISTINCT, 1 / 6)),
     "shuffle": (lambda: [x := [0, 1], np.random.shuffle(x), x[0]][2], {0: 0.5, 1: 0.5}),
     "shuffled": (lambda: random.sample(range(3), 1)[0], dict.fromkeys(range(3), 1 / 3)),
+    "two distinct of two": (
+        lambda: tuple(np.random.choice(3, 2, False, [0.2, 0.8, 0])), {(0, 1): 0.2, (1, 0): 0.8}
+    ),
     # Calls of Python with all their arguments.
     "bounds below 0": (lambda: random.uniform(-2, 0.5) < -1.25, BELOW),
     "exponential of a rate": (lambda: random.expovariate(0.5) < 3, below(1 - math.exp(-1.5))),
@@ -265,6 +268,11 @@ def test_numbers_with_bounds_are_ranked():
         (False, True, False, True): 0.355, (False, False, True, False): 0.08,
         (False, False, False, True): 0.02,
     })  # fmt: skip
+
+
+def test_more_distinct_draws_than_there_are_have_the_error_of_numpy():
+    with pytest.raises(ValueError, match="Fewer non-zero entries in p than size"):
+        exact_law(lambda: np.random.choice(3, 3, False, [0.2, 0.8, 0]))
 
 
 def test_too_many_ways_are_refused():

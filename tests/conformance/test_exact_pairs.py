@@ -5,6 +5,8 @@ import pytest
 from small_verifiers import coupled
 
 from otspec.conformance import check
+from otspec.conformance.evidence.dependence import RowPairs
+from otspec.conformance.exact_pairs import _finding
 
 FAULTS = {
     "rows": "random numbers shared by neighboring rows",
@@ -62,6 +64,26 @@ def test_a_seed_that_is_set_in_each_call_is_seen_exactly(again):
     report = check(seeded, mode="exact", shape=1)
     assert report.outcome == ("failed" if again else "passed"), report
     assert [finding.looks_like for finding in report.findings] == [(FAULTS["calls"],)] * again
+
+
+def test_errors_up_to_the_rounding_are_no_finding():
+    """Both rows say a or b with probability 1/2, and the same with 3/4: an error of 1/8."""
+    a, b = (0,), (1,)
+    joint = {(a, a): 0.375, (b, b): 0.375, (a, b): 0.125, (b, a): 0.125}
+    assert _finding("case", joint, RowPairs, 0.125) is None
+    found = _finding("case", joint, RowPairs, 0.124)
+    assert (found.observed, found.expected) == ((0.375, 0.125, 0.125, 0.375), (0.25,) * 4)
+    assert found.labels == ("(0,) and (0,)", "(0,) and (1,)", "(1,) and (0,)", "(1,) and (1,)")
+    assert found.reason == (
+        "(0,) and (0,) come together with probability 0.375000000, and should with 0.250000000"
+    )
+
+
+def test_what_is_seen_of_pairs_is_half_of_the_rounding_of_each():
+    report = check(right, mode="exact", shape=1)
+    tried = {each.case: each for each in report.cases}["neighboring rows"]
+    # Each of two rows says one of three tokens; an error of 1e-6 counts as rounding.
+    assert tried.detectable == pytest.approx(3 * 3 * 1e-6 / 2)
 
 
 def test_a_wrong_law_is_named_beside_what_is_shared():

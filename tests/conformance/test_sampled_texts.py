@@ -30,6 +30,17 @@ def test_dependence_is_looked_for_from_four_times_the_distance_on_or_at_least_a_
         assert {case.asked for case in report.cases} == {detect, asked}
 
 
+def test_a_budget_counts_texts():
+    asked = []
+
+    def counted(size, rng):
+        asked.append(size)
+        return Engine()(size, rng)
+
+    check_texts(counted, target, LENGTH, budget=5_000)
+    assert 2_500 < sum(asked) <= 5_000
+
+
 class Engine:
     """One draft in each step, verified by a number of which a fault may make another."""
 

@@ -5,22 +5,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from lifted_trees import DRAWS, optimum
 from matplotlib.figure import Figure
 from searching import enough
 
-import otspec
 from figures import block_trees
 from otspec.blocks import (
     BLOCK_RULES,
     BlockVerification,
     BlockVerificationPreprint,
-    DraftSelection,
-    PlannedBlock,
     TokenVerification,
-    TraversalVerify,
-    UniversalTree,
-    as_shape,
     decode,
     decoded_after,
 )
@@ -110,32 +103,6 @@ def test_the_long_run_of_the_preprint_is_as_printed():
         found = [decode(rule, 3_000, np.random.default_rng(seed)).efficiency for seed in (0, 1)]
         slack = 5 * errors[length] * (20 / 2) ** 0.5
         assert abs(np.mean(found) - float(long_run)) <= slack + 0.005
-
-
-def test_trees_against_whole_blocks_are_as_printed():
-    rows = table("tree, coin drafts")
-    assert len(rows) == 5
-    for tree, *printed in rows:
-        rules = (RecursiveRejection, KSequential, PooledSelection)
-        selections = [DraftSelection(COIN, BIASED, tree, rule) for rule in rules]
-        found = [selection.expected() for selection in selections]
-        one = PlannedBlock(COIN, BIASED, selections[2], "one").expected()
-        found += [one, otspec.auditing.best_expected(selections[2])]
-        assert [f"{float(value):.4f}" for value in found] == printed
-
-
-def test_trees_from_the_leaves_are_as_printed():
-    rows = table("coin drafts, tree")
-    assert len(rows) == 4
-    for tree, *printed in rows:
-        found = [
-            DraftSelection(COIN, BIASED, tree, RecursiveRejection).expected(),
-            TraversalVerify(COIN, BIASED, tree).expected(),
-            DraftSelection(COIN, BIASED, tree, PooledSelection).expected(),
-            UniversalTree(COIN, BIASED, tree).expected(),
-            optimum(DRAWS["iid"], (COIN, BIASED), as_shape(tree)),
-        ]
-        assert [f"{float(value):.4f}" for value in found] == printed
 
 
 def test_the_long_trace_is_as_printed(long_trace_path):

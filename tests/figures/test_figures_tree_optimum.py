@@ -16,7 +16,7 @@ from otspec.blocks.trees.verifiers.universal_tree import UniversalTree
 from otspec.models import memoryless
 from otspec.models.random_pairs import random_pair
 from otspec.programs import DraftedSets, PathProgram
-from otspec.rules import PooledSelection, RecursiveRejection
+from otspec.rules import KSequential, PooledSelection, RecursiveRejection
 
 VERIFIERS = (TraversalVerify, UniversalTree, GreedyMultiPath)
 DOCS = Path(__file__).parents[2] / "docs"
@@ -88,6 +88,7 @@ def test_the_table_of_the_coin():
         pooled, *best = optima(COIN, BIASED, tree)
         found = [
             DraftSelection(COIN, BIASED, tree, RecursiveRejection).expected(),
+            DraftSelection(COIN, BIASED, tree, KSequential).expected(),
             pooled,
             *(rule(COIN, BIASED, tree).expected() for rule in VERIFIERS),
             *best,

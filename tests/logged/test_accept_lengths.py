@@ -175,6 +175,31 @@ def test_draws_follow_the_law_of_a_call():
     assert (found.draw(50, seed=2) == found.draw(50, seed=2)).all()
 
 
+def test_intervals_stay_within_what_can_be():
+    """Of two texts of one call the first keeps both drafted tokens and the second none."""
+    rows = np.array([[1.0, 3, 1, 1], [1.0, 1, 0, 0]])
+    found = AcceptLengths(4, Tally.of(rows), bounded=True)
+    share = (0.5, 0.0, 1.0)
+    assert found.accepted == (1.0, 0.0, 2.0)
+    assert found.acceptance_length == (2.0, 1.0, 3.0)
+    assert found.tokens_per_call == (2.0, 0.0, 3.0)
+    assert found.marginal == [share, share]
+    assert found.conditional == [share, (1.0, 1.0, 1.0)]
+    # 2 of 8 drafted tokens are kept; the t quantile 12.706 of one degree of freedom times 1/4.
+    assert found.acceptance_rate == (0.25, 0.0, 1.0)
+    assert (found.rates, found.law) == ((0.5, 0.5), (0.5, 0.0, 0.5))
+
+
+def test_engines_get_six_digits():
+    found = AcceptLengths(3, Tally.of(np.array([[3.0, 5, 2, 0]])), bounded=True)
+    forms = {name: form(found) for name, form in ENGINE_FORMS.items()}
+    assert forms["vllm"]["synthetic_acceptance_rates"] == [0.666667, 0.0]
+    assert forms["llama.cpp"]["--spec-synth-rates"] == "0.666667,0.000000"
+    assert forms["sglang"]["SGLANG_SIMULATE_ACC_LEN"] == "1.666667"
+    assert list(forms["tensorrt-llm"].values()) == ["0.666667"]
+    assert forms["atom"]["--spec-decode-acceptance-length"] == "1.666667"
+
+
 def test_engines_take_their_forms():
     found = AcceptLengths(3, Tally.of(np.array([[8.0, 20, 7, 4, 1]])), bounded=True)
     forms = {name: json.loads(json.dumps(form(found))) for name, form in ENGINE_FORMS.items()}

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+from itertools import product
+
+import numpy as np
 import pytest
 
 from otspec.blocks import BlockVerification
 from otspec.blocks.policies import policies
 from otspec.logged import LoggedBlock, cut_chains_on_blocks
-from otspec.logged.cut_chains import _drafted, _tokens
+from otspec.logged.cut_chains import CHAINS, _drafted, _tokens
 from otspec.models import markov
 
 DRAFT = markov([["9/10", "1/10"], ["1/3", "2/3"]])
@@ -66,6 +70,55 @@ def test_a_threshold_is_chosen_where_it_pays() -> None:
     # 1 token, the first draft, and after token 1 the second: 1.6 drafts.
     assert found.rate.value == pytest.approx(2.6 / 1.8)
     assert found.drafted == 1.6
+
+
+def cut_by_hand(name, threshold, length, block):
+    """Return how many of the first tokens are drafted, as the policies are stated."""
+    path, drafted = 1, 0
+    for token, row in list(zip(block.tokens, block.draft, strict=True))[:length]:
+        if name == "confidence-max" and max(row) < threshold:
+            break
+        drafted += 1
+        path *= row[token]
+        if {"confidence-kept": row[token], "path-kept": path}.get(name, 1) < threshold:
+            break
+    return drafted
+
+
+@pytest.mark.parametrize("batch", [1, 3, 16])
+def test_the_best_cut_is_the_best_of_all_by_hand(batch) -> None:
+    blocks = [logged(text) for text, _ in DRAFT.texts(3)]
+    blocks += [logged((1,), end=[1]), logged((0, 1), end=[1])]
+    kept = [
+        [1, *(1 + block.kept(BlockVerification, n) @ range(n + 1) for n in range(1, m + 1))]
+        for block in blocks
+        for m in [len(block.tokens)]
+    ]
+    found = {}
+    for cut in product(CHAINS, (0, Fraction(2, 5), Fraction(7, 10)), range(4)):
+        drafted = [cut_by_hand(*cut, block) for block in blocks]
+        tokens = np.array([batch * own[n] for own, n in zip(kept, drafted, strict=True)], float)
+        seconds = np.array([n / 20 + max(1, batch * (1 + n) / 8) for n in drafted])
+        found[cut] = tokens.sum() / seconds.sum(), tokens, seconds, np.mean(drafted)
+    best = max(found, key=lambda each: found[each][0])
+    rate, tokens, seconds, drafted = found[best]
+    (cut,) = cut_chains_on_blocks(
+        blocks, 0.05, "1:1,8:1,64:8", batches=[batch], thresholds=(0, "2/5", "7/10")
+    )
+    assert cut.rate.value == pytest.approx(rate, rel=1e-12)
+    assert (cut.batch, cut.length, cut.drafted) == (batch, best[2], drafted)
+    assert cut.threshold == best[1]
+    # The t interval of a ratio of means of 10 blocks; 2.262 is the quantile of Student's table.
+    off = (tokens - rate * seconds) / seconds.sum()
+    radius = 2.262157 * np.sqrt(10 / 9 * (off**2).sum())
+    assert cut.rate.high - rate == pytest.approx(radius, rel=1e-6)
+    assert rate - cut.rate.low == pytest.approx(radius, rel=1e-6)
+
+
+def test_chains_are_as_long_as_the_shortest_block_that_goes_on() -> None:
+    blocks = [logged((0, 0, 0)), logged((0, 0)), logged((1,), end=[1])]
+    (found,) = cut_chains_on_blocks(blocks, 1e-9, 1)
+    assert (found.length, found.drafted) == (2, 5 / 3)
 
 
 def test_what_cannot_be_measured_is_refused() -> None:

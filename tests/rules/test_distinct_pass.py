@@ -46,3 +46,18 @@ def test_numba_changes_nothing(monkeypatch):
     found = [drawn(*pair, 16, 50) for pair in some]
     monkeypatch.setattr(compiling, "HAS_NUMBA", False)
     assert [drawn(*pair, 16, 50) for pair in some] == found
+
+
+@pytest.mark.parametrize("k", [1, 2, 3])
+def test_paths_of_more_drafts_say_what_fewer_keep(k):
+    """The mean over the paths of what is kept of one token is its entry of the law of all."""
+    draft, target = next(pairs(6))
+    paths = DistinctPaths(Pair(draft, target), 3, 40, seed=1)
+    some, law = paths.of_first(k), paths.accepted_law(k)
+    for token in range(6):
+        assert paths.accepted_up_to(k, token).shape == (k + 1, 40)
+        assert some.of_token(token).value == pytest.approx(law[token], rel=1e-12, abs=1e-300)
+        each = [found.value for found in some.of_token_by_position(token)]
+        assert len(each) == k
+        assert sum(each) == pytest.approx(law[token], rel=1e-12, abs=1e-300)
+    assert some.probability.value == pytest.approx(law.sum(), rel=1e-12)

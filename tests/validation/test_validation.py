@@ -201,7 +201,7 @@ def finding(outcome, corrected=None, severity=Severity.WRONG):
 
 
 def test_reports_say_what_was_found():
-    bad = Counterexample({"draft": (HALF, HALF), "k": 2}, "1/3, but claimed is 2/3", 4)
+    bad = Counterexample({"draft": (HALF, HALF), "k": 2}, "1/3, not 2/3", 4)
     refuted = finding(bad, Evidence(1_000, Fraction(0), "n <= 3", 500, 7))
     assert "refuted (wrong); corrected: holds" in report.row(refuted)
     as_json = json.loads(json.dumps(report.as_json([refuted])))
@@ -209,13 +209,13 @@ def test_reports_say_what_was_found():
     assert as_json[0]["severity"] == "wrong"
     page = report.as_html([refuted])
     assert "<table>" in page
-    assert "draft = (1/2, 1/2), k = 2: 1/3, but claimed is 2/3" in page
+    assert "draft = (1/2, 1/2), k = 2: 1/3, not 2/3" in page
     other = finding(bad, Evidence(5), Severity.MISPRINT)
     errata = report.as_errata([other, refuted])
     wrong, tables = errata.split("## Misprints")
     assert f"### {refuted.id}:" in wrong
     assert CLAIMS[refuted.id].corrected.explained in wrong
-    assert "1,000 instances, 500 of them random with seed 7 (n <= 3)" in wrong
+    assert "Holds on 1,000 instances: n <= 3." in wrong
     assert f"| `{other.id}` |" in tables
     rows = [line for line in tables.splitlines() if line.startswith("|")]
     assert {len(re.findall(r"(?<!\\)\|", line)) for line in rows} == {6}

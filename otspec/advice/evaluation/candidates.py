@@ -17,10 +17,9 @@ from otspec.rules import MaximalCoupling, PairRule
 
 @dataclass(frozen=True)
 class LossyChain(Frozen):
-    """The most that a lossy rule accepts of single drafts, at every token within a budget.
+    """The most that a lossy rule accepts of single drafts, at every token within a budget ε."""
 
-    The draft is coupled with (1 − t) q + t p, t = min(1, ε/TV(p, q)), which is off by ε or less.
-    """
+    # The draft is coupled with (1 − t) q + t p, t = min(1, ε/TV(p, q)), off by ε or less.
 
     name: ClassVar[str] = "lossy"
     law_class: ClassVar[type[SingleDraftLaw]] = IID

@@ -25,25 +25,18 @@ class Choice:
 
     Parameters
     ----------
-    rule : str
-        Its title; ``"no draft"`` for decoding token by token.
-    drafts : str
-        The law of the children of a node, by name; empty without any.
-    tree : str
-        As :func:`otspec.blocks.as_shape` reads it; empty without drafts.
+    rule, drafts, tree : str
+        The rule's title, the law of a node's children, and the tree as
+        :func:`otspec.blocks.as_shape` reads it; ``"no draft"`` has the other two empty.
     nodes, depth, widest : int
         Drafted tokens, levels, and the most children of a node.
-    tokens : float or Fraction
-        The mean tokens per call of the target, E[τ] + 1.
-    tokens_interval : tuple of float
-        Where that lies over more such text, with 95% confidence; NaN if it is exact, or of one
-        text only.
+    tokens, tokens_interval : number, (float, float)
+        The mean tokens per call of the target, E[τ] + 1, and where it lies over more such text,
+        with 95% confidence; NaN if it is exact, or of one text only.
     seconds : float
         Of drafting and verifying, in the unit of the costs.
-    speed_up : float
-        Tokens per second over those without drafts.
-    speed_up_interval : tuple of float
-        As ``tokens_interval``.
+    speed_up, speed_up_interval : float, (float, float)
+        Tokens per second over those without drafts, likewise.
     lossy : float or Fraction
         By how much the law of each token may be off, in total variation; 0 if it is lossless.
     """
@@ -85,14 +78,11 @@ class Loss:
     ----------
     kind : str
         In what it is simpler.
-    rule, drafts, tree : str
+    rule, drafts, tree, speed_up
         As of the :class:`Choice`.
-    speed_up : float
-    loss : float
-        The part of the best choice's speed that is lost.
-    loss_interval : tuple of float
-        Where that lies over more such text, with 95% confidence; NaN if it is exact, or of one
-        text only.
+    loss, loss_interval : float, (float, float)
+        The part of the best choice's speed that is lost, and where that lies over more such text,
+        with 95% confidence; NaN if it is exact, or of one text only.
     """
 
     kind: str

@@ -35,10 +35,9 @@ class Asked(NamedTuple):
         return asked_widths(self.rule, self.widths)[1]
 
     def at(self, token: int, draft: Array, target: Array, drawn: float) -> Array:
-        """Ask at a position.
+        """Return how likely each draft is kept, and the weight a_i(x)/s(x) of the logged token x.
 
-        Result, shape (2, Σ counts): how likely each draft is kept, and the weight a_i(x)/s(x) of
-        the logged token x as that draft, where s(x) is the probability with which it was drawn.
+        Shape (2, Σ counts); s(x) is the probability ``drawn`` with which x was drawn.
         """
         accepted = np.concatenate(
             [accepted_by_position(self.rule, draft, target, k) for k in self.counts]
@@ -84,12 +83,10 @@ class TextNumbers(Frozen, ABC):
             yield asked, asked.split(kept), asked.split(going)
 
     def along(self, *, given: bool = False) -> dict[str, Chances]:
-        """Return for each rule the chances with every position as a place that leads to the next.
+        """Return for each rule the chances, every position a place that leads to the next.
 
-        The last place is what is behind the texts, where nothing is kept.
-
-        ``given``: how likely drafts are kept given the text, and not in the mean over the next
-        token.
+        The last place is behind the texts. ``given``: how likely drafts are kept given the text,
+        and not in the mean over the next token.
         """
         count = int(self.lengths.sum())
         following = np.arange(1, count + 2)
@@ -129,10 +126,7 @@ def joined(columns: Iterable[Array]) -> Array:
 
 
 class DraftedTexts(TextNumbers):
-    """Drafted blocks, each of which is one call of the target.
-
-    ``beside`` has what the rules of :data:`CHAIN_RULES` add at each level of a chain.
-    """
+    """Drafted blocks, each one call; ``beside``: what :data:`CHAIN_RULES` add by level."""
 
     def outcomes(self, candidates: Sequence[Candidate]) -> tuple[Array, Array]:
         """Return 1 + an unbiased estimate of E[τ], and one call."""
@@ -161,10 +155,7 @@ class DraftedTexts(TextNumbers):
 def drafted_texts(
     blocks: Iterable[tuple[int, LoggedBlock]], asked: Sequence[Asked], depth: int
 ) -> DraftedTexts:
-    """Ask rules at the first positions of blocks, which are read one at a time.
-
-    ``blocks``: each with the number of its cluster.
-    """
+    """Ask rules at the first positions of blocks, which are read one at a time, with clusters."""
     clusters, lengths, beside, ended = [], [], [], []
     answers: list[list[Array]] = [[] for _ in asked]
     for cluster, block in blocks:

@@ -55,10 +55,10 @@ class TextChances(Work):
         return [Asked(rule, tuple(as_widths(rule, self.widest))) for rule in rules]
 
     def table_of(self, chunk: Chunk) -> pa.Table:
-        """Ask all rules at the positions of a chunk.
+        """Ask all rules at the positions of a chunk: a row for each text and warping.
 
-        Result: a row for each text and warping: the number of the warping, the cluster of the text,
-        how many positions count, two numbers of each of them, and for each rule a list.
+        It has the number of the warping, the cluster of the text, how many positions count, two
+        numbers of each of them, and for each rule a list.
         """
         pa = needed("pyarrow", "a run over traces", "runs")
 

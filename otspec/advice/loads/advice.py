@@ -24,24 +24,19 @@ class Load:
     ----------
     batch : int
         Rows of a call.
-    kind : str
-        Chains of a fixed length, chains that are cut at a threshold, dynamic trees, or no draft.
-    policy : str
-        As :func:`otspec.blocks.policies.policies` calls it. A dynamic tree has all nodes whose
+    kind, policy : str
+        Chains of a fixed length, chains that are cut at a threshold, dynamic trees, or no draft;
+        and as :func:`otspec.blocks.policies.policies` calls it. A dynamic tree has all nodes whose
         path is at least as likely as the threshold.
     threshold : float
     length : int
         The most levels.
-    drafted : float
-        Mean drafted tokens of a row and call.
-    tokens : float
-        Mean tokens of a row and call, E[τ] + 1.
+    drafted, tokens : float
+        Mean drafted tokens, and mean tokens (E[τ] + 1), of a row and call.
     rate : float
         Tokens of the batch per second.
-    speed_up : float
-        Over no draft at this batch size.
-    speed_up_interval : tuple of float
-        With 95% confidence over texts.
+    speed_up, speed_up_interval : float, (float, float)
+        Over no draft at this batch size, with 95% confidence over texts.
     best : bool
         Whether it is the fastest of all at this batch size.
     held_out : float
@@ -67,13 +62,8 @@ class Load:
 class LoadAdvice(Tabular, Shown):
     """What to draft at each batch size.
 
-    Parameters
-    ----------
-    choices : Rows of Load
-        Of each batch size the fastest of each kind.
-    texts : int
-        How many independent texts it rests on.
-    source : str
+    ``choices``: of each batch size the fastest of each kind. ``texts``: how many independent texts
+    it rests on.
     """
 
     choices: Rows[Load]

@@ -45,25 +45,13 @@ def cuts_of(depth: int, thresholds: Sequence[float], paths: Sequence[float]) -> 
 class Along(Frozen):
     """A logged text at all places where a call may begin, shapes (depth, starts).
 
-    Parameters
-    ----------
-    there : ndarray of bool
-        Whether the text has a token at a level.
-    path : ndarray
-        The draft's probability of the text from the start up to a level, shape (depth + 1, starts).
-    seen : ndarray
-        The same by the law that the text was drawn from.
-    top : ndarray
-        The draft's largest probability at a level.
-    kept : ndarray
-        How likely at least so many tokens of a chain are kept.
-    follows : sequence
-        For each position the sorted probabilities by the draft, how much of the target is on the
-        tokens from each of them on, and how much of the draft on those before.
-    written : bool
-        Whether the text is the target's, so that a tree keeps it as far as it is in it.
-    ended : bool
-        Whether it is over with an end token.
+    ``there``: whether the text has a token at a level. ``path``, shape (depth + 1, starts): the
+    draft's probability of the text up to a level; ``seen``: the same by the law that drew the text.
+    ``top``: the draft's largest probability. ``kept``: how likely at least so many tokens of a
+    chain are kept. ``follows``: for each position the sorted probabilities by the draft, how much
+    of the target is on the tokens from each on, and how much of the draft on those before.
+    ``written``: whether the text is the target's, so that a tree keeps it as far as it is in it.
+    ``ended``: whether it is over with an end token.
     """
 
     there: Array
@@ -116,10 +104,11 @@ class Along(Frozen):
     def chain(self, policy: str, least: float) -> tuple[Array, Array]:
         """Return how likely at least 1, 2, … tokens are kept, and are drafted in two ways.
 
-        Shapes: (depth, starts) and (2, depth, starts). Counted is that so many are drafted, or 1
-        less that the chain stops before, summed over all tokens that may stop it. Both are
-        unbiased; the first varies less where a chain is mostly stopped.
+        Shapes: (depth, starts) and (2, depth, starts).
         """
+        # Counted is that so many are drafted, or 1 less that the chain stops before, summed over
+        # all tokens that may stop it. Both are unbiased; the first varies less where a chain is
+        # mostly stopped.
         weight = self.path / self.seen
         after = np.ones(weight.shape, dtype=bool)  # whether the policy goes on after so many
         stops = np.zeros(weight.shape)
@@ -179,11 +168,7 @@ class Along(Frozen):
 
 @dataclass(frozen=True, eq=False)
 class Tallied(Frozen):
-    """What cuts keep and cost along a text.
-
-    Shapes: ``tokens`` and ``calls`` (cuts,), ``drafted`` (cuts, 2, depth): how many tokens all
-    calls draft at each level, in two ways.
-    """
+    """What cuts keep and cost along a text: (cuts,); ``drafted`` by level: (cuts, 2, depth)."""
 
     tokens: Array
     calls: Array

@@ -197,7 +197,9 @@ def advise_by_load(
 
     Chains are verified by published block verification, and stop before or after a token by what
     was drafted before it, so that they are lossless. Dynamic trees are certain, and verified by a
-    draw from the target. What is kept and what is drafted are both estimated without bias.
+    draw from the target. What is kept and what is drafted are both estimated without bias. A row of
+    a chain pays as if all rows of the batch were as long; a dynamic tree pays for its mean number
+    of nodes, and for a level as often as the batch has a node there, at most.
 
     Parameters
     ----------
@@ -207,20 +209,10 @@ def advise_by_load(
         Seconds of a call by batch size and tokens, see :func:`otspec.blocks.as_load_seconds`.
     batches : sequence of int
         Numbers of rows.
-    depth : int, optional
-        The most levels; by default 8, or as many as the shortest block has.
+    depth, warping, drawn
+        As for :func:`otspec.advise`.
     thresholds, paths : sequence of float
         Of the confidences of chains, and of the paths of dynamic trees.
-    warping : Warping, optional
-        How the logits of files or of a trace are looked at; by default at temperature 1.
-    drawn : Warp, optional
-        How the logged tokens were drawn; by default at temperature 1.
-
-    Returns
-    -------
-    LoadAdvice
-        A row of a chain pays as if all rows of the batch were as long. A dynamic tree pays for its
-        mean number of nodes, and for a level as often as the batch has a node there, at most.
 
     Examples
     --------

@@ -26,11 +26,10 @@ class CarryOverVerification(SingleDraftRule):
     """Published block verification that hands over what is easy to draft after a correction.
 
     A text s y comes out because y was kept, or because y corrected a draft. The target's law of the
-    next token is split between the two: the share of the corrections gets a law Q' that is as close
-    to the draft model as it can be, and the share of the kept ones gets the rest. A block that
-    begins after a correction has Q' as the law of its first token, so that it keeps more drafts.
-    What pays for it is the token after the kept ones, which was drafted far down the block or, at
-    its end, not at all. The next block need know nothing but Q'.
+    next token is split between the two: corrections get a law Q' as close to the draft model as can
+    be, and kept ones the rest. A block that begins after a correction has Q' as the law of its
+    first token, so that it keeps more drafts. The token after the kept ones pays for it, which was
+    drafted far down the block or not at all. The next block need know nothing but Q'.
 
     With κ the share of the kept ones, p and q the draft and the target after s y:
     Q' = min(p, q/(1 − κ)) + β (q − p)₊, where β makes the sum 1, and the kept ones go on with
@@ -40,24 +39,15 @@ class CarryOverVerification(SingleDraftRule):
 
     Parameters
     ----------
-    draft, target : callable
-        Language models, see :class:`otspec.blocks.base.BlockRule`.
-    length : int
-        L, the tokens of a block.
+    draft, target, length
+        As for :class:`BlockVerification`.
     first : int, optional
-        Split only after the draft ``first`` + 1 of the block and the later ones, from 0 to L; at L
-        the rule is block verification. By default half of L, rounded down. For models without
-        memory L − 1 decodes at least as much as block verification does; less than half of L
-        decodes less for some pairs.
+        Split only after draft ``first`` + 1 and later ones, from 0 to L, where the rule is block
+        verification; by default L//2. For models without memory L − 1 decodes at least as much as
+        block verification; below L/2 some pairs decode less.
     parts : int, optional
-        Round κ down to multiples of 1/parts in Q'. Then Q' follows from the draft, the target and
-        one of so many numbers, and models that remember finitely many tokens have finitely many
-        ways to begin a block (:meth:`rate`). By default κ is not rounded.
-
-    Raises
-    ------
-    ValueError
-        Models or numbers that cannot be used.
+        Round κ down to multiples of 1/parts in Q', so that models that remember finitely many
+        tokens have finitely many ways to begin a block (:meth:`rate`). By default κ is exact.
 
     Examples
     --------
@@ -90,19 +80,9 @@ class CarryOverVerification(SingleDraftRule):
     def rate(self, most: int = 1_000) -> Number:
         """Return the tokens per call of the target in the long run of a text that does not end.
 
-        The ways to begin a block, a context of both models and a law of the first token, are the
-        states of a Markov chain, whose stationary law is found by elimination.
-
-        Parameters
-        ----------
-        most : int
-            More ways are refused.
-
-        Raises
-        ------
-        ValueError
-            More ways, or models that remember all; no rule of a whole text, but one that was handed
-            something; texts that end.
+        A Markov chain whose states are the ways to begin a block: a context and a law of the first
+        token. Raises ``ValueError``: more than ``most`` ways, models that remember all, texts that
+        end, or a rule that was handed something.
         """
         most = as_integer(most, "most", 1)
         contexts = JointContexts(self.draft, self.target)
@@ -135,10 +115,7 @@ class CarryOverVerification(SingleDraftRule):
         return self.target.number(stationary(moves, self.target(())) @ np.array(tokens))
 
     def handed(self, kept: Prefix, token: int) -> tuple[Any, ...]:
-        """Return the law that is handed over after a kept text and one more token.
-
-        Empty where that is the target's.
-        """
+        """Return the law handed over after a kept text and a token; empty if the target's."""
         law = self.kept_target.handed(kept, token) if len(kept) < self.length else None
         return () if law is None else tuple(law.tolist())
 
@@ -160,10 +137,7 @@ class CarryOverVerification(SingleDraftRule):
 
 
 def stationary(moves: list[dict[int, Any]], like: Array) -> Array:
-    """Return the stationary law of a Markov chain, by elimination.
-
-    ``moves``: from each state to the states after it, by probability. ``like``: of the arithmetic.
-    """
+    """Return the stationary law of a Markov chain from its moves by state, by elimination."""
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import connected_components
 

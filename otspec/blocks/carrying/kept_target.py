@@ -12,10 +12,7 @@ from otspec.models.joint_contexts import GivenBeginning
 
 
 class KeptTarget(Model):
-    """The law of the token after each text of a block that was kept.
-
-    ``first``: how many tokens are kept before shares are split. ``parts``: how they are rounded.
-    """
+    """The law of the token after each text of a block that was kept."""
 
     def __init__(self, draft: Model, target: Model, first: int, parts: int | None) -> None:
         self.draft, self.target, self.first, self.parts = draft, target, first, parts
@@ -53,10 +50,7 @@ class KeptTarget(Model):
     def _split(
         self, head: Prefix, token: int, wanted: Any
     ) -> tuple[Distribution | None, Distribution | None]:
-        """Split the target after head and token between kept and corrected ones, if there are both.
-
-        ``wanted``: with what mass the token is to follow, over the drafted mass of the head.
-        """
+        """Split the target after head and token between kept and corrected ones, if both are."""
         drafted, text = self.draft(head)[token], (*head, token)
         if len(head) < self.first or not 0 < drafted < wanted or self.target.ended(text):
             return None, None
@@ -72,13 +66,10 @@ class KeptTarget(Model):
 def split_law(
     draft: Distribution, target: Distribution, kept: Any, rounded: Any
 ) -> tuple[Array, Array]:
-    """Split a target into a law for a share that was kept, and one that is close to the draft.
+    """Split a target into the laws of a share that was kept, and of the rest, close to the draft.
 
-    Law: kept · first + (1 − kept) · second = target. If the share is not rounded, Σ min(draft,
+    Law: kept · first + (1 − kept) · second = target. Without rounding of 0 < kept < 1, Σ min(draft,
     second) is the most that this allows, Σ min(draft, target/(1 − kept)).
-
-    ``draft``, ``target``: shape (n,). ``kept``: above 0 and below 1. ``rounded``: that or less.
-    Result: the two laws.
     """
     close = np.minimum(draft, target / (1 - rounded))
     lacking = positive_part(target - draft)
@@ -93,7 +84,7 @@ def split_law(
 class HandedOver(Model):
     """What follows a kept text: one token of a row, what is handed over, and then the target.
 
-    ``after_correction``: whether the token corrects a draft; the one after a whole block does not.
+    Nothing is handed over where the token does not correct a draft: after a whole block.
     """
 
     def __init__(

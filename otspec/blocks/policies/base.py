@@ -35,13 +35,12 @@ class Policy(Frozen):
 
     Parameters
     ----------
-    name : str
-    title : str
-        What it does, in a few words.
+    name, title : str
+        ``title``: what it does, in a few words.
     grow : callable
         ``grow(draft, chance)`` returns the drafted texts, one for each draft: tuples of token ids,
-        each after the text without its last token. A text that is drafted twice is there twice.
-        All its randomness is from the :class:`otspec.chance.Chance`.
+        each after the text without its last token; twice if it is drafted twice. All its randomness
+        is from the :class:`otspec.chance.Chance`.
     levels : int
         The most tokens of a drafted text.
     keep : callable, optional
@@ -83,18 +82,9 @@ class Policy(Frozen):
     def rule(self, draft: Any, target: Any, verify: Verify | None = None) -> BlockRule:
         """Return the policy and a verifier as one rule, which :func:`otspec.audit_blocks` takes.
 
-        Parameters
-        ----------
-        draft, target : callable
-            Language models.
-        verify : callable, optional
-            A program ``verify(drafts, chance)``; by default recursive rejection depth by depth, or
-            of certain drafts a draw from the target.
-
-        Raises
-        ------
-        ValueError
-            Models that do not fit, or a verifier that cannot be called.
+        ``verify``: a program ``verify(drafts, chance)``; by default recursive rejection depth by
+        depth, or of certain drafts a draw from the target. Raises ``ValueError``: models that do
+        not fit, or a verifier that cannot be called.
         """
         if verify is None:
             verify = by_match if self.certain else by_ratio
@@ -106,13 +96,10 @@ class Policy(Frozen):
     def case(self, draft: Any) -> str:
         """Return how the cuts of a block depend on the drafts of an exact draft model.
 
-        Returns
-        -------
-        str
-            ``"certain"``: nothing is drawn. ``"predictable"``: given the drafts along the path,
-            and their number after it, drafts have the law of the draft model. ``"masked"``: they
-            have that of the model with null tokens. ``"anticipating"``: neither; a chain is then
-            lossy already where the target is the draft model (Theory, 37).
+        ``"certain"``: nothing is drawn. ``"predictable"``: given the drafts along the path, and
+        their number after it, drafts have the law of the draft model. ``"masked"``: they have that
+        of the model with null tokens. ``"anticipating"``: neither; a chain is then lossy already
+        where the target is the draft model (Theory, 37).
         """
         model = as_models(draft, draft)[0]
         if self.keep is not None:
@@ -147,22 +134,10 @@ def _as_drawn(grown: Mapping[tuple[Prefix, ...], Number], draft: Model) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class PolicyRule(BlockRule):
-    """A policy that drafts, and a program that verifies what it drafted.
+    """A policy that drafts, and a program ``verify(drafts, chance)`` that verifies its drafts.
 
-    Law: nobody knows, where the policy anticipates; :func:`otspec.audit_blocks` says it.
-
-    Parameters
-    ----------
-    draft, target : callable
-        Language models, see :class:`otspec.blocks.BlockRule`; masked ones if the policy masks.
-    policy : Policy
-    function : callable
-        ``verify(drafts, chance)``, see :class:`otspec.blocks.BlockRule`.
-
-    Raises
-    ------
-    ValueError
-        Models that cannot be used, no policy, or no callable.
+    :func:`otspec.audit_blocks` says whether it is lossless. Parameters and errors:
+    :class:`otspec.blocks.BlockRule`; masked models if the policy masks.
     """
 
     title: ClassVar[str] = "policy"

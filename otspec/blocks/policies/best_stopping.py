@@ -44,10 +44,9 @@ class BestStopping(Frozen):
     length : int
     rate : float or Fraction
         Tokens per cost.
-    drafts : mapping
-        From each text that is drafted to the probability that a token is drafted after it.
-    keeps : mapping
-        From each text to the probability that its last token is kept, given that it was drafted.
+    drafts, keeps : mapping
+        From each drafted text to the probability that a token is drafted after it; from each text
+        to the probability that its last token is kept, given that it was drafted.
     solution : Solution
         Of the linear program; its duals are the prices.
     """
@@ -63,8 +62,7 @@ class BestStopping(Frozen):
     def models(self) -> tuple[Model, Model]:
         """Return two models with null tokens for block verification of this policy's chains.
 
-        The draft draws a null token where the policy stops or withdraws, so that it has the mass
-        of the texts that are left.
+        The draft draws a null token where the policy stops or withdraws.
         """
         n = self.draft.n
         rows = {text: self._left(text) for text in _texts(n, self.length)[0]}
@@ -93,7 +91,8 @@ def best_stopping(
 
     A block costs 1, and ``costs`` for each drafted and for each verified token. The policy knows
     both models: it bounds thresholds on what the draft says. It may stop by a coin; block
-    verification takes a stop for a null token.
+    verification takes a stop for a null token. Raises ``ValueError``: unusable models or costs, or
+    more than 20,000 texts.
 
     Parameters
     ----------
@@ -105,15 +104,6 @@ def best_stopping(
         Of drafting and of verifying a token, in calls of the target.
     masks : bool
         Whether a token may also be withdrawn once it is drafted, as a null token.
-
-    Returns
-    -------
-    BestStopping
-
-    Raises
-    ------
-    ValueError
-        Models or costs that cannot be used, or more than 20,000 texts.
 
     Notes
     -----
@@ -212,16 +202,10 @@ def _program(draft: Model, target: Model, length: int, costs: Costs, masks: bool
 
 
 def rate_of(policy: Policy, draft: Any, target: Any, costs: tuple[Any, Any]) -> Number:
-    """Return the expected tokens per cost of a block of a policy for chains.
+    """Return the expected tokens per cost of a block of a lossless policy for chains.
 
     Verified by block verification, which keeps the most. Null tokens are drafted, not verified.
-
-    Parameters
-    ----------
-    policy : Policy
-        One that is not lossy: predictable or masked.
-    draft, target, costs
-        As for :func:`best_stopping`.
+    Models and costs: as for :func:`best_stopping`.
     """
     pair = as_models(draft, target)
     price = _as_costs(costs, pair[0])
@@ -265,14 +249,8 @@ def best_threshold(
 ) -> Tuned:
     """Return the policy, threshold and length of most tokens per cost, as tuned by hand.
 
-    All thresholds between which chains differ are tried: the probabilities that the draft gives.
-
-    Parameters
-    ----------
-    draft, target, length, costs
-        As for :func:`best_stopping`.
-    names : tuple of str
-        Policies for chains of :func:`otspec.blocks.policies.policies`.
+    Of the policies for chains in ``names`` all thresholds between which chains differ are tried:
+    the probabilities that the draft gives. The rest is as for :func:`best_stopping`.
     """
     model = as_models(draft, target)[0]
     steps = as_k(length, "length")

@@ -27,12 +27,10 @@ class SequenceRace(BlockRule):
 
     Parameters
     ----------
-    draft, target : callable
-        Language models, see :class:`otspec.blocks.BlockRule`.
-    length : int
-        L, the tokens of a sequence.
-    sequences : int
-        How many; fewer if the draft has not so many texts.
+    draft, target
+        As for :class:`otspec.blocks.BlockRule`.
+    length, sequences : int
+        L, the tokens of a sequence, and how many; fewer if the draft has not so many texts.
 
     Examples
     --------
@@ -123,10 +121,7 @@ def _paths(drafts: DraftedTree) -> list[tuple[int, ...]]:
 
 @dataclass(frozen=True, eq=False, init=False)
 class SequenceRacePolicy(Policy):
-    """Distinct sequences as a policy, which has a verifier of its own.
-
-    ``length``, ``sequences``: as for :class:`SequenceRace`.
-    """
+    """Distinct sequences as a policy, with a verifier of its own: see :class:`SequenceRace`."""
 
     sequences: int
 

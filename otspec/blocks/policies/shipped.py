@@ -26,21 +26,16 @@ def policies(
 ) -> Mapping[str, Policy]:
     """Return the shipped policies by name, in the order of tables.
 
+    Raises ``ValueError``: no threshold from 0 to 1, or numbers below 1.
+
     Parameters
     ----------
     threshold : number
         Below which a confidence is low, from 0 to 1.
-    length : int
-        The most tokens of a drafted text.
-    nodes : int
-        The most nodes of a tree, and the most tokens that two rows draft together.
+    length, nodes : int
+        The most tokens of a text; the most nodes of a tree, or tokens that two rows draft together.
     prompt : tuple of int
         The text in which n-grams are looked up.
-
-    Raises
-    ------
-    ValueError
-        No threshold from 0 to 1, or numbers below 1.
     """
     least = as_real(threshold, "threshold", 0, 1, wanted="a probability")
     length, nodes = as_k(length, "length"), as_k(nodes, "nodes")
@@ -100,15 +95,8 @@ def chain(
 ) -> Grow:
     """Return the policy of a chain of drawn tokens.
 
-    Parameters
-    ----------
-    length : int
-    before : callable, optional
-        Whether to stop where the next token has this distribution: before it is drawn.
-    drop : callable, optional
-        Whether to forget a token and stop: of its probability, and that of its path.
-    after : callable, optional
-        Whether to stop after a token, which counts.
+    It stops where the next token's distribution is ``before``; it forgets a token and stops where
+    its probability and that of its path are ``drop``; and it stops after a token that is ``after``.
     """
 
     def grow(draft: Model, chance: Chance) -> Sequence[Prefix]:
@@ -163,9 +151,8 @@ def by_load(length: int) -> Grow:
 def best_length(length: int) -> Grow:
     """Return the policy of the length with most expected tokens per cost, of a whole drafted chain.
 
-    The chance that a token is kept is estimated by the largest probability at its place, before it
-    is drawn. Verifying costs 1 without drafts and 9/5 with any number of them, so that a length may
-    be worth it for the sake of later tokens: these decide whether a token is kept.
+    The chance that a token is kept is estimated by the largest probability at its place. Verifying
+    costs 1 without drafts and 9/5 with any. A length may pay for later tokens: they decide it.
     """
 
     def grow(draft: Model, chance: Chance) -> Sequence[Prefix]:
@@ -216,13 +203,8 @@ def sampled(
 ) -> Grow:
     """Return the policy of a tree of drawn children.
 
-    Parameters
-    ----------
-    children, levels : int
-    nodes : int, optional
-        The most nodes that are kept, those of likeliest paths.
-    drop : callable, optional
-        Whether to forget a child: of its probability, and that of its path.
+    ``nodes``: keep so many, those of likeliest paths. ``drop``: whether to forget a child, of its
+    probability and that of its path.
     """
 
     def grow(draft: Model, chance: Chance) -> Sequence[Prefix]:

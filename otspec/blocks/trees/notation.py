@@ -31,11 +31,7 @@ def bracketed(shape: Shape) -> str:
 
 
 def of_brackets(text: str, name: str) -> tuple[TokenTree, list[int]]:
-    """Read brackets, each pair of which is a node around its children.
-
-    ``tree``: nodes in the order of their brackets. ``top``: those whose children are the likeliest
-    tokens; −1 for the prompt.
-    """
+    """Read brackets: the tree, and which nodes have the likeliest children (−1: prompt)."""
     parents: list[int] = []
     top: list[int] = []
     node, place = -1, 0
@@ -78,10 +74,7 @@ def is_paths(tree: Any) -> bool:
 
 
 def of_paths(paths: Sequence[Any], name: str) -> TokenTree:
-    """Return the tree of the paths to all its nodes, each a number for every depth, from 0.
-
-    Source: Medusa's tree choices, in which ``[0, 2]`` is the third child of the first node.
-    """
+    """Return the tree of the paths to all nodes, numbers from 0 by depth, as Medusa writes them."""
     wanted = "paths to all nodes, such as [[0], [0, 0], [1]]"
     known: dict[tuple[int, ...], int] = {(): -1}
     parents: list[int] = []

@@ -23,16 +23,14 @@ def _checked(shapes: Any, name: str) -> tuple[Shape, ...]:
 class Shape(Frozen):
     """What is drafted after a text: its children, each with what is drafted after it.
 
-    Equal subtrees are one object where a shape is made by a function here, so that a branching
-    takes one for each depth.
+    Equal subtrees are one object where a function here makes the shape.
 
     Parameters
     ----------
     children : tuple of Shape
         In the order in which their tokens are drafted; none for a leaf.
     top : bool
-        Whether the children are not drawn but the likeliest tokens of the draft model, the
-        likeliest one first, which are certain.
+        Whether the children are not drawn but the likeliest tokens of the draft, likeliest first.
     """
 
     children: tuple[Shape, ...] = ()
@@ -97,13 +95,7 @@ class Shape(Frozen):
     ) -> Shape:
         """Return the shape with the same number of children at each depth, such as ``"4x2x1"``.
 
-        Parameters
-        ----------
-        branching : str or sequence of int
-        name : str
-            What an error message calls it.
-        top : sequence of bool
-            For each depth, whether the children are the likeliest tokens; by default none are.
+        ``top``: for each depth, whether they are the likeliest tokens; by default none are.
         """
         widths = as_branching(branching, name)
         check_nodes(widths, branching, name)
@@ -115,14 +107,7 @@ class Shape(Frozen):
 
     @classmethod
     def of_tree(cls, tree: TokenTree, top: Iterable[int] = ()) -> Shape:
-        """Return the shape of a tree, children in the order of their nodes.
-
-        Parameters
-        ----------
-        tree : TokenTree
-        top : iterable of int
-            The nodes whose children are the likeliest tokens; −1 for the prompt.
-        """
+        """Return the shape of a tree; ``top``: nodes with likeliest children, −1 for the prompt."""
         certain = set(top)
         below: list[list[Shape]] = [[] for _ in range(len(tree) + 1)]
         known: dict[tuple[tuple[Shape, ...], bool], Shape] = {((), False): LEAF}
@@ -149,8 +134,8 @@ class Shape(Frozen):
     def text(self) -> str:
         """Its branching such as ``"4x2x1"``; else each node as a pair of brackets around its own.
 
-        ``"[[][]][]"`` has two nodes after the text, the first of them with two children. Before
-        children that are the likeliest tokens stands ``top``: ``"top4x2"``, ``"top[][[]]"``.
+        ``"[[][]][]"`` has two nodes after the text, the first of them with two children. ``top``
+        stands before children that are the likeliest tokens: ``"top4x2"``, ``"top[][[]]"``.
         """
         if self.even:
             return "x".join(f"{TOP * top}{width}" for width, top in self._levels())
@@ -198,15 +183,10 @@ LEAF = Shape()
 def together(shapes: Iterable[Shape]) -> Shape:
     """Return what is drafted after a text that several nodes agree with.
 
-    Drawn children are those of all of them, one node after the other. The likeliest tokens are the
-    same for all nodes: each is drafted once, and what follows it is what follows it anywhere. Nodes
-    that have drawn children do not go on together with others that have certain ones: those go
-    on that are like the first that has any.
-
-    Raises
-    ------
-    ValueError
-        Something else than shapes.
+    Drawn children are those of all of them, one node after the other. Each likeliest token is
+    drafted once, and followed by what follows it anywhere. Nodes with drawn and with certain
+    children do not go on together: those go on that are like the first that has any. Raises
+    ``ValueError``: something else than shapes.
     """
     return _together(_checked(shapes, "shapes"))
 
@@ -227,6 +207,8 @@ def _together(shapes: Iterable[Shape]) -> Shape:
 def as_shape(tree: Any, name: str = "tree") -> Shape:
     """Check a tree of drafts and return its shape.
 
+    Raises ``ValueError``: something else, no node, more than a million nodes or 500 levels.
+
     Parameters
     ----------
     tree : str, sequence, TokenTree or Shape
@@ -235,11 +217,6 @@ def as_shape(tree: Any, name: str = "tree") -> Shape:
         ``[[0], [0, 0], [1]]``; or a tree.
     name : str
         What an error message calls it.
-
-    Raises
-    ------
-    ValueError
-        Something else, no node at all, more than a million nodes, or more than 500 levels.
     """
     if isinstance(tree, TokenTree):
         shape = Shape.of_tree(tree)

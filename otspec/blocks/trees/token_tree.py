@@ -25,10 +25,7 @@ from otspec.distributions import as_k
 
 
 def as_branching(branching: str | Sequence[int], name: str = "branching") -> tuple[int, ...]:
-    """Check a k-configuration such as ``"4x2x1"`` or ``(4, 2, 1)``, and return its numbers.
-
-    Anything that is not a list of positive integers is refused by a ``ValueError``.
-    """
+    """Return the numbers of a k-configuration such as ``"4x2x1"`` or ``(4, 2, 1)``."""
     if isinstance(branching, str):
         parts = branching.split("x")
         if not all(part.isascii() and part.isdigit() and len(part) < 100 for part in parts):
@@ -69,17 +66,8 @@ MOST_PROMPT = 10**9
 class TokenTree(Frozen):
     """A tree of drafted tokens, squeezed into one sequence: parents come before their children.
 
-    Source: MCSD, sec. 3.3 (tree attention).
-
-    Parameters
-    ----------
-    parents : tuple of int
-        The index of each node's parent; −1 for what follows the prompt directly.
-
-    Raises
-    ------
-    ValueError
-        A parent that does not come before its child.
+    Source: MCSD, sec. 3.3 (tree attention). ``parents``: the index of each node's parent, −1 for
+    what follows the prompt; ``ValueError`` for a parent that does not come before its child.
 
     Examples
     --------
@@ -100,17 +88,9 @@ class TokenTree(Frozen):
 
     @classmethod
     def of_branching(cls, branching: str | Sequence[int]) -> TokenTree:
-        """Return the tree of a k-configuration, level by level.
+        """Return the tree of a k-configuration such as ``"4x2x1"``, level by level.
 
-        Parameters
-        ----------
-        branching : str or sequence of int
-            Children of each node by depth, such as ``"4x2x1"``.
-
-        Raises
-        ------
-        ValueError
-            As :func:`as_branching`; or more than a million nodes.
+        Raises ``ValueError``: as :func:`as_branching`; or more than a million nodes.
         """
         widths = as_branching(branching)
         check_nodes(widths, branching, "branching")
@@ -159,19 +139,7 @@ class TokenTree(Frozen):
     def attention_mask(self, prompt: int = 0) -> npt.NDArray[np.bool_]:
         """Return which tokens each node may see: the prompt, its ancestors and itself.
 
-        Parameters
-        ----------
-        prompt : int
-            Number of prompt tokens, which stand before the tree.
-
-        Returns
-        -------
-        ndarray of bool, shape (nodes, prompt + nodes)
-
-        Raises
-        ------
-        ValueError
-            A negative number of prompt tokens.
+        Result: bool, shape (nodes, prompt + nodes). ``ValueError`` for ``prompt`` < 0 tokens.
         """
         prompt = _as_prompt(prompt, len(self))
         mask = np.zeros((len(self), prompt + len(self)), dtype=bool)
@@ -183,22 +151,9 @@ class TokenTree(Frozen):
         return mask
 
     def positions(self, prompt: int = 0) -> IntArray:
-        """Return each node's position in its candidate sequence, counted from 0.
+        """Return each node's position in its candidate sequence from 0, shape (nodes,).
 
-        Parameters
-        ----------
-        prompt : int
-            Number of prompt tokens.
-
-        Returns
-        -------
-        ndarray of int, shape (nodes,)
-            Nodes of one depth share a position.
-
-        Raises
-        ------
-        ValueError
-            A negative number of prompt tokens.
+        Nodes of one depth share a position. ``ValueError`` for ``prompt`` < 0 tokens.
         """
         return _as_prompt(prompt) + self.depths - 1
 

@@ -123,7 +123,7 @@ class Cut(Machine, ABC):
 
 
 @known(
-    "cut looked at the token",
+    "draft withdrawn after a look at its token",
     "decide before the token is drawn; or let it count and stop after it; or set the draft's "
     "probability of every token that would be dropped to 0, without dividing by the sum",
 )
@@ -164,8 +164,8 @@ class PrunedBySiblings(Cut):
 
 @known(
     "length chosen after seeing the acceptance of other rows",
-    "keep of each row what it accepts; or cut the drafts before any is verified; or go on with the "
-    "row's own next token, accepted or corrected, in place of a draw from the target",
+    "keep of each row what it accepts; or shorten the drafts before any is verified; or go on with "
+    "the row's own next token, accepted or corrected, in place of a draw from the target",
     ("block", "tree"),
 )
 class LengthOfOthers(Machine):

@@ -116,7 +116,7 @@ def _left(
     """Return the candidates that fit all cases, but for so many."""
     left = candidates
     for each in order:
-        left = [one for one in left if _fits(one, kind, each, marked) or one.misfits <= forgiven]
+        left = [one for one in left if _fits(one, kind, each, marked, forgiven)]
     return left
 
 
@@ -134,19 +134,18 @@ def _of_some_strength(
     return found
 
 
-def _fits(one: Candidate, kind: Kind, seen: Seen, marked: bool) -> bool:
-    """Add to a candidate's likelihood or misfits; return whether its law fits a case."""
+def _fits(one: Candidate, kind: Kind, seen: Seen, marked: bool, forgiven: int) -> bool:
+    """Add to a candidate's likelihood or misfits; return whether its misfits are forgiven."""
     seen = seen.read_as(other=one.other)
     law = law_or_none(one.machine, one.rule, kind, seen.case)
     if law is None:
-        one.misfits += FORGIVEN + 1
         return False
     fit = seen.likelihood(law, marked=marked)
     if fit is None:
         one.misfits += 1
-        return False
-    one.likelihood += fit
-    return True
+    else:
+        one.likelihood += fit
+    return one.misfits <= forgiven
 
 
 def _named(left: Sequence[Candidate]) -> Explanations:

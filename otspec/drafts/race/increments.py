@@ -28,15 +28,12 @@ _MOST_STEPS = TABLE_LIMIT // 50
 def inside_rises(rates: Distribution, k: int) -> Array:
     """Return P(all k distinct drafts are inside the first j + 1 tokens, one of them token j).
 
-    Their sums are the probabilities to be inside a prefix; here all terms are positive, so that
-    each difference keeps its digits. k ≤ 2 is a closed form. Above, floats are a quadrature
-    (:mod:`otspec.drafts.race.inside`), and fractions a sum over sets of drafts, of which there are
-    k! times fewer than tuples.
-
-    ``rates``, shape (n,): the draft distribution, in the order of the prefixes. Result: shape (n,).
-    Raises ``TooManyTuplesError``: more than 400,000 exact steps from a set of drafts to one with
-    one more.
+    ``rates``, shape (n,): the draft distribution, in the order of the prefixes. Raises
+    ``TooManyTuplesError``: more than 400,000 exact steps from a set of drafts to a larger one.
     """
+    # Their sums are the probabilities to be inside a prefix; here all terms are positive, so that
+    # each difference keeps its digits. k ≤ 2 is a closed form. Above, floats are a quadrature, and
+    # fractions a sum over sets of drafts, of which there are k! times fewer than tuples.
     if k == 1:
         return rates.copy()
     if k == 2:
@@ -46,13 +43,8 @@ def inside_rises(rates: Distribution, k: int) -> Array:
 
 
 def inside_of_prefixes(rates: Distribution, ks: Sequence[int]) -> Array:
-    """Return P(all k distinct drafts are inside the first j tokens) for several k.
-
-    In floats all k > 2 cost one quadrature for the largest of them.
-
-    ``rates``, shape (n,): the draft distribution, in the order of the prefixes. Result: shape
-    (len(ks), n + 1). Raises ``TooManyTuplesError``: as :func:`inside_rises`.
-    """
+    """Return P(all k drafts inside the first j tokens) for several k: (len(ks), n + 1)."""
+    # In floats all k > 2 cost one quadrature for the largest of them.
     inside = zeros((len(ks), len(rates) + 1), like=rates)
     many = sorted({k for k in ks if k > 2})
     if is_exact(rates):
@@ -67,12 +59,8 @@ def inside_of_prefixes(rates: Distribution, ks: Sequence[int]) -> Array:
 
 
 def inside_pairs(draft: Distribution) -> Array:
-    """Return :func:`inside_rises` of two drafts.
-
-    It is p(y) Σ_{x before y} p(x) (1/(1−p(x)) + 1/(1−p(y))).
-
-    ``draft``, shape (n,): the draft distribution, in the order of the prefixes. Result: shape (n,).
-    """
+    """Return :func:`inside_rises` of two drafts."""
+    # It is p(y) Σ_{x before y} p(x) (1/(1−p(x)) + 1/(1−p(y))).
     light, heavy, others = light_odds(draft)
     pairs: Array = draft * prefix_sums(light)[:-1]
     pairs[heavy + 1 :] += draft[heavy + 1 :] / others * draft[heavy]
@@ -91,13 +79,9 @@ def light_odds(draft: Distribution) -> tuple[Array, int, Number]:
 
 
 def set_rises(rates: Array, k: int) -> Array:
-    """Return :func:`inside_rises` of fractions: set by set of drafts, whatever their order.
-
-    Each set with i drafts is reached from those with one less, by the draft that came last.
-
-    ``rates``, shape (n,): in the order of the prefixes; what they lack to 1 is the rate of tokens
-    that come later. Result: shape (n,). Raises ``TooManyTuplesError``: more than 400,000 steps.
-    """
+    """Return :func:`inside_rises` of fractions: set by set of drafts, whatever their order."""
+    # Each set with i drafts is reached from those with one less, by the draft that came last. What
+    # the rates lack to 1 is the rate of tokens that come later.
     support = np.flatnonzero(rates).tolist()
     check_steps(len(support), k)
     weights, unit = as_whole(rates[support].tolist())
@@ -128,10 +112,7 @@ def _dot(fractions: list[Fraction], numbers: list[int]) -> Fraction:
 
 
 def check_steps(n: int, k: int) -> None:
-    """Refuse sums over sets of up to k of n tokens that take long.
-
-    Raises ``TooManyTuplesError``: more than 400,000 steps from a set to one with one more.
-    """
+    """Refuse more than 400,000 steps from a set of up to k of n tokens to one with one more."""
     steps = sum(math.comb(n, i) * (n - i) for i in range(min(k, n))) if n < _MOST_STEPS else n**2
     if steps > _MOST_STEPS:
         raise TooManyTuplesError(

@@ -58,11 +58,8 @@ Pass = Callable[[Array, Array, Array, Array, Array, IntArray, IntArray], Array]
 
 
 def rises(rates: Array, ks: Sequence[int], beyond: float = 0.0) -> Array:
-    """Return P(all k drafts inside the first j + 1 tokens, one of them token j), by quadrature.
-
-    ``rates``, shape (n,): in the order of the prefixes. ``ks``: numbers of drafts, all found in one
-    pass. ``beyond``: the rate of all tokens that come after these n. Result: shape (len(ks), n).
-    """
+    """Return the rises of P(all k drafts inside the first j), by quadrature: (len(ks), n)."""
+    # beyond: the rate of all tokens that come after these n.
     found = np.zeros((len(ks), len(rates)))
     support = np.flatnonzero(rates)
     depths = np.array(ks, dtype=np.intp)
@@ -131,13 +128,10 @@ def pass_light(
     ks: IntArray,
     needed: IntArray,
 ) -> Array:
-    """Pass a chunk of light tokens, all divided by the probability that none of it has arrived.
-
-    Shapes: ``rates`` (b,), ``times`` (m,), ``ks`` (a,). ``weights``, shape (a, m): with e^{−ct} for
-    the mass c from the chunk on. ``counts``, ``density``, shape (k, m): of the tokens before;
-    updated. ``needed``, shape (k,): how many of the times, the latest first, row i is needed at; at
-    others it is not kept up. Result: shape (a, b).
-    """
+    """Pass a chunk of light tokens, all divided by the probability that none of it has arrived."""
+    # rates (b,), times (m,), ks (a,); weights, (a, m): with e^{−ct} for the mass c from the chunk
+    # on; counts, density, (k, m): of the tokens before; updated; needed, (k,): at how many times,
+    # the latest first, row i is kept up. Result: (a, b).
     due = np.multiply.outer(times[: needed[0]], rates)
     grown = np.expm1(due)
     found = np.empty((len(ks), len(rates)))

@@ -50,20 +50,12 @@ _State: TypeAlias = tuple[Array, Array]
 
 
 def inside_at(rates: Array, ks: Sequence[int], ends: IntArray) -> Array:
-    """Return P(all k drafts inside the first tokens) for several k and several prefixes.
-
-    ``rates``, shape (n,): the draft distribution, in the order of the prefixes. ``ks``: at most as
-    many drafts as rates are positive. ``ends``, shape (m,): how many tokens each prefix has,
-    ascending, from 0 to n. Result: shape (len(ks), m).
-    """
+    """Return P(all k drafts inside the first ``ends`` tokens), ascending: (len(ks), len(ends))."""
     return Knots(rates, ks).inside_at(ends)
 
 
 class Knots:
-    """P(all inside) at prefixes that are asked for by and by: a prefix goes on from one before.
-
-    Parameters and errors are those of :func:`inside_at`.
-    """
+    """P(all inside) at prefixes that are asked for by and by: a prefix goes on from one before."""
 
     def __init__(self, rates: Array, ks: Sequence[int]) -> None:
         positive = rates > 0
@@ -150,11 +142,8 @@ class Knots:
         return passed
 
     def _arrivals(self, sums: Array) -> tuple[Array, Array]:
-        """Return how many of several chunks of light tokens have arrived, given Σ (pt)^m.
-
-        Shapes: ``sums`` (c, 24). Result: ``none`` (c, m). ``counts``, shape (most, c, m): Pr(N =
-        i), divided by the probability of none.
-        """
+        """Return how many of chunks of light tokens arrived, given sums Σ (pt)^m, (c, 24)."""
+        # none: (c, m); counts, (most, c, m): Pr(N = i), divided by the probability of none.
         times, most = self._times / self._times[0], len(self._states[0][0])
         powers = min(_POWERS, most - 1)
         # Σ (pt)^m, by chunk, m and time: chunk by chunk the products are too small for threads.

@@ -20,13 +20,10 @@ STEP, EARLY, LATE = 34, 37, 60
 def quadrature(
     rates: Array, ks: IntArray, beyond: float = 0.0
 ) -> tuple[Array, Array, Array, Array]:
-    """Return where the integral is summed up, in a unit of time that leaves no float.
-
-    Shapes: ``ks`` (a,). ``rates``, shape (n,): positive, as many as the most drafts at least.
-    ``beyond``: the rate of all tokens that come after these n. Result: ``rates``, shape (n,): in
-    that unit. ``outside``, shape (n + 1,): the rate of all tokens from each place on. ``times``,
-    shape (m,): the latest first. ``weights``, shape (a, m): for each number of drafts.
-    """
+    """Return where the integral is summed up, in a unit of time that leaves no float."""
+    # Result: rates, (n,), in that unit; outside, (n + 1,): the rate of all tokens from each place
+    # on; times, (m,): the latest first; weights, (a, m): for each number of drafts. ``beyond``: the
+    # rate of all tokens that come after these n.
     slow = float(np.partition(rates, len(rates) - ks.max())[len(rates) - ks.max()])
     # In a small enough unit of time neither 1/rate nor the shortest times leave the floats.
     unit = 1.0 if slow > 1e-250 else 1e-200

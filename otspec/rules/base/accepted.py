@@ -31,19 +31,10 @@ class CountedLaw(NamedTuple):
 class Accepted(Frozen):
     """What a rule accepts, exactly; each number is computed when it is asked for.
 
-    An output counts as accepted if it equals one of the drafts, whether the rule kept that draft or
-    drew the token as a correction. Its position is that of the first draft that it equals.
-    :meth:`otspec.rules.Rule.joint_kernel` says which draft the rule itself keeps.
-
-    Parameters
-    ----------
-    rule : Rule
-        Its formulas are for this alone.
-
-    Raises
-    ------
-    NotExactError
-        By a number that takes too long; :meth:`otspec.rules.Rule.estimate` estimates it.
+    An output counts as accepted if it equals a draft, whether the rule kept that draft or drew the
+    token as a correction. Its position is the first draft that it equals.
+    :meth:`otspec.rules.Rule.joint_kernel` says which draft the rule itself keeps. A number that
+    takes too long raises ``NotExactError``; :meth:`otspec.rules.Rule.estimate` estimates it.
     """
 
     rule: Rule
@@ -70,19 +61,13 @@ class Accepted(Frozen):
 
     @cached_property
     def counted(self) -> CountedLaw:
-        """The same by how many of i.i.d. drafts are the output, and what is none of them.
-
-        All of it sums to 1, and to the target over the numbers of drafts.
-        """
+        """The law by how many of the i.i.d. drafts are the output, and by rejected output."""
         return self.rule._counted()  # noqa: SLF001
 
 
 @dataclass(frozen=True, eq=False)
 class Estimated(Frozen, ABC):
-    """What a rule accepts, with intervals: the numbers of :class:`Accepted` from one simulation.
-
-    Each is simulated when it is asked for. Every interval covers with its own confidence.
-    """
+    """The numbers of :class:`Accepted` from one simulation, each with its own interval."""
 
     @property
     @abstractmethod

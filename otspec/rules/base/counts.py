@@ -77,12 +77,8 @@ def _power_bounds(base: Fraction, k: int) -> tuple[Fraction, Fraction]:
 
 
 def crossing(above: Fraction, below: Fraction, low: Fraction, high: Fraction, k: int) -> int:
-    """Return about where ρ·β ≥ 1 − (1 − β)^k begins to hold for β = above + below/ρ.
-
-    Halvings in whole numbers of 320 binary digits, which are rounded.
-
-    Result: in steps from low to high, of which there are 2^200.
-    """
+    """Return after how many of 2^200 steps from low to high ρ·β reaches 1 − (1 − β)^k."""
+    # β = above + below/ρ. Halvings in whole numbers of 320 binary digits, which are rounded.
     one = 1 << _BITS
     start, end, share, rest = (
         (number.numerator << _BITS) // number.denominator for number in (low, high, above, below)

@@ -53,14 +53,12 @@ class LawRule(Rule):
 class MaskedRule(LawRule):
     """A rule for masked drafts, whose law is verified with the drafts as they were drawn.
 
-    Withdrawn tokens have the target 0 there, and one more token has theirs. If that is the output,
-    it is drawn from the target among them. Which token a null token was is drawn anew, given the
-    other drafts: an engine that knows it need not do so.
+    Withdrawn tokens have target 0 there, and one null token has their mass. If that is the output,
+    it is replaced by a draw from the target among them. Which token a null token was is drawn anew,
+    given the other drafts; an engine that knows it need not do so.
 
     Law: the output is distributed as the target. Made by :meth:`PairRule.of_law`; all tuples of
     drafts are enumerated, so small vocabularies only.
-
-    Shapes: ``target`` (n,).
 
     Examples
     --------
@@ -118,7 +116,8 @@ class MaskedRule(LawRule):
 class ProgramRule(LawRule):
     """A rule that is written as one function ``verify(drafts, chance)``.
 
-    Law: nobody knows. :func:`otspec.audit` says whether the output is distributed as the target.
+    :func:`otspec.audit` says whether the output is distributed as the target. Raises
+    ``ValueError``: an unusable target, or no callable; later, an answer that is neither of the two.
 
     Parameters
     ----------
@@ -126,13 +125,7 @@ class ProgramRule(LawRule):
     target : array_like, shape (n,)
     function : callable
         Takes the drafts, a tuple of k token ids, and a :class:`otspec.chance.Chance`. Returns the
-        position of the draft that it accepts; or the distribution that the output is drawn from
-        instead, shape (n,).
-
-    Raises
-    ------
-    ValueError
-        An unusable target, or no callable; later, an answer that is neither of the two.
+        position of the accepted draft, or the distribution to draw the output from, shape (n,).
 
     Examples
     --------
@@ -162,22 +155,11 @@ class ProgramRule(LawRule):
 
     @classmethod
     def of_pair(cls, draft: DistributionLike, target: DistributionLike, k: int) -> ProgramRule:  # noqa: ARG003
-        """Refuse: a pair does not say what to run.
-
-        Raises
-        ------
-        ValueError
-        """
+        """Refuse with a ``ValueError``: a pair does not say what to run."""
         raise ValueError("function is missing: call ProgramRule(draft_law, target, function)")
 
     def verify(self, drafts: Sequence[int], chance: Chance) -> int | Distribution:
-        """Run the function; see :meth:`otspec.rules.Rule.verify`.
-
-        Raises
-        ------
-        ValueError
-            It returns no position of a draft, and no n masses.
-        """
+        """Run the function; ``ValueError`` if it returns neither a position nor n masses."""
         found, n = self.function(tuple(drafts), chance), len(self.target)
         try:
             position = operator.index(found)

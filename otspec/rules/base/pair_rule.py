@@ -28,21 +28,16 @@ MOST_LISTED = 1_000_000
 class PairRule(Rule):
     """A rule that is made from one draft distribution, a target and k.
 
+    Raises ``ValueError``: unusable distributions, or a k that the rule or its law does not take.
+
     Parameters
     ----------
-    draft : array_like, shape (n,)
-        What the drafts are drawn from.
-    target : array_like, shape (n,)
-        What the output is distributed as; the same arithmetic as ``draft``.
+    draft, target : array_like, shape (n,)
+        What the drafts, and the output, are distributed as; in the same arithmetic.
     k : int
         Number of drafts.
     normalize : bool
         Scale both distributions to sum 1.
-
-    Raises
-    ------
-    ValueError
-        Unusable distributions, or a k that the rule or its draft law does not take.
     """
 
     law_class: ClassVar[type[SingleDraftLaw]] = IID
@@ -50,16 +45,9 @@ class PairRule(Rule):
     compared: ClassVar[bool] = True
     """Whether tables of all rules, such as those of ``otspec compare``, have it."""
     quick: ClassVar[bool] = True
-    """Whether comparisons of many positions, such as ``otspec trace``, have it without being asked.
-
-    Others take longer than all the rest at full vocabulary: ``--rule`` names them.
-    """
+    """Whether comparisons of many positions (``otspec trace``) have it without ``--rule``."""
     independent: ClassVar[bool] = False
-    """Whether the output is a function of the target and of random numbers that do not depend on
-    the drafts.
-
-    What it accepts less than the optimum is the price of that.
-    """
+    """Whether the output is a function of the target and of noise that does not see the drafts."""
     options: ClassVar[tuple[str, ...]] = ()
     """Keywords of :meth:`acceptances_of` that comparisons pass on: ``free`` and ``optima``."""
     best_for_one: ClassVar[bool] = True
@@ -89,8 +77,8 @@ class PairRule(Rule):
     def of_law(cls, law: DraftLaw, target: DistributionLike) -> Rule:
         """Return the rule for drafts of its law, also masked ones (Theory, 36).
 
-        Masked i.i.d. drafts are i.i.d. drafts of one more token, so that the rule is itself. A
-        masked law of others is verified by :class:`MaskedRule`.
+        Masked i.i.d. drafts are i.i.d. drafts of one more token, so the rule takes them itself.
+        :class:`MaskedRule` verifies other masked laws.
         """
         checked = as_law(law).as_target(target)
         made = law.for_target(checked)
@@ -109,32 +97,13 @@ class PairRule(Rule):
     ) -> list[Known]:
         """Return the acceptance for each of several k, or where that takes too long an estimate.
 
-        Parameters
-        ----------
-        draft, target : array_like, shape (n,)
-        ks : sequence of int
-        **options
-            Keywords of the rule, such as ``free`` of importance sampling.
-
-        Raises
-        ------
-        ValueError
-            As the constructor.
+        ``options``: keywords of the rule, such as ``free`` of importance sampling.
         """
         return cls.acceptances_of(Pair(draft, target), ks, **options)
 
     @classmethod
     def acceptances_of(cls, pair: Pair, ks: Sequence[int]) -> list[Known]:
-        """Return the same for a pair, whose order all rules that are asked share.
-
-        A rule that has them together more quickly than one by one says so here. Errors are those
-        of the constructor.
-
-        Parameters
-        ----------
-        pair : Pair
-        ks : sequence of int
-        """
+        """Return the same for a pair, whose order all rules share."""
         return [acceptance_or_estimate(cls(pair.draft, pair.target, k)) for k in ks]
 
     @property
@@ -167,8 +136,7 @@ class DrawnDraft(PairRule):
     """Couple the drawn one of the drafts maximally; look a residual token up among the others.
 
     Law: the output is distributed as the target. No rule for the k − 1 likeliest tokens and one
-    drawn off them accepts more.
-    Source: the documentation ("Theory", 14). Parameters and errors:
+    drawn off them accepts more. Source: Theory, 14. Parameters and errors:
     :class:`otspec.rules.PairRule`; also fewer than k tokens of positive probability.
 
     Examples
@@ -214,9 +182,7 @@ class DrawnDraft(PairRule):
 RULES: Registry[type[Rule]] = Registry("rule", "otspec.rules", subclass_of(Rule))
 """All rules for one token, by name, in the order of tables.
 
-Each says in class variables which law its drafts have, which k it takes, whether its acceptance is
-a formula, which function of :mod:`otspec.batch` does the same and how charts draw it. Command
-lines, comparisons, documentation and tests take it from there.
+Command lines, comparisons, documentation and tests read the class variables of each.
 """
 
 

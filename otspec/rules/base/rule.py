@@ -26,9 +26,8 @@ class Rule(Frozen, ABC):
     """A rule turns k drafts into one token; all in otspec.rules make it distributed as the target.
 
     A subclass gives :attr:`law`, :attr:`target`, :attr:`k` and :meth:`verify`, the rule as a
-    program. The program is run along every branch for the kernel, and with a generator for a
-    sample. What is answered here by enumerating drafts a subclass answers by formula, if there is
-    one.
+    program: with a generator it samples, along every branch it gives the kernel. A subclass with a
+    formula overrides what is enumerated here.
     """
 
     name: ClassVar[str]
@@ -59,24 +58,12 @@ class Rule(Frozen, ABC):
 
     @classmethod
     def of_pair(cls, draft: DistributionLike, target: DistributionLike, k: int) -> Rule:  # noqa: ARG003
-        """Return the rule for k drafts of one draft distribution, and a target.
-
-        Raises
-        ------
-        ValueError
-            A rule that is made from something else and does not say how.
-        """
+        """Return the rule for k drafts of one distribution; ``ValueError`` if there is none."""
         raise ValueError(f"{cls.__name__} is not made from a draft, a target and k: call it itself")
 
     @classmethod
     def of_law(cls, law: DraftLaw, target: DistributionLike) -> Rule:  # noqa: ARG003
-        """Return the rule for drafts of a law, such as :class:`otspec.Masked`, and a target.
-
-        Raises
-        ------
-        ValueError
-            A law that the rule does not verify, or a rule that does not say how.
-        """
+        """Return the rule for drafts of a law; ``ValueError`` if the rule verifies other laws."""
         raise ValueError(f"{cls.__name__} is not made from a law and a target: call it itself")
 
     @property
@@ -88,38 +75,17 @@ class Rule(Frozen, ABC):
     def verify(self, drafts: Sequence[int], chance: Chance) -> int | Distribution:
         """Verify drafts: the rule as a program, in the steps of its source.
 
-        Parameters
-        ----------
-        drafts : sequence of int, length k
-            Token ids, which are not checked here.
-        chance : Chance
-            All the randomness of the program. It must make the same choices again when it is run
-            again for the same drafts.
-
-        Returns
-        -------
-        int or ndarray, shape (n,)
-            The position of the draft that is accepted. If none is, the distribution that the output
-            is drawn from instead.
+        ``drafts``: k token ids, not checked here. ``chance``: all the randomness; run again for the
+        same drafts, the program must make the same choices. Result: the position of the accepted
+        draft; if there is none, the distribution to draw the output from, shape (n,).
         """
 
     def joint_kernel(self, x: Sequence[int]) -> Array:
         """Return the joint distribution of the accepted draft and the output, given the drafts.
 
-        Parameters
-        ----------
-        x : sequence of int, length k
-
-        Returns
-        -------
-        ndarray, shape (k + 1, n)
-            Entry (i, y): draft i is accepted and y is the output (so y = x_i). The last row: no
-            draft is accepted and y is drawn instead, which may happen to be one of them.
-
-        Raises
-        ------
-        ValueError
-            Not k token ids.
+        ``x``: k token ids, else ``ValueError``. Result, shape (k + 1, n). Entry (i, y): draft i is
+        accepted and y is the output (so y = x_i). Last row: no draft is accepted and y is drawn
+        instead, which may happen to be one of them.
         """
         return self._joint_kernel(as_drafts(x, self.law))
 
@@ -128,38 +94,15 @@ class Rule(Frozen, ABC):
         return joint_kernel_of(self, drafts)
 
     def kernel(self, x: Sequence[int]) -> Distribution:
-        """Return the law of the output given the drafts, shape (n,).
-
-        Parameters
-        ----------
-        x : sequence of int, length k
-
-        Raises
-        ------
-        ValueError
-            Not k token ids.
-        """
+        """Return the law of the output given k drafts, shape (n,); ``ValueError`` for others."""
         kernel: Distribution = self.joint_kernel(x).sum(axis=0)
         return kernel
 
     def sample(self, x: Sequence[int], rng: np.random.Generator) -> tuple[int, bool]:
         """Draw the output for the given drafts.
 
-        Parameters
-        ----------
-        x : sequence of int, length k
-        rng : numpy.random.Generator
-
-        Returns
-        -------
-        token : int
-        accepted : bool
-            Whether the token is one of the drafts; its mean is :meth:`acceptance`.
-
-        Raises
-        ------
-        ValueError
-            Not k token ids, or no generator.
+        ``x``: k token ids, else ``ValueError``. Result: the token, and whether it is one of the
+        drafts, whose mean is :meth:`acceptance`.
         """
         drafts, chance = as_drafts(x, self.law), Drawn(as_generator(rng))
         found = self.verify(drafts, chance)
@@ -169,17 +112,8 @@ class Rule(Frozen, ABC):
     def acceptance(self) -> Number:
         """Return the probability that the output is one of the drafts, exactly.
 
-        This counts every output that equals a draft, also when a residual draw happens to. It is
-        short for ``accepted().probability``.
-
-        Returns
-        -------
-        float or Fraction
-
-        Raises
-        ------
-        NotExactError
-            It would take too long; :meth:`estimate` estimates it.
+        Every output that equals a draft counts, also a residual draw. Raises ``NotExactError`` if
+        it takes too long: use :meth:`estimate`.
         """
         return as_number(self._by_token().sum(), like=self.target)
 
@@ -197,22 +131,9 @@ class Rule(Frozen, ABC):
     def estimate(self, size: int = 2_000, seed: int = 0) -> Estimated:
         """Estimate what :meth:`accepted` says, from drafts that are drawn at random.
 
-        Parameters
-        ----------
-        size : int
-            How many tuples of drafts, at least 2.
-        seed : int
-
-        Returns
-        -------
-        Estimated
-            The same numbers with intervals. They are means over the tuples of what the rule does
-            of each exactly, unless the rule knows more.
-
-        Raises
-        ------
-        ValueError
-            Fewer than two tuples, or more than the memory holds.
+        ``size``: how many tuples of drafts, at least 2. The numbers, with intervals, are means over
+        the tuples of the rule's exact law given each. Raises ``ValueError``: fewer than two tuples,
+        or more than the memory holds.
         """
         return DrawnDrafts(self, size, seed)
 

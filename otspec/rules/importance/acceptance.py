@@ -74,10 +74,7 @@ class VerifiedSelection(Frozen):
         return self._summed(*self.selection.stages)
 
     def acceptances(self, ks: Sequence[int]) -> list[Known]:
-        """Return the acceptance of the first k drafts for each of several k, or an estimate of it.
-
-        Estimates are from the same drafts, of which fewer are the first ones.
-        """
+        """Return the acceptance for each of several k, or estimates from the same drafts."""
         found: dict[int, Known] = {}
         drawn: dict[int, list[int]] = {}
         for k in ks:
@@ -180,11 +177,8 @@ class VerifiedSelection(Frozen):
 
     @cached_property
     def _of_two(self) -> Array:
-        """The accepted law of two drafts: y is only the first, only the second, both: (3, n).
-
-        A token that can be rejected has no residual itself, so that it is not y where the residual
-        draw is.
-        """
+        """The accepted law of two drafts: y is only the first, only the second, both: (3, n)."""
+        # A token that can be rejected has no residual, so the residual draw is never such a y.
         (stage,), (first, second) = self.selection.stages, self.selection.laws
         chance, residual, repair = self.coupling.chances, self.coupling.residual, self.repair
         lost = 1 - chance

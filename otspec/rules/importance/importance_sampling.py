@@ -38,23 +38,24 @@ class ImportanceSampling(PairRule):
     """Select one of the drafts so that its law b is close to the target; then couple b and q.
 
     Two drafts: the selection solves Canonical's linear program, truncated to the ``free`` most
-    under-drafted tokens (exact if ``free`` is n or more). More drafts: in stages, each of which
-    selects between the token selected so far, whose law is known, and the next draft.
+    under-drafted tokens (exact if ``free`` ≥ n). More drafts: each stage selects between the token
+    selected so far, whose law is known, and the next draft.
 
     Law: the output is distributed as the target. With k = 2 and ``free`` ≥ n it is optimal for the
-    drafts; with smaller ``free`` the loss is at most Σ (q − p₁p₂)₊ over the other tokens. More
-    drafts lose at every stage, so that with few free tokens they may accept less than two.
-    Source: Canonical, alg. 1, remarks 3 and 4, app. G.
+    drafts; with smaller ``free`` the loss is at most Σ (q − p₁p₂)₊ over the other tokens. Every
+    stage loses, so that more drafts with few free tokens may accept less than two.
+    Source: Canonical, alg. 1, remarks 3 and 4, app. G. Raises ``ValueError``: also for ``others``
+    that are not k − 1 distributions, ``free`` below 0, ``alphabet`` below 1, an unknown solver, and
+    more than 10,000 drafts.
 
-    Several selections may be equally good. The rule takes the lexicographically first maximum flow,
-    in the order of the token ids (:func:`otspec.rules.importance.shared_pairs.shared_pairs`): with
-    ``free`` ≥ n its law is continuous in the draft and the target, so that floats give what
-    fractions give, up to their roundings. With fewer free tokens the law jumps where two tokens
-    outside them have equal q − p₁p₂, or one outside and one inside: with ``free=0``, the draft
-    (½, ½) and the target (½ − ε, ½ + ε) the selected draft has the law (¼, ¾) for every ε > 0, but
-    (¾, ¼) for ε = 0, where the smaller token id is first. With an ``alphabet`` it jumps where two
-    target probabilities are equal. Floats may decide such a tie by their roundings, and a
-    ``solver`` may take any of the best selections.
+    Of several best selections the rule takes the lexicographically first maximum flow, in the order
+    of token ids (:func:`otspec.rules.importance.shared_pairs.shared_pairs`). With ``free`` ≥ n its
+    law is continuous in draft and target, so that floats give what fractions give, up to roundings.
+    With fewer free tokens the law jumps where two tokens outside them, or one outside and one
+    inside, have equal q − p₁p₂: with ``free=0``, draft (½, ½) and target (½ − ε, ½ + ε) the law is
+    (¼, ¾) for every ε > 0, but (¾, ¼) for ε = 0. With an ``alphabet`` it jumps where two target
+    probabilities are equal. Roundings may decide such a tie, and a ``solver`` may take any best
+    selection.
 
     Parameters
     ----------
@@ -65,17 +66,10 @@ class ImportanceSampling(PairRule):
     free : int
         How many tokens the linear program of each stage covers (the paper's s).
     alphabet : int, optional
-        Verify against the target restricted to so many of its likeliest tokens; the output is
-        then kept with probability q(those), and otherwise drawn from the rest of the target.
+        Verify against the target restricted to so many of its likeliest tokens; the output is kept
+        with probability q(those), and otherwise drawn from the rest of the target.
     solver : {"highs", "cvxpy", "rational"}, optional
-        Of the linear programs. By default they are solved as the flows that they are, in the
-        arithmetic of the input and much faster.
-
-    Raises
-    ------
-    ValueError
-        Also for ``others`` that are not k − 1 distributions, ``free`` below 0, ``alphabet``
-        below 1, an unknown solver, and more than 10,000 drafts.
+        Of the linear programs; by default they are solved as flows, which is much faster.
 
     Examples
     --------
@@ -165,32 +159,15 @@ class ImportanceSampling(PairRule):
     def acceptance(self) -> Number:
         """Return the probability that the output is one of the drafts.
 
-        Σ min(b, q) for the selected draft, plus the residual draws that happen to be another
-        draft: in O(n log n + s²) for k ≤ 2, and in O(n² k) for more.
-
-        Raises
-        ------
-        NotExactError
-            More than two drafts of too many tokens; :meth:`estimate` simulates them.
+        Σ min(b, q) for the selected draft, plus residual draws that happen to be another draft: in
+        O(n log n + s²) for k ≤ 2, and in O(n² k) for more. Raises ``NotExactError``: more than two
+        drafts of too many tokens.
         """
         return self.verified.acceptance()
 
     @classmethod
     def acceptances_of(cls, pair: Pair, ks: Sequence[int], *, free: int = FREE) -> list[Known]:
-        """Return the acceptance for each of several k, or an estimate: all from the same stages.
-
-        Parameters
-        ----------
-        pair : Pair
-        ks : sequence of int
-        free : int
-            As for the rule.
-
-        Raises
-        ------
-        ValueError
-            As the constructor.
-        """
+        """Return the acceptance for each of several k, or an estimate: all from the same stages."""
         if not ks:
             return []
         most = max(as_k(k) for k in ks)
@@ -209,10 +186,7 @@ class ImportanceSampling(PairRule):
         return self.verified.counted()
 
     def estimate(self, size: int = 2_000, seed: int = 0) -> Estimated:
-        """Estimate what :meth:`accepted` says, with residual hits simulated and the rest exact.
-
-        Size and seed are as for :meth:`otspec.rules.Rule.estimate`.
-        """
+        """Estimate what :meth:`accepted` says, with residual hits simulated and the rest exact."""
         return self.verified.estimate(size, seed)
 
     def verify(self, drafts: Sequence[int], chance: Chance) -> int | Distribution:

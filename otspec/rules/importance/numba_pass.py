@@ -73,14 +73,9 @@ def _merge(
 
 
 def move_few(tokens: IntArray, masses: Array, most: int) -> bool:
-    """Order tokens by descending target − selected·following, ties by token, where few must move.
-
-    From the last one on, each is put before those that come after it, which are ordered already.
-    What must move far is set apart; that is sorted, and merged with the others, in place.
-
-    Shapes: ``tokens`` (n,). ``masses``, shape (3, n): of these tokens. ``most``: how many are set
-    apart at most. Result: False where there would be more: the tokens are in no order then.
-    """
+    """Order tokens (n,) and masses (3, n) by falling target − selected·following, ties by token."""
+    # Insertion from the last one on. What must move far, ``most`` tokens at most, is set apart,
+    # sorted and merged in place. False if there would be more: the tokens are in no order then.
     size, apart, masses_apart = len(tokens), np.empty(most + 1, np.intp), np.empty((3, most + 1))
     low, moved, left, first, often, head = size, 0, _PUSHED * size, -1, 0, -np.inf
     for i in range(size - 1, -1, -1):
@@ -120,11 +115,8 @@ def move_few(tokens: IntArray, masses: Array, most: int) -> bool:
 
 
 def surely(tokens: IntArray, masses: Array, free: int, rank: IntArray, law: Array) -> None:
-    """Put what :func:`otspec.programs.truncated.surely_selected` returns in place of the first row.
-
-    Shapes: ``masses`` (3, n). ``tokens``, shape (n,): in order. ``rank`` and ``law``, shape (n,):
-    where each token is in the order, and its mass, are written there.
-    """
+    """Write the law that :func:`otspec.programs.truncated.surely_selected` gives, and the ranks."""
+    # tokens, rank, law: (n,), tokens in order; masses: (3, n).
     first_after = second_after = 0.0
     for i in range(len(tokens) - 1, -1, -1):
         token, first, second = tokens[i], masses[0, i], masses[1, i]
@@ -135,12 +127,8 @@ def surely(tokens: IntArray, masses: Array, free: int, rank: IntArray, law: Arra
 
 
 def meet(weights: Array, drafts: IntArray, i: int, rank: IntArray, shares: Array) -> None:
-    """Let draft i meet what is selected of those before it, as :func:`.chosen`.
-
-    Shapes: ``drafts`` (k, m); ``rank`` (n,). ``weights``, shape (k, m): how likely each of the
-    first i drafts is selected, and after it each of i + 1. ``shares``, shape (s, s): as those of a
-    :class:`.Stage`.
-    """
+    """Let draft i meet the one selected so far (:func:`.chosen`): ``weights`` (k, m), in place."""
+    # drafts: (k, m); rank: (n,); shares, (s, s): as those of a Stage.
     free = len(shares)
     for m in range(drafts.shape[1]):
         other, new = rank[drafts[i, m]], 0.0

@@ -60,12 +60,9 @@ class StagedSelection(Frozen):
         return weights.T
 
     def with_places(self, tokens: IntArray, after: Callable[[int, int], int], states: int) -> Array:
-        """Return the law of the selected draft together with where tokens are drafted.
-
-        Shapes: ``tokens`` (m,). ``after``: (state, i) → the state after draft i is the token, where
-        it was ``state`` before; it begins with 0. ``states``: how many states are followed; those
-        from there on are left out. The result has shape (states, m, n).
-        """
+        """Return the law of the selected draft, with where tokens (m,) are: (states, m, n)."""
+        # after: (state, i) → the state after draft i is the token; it begins with state 0. States
+        # from ``states`` on are left out.
         rows = np.arange(len(tokens))
         found = zeros((states, len(tokens), len(self.laws[0])), like=self.laws[0])
         for i, law in enumerate(self.laws):
@@ -100,12 +97,9 @@ class Drawn(NamedTuple):
 def chosen(
     stages: Iterable[Stage], drafts: IntArray, weights: Array
 ) -> Iterator[tuple[Stage | None, Array]]:
-    """Yield how likely each of the first drafts is the selected one, of one, two, and so on.
-
-    Shapes: ``drafts`` (k, m). ``weights``, shape (k, m): zeros, which are written to, in the
-    arithmetic that is used. Yields: the last of the stages that have been gone through. Yields,
-    shape (i, m): until the next one.
-    """
+    """Yield how likely each of the first drafts is selected, of one, two, …, and the last stage."""
+    # drafts: (k, m); weights, (k, m): zeros, written to. What is yielded, (i, m), holds until the
+    # next one.
     weights[:1] += 1
     yield None, weights[:1]
     fast = drafts.size >= FEW and not is_exact(weights) and has_numba()

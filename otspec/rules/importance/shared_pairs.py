@@ -11,19 +11,18 @@ from otspec._base.arithmetic import Array, IntArray, zeros
 def shared_pairs(masses: Array, wanted: Array) -> Array:
     """Divide the mass of each pair between its two tokens so that Σ min(got, wanted) is largest.
 
-    That is a maximum flow from the pairs to the tokens, in either arithmetic. Several flows may be
-    equally large. The function returns the lexicographically first: the first token gets as much as
-    a maximum flow allows of its pair with the second token, then of its pair with the third, and so
-    on through the pairs in order.
+    This is a maximum flow from pairs to tokens, in either arithmetic. Of several the function
+    returns the lexicographically first: the first token gets as much as a maximum flow allows of
+    its pair with the second token, then of its pair with the third, and so on.
 
-    Law: the result is continuous. If the masses of the pairs and what the tokens want change by ε
-    together, then no entry changes by more than ε. So floats give what fractions give, up to their
-    roundings: as the optimum of a linear program over a network, whose matrix is totally unimodular
-    and whose objective has no ties, each entry is piecewise linear with slopes 0, 1 and −1.
+    Law: if masses and wants change by ε together, no entry changes by more than ε. So floats give
+    what fractions give, up to roundings: as the optimum of a linear program over a network, whose
+    matrix is totally unimodular and whose objective has no ties, each entry is piecewise linear
+    with slopes 0, 1 and −1.
 
-    ``masses``, shape (s, s): entry (i, j), for i ≠ j: of the pair of i and j; symmetric, at least
-    0. ``wanted``, shape (s,): at least 0. Result, shape (s, s): entry (i, j): what i gets of the
-    pair of i and j, which with (j, i) is its mass; the diagonal is 0.
+    ``masses``, shape (s, s): of the pair (i, j), i ≠ j; symmetric, at least 0. ``wanted``, shape
+    (s,): at least 0. Result, shape (s, s), entry (i, j): what i gets of the pair; with (j, i) it is
+    the mass; the diagonal is 0.
 
     Examples
     --------
@@ -103,12 +102,9 @@ def _push(got: Array, surplus: Array, tokens: IntArray, nearer: IntArray) -> Non
 
 
 def _settle(got: Array, held: Array, surplus: Array, first: int) -> None:
-    """Give a token as much as can be of its pairs with later tokens, one after the other, in place.
-
-    If the token gets mass of its pair with ``second``, as much must find a way from it to
-    ``second`` over pairs that are not settled. A settled pair stays as it is: mass that goes around
-    a cycle opens no way that was not there.
-    """
+    """Give a token as much as can be of its pairs with later tokens, one by one, in place."""
+    # What the token gets of its pair with ``second`` must find a way from it to ``second`` over
+    # pairs that are not settled. A settled pair stays: mass around a cycle opens no new way.
     size, tokens = len(surplus), np.arange(len(surplus))
     held[:first] = held[:, :first] = False
     if not held[:, first].any():

@@ -49,11 +49,8 @@ def _push(got: Array, surplus: Array, distance: IntArray, level: int) -> None:
 
 
 def push_all(got: Array, surplus: Array) -> None:
-    """Push what tokens have too much until nobody who lacks something can be reached, in place.
-
-    ``got``, shape (s, s): what each token of a pair has of it. ``surplus``, shape (s,): what each
-    has more than it wants.
-    """
+    """Push the surplus (s,) of tokens until it reaches nobody who lacks something, in place."""
+    # got, (s, s): what each token of a pair has of it.
     size = len(surplus)
     while True:
         distance = _distances(got, surplus)
@@ -149,10 +146,7 @@ def _turn(got: Array, surplus: Array, first: int, second: int, distance: IntArra
 
 
 def settle_all(got: Array, surplus: Array) -> None:
-    """Make a maximum flow the lexicographically first one, in place.
-
-    Shapes: ``got`` (s, s). ``surplus``, shape (s,): as :func:`push_all` left them.
-    """
+    """Make a maximum flow, as :func:`push_all` left it, the lexicographically first, in place."""
     size = len(surplus)
     distance = np.empty(size, np.intp)
     for first in range(size - 1):

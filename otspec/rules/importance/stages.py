@@ -77,13 +77,10 @@ class Stage(NamedTuple):
 def stages_of(
     laws: Sequence[Distribution], target: Distribution, free: int, solver: SolverName | None
 ) -> Iterator[Stage]:
-    """Yield the selections that are best stage by stage, one for each draft after the first.
+    """Yield the best selection of each stage, one for each draft after the first.
 
-    The arrays of a stage may be written to for the next one.
-
-    Shapes: ``target`` (n,). ``laws``, shape (n,): of each draft. ``free``: how many tokens each
-    stage shares out the pairs of. ``solver``: of the linear programs; by default they are solved as
-    the flows that they are.
+    ``target`` and each of ``laws``: (n,). ``free``: how many tokens share out their pairs. Without
+    a ``solver``, linear programs are solved as flows. The next stage may write to yielded arrays.
     """
     if len(laws) == 1:
         return

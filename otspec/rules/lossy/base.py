@@ -34,10 +34,7 @@ def entropy(law: Distribution) -> float:
 
 
 def kullback_leibler(first: Distribution, second: Distribution) -> float:
-    """Return Σ first ln(first/second): infinite if ``first`` has a token that ``second`` lacks.
-
-    ``first``, ``second``, shape (n,): in one arithmetic.
-    """
+    """Return Σ first ln(first/second), (n,) each; infinite where only ``second`` is 0."""
     held = first > 0
     first, second = first[held], second[held]
     if bool((second == 0).any()):
@@ -73,10 +70,11 @@ def _log(value: Fraction) -> float:
 class LossyRule(PairRule):
     """A rule whose output is not distributed as the target, and that says how it is distributed.
 
-    :attr:`target` is what the output should be distributed as, and :attr:`declared_output` what it
-    is distributed as: a formula for any vocabulary, which :func:`otspec.audit` compares with the
+    :attr:`target` is what the output should be distributed as, :attr:`declared_output` what it is
+    distributed as: a formula for any vocabulary, which :func:`otspec.audit` compares with the
     enumerated law. Parameters and errors: :class:`otspec.rules.PairRule`; a parameter of the rule
-    is written in the arithmetic of the distributions, and keyword only.
+    is keyword only and in the arithmetic of the distributions. Where a rule computes a float, such
+    as an entropy, exact distributions take it as the number that it is.
     """
 
     compared: ClassVar[bool] = False
@@ -118,11 +116,7 @@ def between(least: float, most: float, *, open_below: bool = False) -> dict[str,
 def as_parameter(
     value: Any, name: str, like: Array, least: float, most: float, *, open_below: bool = False
 ) -> Number:
-    """Return a parameter of a rule in the arithmetic of its distributions.
-
-    ``like``: a distribution of the rule. ``least`` and ``most``: its bounds. ``open_below``:
-    ``least`` itself is too small.
-    """
+    """Return a rule's parameter, within its bounds, in the arithmetic of its distributions."""
     number = as_real(value, name, least, most, open_below=open_below)
     if not is_exact(like):
         return float(number)

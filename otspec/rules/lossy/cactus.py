@@ -24,15 +24,9 @@ class Cactus(LossyRule):
     Accept x with probability min(1, γ(x)/p(x)), else draw from (h − p)₊. The law h depends on the
     draft, so that what the output is distributed as is none of these laws.
     Law: with c(x) = (1 − γ(x))/(1 − q(x)) the output is min(p, γ) + Σ_x (p − γ)₊(x) (c(x) q − p)₊ /
-    Σ (c(x) q − p)₊: one sort. The root is a float, which exact distributions take as the number
-    that it is.
+    Σ (c(x) q − p)₊: one sort. ``delta``: δ, from 0, which is maximal coupling.
     Source: Hao and Mou, "Constrained acceptance speculative sampling" (arXiv 2604.04987), and its
     code. Parameters and errors: :class:`LossyRule`; ``k`` is 1.
-
-    Parameters
-    ----------
-    delta : number
-        δ, from 0, which is maximal coupling.
 
     Examples
     --------
@@ -81,11 +75,9 @@ class Cactus(LossyRule):
 
     @cached_property
     def declared_output(self) -> Distribution:
-        """The law of the output, shape (n,).
-
-        What is drawn instead of a draft x is q and p at the tokens with p/q < c(x), times factors
-        of x: sums over x by the order of c serve all tokens.
-        """
+        """The law of the output, shape (n,)."""
+        # What is drawn instead of a draft x is q and p at the tokens with p/q < c(x), times factors
+        # of x: sums over x by the order of c serve all tokens.
         output = self._by_token()
         rejected = np.flatnonzero(self.raised < self.draft)
         if not len(rejected):

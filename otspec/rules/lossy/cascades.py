@@ -14,15 +14,10 @@ from otspec.rules.lossy.base import LARGEST, AgainstAnother, between, total_vari
 class CascadeByPosition(AgainstAnother):
     """Defer to the target, without loss, if max p < max q − α TV(p, q); else accept every draft.
 
-    Law: the output is distributed as the draft or as the target. At one position the rule has no
-    point between the two ends of the frontier.
+    Law: the output is distributed as the draft or as the target: at one position the rule has only
+    the two ends of the frontier. ``alpha``: what deferring costs; more accepts more drafts.
     Source: Narasimhan et al., "Faster cascades via speculative decoding" (arXiv 2405.19261), the
     plug-in estimate OPT of the best deferral, eq. 10. Parameters and errors: :class:`LossyRule`.
-
-    Parameters
-    ----------
-    alpha : number
-        What deferring costs; the more, the more drafts are accepted.
 
     Examples
     --------
@@ -55,16 +50,11 @@ class CascadeByPosition(AgainstAnother):
 class CascadeByToken(AgainstAnother):
     """Couple the draft with itself on the target's top tokens, and the target for the rest.
 
-    The law to verify against is p on T = {q ≥ (1 − α) max q}, plus p(off T) times q. It exceeds
-    both p and q on the tokens of T where p ≥ q, which costs more than the frontier asks for.
-    Law: the output is that law.
+    Law: the output, and what is verified against, is p on T = {q ≥ (1 − α) max q}, plus p(off T)
+    times q. It exceeds both p and q on the tokens of T where p ≥ q, which costs more than the
+    frontier asks for. ``alpha``: from 0 (trust the likeliest token) to 1 (accept every draft).
     Source: Narasimhan et al., "Faster cascades via speculative decoding" (arXiv 2405.19261), the
     token-specific rule of the top tokens (TokenV3). Parameters and errors: :class:`LossyRule`.
-
-    Parameters
-    ----------
-    alpha : number
-        From 0, where only the likeliest token is trusted, to 1, which accepts every draft.
 
     Examples
     --------

@@ -13,17 +13,12 @@ from otspec.rules.lossy.base import AgainstAnother, jensen_shannon
 class FuzzyVerification(AgainstAnother):
     """Accept every draft if draft and target diverge by less than a threshold, else couple them.
 
-    Law: the output is distributed as the draft or as the target. The divergence is Jensen and
-    Shannon's, in nats: a float, from 0 to ln 2. At one position the rule has no point between the
-    two ends of the frontier.
+    Law: the output is distributed as the draft or as the target: at one position the rule has only
+    the two ends of the frontier. The divergence is Jensen and Shannon's in nats, from 0 to ln 2.
+    ``threshold``: from 0, which is maximal coupling.
     Source: Holsman, Huang and Dhingra (arXiv 2502.20704), in the form that falls back to lossless
     verification, as Xia, Ribar and Balança (arXiv 2607.08690) compare it. Parameters and errors:
     :class:`LossyRule`.
-
-    Parameters
-    ----------
-    threshold : float
-        From 0, which is maximal coupling.
 
     Examples
     --------

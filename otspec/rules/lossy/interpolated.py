@@ -15,14 +15,9 @@ class InterpolatedVerification(AgainstAnother):
     """Couple the draft maximally with w p + (1 − w) q.
 
     Law: the output is that mixture, which lies between draft and target at every token, so that no
-    rule with its total variation accepts more.
+    rule with its total variation accepts more. ``weight``: w, from 0 (maximal coupling) to 1.
     Source: a baseline in the code of Hao and Mou (arXiv 2604.04987); transformers'
     ``assistant_ensemble_weight`` is 1 − w. Parameters and errors: :class:`LossyRule`.
-
-    Parameters
-    ----------
-    weight : number
-        w, from 0, which is maximal coupling, to 1, which accepts every draft.
 
     Examples
     --------

@@ -40,18 +40,13 @@ class LenientRule(AcceptOrReplace):
 
 @dataclass(frozen=True, eq=False)
 class Lenience(LenientRule):
-    """Accept the draft x with probability min(1, q(x)/(l p(x))), else draw from (q − p)₊.
+    """Be lenient by a fixed l: see :class:`LenientRule`.
 
-    Law: as of :class:`LenientRule`; no token is more than 1/l times too likely. ``lenience`` 1 is
-    maximal coupling.
+    Law: no token is more than 1/l times too likely. ``lenience``: l, above 0 and at most 1, which
+    is maximal coupling.
     Source: Leviathan, Kalman and Matias (arXiv 2211.17192), app. A.5, which changes the comparison
     of alg. 1 and not what is drawn after it; also mentored decoding with β = 1 (Xia, Ribar and
     Balança, arXiv 2607.08690). Parameters and errors: :class:`LossyRule`.
-
-    Parameters
-    ----------
-    lenience : number
-        l, above 0 and at most 1.
 
     Examples
     --------
@@ -78,17 +73,9 @@ class Lenience(LenientRule):
 class EntropyLenience(LenientRule):
     """Be lenient by l = min(exp(−α H(q)), m): the more, the less certain the target is.
 
-    Law: as of :class:`LenientRule`. H is Shannon's entropy in nats; l is a float, which exact
-    distributions take as the number that it is.
+    H is Shannon's entropy in nats. ``alpha``: α, at least 0. ``most``: m, above 0 and at most 1.
     Source: vLLM Ascend's entropy verification, whose defaults these are (posterior_alpha,
-    posterior_threshold). Parameters and errors: :class:`LossyRule`.
-
-    Parameters
-    ----------
-    alpha : number
-        α, at least 0.
-    most : number
-        m, above 0 and at most 1.
+    posterior_threshold). Law, parameters and errors: :class:`LenientRule`.
 
     Examples
     --------

@@ -25,14 +25,10 @@ class MentoredDecoding(AcceptOrReplace):
     Law: the output is the draft where that is from q/β to q/α, and the nearer of the two elsewhere;
     β ≥ 1 is such that it sums to 1. Of all laws with its KL(target ‖ output) none has more in
     common with the draft, as the source proves. It lies between draft and target at every token,
-    so that it is on the frontier of total variation, too.
+    so that it is on the frontier of total variation, too. ``alpha``: α, above 0 and at most 1,
+    which is maximal coupling; :meth:`within` finds it for a budget.
     Source: Tran-Thien, "An optimal lossy variant of speculative decoding" (2023), with the code of
     its supplement. Parameters and errors: :class:`LossyRule`.
-
-    Parameters
-    ----------
-    alpha : number
-        α, above 0 and at most 1, which is maximal coupling. :meth:`within` finds it for a budget.
 
     Examples
     --------
@@ -53,21 +49,8 @@ class MentoredDecoding(AcceptOrReplace):
     def within(cls, draft: DistributionLike, target: DistributionLike, budget: Any) -> Self:
         """Return the rule that accepts most with KL(target ‖ output) within a budget.
 
-        Parameters
-        ----------
-        draft, target : array_like, shape (n,)
-        budget : float
-            In nats, at least 0.
-
-        Returns
-        -------
-        MentoredDecoding
-            Its α is found by bisection, to one part in 2^40.
-
-        Raises
-        ------
-        ValueError
-            Unusable distributions, or a budget that is no number from 0.
+        ``budget``: in nats, at least 0. Its α is found by bisection, to one part in 2^40. Raises
+        ``ValueError``: unusable distributions, or a budget that is no number from 0.
         """
         draft, target = as_pair(draft, target)
         most = float(as_real(budget, "budget", 0))
@@ -89,11 +72,9 @@ class MentoredDecoding(AcceptOrReplace):
 
     @cached_property
     def floor(self) -> Number:
-        """1/β, at most 1: the least that the output has of each token, as a multiple of q.
-
-        What is rejected has to be all of (q/β − p)₊, a sum that is piecewise linear in 1/β with
-        breaks at the ratios p/q.
-        """
+        """1/β, at most 1: the least that the output has of each token, as a multiple of q."""
+        # What is rejected has to be all of (q/β − p)₊, a sum that is piecewise linear in 1/β with
+        # breaks at the ratios p/q.
         rejected = (self.draft * (1 - self.chances)).sum()
         held = int(np.count_nonzero(self.target))
         tokens = order(self.target, self.draft)[:held]

@@ -22,12 +22,7 @@ class RelaxedTop(AcceptOrReplace):
     Source: TensorRT-LLM's relaxed acceptance for thinking phases, whose documentation recommends
     these defaults (``relaxed_topk``, ``relaxed_delta``). Parameters and errors: :class:`LossyRule`.
 
-    Parameters
-    ----------
-    count : int
-        How many tokens, at least 1.
-    delta : number
-        δ, from 0 to 1.
+    ``count``: at least 1. ``delta``: δ, from 0 to 1.
 
     Examples
     --------

@@ -20,13 +20,8 @@ class RollbackPolicy(AcceptOrReplace):
     drafted token under the target with a threshold; its fallback says when drafting ends, which is
     no matter of one token. Parameters and errors: :class:`LossyRule`.
 
-    Parameters
-    ----------
-    rollback : float
-        The threshold in nats, at least 0. What it asks of q, exp(−rollback), is a float, and exact
-        distributions are compared with it as the number that it is.
-    otherwise : str
-        ``"target"``, or ``"greedy"`` for the target's likeliest token.
+    ``rollback``: the threshold in nats, at least 0. ``otherwise``: ``"target"``, or ``"greedy"``
+    for the target's likeliest token.
 
     Examples
     --------

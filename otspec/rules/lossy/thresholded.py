@@ -21,16 +21,11 @@ class ThresholdedTargetOnly(LossyRule):
     One uniform number u serves the drafts in turn: draft i is accepted if q(x_i) ≥ ``single``, or
     if q(x_1) + … + q(x_i) is at least u times ``accumulated``; after the last the output is drawn
     from the target off the drafts. With both thresholds 1, the engine's defaults, that is
-    target-only verification, and lossless.
+    target-only verification, and lossless. Both are from 0 to 1, ``accumulated`` above 0.
     Law: the drafts are the draft's k likeliest tokens, so that the output is distributed as the
     kernel is at these. Source: SGLang's speculative_accept_threshold_single and
     speculative_accept_threshold_acc, as its kernel has them for the children of a node. Parameters
     and errors: :class:`LossyRule`; also fewer than k tokens of positive probability.
-
-    Parameters
-    ----------
-    single, accumulated : number
-        From 0 to 1; ``accumulated`` is above 0.
 
     Examples
     --------

@@ -24,18 +24,11 @@ class TypicalAcceptance(AcceptOrReplace):
     """Accept the draft x if q(x) > min(ε, δ exp(−H(q))), else take the target's likeliest token.
 
     Law: the output is the draft on the tokens that are accepted, and all the rest on the one token
-    (or spread as the target is). H is Shannon's entropy in nats, of which the threshold is a float;
-    exact distributions are compared with that float as the number that it is.
+    (or spread as the target is, with ``otherwise`` = ``"target"``). H is Shannon's entropy in nats.
+    ``epsilon`` and ``delta``: from 0 to 1; vLLM's posterior_threshold and posterior_alpha.
     Source: Medusa (arXiv 2401.10774), typical acceptance, whose defaults these are; vLLM's
     TypicalAcceptanceSampler. Both add 1e-5 within the logarithm, which is left out here.
     Parameters and errors: :class:`LossyRule`.
-
-    Parameters
-    ----------
-    epsilon, delta : number
-        From 0 to 1; vLLM's posterior_threshold and posterior_alpha.
-    otherwise : str
-        What is put in the place of a draft: ``"greedy"``, or ``"target"`` for a draw from it.
 
     Examples
     --------

@@ -11,15 +11,10 @@ from otspec._base.compiling import compiled, jitable
 
 
 def rising(slopes: Array, widths: Array, tight: Array, ids: Array) -> Array:
-    """Return slopes that do not fall between tight knots: stretches that fall get their mean.
-
-    A law that is convex between its tight knots comes back as it is. In floats the slope of a
-    light pool is uncertain, and one that is off would make a kink that much heavier pools feel;
-    means weighted by draft mass hardly notice it (isotonic regression, by pooling neighbors).
-
-    Shapes: ``tight`` (m + 1,). ``slopes`` and ``widths``, shape (m,): slope and draft mass of each
-    pool. ``ids``, shape (m + 1,): 0 to m. The result has shape (m,).
-    """
+    """Return slopes (m,) that rise between tight knots: stretches that fall get their mean."""
+    # A law that is convex between its tight knots comes back as it is. In floats the slope of a
+    # light pool is uncertain, and a wrong one would make a kink that heavier pools feel; means
+    # weighted by draft mass (widths) hardly notice it: isotonic regression, pooling neighbors.
     level, weight, first = slopes.copy(), widths.copy(), ids[1:] - 1
     size = 0
     # Stretches so far: their slope, draft mass and first pool. A stretch that falls joins the last.
@@ -45,19 +40,17 @@ def run(
 ) -> tuple[Array, Array, Array, Array, Array, Array]:
     """Run the barriers' process from time 0 to 1.
 
-    Every knot starts alive. A knot that is not tight burns its kink at the rate of the kink that
-    the chords of the alive knots make there; when it is used up, the knot dies and its two chords
-    become one.
+    Every knot starts alive. A knot that is not tight burns its kink at the rate of the kink of the
+    chords of alive knots there; then it dies and its two chords become one.
 
-    ``widths`` and ``masses``, shape (m,): per pool, the differences of the knots, and of the curve
-    that the chords span. Their type is that of all numbers here: float64, or object. ``kinks``,
-    shape (m + 1,): how much the slope of the law that is wanted rises at each knot. ``tight``,
-    shape (m + 1,): knots that never die; the first and the last are. ``ids``, shape (m + 1,): 0 to
-    m, in the type that counts are kept in: integer, or object. ``one``: 1 in the arithmetic of the
-    masses. ``spans, rises``, shape (c,): per chord, for how long it was there, and its slope. The
-    first m chords are those between neighboring knots. ``lifetimes``, shape (m + 1,): when each
-    knot dies; 1 for one that does not. ``starts, ends``, shape (c,): per chord, its two knots.
-    ``parents``, shape (c,): the chord that each became a part of; −1 for those left at the end.
+    ``widths`` and ``masses``, (m,): per pool, the differences of the knots and of the curve that
+    the chords span; float64 or object, as all numbers here. ``kinks``, (m + 1,): how much the slope
+    of the wanted law rises at each knot. ``tight``, (m + 1,): knots that never die, such as both
+    ends. ``ids``, (m + 1,): 0 to m, integer or object. ``one``: 1 in this arithmetic.
+    Result: ``spans, rises``, (c,): how long each chord was there, and its slope; the first m
+    connect neighboring knots. ``lifetimes``, (m + 1,): when each knot dies, at most 1.
+    ``starts, ends``, (c,): the knots of each chord. ``parents``, (c,): the chord that each became
+    part of, or −1.
     """
     m = len(widths)
     zero = one - one

@@ -54,12 +54,9 @@ class Barriers(Frozen):
 
     @cached_property
     def slopes(self) -> Array:
-        """Per pool, the probability that it is selected over its draft mass, shape (m,).
-
-        These are the slopes that the lifetimes have, which are the law's exactly in exact
-        arithmetic. In floats each is a sum of positive products, one for every group that the pool
-        is in, and may differ from the law's slope by rounding.
-        """
+        """Per pool, the probability that it is selected over its draft mass, shape (m,)."""
+        # The slopes of the lifetimes: the law's in exact arithmetic. In floats each is a sum of
+        # positive products, one for every group of the pool, and may differ by rounding.
         chords = self.heights.chords(self.starts, self.ends, self.rises)
         slopes: Array = chain_sums(chords * self.spans, self.parents)[self.origins]
         return slopes
@@ -70,11 +67,8 @@ class Barriers(Frozen):
         return self.pools.law(self.slopes)
 
     def groups(self, top: int) -> Iterator[tuple[int, int, Number]]:
-        """Yield the groups that pool ``top`` is in, and for how much of the uniform number.
-
-        ``top``: the highest pool that holds a draft. ``lowest, end``: drafts compete that are in
-        the pools ``lowest`` to ``end`` − 1. ``span``: they sum to 1.
-        """
+        """Yield each group, ``lowest`` to ``end`` − 1, whose highest drafted pool is ``top``."""
+        # ``span``: for how much of the uniform number drafts in the group compete; they sum to 1.
         knots, (lifetimes, lower, higher) = self._knots[0], self._longer
         one = as_number(1, like=self.spans)
         low = int(knots.searchsorted(top, side="right")) - 1
@@ -146,11 +140,9 @@ def nearest_longer(lifetimes: list[Number]) -> list[int]:
 
 
 def find_barriers(law: SelectionLaw, heights: InsideMasses) -> Barriers:
-    """Return barriers that select with the given law.
+    """Return barriers that select with the given law, in O(m log m).
 
-    ``heights``: the probability that all drafts are below each knot.
-
-    O(m log m). Every knot that is not tight dies before 1; see the documentation for the proof.
+    Every knot that is not tight dies before 1; see the documentation for the proof.
     """
     # Both import Numba, if it is there.
     from otspec._base import compiling

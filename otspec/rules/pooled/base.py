@@ -32,16 +32,10 @@ from otspec.rules.pooled.partitions import ByToken, Partition, Thresholds, as_pa
 
 
 def refined_thresholds(law: ByRatio, target: Distribution, loss: Number) -> Array:
-    """Return thresholds on target/draft whose pools accept nearly the optimum.
-
-    Shapes: ``target`` (n,). ``law``: of the drafts, i.i.d. or distinct. ``loss``: the most that the
-    acceptance may be below the optimum. 0 is reached in exact arithmetic; in floats the refinement
-    ends where pools cannot be split. Result: ascending.
-
-    Every knot is a cut, so that the best of them bounds the optimum. What the acceptance is
-    below that bound falls to the pools (see :func:`losses`); each pool that loses is split at
-    its own slope, which lies strictly between its ratios.
-    """
+    """Return ascending thresholds on target/draft whose pools accept the optimum up to ``loss``."""
+    # Every knot is a cut, so that the best of them bounds the optimum. What the acceptance is
+    # below that bound falls to the pools (see losses()); each pool that loses is split at its own
+    # slope, strictly between its ratios. In floats this ends where pools cannot be split.
     draft = law.draft
     thresholds, pools_before = draft[:0], 0
     while True:
@@ -70,9 +64,8 @@ def losses(law: SelectionLaw, target: Distribution) -> Array:
 class PooledRule(PairRule):
     """Pools of ascending target/draft, and lifetimes of the knots between them.
 
-    A uniform number decides which knots are barriers: those whose lifetime exceeds it. A draft is
-    selected among those above the highest barrier that has drafts above it, and then coupled
-    maximally with the target.
+    Knots whose lifetime exceeds a uniform number are barriers. A draft is selected above the
+    highest barrier with drafts above it, and then coupled maximally with the target.
     """
 
     options: ClassVar[tuple[str, ...]] = ("optima",)
@@ -109,11 +102,9 @@ class PooledRule(PairRule):
         *,
         normalize: bool = False,
     ) -> Self:
-        """Return the rule with thresholds that are refined until it is nearly optimal.
+        """Return the rule with thresholds refined until :meth:`loss_bound` is at most ``loss``.
 
-        Shapes: ``draft`` and ``target`` (n,). ``loss``: the most that :meth:`acceptance` may be
-        below the optimum, at least 0. ``normalize``: scale both distributions to sum 1. Result: its
-        :meth:`loss_bound` is at most ``loss``; in floats, unless that is below rounding.
+        In floats the bound may stay above a ``loss`` that is below rounding.
         """
         most = as_real(loss, "loss", 0, infinite=True)
         finest = cls(draft, target, k, ByToken(), normalize=normalize)
@@ -124,13 +115,9 @@ class PooledRule(PairRule):
     def acceptances_of(
         cls, pair: Pair, ks: Sequence[int], *, optima: Mapping[int, Number] | None = None
     ) -> list[Known]:
-        """Return the acceptance for each of several k, with a pool for every ratio.
-
-        In floats that is found as the optimum of the law, which it is (Pooled, prop. 3; Beyond,
-        prop. 3).
-
-        ``optima``: the optimum for each k, where it is known.
-        """
+        """Return the acceptance for each of several k, with a pool for every ratio."""
+        # In floats that is the optimum of the law (Pooled, prop. 3; Beyond, prop. 3): ``optima``,
+        # where they are known.
         if pair.exact:
             return super().acceptances_of(pair, ks)
         for k in ks:
@@ -180,10 +167,7 @@ class PooledRule(PairRule):
 
     @property
     def lifetimes(self) -> Array:
-        """Below which uniform number each knot is a barrier, shape (m + 1,).
-
-        From 0 to 1, but infinity at the cut and at both ends.
-        """
+        """Below which uniform number each knot is a barrier, (m + 1,); infinite at cut and ends."""
         return self.barriers.lifetimes
 
     @property
@@ -192,10 +176,7 @@ class PooledRule(PairRule):
         return self.barriers.law
 
     def loss_bound(self) -> Number:
-        """Return how far the acceptance is below the optimum at most, from the knots alone.
-
-        Exactly 0 with pools that are optimal.
-        """
+        """Return a bound, from the knots alone, on the optimum less the acceptance."""
         if self.pools.optimal:
             return as_number(0, like=self.draft)
         wanted = self.wanted_law

@@ -24,11 +24,7 @@ MOST_AT_ONCE = 2**20
 
 
 def selected_counts(barriers: Barriers, k: int, tokens: IntArray | None = None) -> Array:
-    """Return the probability that y is selected and c of the drafts are y.
-
-    ``barriers``: those that select. ``k``: number of drafts. ``tokens``: for which y; by default
-    for all. Result, shape (k, n): entry (c − 1, y).
-    """
+    """Return the probability that y is selected and c of k drafts are y, at (c − 1, y): (k, n)."""
     pools = barriers.pools
     own = np.arange(len(pools.tokens)) if tokens is None else tokens
     # Exact numbers become whole ones: masses over `unit`, lengths over `whole`.
@@ -82,16 +78,11 @@ NEGLIGIBLE = 1e-14
 
 
 def residual_hits(target: Distribution, barriers: Barriers, power: int) -> Number:
-    """Return the probability that the selected draft is rejected and the residual token a draft.
-
-    Shapes: ``target`` (n,). ``barriers``: those that give the law of selection. ``power``: number
-    of drafts, k.
-
-    A residual token y is never rejected itself. Given that no draft is y, the drafts come from
-    the rest of the draft distribution, so that the same barriers select with the draft mass of y
-    taken out of every knot above it; the difference to the whole is what happens with y among
-    the drafts. The cost is the number of residual tokens times that of groups that reject.
-    """
+    """Return the probability that the selected draft is rejected and the residual token a draft."""
+    # A residual token y is never rejected itself. Given that no draft is y, the drafts come from
+    # the rest of the draft distribution, so that the same barriers select with the draft mass of y
+    # taken out of every knot above it; the difference to the whole is what happens with y among
+    # the drafts. The cost is the number of residual tokens times that of groups that reject.
     pools, draft = barriers.pools, barriers.pools.tokens
     residual = positive_part(target - barriers.law)
     total = residual.sum()

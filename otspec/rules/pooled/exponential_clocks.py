@@ -16,10 +16,8 @@ _TOLERANCE = 1e-17
 def all_below(heavy: Array, light: Number, above: Number, k: int) -> Number:
     """Return G, the probability that the first k arrivals that count are all below a knot.
 
-    Fractions are a sum over sets of heavy tokens; floats a quadrature, off by 1e-15 at most.
-
-    ``heavy``, shape (h,): what of each heavy token is below. ``light``: what of the light tokens is
-    below, together. ``above``: what of all tokens is above.
+    ``heavy``, shape (h,), and ``light``: the mass below of each heavy token, and of all light ones;
+    ``above``: of all tokens above. Fractions: a sum over sets; floats: a quadrature, off by 1e-15.
     """
     return _by_sets(heavy, light, above, k) if is_exact(heavy) else _by_time(heavy, light, above, k)
 
@@ -84,8 +82,8 @@ class ClockedDrafts(Frozen):
     ) -> Array:
         """Return how likely a group is the highest with an arrival, and a draft is selected: (k,).
 
-        ``below``, ``inside``, ``beyond``, shape (k,): which part of each draft is below the group,
-        in it, and above it. ``above`` and ``group``: the draft mass above the group, and in it.
+        ``below``, ``inside``, ``beyond``, shape (k,): which part of each draft is below, in and
+        above the group. ``above`` and ``group``: the draft mass above the group, and in it.
         """
         k = len(self.masses)
         # For each number of drafts that have arrived: at which of them the first arrival in the

@@ -22,15 +22,11 @@ MOST_STEPS = 512
 
 
 def fewest_pools(law: ByRatio, target: Distribution) -> Pools:
-    """Return the fewest pools with an optimal law.
+    """Return the fewest pools with an optimal law: one sort, and O(n) for every pool.
 
-    Shapes: ``target`` (n,). ``law``: of the drafts, i.i.d. or distinct. Result: in floats one for
-    every ratio if more than :data:`MOST_STEPS` pools are needed on one side of the cut, which
-    happens where the optimum is 1 or nearly so.
-
-    One sort, and O(n) for every pool that is needed. In floats B may fall below G by what
-    rounding may leave uncertain of G, k √m ε, so that no pools are spent on rounding errors; the
-    loss is of that order.
+    In floats it is a pool for every ratio if one side of the cut takes more than
+    :data:`MOST_STEPS`, as where the optimum is nearly 1. There B may fall below G by what rounding
+    leaves uncertain of G, k √m ε, so that no pools are spent on roundings; so much is lost.
     """
     draft = law.draft
     if law.k == 1:  # always the draft itself
@@ -52,11 +48,8 @@ def fewest_pools(law: ByRatio, target: Distribution) -> Pools:
 
 
 def _fewest_steps(knots: Array, least: Array, highest: Number, slopes: Array) -> list[int] | None:
-    """Return the knots on the way with fewest steps from the last knot down to the first.
-
-    Shapes: ``slopes`` (m,). ``knots`` and ``least``, shape (m + 1,): how low the law may be at each
-    knot. ``highest``: how high it is at the last one.
-    """
+    """Return the knots (m + 1,) on the way with fewest steps from the last down to the first."""
+    # The law is at least ``least`` at each knot, and ``highest`` at the last one.
     from otspec._base import compiling
     from otspec.rules.pooled import lowest_steps  # imports Numba, if it is there
 
@@ -68,7 +61,7 @@ def _fewest_steps(knots: Array, least: Array, highest: Number, slopes: Array) ->
     curve: list[Any] = [compiling.unwriteable(values) for values in (knots, least, slopes)]
     best, following = np.full((2, m + 1), -1, dtype=least.dtype)
     best[m] = highest
-    lines = np.zeros(m + 1, dtype=object if plain else np.intp)
+    lines = np.empty(m + 1, dtype=object if plain else np.intp)
     taken: list[Array] = []
     while best[0] < least[0]:
         if len(taken) == (m if is_exact(knots) else MOST_STEPS):

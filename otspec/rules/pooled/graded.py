@@ -141,10 +141,7 @@ def grades(like: Distribution, most: Number, count: int) -> Array:
 
 @singledispatch
 def highest_grade(law: ByRatio, heavy: Array) -> Number:  # noqa: ARG001
-    """Return how often a token is drafted over its draft mass at most.
-
-    ``heavy``, shape (n,): the tokens that are distinct.
-    """
+    """Return how often a token is drafted over its draft mass at most; ``heavy`` tokens once."""
     return law.k
 
 
@@ -171,12 +168,7 @@ def heaviest(draft: Distribution, count: int) -> Array:
 def by_grade(
     draft: Distribution, target: Distribution, most: Number, count: int, heavy: Array | None = None
 ) -> Pools:
-    """Return the grades that some token has, as pools.
-
-    Shapes: ``draft`` and ``target`` (n,). ``most``: the highest grade; the number of drafts, if
-    they are independent. ``count``: the number of positive grades. ``heavy``, shape (n,): as for
-    :class:`GradedPools`.
-    """
+    """Return the grades that some token has, as pools: ``count`` positive ones up to ``most``."""
     # Token y lies between the grades of its ratio q(y)/p(y): lower <= ratio < upper.
     levels = grades(draft, most, count)
     keys = target_to_draft(draft, target)

@@ -27,11 +27,7 @@ class InsideMasses(Frozen, ABC):
         """By how much G rises over each pool, shape (m,)."""
 
     def chords(self, starts: IntArray, ends: IntArray, slopes: Array) -> Array:  # noqa: ARG002
-        """Return the slopes of chords of the curve with the most digits that are known.
-
-        ``starts`` and ``ends``, shape (c,): which knots each chord connects. ``slopes``, shape
-        (c,): those that follow from :attr:`rises`.
-        """
+        """Return the slopes of chords between knots with all digits that are known."""
         return slopes
 
 
@@ -80,10 +76,7 @@ class SummedMasses(InsideMasses):
 
 @singledispatch
 def inside_masses_of(law: ByRatio, pools: Pools) -> InsideMasses:
-    """Return G of a draft law over pools of its draft distribution.
-
-    ``pools``: of the law's draft, in whatever unit.
-    """
+    """Return G of a draft law over pools of its draft distribution, in whatever unit."""
     last = np.cumsum(np.bincount(pools.index[pools.tokens > 0], minlength=len(pools.draft)))
     inside = law.inside_prefixes(pools.in_order)[: int(last[-1]) + 1]
     return SummedMasses(np.diff(inside[np.concatenate([[0], last])]))

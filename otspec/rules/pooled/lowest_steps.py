@@ -18,16 +18,11 @@ def best_steps(
 ) -> None:
     """Take one more step down from each knot, by the step that leaves the law highest.
 
-    A step from knot j to knot i < j follows the slope of j.
-
-    Shapes: ``knots`` and ``least`` (m + 1,). ``slopes``, shape (m,): that of the step down from
-    each knot but the first; they do not descend. ``best``, shape (m + 1,): how high the law can be
-    at each knot after the steps so far; below ``least`` where the knot cannot be reached.
-    ``following``, shape (m + 1,): becomes the same after one more step; −1 where there is none.
-    ``source``, shape (m + 1,): becomes where that step began. ``lines``, shape (m + 1,): what it
-    holds is lost.
-
-    The upper envelope of lines whose slopes descend while the queries move left: O(m).
+    A step from knot j to knot i < j follows the slope of j. ``slopes``, (m,): of the step down from
+    each knot but the first; they do not descend. ``best``, (m + 1,): how high the law can be after
+    the steps so far; below ``least`` where the knot cannot be reached. ``following``, (m + 1,):
+    becomes the same after one more step, −1 where there is none; ``source``: where it began.
+    The upper envelope of lines whose slopes descend while the queries move left (``lines``): O(m).
     """
     m = len(slopes)
     following[m], source[m] = -1, m

@@ -32,23 +32,10 @@ class Partition(Frozen, ABC):
 
     @abstractmethod
     def pools(self, law: ByRatio, target: Distribution) -> Pools:
-        """Return the pools for drafts of a law.
-
-        Parameters
-        ----------
-        law : ByRatio
-            I.i.d. or distinct drafts.
-        target : ndarray, shape (n,)
-        """
+        """Return the pools for i.i.d. or distinct drafts."""
 
     def fitting(self, law: ByRatio) -> Partition:  # noqa: ARG002
-        """Return the partition in the arithmetic of the drafts.
-
-        Raises
-        ------
-        ValueError
-            It cannot be had in that arithmetic, or is not for such drafts.
-        """
+        """Return the partition in the arithmetic of the drafts; ``ValueError`` if there is none."""
         return self
 
 
@@ -76,17 +63,9 @@ class Fewest(Partition):
 
 @dataclass(frozen=True)
 class Bins(Partition):
-    """Bins of equal width in log₂(target/draft) between −8 and 8: no sort (proposition 5).
+    """``count`` bins of equal width in log₂(target/draft) between −8 and 8: no sort (prop. 5).
 
-    Parameters
-    ----------
-    count : int
-        How many, from 1 to 2^20.
-
-    Raises
-    ------
-    ValueError
-        Another number.
+    Raises ``ValueError``: not from 1 to 2^20.
     """
 
     count: int
@@ -103,15 +82,7 @@ class Bins(Partition):
 class Thresholds(Partition):
     """Pools between thresholds: pool j has values[j−1] ≤ target/draft < values[j] (prop. 5).
 
-    Parameters
-    ----------
-    values : array_like, shape (t,)
-        Strictly increasing numbers, at least 0 and finite.
-
-    Raises
-    ------
-    ValueError
-        Anything else.
+    ``values``: strictly increasing numbers, at least 0 and finite, else ``ValueError``.
     """
 
     values: Array
@@ -120,13 +91,7 @@ class Thresholds(Partition):
         self._hold(values=_as_thresholds(self.values, "values"))
 
     def fitting(self, law: ByRatio) -> Thresholds:
-        """Return the thresholds in the arithmetic of the drafts.
-
-        Raises
-        ------
-        ValueError
-            In floats some of them are infinite or equal.
-        """
+        """Return the thresholds in the drafts' arithmetic; ``ValueError`` if floats are equal."""
         converted = in_arithmetic_of(law.draft, self.values)
         return self if converted is self.values else Thresholds(_as_thresholds(converted, "pools"))
 
@@ -142,21 +107,15 @@ class Graded(Partition):
     It is what :func:`otspec.batch.pooled_selection` does, and for distinct drafts
     :func:`otspec.batch.pooled_selection_without_replacement`: no sort and no histogram. Distinct
     drafts are the tokens that arrive first, each arrival is put in a pool, and of light tokens the
-    repeated arrivals count, too: see the documentation ("Beyond i.i.d. drafts").
+    repeated arrivals count, too. Raises ``ValueError``: unusable numbers.
 
     Parameters
     ----------
     count : int
-        The number m of positive grades, from 1/2 to k in equal steps: from 2 to 256. Distinct
-        drafts: to the most that a token can be drafted over its draft mass.
+        The number m of positive grades, from 2 to 256: equal steps from 1/2 to k; for distinct
+        drafts, to the most that a token can be drafted over its draft mass.
     heavy : int
-        How many tokens are heavy, of distinct drafts: all that are heavier than the one after the
-        ``heavy`` heaviest.
-
-    Raises
-    ------
-    ValueError
-        Another number of grades, or a negative number of heavy tokens.
+        Of distinct drafts, tokens heavier than the one after the ``heavy`` heaviest are heavy.
     """
 
     count: int = 6
@@ -173,10 +132,7 @@ class Graded(Partition):
 
 
 def as_partition(pools: Any) -> Partition:
-    """Return a partition for what users write.
-
-    ``pools``: ``"tokens"``, ``"fewest"``, a number of bins, or strictly increasing thresholds.
-    """
+    """Return the partition for ``"tokens"``, ``"fewest"``, a number of bins, or thresholds."""
     if isinstance(pools, Partition):
         return pools
     if isinstance(pools, str) and pools in ("tokens", "fewest"):

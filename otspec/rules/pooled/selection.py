@@ -35,30 +35,25 @@ class PooledSelection(PooledRule):
     """Select a draft from the highest group of pools that holds one, then couple maximally.
 
     Pools are sets of tokens that are adjacent in the order of target/draft. A uniform number
-    decides which boundaries of pools are barriers. The rule looks for the highest barrier with
-    drafts above it, and selects one of these drafts uniformly at random. The distribution b of the
-    selected token is known. It is accepted with probability min(1, q/b), else the output is drawn
-    from (q − b)₊. So the rule is exactly lossless, whatever the pools.
+    decides which boundaries of pools are barriers. The rule takes the highest barrier with drafts
+    above it, and selects one of these drafts uniformly at random. The distribution b of the
+    selected token is known: it is accepted with probability min(1, q/b), else the output is drawn
+    from (q − b)₊.
 
-    Laws: the output is distributed as the target. With :class:`ByToken` and :class:`Fewest` pools
-    no rule for i.i.d. drafts accepts more. Source: the feasible laws b are those of Border's
-    theorem; the barriers are derived in the documentation ("Pooled selection").
+    Laws: the output is distributed as the target, whatever the pools. With :class:`ByToken` and
+    :class:`Fewest` pools no rule for i.i.d. drafts accepts more. Source: the feasible laws b are
+    those of Border's theorem; "Pooled selection" in the documentation derives the barriers. Raises
+    ``ValueError``: as :class:`otspec.rules.PairRule`; or unusable pools, or more than 10⁹ drafts.
 
     Parameters
     ----------
     draft, target, k, normalize
         As for :class:`otspec.rules.PairRule`.
     pools : Partition, str, int or array_like
-        ``ByToken()`` or ``"tokens"``: a pool for every ratio that occurs. ``Fewest()`` or
-        ``"fewest"``: the fewest pools with which Σ min(b, q) is the optimum, often ten at full
-        vocabulary. ``Bins(256)`` or the number: bins of equal width in log₂(target/draft) between
-        −8 and 8: no sort. ``Thresholds([...])`` or the strictly increasing numbers: on
-        target/draft. ``Graded(6)``: what :func:`otspec.batch.pooled_selection` does.
-
-    Raises
-    ------
-    ValueError
-        As :class:`otspec.rules.PairRule`; or unusable pools, or more than 10⁹ drafts.
+        ``ByToken()`` or ``"tokens"``: a pool for every ratio. ``Fewest()`` or ``"fewest"``: the
+        fewest pools with which Σ min(b, q) is the optimum, often ten at full vocabulary.
+        ``Bins(256)`` or the number: :class:`Bins`. ``Thresholds([...])`` or the numbers:
+        :class:`Thresholds`. ``Graded(6)``: what :func:`otspec.batch.pooled_selection` does.
 
     Notes
     -----
@@ -86,13 +81,7 @@ class PooledSelection(PooledRule):
 
     @classmethod
     def check_k(cls, k: int) -> None:
-        """Refuse more than 10⁹ drafts.
-
-        Raises
-        ------
-        ValueError
-            Naming the limit.
-        """
+        """Refuse more than 10⁹ drafts with a ``ValueError``."""
         otherwise = "limit_acceptance() is what the optimum tends to"
         as_integer(k, "k", 1, MOST_DRAFTS, otherwise=otherwise)
 
@@ -123,18 +112,11 @@ class PooledSelection(PooledRule):
         return _by_first(self._counted().accepted)
 
     def estimate(self, size: int = 2_000, seed: int = 0) -> Estimated:
-        """Return what :meth:`accepted` says, which is known by token: little is left to estimate.
-
-        Size, seed and errors are those of :meth:`otspec.rules.Rule.estimate`. With pools that are
-        not optimal all is estimated as there.
-        """
+        """Return what :meth:`accepted` says: with optimal pools little is left to estimate."""
         return (CountedDrafts if self.pools.optimal else DrawnDrafts)(self, size, seed)
 
     def residual_hits(self) -> Number:
-        """Return how often a residual token happens to be one of the drafts.
-
-        Exactly 0 with pools that are optimal, whose Σ min(b, q) is the optimum already.
-        """
+        """Return how often a residual token happens to be a draft: 0 with optimal pools."""
         # Numba, if it is there, is imported where it is needed.
         from otspec.rules.pooled.draft_counts import residual_hits
 
@@ -165,11 +147,9 @@ class PooledSelection(PooledRule):
 
 @dataclass(frozen=True, eq=False)
 class CountedDrafts(DrawnDrafts):
-    """Positions of i.i.d. drafts as if light tokens were never drafted twice: nothing is drawn.
+    """Positions of i.i.d. drafts, as if tokens that rarely come twice never did."""
 
-    That is nearly so: light are those that are drafted twice, given that they are drafted, with
-    a chance below 1/1000.
-    """
+    # Light are those that are drafted twice, given that they are drafted, less than once in 1000.
 
     rule: PooledSelection
 
@@ -197,10 +177,7 @@ class CountedDrafts(DrawnDrafts):
 
 
 def _by_first(counts: Array) -> Array:
-    """Return what is accepted by the first draft that it is, given how many drafts it is: (k, n).
-
-    For rules to which all orders of the drafts are alike.
-    """
+    """Return the law by the output's first position, all orders of drafts being alike: (k, n)."""
     k, one = len(counts), as_number(1, like=counts)
     by_draft = zeros(counts.shape, like=counts)
     for i in range(k):
@@ -213,11 +190,10 @@ def _by_first(counts: Array) -> Array:
 class EarliestPooledSelection(PooledSelection):
     """Select the first of the competing drafts, in place of one drawn uniformly at random.
 
-    Law: of i.i.d. drafts those that compete are i.i.d., too, so that the first of them has the law
-    of any of them: output, acceptance and how often the output is drafted are those of
-    :class:`PooledSelection`, whose parameters and errors these are. Which draft is the output is
-    not: the earlier ones are it more often. That is what a tree wants whose first children have
-    more below them (:class:`otspec.blocks.UniversalTreeEarliest`).
+    Law: of i.i.d. drafts those that compete are i.i.d., too, so that output, acceptance and counts
+    are those of :class:`PooledSelection`, whose parameters and errors these are. Earlier drafts are
+    the output more often, as trees want whose first children have more below them
+    (:class:`otspec.blocks.UniversalTreeEarliest`).
 
     Examples
     --------

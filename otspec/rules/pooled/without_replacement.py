@@ -41,22 +41,9 @@ class PooledSelectionWithoutReplacement(PooledRule):
 
     Laws: the output is distributed as the target, whatever the pools; with :class:`ByToken` and
     :class:`Fewest` pools no rule for k drafts without replacement accepts more. If k is the number
-    of tokens that can be drafted, all of them are drafted and whatever the target wants of them is
-    accepted; more drafts do not exist. Source: the documentation ("Beyond i.i.d. drafts").
-
-    Parameters
-    ----------
-    draft, target, normalize
-        As for :class:`otspec.rules.PairRule`.
-    k : int
-        Number of drafts, at most the number of tokens that can be drafted.
-    pools : Partition, str, int or array_like
-        As for :class:`otspec.rules.PooledSelection`.
-
-    Raises
-    ------
-    ValueError
-        As :class:`otspec.rules.PairRule` and :class:`otspec.WithoutReplacement`; or unusable pools.
+    of tokens that can be drafted, its most, all that the target wants of them is accepted. Source:
+    "Beyond i.i.d. drafts" in the documentation. Parameters and errors: :class:`PooledSelection` and
+    :class:`otspec.WithoutReplacement`.
 
     Examples
     --------
@@ -91,14 +78,10 @@ class PooledSelectionWithoutReplacement(PooledRule):
     def acceptance(self) -> Number:
         """Return Σ min(b, q) with optimal pools: a residual token is then never a draft.
 
-        In floats that is found as the optimum of the law, which it is (Beyond, prop. 3), without
-        b. With other pools how often a residual token is a draft takes an enumeration.
-
-        Raises
-        ------
-        NotExactError
-            Such pools, and more than 20,000 draft tuples; :meth:`estimate` simulates them.
+        With other pools it takes an enumeration of how often a residual token is a draft. Raises
+        ``NotExactError``: such pools, and more than 20,000 draft tuples.
         """
+        # In floats the optimum of the law, without b (Beyond, prop. 3).
         if self.pools.optimal and is_exact(self.draft):
             return as_number(self.accepted_selection().sum(), like=self.draft)
         if self.pools.optimal:
@@ -108,12 +91,10 @@ class PooledSelectionWithoutReplacement(PooledRule):
         return enumerated_acceptance(self)
 
     def estimate(self, size: int = 2_000, seed: int = 0) -> Estimated:
-        """Estimate what :meth:`accepted` says, and return what is known of it as it is known.
+        """Estimate what :meth:`accepted` says, with residual hits and positions simulated.
 
-        Residual hits are simulated: the acceptance is between Σ min(b, q) and that plus
-        :meth:`loss_bound`, of no width with optimal pools. With these it is known by token, too,
-        and only the positions are simulated, by a tenth of the tuples. Size, seed and errors are
-        those of :meth:`otspec.rules.Rule.estimate`.
+        The acceptance is between Σ min(b, q) and that plus :meth:`loss_bound`: known with optimal
+        pools. With these only positions are simulated, by a tenth of the tuples.
         """
         return DistinctDrafts(self, size, seed)
 
@@ -136,10 +117,7 @@ class PooledSelectionWithoutReplacement(PooledRule):
         return self.coupling.verify(drafts, chance.choose(shares), chance)
 
     def some_shares_of(self, xs: IntArray, uniforms: Array) -> Array:
-        """Return how likely each draft of some tuples is selected, as floats: (s, k) -> (s, k).
-
-        Each is at its uniform number, (s,), where that is quicker than over all of them.
-        """
+        """Return how likely each draft of tuples (s, k) is selected at uniforms (s,): (s, k)."""
         if self._pools.split:
             return np.array([self._shares_by_clocks(x) for x in xs.tolist()], dtype=float)
         pools = self.pool[xs]
@@ -243,11 +221,8 @@ class DistinctDrafts(DrawnDrafts):
 
     @cached_property
     def by_position_and_token(self) -> Estimates:
-        """The simulated positions of what is known by token, without bounds on them: (k, n).
-
-        A token that is hardly ever drafted is taken to be what the others are on average.
-        :meth:`of_token_by_position` has intervals.
-        """
+        """The simulated positions of what is known by token, without bounds on them: (k, n)."""
+        # A token that is hardly ever drafted is taken to be what the others are on average.
         rule, k = self.rule, self.rule.k
         if not rule.pools.optimal:
             return super().by_position_and_token

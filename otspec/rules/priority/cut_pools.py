@@ -27,13 +27,9 @@ from otspec.distributions import Distribution
 
 
 def cut_by_moves(drafts: Array, target: Distribution) -> Array:
-    """Return a token set of low q(A) − Π p_i(A), from all tokens or from none.
-
-    Every minimizer is inside the set that all tokens shrink to and holds the one that no token
-    grows to; the better of the two is returned.
-
-    Shapes: ``drafts`` (k, n); ``target`` (n,). The result has shape (n,).
-    """
+    """Return a token set (n,) of low q(A) − Π p_i(A), from all tokens or from none."""
+    # Every minimizer is inside the set that all tokens shrink to and holds the one that no token
+    # grows to; the better of the two is returned.
     shrunk, grown = (
         settled(drafts, target, np.full(len(target), start)) for start in (True, False)
     )
@@ -47,13 +43,9 @@ def lower_cut(drafts: Array, target: Distribution, first: Array, second: Array) 
 
 
 def settled(drafts: Array, target: Distribution, members: Array) -> Array:
-    """Return a token set that is no worse and that no token improves by a move of its own.
-
-    Shapes: ``drafts`` (k, n); ``target`` (n,); ``members`` (n,).
-
-    All that is worth a move of its own moves at once: leaving together loses no more of Π p_i(A)
-    than leaving one by one from the whole set, and joining together gains no less.
-    """
+    """Return a token set (n,) that is no worse and that no token improves by a move of its own."""
+    # All that is worth a move moves at once: leaving together loses no more of Π p_i(A) than
+    # leaving one by one, and joining together gains no less.
     value = cut_value(drafts, target, members)
     while True:
         moved = members.copy()
@@ -109,10 +101,7 @@ class CutPool(Frozen):
 
     @property
     def demand(self) -> Number:
-        """What to select of the pool so that each token inside gets enough, outside none too much.
-
-        If the rates are right up to a factor.
-        """
+        """What a pool must get so that each token inside has enough, outside none too much."""
         served, wanted = self._ratios
         demand: Number = (wanted.max() if self.inside else wanted.min()) * served.sum()
         return demand
@@ -159,10 +148,7 @@ def sides(drafts: Array, target: Distribution, cut: Array, rates: Array) -> list
 
 
 def refined(pools: Sequence[CutPool], which: Iterable[int], most: int) -> list[CutPool]:
-    """Split pools, where it gains most first, until there are ``most`` or nothing is gained.
-
-    ``which``: those that may be split.
-    """
+    """Split the pools ``which``, best gain first, until there are ``most`` or nothing is gained."""
     found = list(pools)
     heap = [(-found[j].split[0], j) for j in which]
     heapify(heap)

@@ -46,8 +46,7 @@ class Weighed(Frozen):
 class OrderSearch:
     """Priority orders that were tried so far, and the best cut among their ends.
 
-    ``levels``, shape (s, n): a mixture with the law b is worth Σ min(b, level), over all levels:
-    what is wanted of a token less and less urgently. One level is the target.
+    ``levels``, shape (s, n): a mixture with the law b is worth Σ min(b, level) over all levels.
     """
 
     def __init__(self, law: DraftLaw, levels: Array) -> None:
@@ -187,14 +186,8 @@ class Mixture(Frozen):
 
 
 def mix_priorities(law: DraftLaw, target: Distribution, gap: Number, most: int) -> Mixture:
-    """Mix priority orders until the mixture is certified to be nearly optimal.
-
-    Shapes: ``target`` (n,). ``gap``: stop when ``bound`` − ``accepted`` is at most this. ``most``:
-    stop when this many orders were tried.
-
-    Each round adds orders (:meth:`otspec.rules.priority.order_search.OrderSearch.explore`), and
-    then a linear program weighs all of them anew.
-    """
+    """Mix priority orders until ``bound`` − ``accepted`` ≤ ``gap``, or ``most`` are tried."""
+    # Each round adds orders (OrderSearch.explore); then a linear program weighs all of them anew.
     search = OrderSearch(law, target[None])
     search.add(ratios.ascending(-target))
     adding = FIRST_ORDERS

@@ -83,12 +83,7 @@ class Problem(Frozen):
 def mix_groups(
     law: DraftLaw, target: Distribution, gap: Number, most: int, labels: IntArray
 ) -> Mixture:
-    """Mix priority orders of given pools.
-
-    Shapes: ``target`` (n,). ``law``: independent drafts. ``gap`` and ``most``: as for
-    :func:`otspec.rules.priority.order_search.mix_priorities`. ``labels``, shape (n,): the pool of
-    each token: numbers from 0 on.
-    """
+    """Mix priority orders of pools that ``labels`` (n,) give, for independent drafts."""
     problem, size = Problem.of_law(law, target), int(labels.max()) + 1
     pooled = problem.pooled(labels, size)
     wanted = sums_by(labels, target, size)
@@ -101,16 +96,10 @@ def mix_groups(
 def mix_cut_pools(
     law: DraftLaw, target: Distribution, gap: Number, most: int, count: int
 ) -> Mixture:
-    """Mix priority orders of pools that do not cross a cut and are fine where it matters.
-
-    Shapes: ``target`` (n,). ``law``: independent drafts. ``gap``: stop when ``bound`` −
-    ``accepted`` is at most this. ``most``: stop when this many orders were tried. ``count``: how
-    many pools at most.
-
-    Each round adds orders that give the neediest token of a pool inside the cut enough, and the
-    fullest of one outside not too much. Then pools that still lose are split by what their tokens
-    got. A mixture that points to a better cut starts the pools again.
-    """
+    """Mix priority orders of at most ``count`` pools that do not cross a cut."""
+    # Each round adds orders that give the neediest token of a pool inside the cut enough, and the
+    # fullest of one outside not too much. Then pools that still lose are split by what their tokens
+    # got. A mixture that points to a better cut starts the pools again.
     problem = Problem.of_law(law, target)
     drafts = problem.drafts
     cut, size, tried = cut_by_moves(drafts, target), min(FIRST_POOLS, count), 0

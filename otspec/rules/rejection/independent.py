@@ -25,12 +25,12 @@ class RecursiveRejectionIndependent(InTurn, LawRule):
     """Accept draft i with probability min(1, q_{i−1}/p_i), else go on with q_i ∝ (q_{i−1} − p_i)₊.
 
     q_0 is the target, p_i the distribution of draft i; after k rejections the output is drawn
-    from q_k. What is accepted depends on the order of the drafts. With equal ones it is
-    :class:`RecursiveRejection`, which is quicker there.
+    from q_k. What is accepted depends on the order of the drafts; for equal distributions
+    :class:`RecursiveRejection` is quicker.
 
-    Law: the output is distributed as the target.
-    Source: SpecInfer's multi-step speculative sampling. Parameters and errors: a law of
-    independent drafts and a target, as for :class:`PriorityMixture`; at most 1,000 drafts.
+    Law: the output is distributed as the target. Source: SpecInfer's multi-step speculative
+    sampling. Parameters and errors: a law of independent drafts and a target, as for
+    :class:`PriorityMixture`; at most 1,000 drafts.
 
     Examples
     --------
@@ -68,29 +68,15 @@ class RecursiveRejectionIndependent(InTurn, LawRule):
         return by_position
 
     def in_order(self, order: Sequence[int] | IntArray) -> Self:
-        """Return the rule that goes through the drafts in another order.
+        """Return the rule that goes through the drafts in another order, shape (k,).
 
-        Parameters
-        ----------
-        order : array_like of int, shape (k,)
-            Numbers of drafts, the first to be tried first.
-
-        Raises
-        ------
-        ValueError
-            Not each number from 0 to k − 1 once.
+        Raises ``ValueError``: not each number from 0 to k − 1 once.
         """
         numbers = as_permutation(order, self.k, what="draft")
         return replace(self, draft_law=Independent([self._drafts[i] for i in numbers.tolist()]))
 
     def best_order(self) -> tuple[int, ...]:
-        """Return the order of the drafts in which most is accepted, the first of equal ones.
-
-        Raises
-        ------
-        ValueError
-            More than 7 drafts: all orders are tried.
-        """
+        """Return the order in which most is accepted; ``ValueError`` for more than 7 drafts."""
         if self.k > MOST_ORDERED:
             raise ValueError(
                 f"k is {shown(self.k)}: all orders are tried, of at most {MOST_ORDERED} drafts; "

@@ -21,16 +21,14 @@ _EXCESS = Fraction(1, 2**64)
 
 
 def root_rho(pair: Pair, k: int) -> Number:
-    """Return ρ*, from which on k-Seq is lossless.
+    """Return ρ*, from which on k-Seq is lossless: in [1, k]; 1 for disjoint draft and target.
 
-    p_acc/β is 1 + (1−β) + … + (1−β)^{k−1}, so that ρ* is where ρ reaches that sum. As ρ grows
-    ρβ grows and p_acc falls, hence the crossing is unique. β(ρ) = Σ min(p, q/ρ) is
-    P + Q/ρ between two neighboring ratios q/p, P the draft mass of the ratios above and Q the
-    target mass of those below: halving the order finds the stretch, and the root is found in it.
-
-    Result: in [1, k]; 1 if draft and target are disjoint. Floats: the smallest float at or above
-    the root. Exact: the root if rational, else at most 2⁻⁶⁴ above.
+    Floats: the smallest at or above the root. Exact: the root if rational, else at most 2⁻⁶⁴ above.
     """
+    # p_acc/β is 1 + (1−β) + … + (1−β)^{k−1}, so that ρ* is where ρ reaches that sum. As ρ grows
+    # ρβ grows and p_acc falls, hence the crossing is unique. β(ρ) = Σ min(p, q/ρ) is P + Q/ρ
+    # between neighboring ratios q/p, P the draft mass of the ratios above and Q the target mass of
+    # those below: halving the order finds the stretch, and the root is found in it.
     if pair.exact:
         refuse_many_drafts(k, MOST_EXACT, "an exact rho*")
         refuse_long_power(pair.draft, k)

@@ -23,10 +23,7 @@ MOST_ROUNDS, MOST_EXACT_ROUNDS = 100_000, 10_000
 
 
 class InTurn(Rule):
-    """The program of recursive rejection, whatever each draft is drawn from.
-
-    Known faults of verifiers (:mod:`otspec.conformance.faults`) replace one part of it.
-    """
+    """Recursive rejection as a program, whatever each draft is drawn from; faults replace parts."""
 
     @abstractmethod
     def offered(self, earlier: Sequence[int]) -> Distribution:
@@ -51,13 +48,12 @@ class InTurn(Rule):
 class RecursiveRejection(InTurn, PairRule):
     """Accept draft i with probability min(1, q_{i−1}/p), else go on with q_i ∝ (q_{i−1} − p)₊.
 
-    q_0 is the target; after k rejections the output is drawn from q_k.
+    q_0 is the target; after k rejections the output is drawn from q_k. For drafts of different
+    models see :class:`otspec.rules.RecursiveRejectionIndependent`.
 
-    Law: the output is distributed as the target.
-    Source: MCSD, alg. 1; SpecHub, alg. 1 with replacement; SpecInfer's multi-step speculative
-    sampling. Parameters and errors: :class:`otspec.rules.PairRule`; the answers are for
-    at most 100,000 drafts, 10,000 in exact arithmetic. Drafts of different models are for
-    :class:`otspec.rules.RecursiveRejectionIndependent`.
+    Law: the output is distributed as the target. Source: MCSD, alg. 1; SpecHub, alg. 1 with
+    replacement; SpecInfer's multi-step speculative sampling. Parameters and errors:
+    :class:`otspec.rules.PairRule`; at most 100,000 drafts, 10,000 in exact arithmetic.
 
     Examples
     --------
@@ -72,20 +68,15 @@ class RecursiveRejection(InTurn, PairRule):
     couples_one: ClassVar[bool] = True
 
     def acceptance(self) -> Number:
-        """Return 1 − Π_i Σ (q_{i−1} − p)₊; a residual token is never one of the drafts.
-
-        Without normalizing in between: if W is the probability that all drafts so far were
-        rejected, W·q_i = (q − c·p)₊ with c the sum of the earlier W, since positive parts nest.
-        """
+        """Return 1 − Π_i Σ (q_{i−1} − p)₊; a residual token is never one of the drafts."""
+        # Without normalizing in between: if W is the probability that all drafts so far were
+        # rejected, W·q_i = (q − c·p)₊ with c the sum of the earlier W, since positive parts nest.
         ((_, rejected, scale),) = deque(_rejected(self.pair, self.k), maxlen=1)
         return 1 - quotient(rejected, scale)
 
     @classmethod
     def acceptances_of(cls, pair: Pair, ks: Sequence[int]) -> list[Known]:
-        """Return the acceptance for each of several k: all of the rejections of the most drafts.
-
-        Parameters and errors are those of the base.
-        """
+        """Return the acceptance for each of several k: all of the rejections of the most drafts."""
         if not ks:
             return []
         missed = _rejections(pair, max(ks))

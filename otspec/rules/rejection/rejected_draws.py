@@ -64,11 +64,10 @@ class Heaviest(NamedTuple):
 
 
 class Left(NamedTuple):
-    """What drafted tokens leave, path by path.
+    """What drafted tokens leave, path by path, with all its digits.
 
-    However little that is, it keeps its digits: it is added up without the ``heads`` heaviest
-    tokens, the most that are all drafted. Then the heaviest token that is left is at least as heavy
-    as each drafted one that is still among those added up.
+    It is added up without the ``heads`` heaviest tokens, the most that are all drafted. So the
+    heaviest token that is left is at least as heavy as each drafted one among those added up.
     """
 
     heaviest: Heaviest
@@ -120,14 +119,10 @@ class Levels(NamedTuple):
     high: IntArray
 
     def rejected(self, left: Left, wanted_below: Array, uniforms: Array) -> IntArray:
-        """Draw the places of rejected drafts in proportion to what they exceed the residual by.
-
-        That is c'·p − max(q, c·p) where positive, c and c' the levels before and after, off the
-        tokens that are gone. Below the ratio c that is (c' − c)·p, where all of those are.
-
-        Shapes: ``uniforms`` (size,). ``wanted_below``, shape (n + 1,): the target mass of the first
-        tokens by ratio.
-        """
+        """Draw the places of rejected drafts in proportion to what they exceed the residual by."""
+        # That is c'·p − max(q, c·p) where positive, c and c' the levels before and after, off the
+        # tokens that are gone. Below the ratio c that is (c' − c)·p, where all of those are.
+        # uniforms: (size,); wanted_below, (n + 1,): the target mass of the first tokens by ratio.
         grown, flat = self.after - self.before, left.before(self.low)
 
         def partly(place: IntArray, rows: slice | IntArray = slice(None)) -> Array:

@@ -55,13 +55,10 @@ def draw(
     rejected: Array,
     places: IntArray,
 ) -> None:
-    """Draw all drafts of all paths.
-
-    Shapes: ``uniforms`` (k, size). ``known``: the ratios, ascending, (n,); the target mass before
-    each place, and the draft and the target mass from each on, (n + 1,). ``levels`` and
-    ``rejected``, shape (k + 1, size): level and weight after each draft; set but for the first of
-    each, which is given. ``places``, shape (k, size): where the drafts are; set.
-    """
+    """Draw all drafts of all paths, with uniforms (k, size); sets levels, rejected and places."""
+    # known: the ratios, ascending, (n,); the target mass before each place, and the draft and the
+    # target mass from each on, (n + 1,). levels, rejected, (k + 1, size): level and weight after
+    # each draft; the first is given. places, (k, size): where the drafts are.
     masses, ranks, light, apart, counts, steps, largest = heaviest
     ratios, wanted_below, draft_above, target_above = known
     n, m, (k, size) = len(masses), len(apart), uniforms.shape

@@ -29,9 +29,8 @@ class DistinctPaths(Frozen):
     given that it is rejected, these chances multiply to W itself: P(first i rejected) is the mean
     of W(c_i), and the accepted law the mean of min(q, c_i·p). Both are unbiased, and exact for
     the first draft. Every value of W(c_i) is a probability, so that it is between 0 and 1.
-
     However little the drafted tokens leave, the mass that is left keeps its digits: at most a k-th
-    of their size is canceled (:class:`otspec.rules.rejection.rejected_draws.Left`).
+    of it is canceled (:class:`otspec.rules.rejection.rejected_draws.Left`).
     """
 
     pair: Pair  # in floats
@@ -51,10 +50,7 @@ class DistinctPaths(Frozen):
 
     @cached_property
     def levels(self) -> Array:
-        """Level c after i rejected drafts, path by path: shape (k + 1, size).
-
-        Infinite where it is beyond the floats.
-        """
+        """Level c after i rejected drafts, infinite beyond the floats: shape (k + 1, size)."""
         with np.errstate(over="ignore"):
             return np.asarray(np.ldexp(self._drawn.levels, UNIT))
 

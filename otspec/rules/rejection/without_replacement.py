@@ -31,9 +31,9 @@ class RecursiveRejectionWithoutReplacement(InTurn, PairRule):
     Accept x_i with probability min(1, q_{i−1}/p̄_i), else q_i ∝ (q_{i−1} − p̄_i)₊; only then x_i is
     removed from p̄.
 
-    Law: the output is distributed as the target.
-    Source: MCSD, alg. 2; SpecHub, alg. 1 without replacement. Parameters and errors:
-    :class:`otspec.rules.PairRule`; also fewer than k tokens of positive probability.
+    Law: the output is distributed as the target. Source: MCSD, alg. 2; SpecHub, alg. 1 without
+    replacement. Parameters and errors: :class:`otspec.rules.PairRule`; also fewer than k tokens of
+    positive probability.
 
     Notes
     -----
@@ -62,12 +62,8 @@ class RecursiveRejectionWithoutReplacement(InTurn, PairRule):
     def acceptance(self) -> Number:
         """Return the acceptance; a residual token is never one of the drafts.
 
-        Exact for k ≤ 2 in O(n log n), and above in O(n^{k−1} log n).
-
-        Raises
-        ------
-        NotExactError
-            n^{k−2} is above 4,000 (tokens that can be drafted): see :meth:`estimate`.
+        Exact for k ≤ 2 in O(n log n), and above in O(n^{k−1} log n). Raises ``NotExactError``:
+        n^{k−2} is above 4,000 (tokens that can be drafted): see :meth:`estimate`.
         """
         if not self._summable:
             raise NotExactError(
@@ -79,12 +75,9 @@ class RecursiveRejectionWithoutReplacement(InTurn, PairRule):
 
     @classmethod
     def acceptances_of(cls, pair: Pair, ks: Sequence[int]) -> list[Known]:
-        """Return the acceptance for each of several k, those that are estimates of one simulation.
-
-        The paths of fewer drafts are the beginnings of those of more, so that each is what
-        :meth:`estimate` finds for it alone; and so are sums over fewer. Parameters and errors are
-        those of the base.
-        """
+        """Return the acceptance for each of several k, estimates from one simulation."""
+        # The paths of fewer drafts are the beginnings of those of more, so that each is what
+        # estimate() finds for it alone; and so are sums over fewer.
         cls.law_class.check_support(pair.draft, max(ks, default=1))
         found: dict[int, Known] = {}
         summed = [k for k in ks if _summable(pair.draft, k)]
@@ -120,31 +113,14 @@ class RecursiveRejectionWithoutReplacement(InTurn, PairRule):
     def estimate(self, size: int = _SIZE, seed: int = 0) -> Estimated:
         """Estimate what :meth:`accepted` says along simulated rejections, at any vocabulary size.
 
-        Parameters
-        ----------
-        size : int
-            How many tuples of drafts are drawn given that they are rejected, at least 2.
-        seed : int
-
-        Returns
-        -------
-        Estimated
-            The acceptance is the mean of 1 − W(c), each of which is between 0 and 1, however
-            little the drafts leave; see
-            :class:`otspec.rules.rejection.rejected_paths.DistinctPaths`.
-
-        Raises
-        ------
-        ValueError
-            Fewer than two tuples.
+        ``size``: how many tuples are drawn given that they are rejected, at least 2. The acceptance
+        is the mean of 1 − W(c), each between 0 and 1, however little the drafts leave; see
+        :class:`otspec.rules.rejection.rejected_paths.DistinctPaths`. Raises ``ValueError``: fewer.
         """
         return self.paths(size, seed).of_first(self.k)
 
     def paths(self, size: int = _SIZE, seed: int = 0) -> DistinctPaths:
-        """Return the simulated rejections that the estimates follow, in floats.
-
-        Size, seed and errors are those of :meth:`estimate`.
-        """
+        """Return the simulated rejections that :meth:`estimate` follows, in floats."""
         return _paths(self.pair, self.k, size, seed)
 
     def offered(self, earlier: Sequence[int]) -> Distribution:

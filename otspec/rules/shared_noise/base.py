@@ -33,9 +33,9 @@ _CHUNK = 1 << 22
 class SharedNoise(PairRule):
     """A rule whose drafts and output are read from the same exponential numbers.
 
-    A draft is accepted if and only if it is the output, which is a function of the target and the
-    noise alone. So the output cannot depend on the drafts, and no draft probabilities are needed to
-    verify. :meth:`verify` is the conditional law of that output given the drafts.
+    A draft is accepted if it is the output, a function of the target and the noise alone. So the
+    output does not depend on the drafts, and verifying needs no draft probabilities.
+    :meth:`verify` follows the conditional law of that output given the drafts.
     """
 
     quick: ClassVar[bool] = False
@@ -64,23 +64,10 @@ class SharedNoise(PairRule):
         """Draw the noise given the drafts that it leads to."""
 
     def couple(self, noise: Array) -> tuple[list[int], int]:
-        """Return the drafts and the output that the noise of one step leads to.
+        """Return the k drafts, and the output, that the noise of one step leads to.
 
-        Parameters
-        ----------
-        noise : array_like of float, shape (n,) or (k, n)
-            Positive; independent exponential numbers of mean 1, such as −log of uniform numbers.
-
-        Returns
-        -------
-        drafts : list of int, length k
-        token : int
-            The output, which depends on the noise and the target alone.
-
-        Raises
-        ------
-        ValueError
-            Noise of another shape, or that is not positive and finite.
+        ``noise``, shape (n,) or (k, n): independent exponential numbers of mean 1, such as −log of
+        uniform numbers. Raises ``ValueError``: another shape, or noise not positive and finite.
         """
         noise = as_array(noise, "noise")
         if noise.shape != self._noise_shape or noise.dtype.kind != "f":
@@ -95,10 +82,7 @@ class SharedNoise(PairRule):
         return self._drafts(noise[None])[0].tolist(), int(self._output(noise[None])[0])
 
     def verify(self, drafts: Sequence[int], chance: Chance) -> int | Distribution:
-        """Verify drafts; see :meth:`otspec.rules.Rule.verify`.
-
-        The output is drawn from its law given the drafts. :meth:`couple` has both from the noise.
-        """
+        """Verify drafts: the output is drawn from its law given them; see :meth:`couple`."""
         return match(self._given(drafts), drafts, chance)
 
     def _joint_kernel(self, drafts: Sequence[int]) -> Array:
@@ -131,10 +115,7 @@ class SharedNoise(PairRule):
         return not repeated and set(drafts) <= set(self._support)
 
     def sample(self, x: Sequence[int], rng: np.random.Generator) -> tuple[int, bool]:
-        """Draw the output for given drafts: the noise given the drafts, then the target's token.
-
-        Parameters, result and errors: :meth:`otspec.rules.Rule.sample`. O(n) at any vocabulary.
-        """
+        """Draw the output in O(n): the noise given the drafts, then the target's token."""
         drafts, rng = as_drafts(x, self.law), as_generator(rng)
         if not self._possible(drafts):
             return super().sample(drafts, rng)
@@ -142,24 +123,7 @@ class SharedNoise(PairRule):
         return token, token in drafts
 
     def estimate(self, size: int = 2_000, seed: int = 0) -> Estimated:
-        """Estimate what :meth:`accepted` says, from noise that is drawn at random.
-
-        Parameters
-        ----------
-        size : int
-            How many steps, at least 2.
-        seed : int
-
-        Returns
-        -------
-        Estimated
-            How often the output is one of the drafts.
-
-        Raises
-        ------
-        ValueError
-            Fewer than two steps, or more than the memory holds.
-        """
+        """Estimate what :meth:`accepted` says from ``size`` (at least 2) random steps of noise."""
         return DrawnNoise(self, size, seed)
 
     def steps(self, size: int, seed: int) -> tuple[IntArray, IntArray]:

@@ -45,11 +45,8 @@ def first_arrivals(
 ) -> Powers:
     """Return the probability that the first arrivals are the drafts, in their order.
 
-    Token z arrives at rate p(z) from the time t·starts[z] on, independently of the others.
-
-    ``drafts``, length k: different tokens. ``draft``: the rates p(z) of all tokens of positive
-    rate. ``starts``: for the same tokens. ``at_once``: a token that arrives at its start, for
-    certain.
+    Token z arrives at rate ``draft``[z] > 0 from the time t·``starts``[z] on, independently of the
+    others; ``at_once`` arrives at its start, for certain.
     """
     k, due = len(drafts), dict(draft)
     # Entry i: the first i drafts have arrived, in their order, and nothing else.

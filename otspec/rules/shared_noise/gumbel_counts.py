@@ -25,15 +25,10 @@ _CHUNK = 1 << 16
 
 
 def integrals(tokens: Sorted, rho: Array, ends: IntArray, most: int) -> Array:
-    """Return the integrals at nodes for up to ``most`` drafts: (e, 7, most).
-
-    Entry 0 is g_k; the others are ∫ a e^{−aτ} t^j [u^i E s^N]_{<k} dτ, t = τ/V, for
-    (j, i) = (1, 1), (2, 2), (2, 1), (3, 3), (3, 2) and (3, 1), by which the expansion in power
-    sums is multiplied.
-
-    Shapes: ``rho`` (e,). ``ends``, shape (e,): ascending: each node is over the tokens before this
-    place of the order.
-    """
+    """Return the integrals at nodes (e,) for up to ``most`` drafts: (e, 7, most)."""
+    # Entry 0 is g_k; the others are ∫ a e^{−aτ} t^j [u^i E s^N]_{<k} dτ, t = τ/V, for
+    # (j, i) = (1, 1), (2, 2), (2, 1), (3, 3), (3, 2) and (3, 1), by which the expansion in power
+    # sums is multiplied. Each node, ascending, is over the tokens before its place ``ends``.
     whole: Array = NodeCounts(tokens, rho, ends, most).terms()[0]
     return whole
 

@@ -57,11 +57,7 @@ class GumbelCoupling(SharedNoise):
     def acceptance(self) -> Number:
         """Return Σ q(y) g_k(y), g_k(y) the chance that y is drafted if it is the output.
 
-        Raises
-        ------
-        NotExactError
-            Exact sums of more than a million terms; :meth:`estimate` simulates, and floats have no
-            limit.
+        Raises ``NotExactError``: exact sums of more than a million terms; floats have no limit.
         """
         if is_exact(self.target):
             return super().acceptance()
@@ -139,14 +135,10 @@ class GumbelCoupling(SharedNoise):
 
 
 def _race(own: int, others: list[int], k: int) -> list[Fraction]:
-    """Return how likely fewer than i = 1..k of the others arrive before one event of rate ``own``.
-
-    With V the total rate, and over all sets S of j < i of the m others,
-
-        Σ_S (−1)^{i−1−j} C(m−1−j, i−1−j) own/(V − Σ_S):
-
-    the coefficients of Π (x + (1 − x) s) at x = u^{rate}, integrated.
-    """
+    """Return how likely fewer than 1..k others arrive before one event of rate ``own``."""
+    # With V the total rate, and over all sets S of j < i of the m others,
+    # Σ_S (−1)^{i−1−j} C(m−1−j, i−1−j) own/(V − Σ_S):
+    # the coefficients of Π (x + (1 − x) s) at x = u^{rate}, integrated.
     m, total = len(others), own + sum(others)
     # Entry j: how many sets of j of the others have each sum.
     sets: list[dict[int, int]] = [{0: 1}, *({} for _ in range(k - 1))]

@@ -122,11 +122,7 @@ class GumbelLists(SharedNoise):
     def acceptance(self) -> Number:
         """Return Σ q(y) ∫ k e^{−kt} [1 − (1 − a)(1 − b)^{k−1}] dt.
 
-        Raises
-        ------
-        NotExactError
-            Exact sums of more than a million terms; :meth:`estimate` simulates, and floats have no
-            limit.
+        Raises ``NotExactError``: exact sums of more than a million terms; floats have no limit.
         """
         if is_exact(self.target):
             return super().acceptance()
@@ -156,11 +152,9 @@ class GumbelLists(SharedNoise):
 
     @cached_property
     def _integrals(self) -> tuple[Array, Array]:
-        """∫ k e^{−kt} (1 − b)^m dt, and with a factor a, for m < k and every token: (k, n) each.
-
-        Given that the output is y, at the time t, a is the probability that the list that wins
-        drafts y, and b that another list does.
-        """
+        """∫ k e^{−kt} (1 − b)^m dt, and with a factor a, for m < k and every token: (k, n) each."""
+        # Given that the output is y, at the time t, a is the probability that the winning list
+        # drafts y, and b that another list does.
         if not is_exact(self.target):
             others, both = np.ones((self.k, len(self.target))), np.zeros((self.k, len(self.target)))
             times, weights, blocks = quadrature(self.pair, self.k)

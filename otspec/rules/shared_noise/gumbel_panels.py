@@ -80,11 +80,10 @@ def _runs(rho: Array, start: int, end: int) -> list[Panel]:
 
 
 class Expansion:
-    """The product over the tokens inside each panel, to third order.
+    """The product over the tokens inside each panel, to third order: ``terms``, (tokens, 7).
 
-    With S_m = Σ (p(z) − ρ q(z))^m over the tokens z of its panel before y, row y of ``terms``,
-    (tokens, 7), is what :func:`~otspec.rules.shared_noise.gumbel_counts.integrals` of a node are
-    multiplied by.
+    With S_m = Σ (p(z) − ρ q(z))^m over the tokens z before y, row y is the factors of the
+    :func:`~otspec.rules.shared_noise.gumbel_counts.integrals` of a node.
     """
 
     def __init__(self, tokens: Sorted, rho: Array, panels: list[Panel]) -> None:

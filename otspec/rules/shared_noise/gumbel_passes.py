@@ -29,12 +29,9 @@ def arrive(counts: Array, starts: IntArray, arrived: Array) -> None:
 
 
 def sums_from_last(chances: Array, draft: Array, mass: Array, later: Array) -> Array:
-    """Return min(1, p(y) Σ_{z ≥ y} (e^{−tΛ(z)} − e^{−tΛ(z+1)})/P(z)) of the tokens y of a block.
-
-    ``chances``, shape (b + 1, m): e^{−tΛ}, also of the token after the block. ``draft``, ``mass``,
-    shape (b,): p and P. ``later``, shape (m,): the sum over the tokens after the block, to which
-    those of the block are added.
-    """
+    """Return min(1, p(y) Σ_{z ≥ y} (e^{−tΛ(z)} − e^{−tΛ(z+1)})/P(z)) of the tokens y of a block."""
+    # chances, (b + 1, m): e^{−tΛ}, also of the token after the block. draft, mass, (b,): p and P.
+    # later, (m,): the sum over the tokens after the block, to which those of the block are added.
     found = np.empty((len(draft), len(later)))
     for y in range(len(draft) - 1, -1, -1):
         for t in range(len(later)):

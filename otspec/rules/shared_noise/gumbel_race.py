@@ -41,10 +41,7 @@ _LIGHT = 1e-250
 
 
 class GumbelRace:
-    """One race for up to ``most`` drafts of a pair.
-
-    ``pair``: in floats. ``most``: the largest k.
-    """
+    """One race for up to ``most`` drafts of a pair in floats."""
 
     def __init__(self, pair: Pair, most: int) -> None:
         ratios, draft, target = pair.by_ratio
@@ -70,10 +67,7 @@ class GumbelRace:
         return np.clip(found, 0, 1)
 
     def slopes(self) -> tuple[float, Array]:
-        """Return the acceptance of ``most`` drafts, and its derivative by each logit of the draft.
-
-        Tokens of equal ratio do not come before each other, which is one of the subgradients.
-        """
+        """Return the acceptance of ``most`` drafts, and a subgradient by the draft's logits."""
         found, slopes = 0.0, np.zeros(len(self._order))
         for race, _, places in self._races:
             accepted, parts = race.slopes()
@@ -83,11 +77,9 @@ class GumbelRace:
 
 
 def _races(tokens: Sorted, most: int) -> Iterator[tuple[_Race, int, IntArray]]:
-    """Yield races for parts of the outputs, each with how many drafts come before it, and places.
-
-    Where ρ is tiny, tokens of much larger draft mass come before y for certain. The race for what
-    is left has draft masses of sum 1, so that no time is beyond the floats.
-    """
+    """Yield races for parts of the outputs, with how many drafts come before, and places."""
+    # Where ρ is tiny, tokens of much larger draft mass come before y for certain. The race for what
+    # is left has draft masses of sum 1, so that no time is beyond the floats.
     draft, target, _ = tokens
     start, end = int(np.count_nonzero(target == 0)), len(draft)
     with np.errstate(over="ignore", divide="ignore"):
@@ -161,10 +153,7 @@ class _Race:
 
     @cached_property
     def _served(self) -> list[tuple[slice, slice, Array, Array]]:
-        """The places of each panel, its nodes, Lagrange polynomials and the expansion.
-
-        The polynomials are (places, nodes), and the expansion (places, 7).
-        """
+        """The places, nodes, Lagrange polynomials and expansion (places, 7) of each panel."""
         found, place, first = [], 0, self._panels[0].start
         for start, end, _ in self._panels:
             nodes = slice(place, int(np.searchsorted(self._starts, start, side="right")))

@@ -31,9 +31,7 @@ _CHUNK = 1 << 20
 class NodeSlopes(NodeCounts):
     """Node counts with a second part: the change if the logarithms of all p(z) grow alike.
 
-    ``tokens``, ``rho``, ``ends``, ``most``: as for
-    :func:`~otspec.rules.shared_noise.gumbel_counts.integrals`. ``shares``, shape (e, 7): what the
-    terms for ``most`` drafts are multiplied by.
+    ``shares``, shape (e, 7): what the terms for ``most`` drafts are multiplied by.
     """
 
     parts = 2
@@ -114,15 +112,11 @@ class NodeSlopes(NodeCounts):
 
 
 def _moved(counts: Array, owed: Array, starts: IntArray, missing: Array, flow: Array) -> Array:
-    """Count independent events in, forward, and what the counts owe to each of them, backward.
-
-    ``counts``, shape (2, most, e, m): Pr(N = i) and its change; is changed. ``owed``, shape (most,
-    e, m): the derivatives of a number by Pr(N = i) at the end; becomes that before all events.
-    ``starts``, shape (events,): ascending: each event counts at the nodes from that one on.
-    ``missing``, ``flow``, shape (events, e, m): how likely each event does not happen, and minus
-    the change of that. Result, shape (events,): the derivative of the number by the size of the
-    change of each event.
-    """
+    """Return the derivative by the size of each event's change: (events,); counts them in."""
+    # counts, (2, most, e, m): Pr(N = i) and its change; is changed. owed, (most, e, m): the
+    # derivatives by Pr(N = i) after all events; becomes those before. starts, ascending: each event
+    # counts at the nodes from there on. missing, flow, (events, e, m): how likely each event does
+    # not happen, and minus the change of that.
     most, nodes, times = owed.shape
     found, before = np.zeros(len(starts)), np.empty((len(starts), most, nodes, times))
     for j in range(len(starts)):

@@ -21,9 +21,9 @@ MOST_PLACES = 20_000
 class Chances(Frozen):
     """The probability that each of k drafts is kept, after each place.
 
-    A *place* is what both models remember of a text. Of equal drafts only the first goes on. So
-    E[τ] of a tree is linear in E[τ] of its subtrees:
-    :mod:`otspec.blocks.trees.best.best_shape` has the formula.
+    A *place* is what both models remember of a text. Of equal drafts only the first goes on, so
+    that E[τ] of a tree is linear in E[τ] of its subtrees
+    (:mod:`otspec.blocks.trees.best.best_shape`).
     """
 
     start: Array  # (places,): the distribution of the place before the tree
@@ -176,9 +176,6 @@ def accepted_by_position(rule: TokenRule, draft: Array, target: Array, k: int) -
 
 
 def asked_widths(rule: TokenRule, widths: Sequence[int]) -> tuple[bool, list[int]]:
-    """Return whether the greatest number of drafts serves all, and for which ones a rule is asked.
-
-    The first drafts are those of fewer for a rule that says so of itself.
-    """
+    """Return whether the most drafts serve all (a nested rule), and for which ones it is asked."""
     nested = bool(getattr(rule, "nested", False))
     return nested, [max(widths)] if nested else list(widths)

@@ -31,14 +31,12 @@ class Allotted(Frozen):
 
 @dataclass(frozen=True, eq=False)
 class Allotment(Frozen):
-    """The best trees for some distributions of places, with children's subtrees from a list.
+    """The best trees for some distributions of places, with children's subtrees from a list."""
 
-    For a distribution of places, E[τ] is a sum over the children. The term of child i depends on i,
-    on the number k of children and on its own subtree, and not on the other subtrees. So the nodes
-    are shared out child by child:
-
-        best(i, n) = max over m of best(i − 1, n − m) + best term of child i with m nodes below it.
-    """
+    # For a distribution of places, E[τ] is a sum over the children. The term of child i depends on
+    # i, on the number k of children and on its own subtree, not on the others. So the nodes are
+    # shared out child by child:
+    # best(i, n) = max over m of best(i − 1, n − m) + best term of child i with m nodes below it.
 
     chances: Chances
     laws: Array  # (laws, places): the distributions
@@ -107,11 +105,7 @@ class Shared(Frozen):
         return tuple(steps)
 
     def improve(self, widths: Sequence[int], values: Array) -> Iterator[tuple[int, int, int]]:
-        """Raise the best E[τ], (laws, nodes + 1), where a root with k children is better.
-
-        ``k, law, nodes``: where it is: the best tree for this law with so many nodes has k
-        children.
-        """
+        """Raise the best E[τ], (laws, nodes + 1); yield (k, law, nodes) where k children do."""
         for k in widths:
             # A tree of t + k nodes has k children and t nodes below them.
             better = self.values[k] > values[:, k:]

@@ -70,6 +70,8 @@ class BestTree(Shown):
 class BestTrees(Frozen):
     """The best trees of one rule, for every limit of nodes and of levels.
 
+    Raises ``ValueError``: numbers that cannot be used, or too many candidates for the subtrees.
+
     Parameters
     ----------
     chances : Chances
@@ -78,11 +80,6 @@ class BestTrees(Frozen):
         The largest number of nodes and of levels.
     keep : str
         ``"all"`` or ``"likely"``, see :func:`best_tree`.
-
-    Raises
-    ------
-    ValueError
-        Numbers that cannot be used, or too many candidates for the subtrees.
     """
 
     chances: Chances
@@ -95,13 +92,7 @@ class BestTrees(Frozen):
         self._hold(nodes=as_nodes(self.nodes), depth=as_depth(self.depth))
 
     def at(self, nodes: int, depth: int) -> BestTree:
-        """Return the best tree with at most so many nodes and levels.
-
-        Raises
-        ------
-        ValueError
-            Fewer than one, or more than those of the table.
-        """
+        """Return the best tree with at most so many nodes and levels; ``ValueError`` beyond."""
         nodes = as_integer(nodes, "nodes", 1, self.nodes)
         return self.rows[as_integer(depth, "depth", 1, self.depth) - 1][nodes - 1]
 
@@ -131,15 +122,15 @@ class BestTrees(Frozen):
     def bounds(self) -> tuple[Number, ...]:
         """The same bound for 1, 2, … nodes.
 
-        Every node may choose the tree below it after it has seen its own text. If the models
-        remember nothing, this choice is no help, and the bound is attained.
+        Every node may choose the tree below it after it has seen its own text. Attained by models
+        that remember nothing.
         """
         values = best_at_every_place(self.chances, self.nodes, self.depth)[:, 1:]
         return tuple(self._number(self.chances.start @ column) for column in values.T)
 
     @cached_property
     def branchings(self) -> tuple[BestTree, ...]:
-        """All trees in which the nodes of one level have equally many children, smaller first.
+        """All trees with equally many children at each node of a level, smaller first.
 
         If the rule takes only one number k of children, all nodes have k or none.
         """
@@ -217,6 +208,8 @@ def best_tree(
 
     Of equal children only the first goes on (``merge=False`` of
     :class:`otspec.blocks.DraftSelection`). If they go on together, another tree may be better.
+    Raises ``ValueError``: models, a rule or numbers that cannot be used; models that tell more than
+    20,000 texts apart; with ``keep="all"`` too many candidates.
 
     Parameters
     ----------
@@ -224,27 +217,18 @@ def best_tree(
         Language models, see :class:`otspec.blocks.base.BlockRule`.
     rule : callable
         (draft, target, k) → a rule for one token, such as a class of :mod:`otspec.rules`.
-    nodes : int
-        The most drafted tokens.
-    depth : int
-        The most levels.
+    nodes, depth : int
+        The most drafted tokens and levels.
     widest : int, optional
-        The most children of a node; by default there may be as many as nodes.
+        The most children of a node; by default as many as nodes.
     keep : str
-        Which subtrees are candidates. It matters only if the models remember something, since
-        then one subtree may be best after some texts and another after others. ``"all"``: every
-        subtree that is best after some text, so that the result is the best of all trees.
-        ``"likely"``: those that are best for the distribution of texts at likely nodes. Then
-        :attr:`BestTrees.bound` says how much better the best of all trees may be.
+        Which subtrees are candidates, if the models remember something. ``"all"``: every subtree
+        that is best after some text, so that the result is the best of all trees. ``"likely"``:
+        those that are best for the distribution of texts at likely nodes; :attr:`BestTrees.bound`
+        says how much better the best of all trees may be.
     beginnings : mapping
         The distribution of the text before the tree, as
         :meth:`otspec.blocks.DraftSelection.expected_after` takes it.
-
-    Raises
-    ------
-    ValueError
-        Models, a rule or numbers that cannot be used; models that tell more than 20,000 texts
-        apart; with ``keep="all"`` too many candidates.
 
     Examples
     --------

@@ -46,17 +46,8 @@ class Configuration:
 def configurations(budget: int, length: int) -> Iterator[tuple[int, ...]]:
     """Return all branchings of a length with so many candidate sequences, in lexicographic order.
 
-    Parameters
-    ----------
-    budget : int
-        K = Π k_i, the leaves of the tree. Source: MCSD, sec. 4.3.
-    length : int
-        The depth of the trees.
-
-    Raises
-    ------
-    ValueError
-        Numbers that are not positive integers.
+    ``budget``: K = Π k_i, the leaves of the tree (MCSD, sec. 4.3). ``length``: the depth. Raises
+    ``ValueError``: numbers that are not positive integers.
 
     Examples
     --------
@@ -87,35 +78,19 @@ def sweep(
     size: int | None = None,
     seed: int = 0,
 ) -> Rows[Configuration]:
-    """Compare all trees of one length and one number of candidate sequences.
+    """Compare all trees of one length and one number of candidate sequences, the best first.
+
+    Of equals the wider at the top comes first. Raises ``ValueError``: as :class:`DraftSelection`
+    and its :meth:`DraftSelection.expected`, or :func:`simulate`.
 
     Parameters
     ----------
-    draft, target : callable
-        Language models.
-    budget : int
-        Candidate sequences: the product of the branching.
-    length : int
-        Depth of the trees.
-    rule : callable
-        The rule for one token, as :class:`DraftSelection` takes it.
-    merge : bool
+    draft, target, rule, merge
         As for :class:`DraftSelection`.
-    size : int, optional
+    budget, length : int
+        Candidate sequences, the product of the branching; depth of the trees.
+    size, seed : int, optional
         Simulate so many blocks for each tree; by default the efficiencies are exact.
-    seed : int
-        Of the simulation.
-
-    Returns
-    -------
-    Rows of Configuration
-        The best first; of equals the wider at the top.
-
-    Raises
-    ------
-    ValueError
-        As :class:`DraftSelection` and its :meth:`DraftSelection.expected`, or
-        :func:`simulate`.
 
     Examples
     --------
@@ -145,10 +120,8 @@ class TreeComparison:
 
     Parameters
     ----------
-    tree : str
-        The children by depth, such as ``"4x2x1"``, or brackets, see
-        :attr:`otspec.blocks.Shape.text`.
-    rule : str
+    tree, rule : str
+        The tree as :attr:`otspec.blocks.Shape.text` writes it.
     expected : Exact or Estimate
         E[τ], the kept tokens; over logged blocks its mean, an estimate if the rule is simulated.
     error : float
@@ -176,21 +149,9 @@ def compare_trees(
 ) -> Rows[TreeComparison]:
     """Compare all rules on trees of drafts by their exact E[τ].
 
-    Parameters
-    ----------
-    draft, target : callable
-        Language models, see :class:`otspec.blocks.base.BlockRule`.
-    trees : sequence
-        Trees such as ``"4x2x1"``, see :func:`otspec.blocks.as_shape`. Rules for pairs of drafts
-        serve those only in which each node has two children or none.
-    size, seed : int
-        Of the simulation where a rule has no exact sum; its E[τ] is an
-        :class:`otspec.estimate.Estimate`.
-
-    Raises
-    ------
-    ValueError
-        Unusable models or trees.
+    ``trees``: such as ``"4x2x1"``, see :func:`otspec.blocks.as_shape`. Rules for pairs of drafts
+    serve those only in which each node has two children or none. Where a rule has no exact sum,
+    ``size`` blocks are simulated. Raises ``ValueError``: unusable models or trees.
     """
     models = as_models(draft, target)
     found: list[TreeComparison] = []

@@ -26,8 +26,9 @@ _WANTED = f"a time above 0, in a unit in which it is {_SHORTEST:g} to {_LONGEST:
 class Seconds(Frozen):
     """Seconds of one call of a model, by how many tokens it reads at once.
 
-    Between the numbers that are given time grows in a straight line, and beyond the last two as
-    between those; below the first it is that of the first. A single number stands for all.
+    Time is linear between the given numbers and beyond the last two; below the first it is that of
+    the first. A single number stands for all. Raises ``ValueError``: numbers that are not
+    ascending; or a time that is not between 1e-100 and 1e+100.
 
     Parameters
     ----------
@@ -35,11 +36,6 @@ class Seconds(Frozen):
         Ascending.
     seconds : tuple of float
         Of a call that reads so many tokens.
-
-    Raises
-    ------
-    ValueError
-        Numbers that are not ascending; or a time that is not between 1e-100 and 1e+100.
 
     Examples
     --------
@@ -88,7 +84,7 @@ def _as_counts(tokens: list[Any]) -> list[int]:
 
 
 def as_seconds(given: Any, name: str = "given") -> Seconds:
-    """Read the seconds of a call by the tokens that it reads at once.
+    """Read the seconds of a call by the tokens that it reads at once; else ``ValueError``.
 
     Parameters
     ----------
@@ -99,11 +95,6 @@ def as_seconds(given: Any, name: str = "given") -> Seconds:
         the same for draft and target.
     name : str
         What an error message calls it.
-
-    Raises
-    ------
-    ValueError
-        Anything else.
     """
     if isinstance(given, Seconds):
         return given
@@ -160,22 +151,11 @@ def measured(
     tokens: Iterable[int] = (1, 2, 4, 8, 16, 32, 64),
     repeats: int = 5,
 ) -> Seconds:
-    """Time a call over numbers of tokens that it reads at once.
+    """Time a call over ascending numbers of tokens that it reads at once; else ``ValueError``.
 
-    Parameters
-    ----------
-    call : callable
-        Takes a number of tokens, reads so many at once and returns when that is done (on a GPU:
-        after it has synchronized).
-    tokens : iterable of int
-        Ascending.
-    repeats : int
-        How often each is timed, after one call that is not: the median counts.
-
-    Raises
-    ------
-    ValueError
-        Something else.
+    ``call``: takes a number of tokens, reads so many at once and returns when that is done (on a
+    GPU: after it has synchronized). ``repeats``: how often each is timed, after one call that is
+    not: the median counts.
     """
     as_callable(call, "call", "a function of a number of tokens")
     sizes = _as_counts(as_list(tokens, "tokens", "numbers of tokens"))
@@ -218,8 +198,7 @@ class StepCost(Frozen):
     def __call__(self, tree: Shape) -> float:
         """Return the seconds of a tree: Σ over levels draft(nodes that go on) + target(size + 1).
 
-        Of each level the draft reads at once the tokens that have children; the target reads the
-        whole tree and the token before it.
+        The target reads the whole tree and the token before it.
         """
         total, level = self.target(tree.size + 1), [tree]
         while level := [shape for shape in level if shape.children]:

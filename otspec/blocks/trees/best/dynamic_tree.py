@@ -29,13 +29,11 @@ class Grown(NamedTuple):
 def grown(
     estimate: Callable[[Prefix], Array], nodes: int, levels: int, widest: int | None = None
 ) -> list[Grown]:
-    """Return the nodes of greatest worth, parents before their children.
+    """Return the nodes of greatest worth by descending worth, of equals the higher first.
 
-    ``estimate``: from a path to the estimate of each next token, from 0 to 1, shape (n,). ``nodes``
-    and ``levels``: the most nodes and levels. ``widest``: of each level only so many nodes go on,
-    those of greatest worth, with so many children each; by default all. Result: by descending
-    worth, of equals the higher; a node of worth 0 is none. A child is worth no more than its
-    parent, so that parents are always there.
+    ``estimate``: from a path to the estimate of each next token, from 0 to 1, shape (n,). Of each
+    level the ``widest`` best nodes go on, with so many children each; by default all. A child is
+    worth no more than its parent, so that parents are always there; worth 0 is no node.
     """
     most = nodes if widest is None else min(widest, nodes)
     best: list[Grown] = []
@@ -70,35 +68,31 @@ MOST_NODES = 100_000
 class DynamicTree(BlockRule):
     """Draft the nodes of greatest path probability, another tree for every text.
 
-    Nothing is drawn to draft them, and verified they are by a draw from the target: a node is kept
-    if the target's text goes through it, and no rule keeps more of certain drafts (Theory, 13). So
-    E[τ] is the sum of the target's path probabilities over the nodes. Grown by those themselves
-    (``by="target"``) the tree keeps the most of all certain trees with so many nodes and levels.
-    Nothing is drafted after an end token of the target.
+    Drafting draws nothing, and a draw from the target verifies: a node is kept if the target's text
+    goes through it, and no rule keeps more of certain drafts (Theory, 13). So E[τ] is the sum of
+    the target's path probabilities over the nodes. Grown by those themselves (``by="target"``) the
+    tree keeps the most of all certain trees with so many nodes and levels. Nothing is drafted after
+    an end token of the target.
 
-    Law: what is kept and its continuation is the target's text.
-    Source: EAGLE-2, sec. 4 (there a level goes on with ``widest`` nodes), verified as serving
-    stacks do it, see :class:`otspec.rules.TargetOnly`.
+    Law: what is kept and its continuation is the target's text. Source: EAGLE-2, sec. 4 (there a
+    level goes on with ``widest`` nodes), verified as serving stacks do it, see
+    :class:`otspec.rules.TargetOnly`. Raises ``ValueError``: models, numbers or names that cannot be
+    used; later, estimates that are none.
 
     Parameters
     ----------
-    draft, target : callable
-        Language models, see :class:`otspec.blocks.base.BlockRule`.
+    draft, target
+        As for :class:`otspec.blocks.base.BlockRule`.
     nodes, levels : int
         The most nodes and levels.
     widest : int, optional
-        How many nodes of each level go on, and with how many children each; by default as many as
-        there are room for.
+        How many nodes of each level go on, with how many children each; by default all there is
+        room for.
     by : str
         Whose path probabilities the tree is grown by, ``"draft"`` or ``"target"``.
     confidence : callable, optional
         From a distribution of the next token to the estimated chance of each token to be kept, from
-        0 to 1, such as one that was calibrated: ``lambda row: row**0.8``.
-
-    Raises
-    ------
-    ValueError
-        Models, numbers or names that cannot be used; later, estimates that are none.
+        0 to 1, such as ``lambda row: row**0.8``.
 
     Examples
     --------
@@ -190,10 +184,7 @@ class DynamicTree(BlockRule):
 
 
 def matched_by_depth(drafts: DraftedTree, chance: Chance) -> Found:
-    """Verify a tree by draws from the target, as long as it goes on with the token.
-
-    No draft probability is asked for, so that the output is the target's however drafts are made.
-    """
+    """Verify a tree by draws from the target as long as its tokens go on; no draft law is asked."""
     node = ROOT
     while below := drafts.children(node):
         found = match(drafts.target(node), [drafts[child] for child in below], chance)

@@ -18,15 +18,11 @@ from otspec.models.base import Prefix
 
 
 def expected_kept(nodes: Nodes, tree: Shape, beginnings: Mapping[Prefix, Number]) -> Number:
-    """Return E[τ], from the last depth to the first.
-
-    Texts after which the same is drafted and both models remember the same are one state. Exact
-    numbers are whole ones over a denominator for each depth and shape, since fractions would look
-    for a common divisor at every step. The denominator of a smaller shape divides those of the
-    larger ones of its depth, so that it stays short.
-
-    ``beginnings``: the law of what stands before the tree.
-    """
+    """Return E[τ] after a law of beginnings, from the last depth to the first."""
+    # Texts after which the same is drafted and both models remember the same are one state. Exact
+    # numbers are whole ones over a denominator for each depth and shape, since fractions would look
+    # for a common divisor at every step. The denominator of a smaller shape divides those of the
+    # larger ones of its depth, so that it stays short.
     places = _Places(nodes, {}, [], {}, {})
     open_ended = {text: mass for text, mass in beginnings.items() if not nodes.target.ended(text)}
     if not open_ended:
@@ -91,10 +87,7 @@ class _Level(NamedTuple):
 
 
 class _Values(NamedTuple):
-    """What is expected to be kept after each state of a depth.
-
-    Of states of shape s they are whole numbers over factors[0] · … · factors[s]; floats are over 1.
-    """
+    """What is expected to be kept after each state of a depth, over factors[0] · … · factors[s]."""
 
     level: _Level
     numbers: Array

@@ -13,16 +13,7 @@ from otspec.blocks.trees.shapes import LEAF, Shape
 
 @dataclass(frozen=True)
 class TimedTree(Shown):
-    """A tree of drafts, what is kept of it, and how long a step takes.
-
-    Parameters
-    ----------
-    tree : Shape
-    expected : float or Fraction
-        E[τ], the kept tokens.
-    seconds : float
-        Of drafting and verifying it.
-    """
+    """A tree of drafts, what is kept of it (E[τ]), and the seconds of drafting and verifying it."""
 
     tree: Shape
     expected: Number
@@ -36,14 +27,7 @@ class TimedTree(Shown):
 
 @dataclass(frozen=True)
 class FastestTree(TimedTree):
-    """The fastest tree, beside simpler choices.
-
-    Parameters
-    ----------
-    simpler : mapping
-        From ``"branching"``, ``"chain"`` and ``"no draft"`` to the fastest of the kind, so far as
-        the rule serves such trees.
-    """
+    """The fastest tree, and the fastest ``"branching"``, ``"chain"`` and ``"no draft"``."""
 
     simpler: Mapping[str, TimedTree] = field(default_factory=dict)
 
@@ -56,20 +40,10 @@ class FastestTree(TimedTree):
 def fastest_tree(trees: BestTrees, cost: StepCost) -> FastestTree:
     """Return the tree with the most tokens per second.
 
-    Searched are, for each number of nodes and levels, the tree that keeps most, all branchings,
-    and no draft at all. A tree that keeps less but has fewer nodes to read in a call of the draft
-    may be faster yet, if the draft's calls cost more for more tokens.
-
-    Parameters
-    ----------
-    trees : BestTrees
-        The best trees by nodes and levels, see :func:`otspec.blocks.best_trees`.
-    cost : StepCost
-
-    Raises
-    ------
-    ValueError
-        Something else.
+    For each number of nodes and levels the tree that keeps most, all branchings, and no draft are
+    tried. A tree that keeps less but has fewer nodes to read in a call of the draft may be faster
+    yet, if the draft's calls cost more for more tokens. Raises ``ValueError``: neither a table of
+    :func:`otspec.blocks.best_trees` nor a cost.
 
     Examples
     --------

@@ -18,7 +18,8 @@ from otspec.files.reading import read_file
 class LoadSeconds(Frozen):
     """Seconds of one call of a model for a batch, by its rows and the tokens that each row reads.
 
-    Between the batch sizes that are given time grows in a straight line.
+    Time is linear between the given batch sizes. Raises ``ValueError``: batch sizes that are not
+    ascending, or seconds of another type or number.
 
     Parameters
     ----------
@@ -26,11 +27,6 @@ class LoadSeconds(Frozen):
         Ascending; empty if the time depends on all tokens of the batch together.
     seconds : tuple of Seconds
         Of each batch size, by the tokens that each row reads; or one, by the tokens of all rows.
-
-    Raises
-    ------
-    ValueError
-        Batch sizes that are not ascending, or seconds of another type or number.
 
     Examples
     --------
@@ -59,13 +55,7 @@ class LoadSeconds(Frozen):
         self._hold(batches=tuple(sizes), seconds=tuple(seconds))
 
     def __call__(self, batch: int, tokens: float) -> float:
-        """Return the seconds of a call of so many rows, each of which reads so many tokens.
-
-        Raises
-        ------
-        ValueError
-            A batch that is smaller or larger than all that are given.
-        """
+        """Return the seconds of a call; ``ValueError`` for a batch outside the given ones."""
         if not self.batches:
             return self.seconds[0](batch * tokens)
         if not self.batches[0] <= batch <= self.batches[-1]:
@@ -82,7 +72,7 @@ class LoadSeconds(Frozen):
 
 
 def as_load_seconds(given: Any, name: str = "given") -> LoadSeconds:
-    """Read the seconds of a call by batch size and tokens.
+    """Read the seconds of a call by batch size and tokens; else ``ValueError``.
 
     Parameters
     ----------
@@ -92,11 +82,6 @@ def as_load_seconds(given: Any, name: str = "given") -> LoadSeconds:
         tokens and seconds. Otherwise seconds by the tokens of all rows together.
     name : str
         What an error message calls it.
-
-    Raises
-    ------
-    ValueError
-        Anything else.
     """
     if isinstance(given, LoadSeconds):
         return given

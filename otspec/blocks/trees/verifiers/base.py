@@ -28,15 +28,10 @@ class TreeRule(BlockRule):
 
     Parameters
     ----------
-    draft, target : callable
-        Language models, see :class:`otspec.blocks.base.BlockRule`.
+    draft, target
+        As for :class:`otspec.blocks.base.BlockRule`.
     tree : str, sequence of int, TokenTree or Shape
         Which tree is drafted, see :func:`otspec.blocks.as_shape`: ``"4x2x1"``, or any other.
-
-    Raises
-    ------
-    ValueError
-        Models or a tree that cannot be used.
     """
 
     tree: Shape
@@ -107,17 +102,8 @@ class TreeRule(BlockRule):
     def drafted(self, tree: TokenTree, tokens: Sequence[int]) -> DraftedTree:
         """Return a given drafted tree, with what both models say after each node.
 
-        Parameters
-        ----------
-        tree : TokenTree
-            Of the same shape as the one of the rule, also with its nodes in another order.
-        tokens : sequence of int
-            The token of each node.
-
-        Raises
-        ------
-        ValueError
-            Something else, or another number of tokens than nodes.
+        ``tree``: of the rule's shape, also with its nodes in another order. ``tokens``: of each
+        node. Raises ``ValueError``: something else.
         """
         as_instance(tree, "tree", TokenTree, "a TokenTree")
         drafted = as_tokens(tokens, self.draft.n, "tokens", count=len(tree))
@@ -147,12 +133,8 @@ class TreeRule(BlockRule):
     def candidates(self) -> dict[frozenset[Prefix], Number]:
         """Return the law of the set of candidate sequences, the leaves of the tree.
 
-        Returns
-        -------
-        dict
-            From sets of sequences, of which none is the beginning of another, to their
-            probabilities, for :class:`otspec.programs.CandidateProgram`; all trees are
-            enumerated, so only the smallest sizes.
+        For :class:`otspec.programs.CandidateProgram`: from sets of sequences, none the beginning of
+        another, to probabilities. All trees are enumerated: the smallest sizes only.
         """
         law = self._candidates((), self.tree)
         return {sequences: self.target.number(mass) for sequences, mass in law.items()}

@@ -29,22 +29,20 @@ class DraftSelection(TreeRule):
 
     At each depth the rule for one token sees the children of all nodes that agree; its selected
     token goes on with the children that equal it. K sequences drawn independently are the tree
-    K x 1 x … x 1. Distinct drafts never agree twice. Children that are the likeliest tokens are
-    verified by :class:`otspec.rules.TargetOnly`, whatever the rule; :func:`otspec.blocks.together`
-    says which nodes go on where those of some are drawn and those of others are not.
+    K x 1 x … x 1. Distinct drafts never agree twice. :class:`otspec.rules.TargetOnly` verifies
+    children that are the likeliest tokens, whatever the rule; :func:`otspec.blocks.together` says
+    which nodes go on where those of some are drawn and those of others are not.
 
     Law: what is kept and its continuation is the target's text (not given τ, which depends on it).
     Source: SpecTr, alg. 3 with alg. 4 and thm. 2, with equal drafts counted as often as they were
-    drawn; MCSD, alg. 1 and 2, is the same with ``merge=False``.
+    drawn; MCSD, alg. 1 and 2, is the same with ``merge=False``. Errors: :class:`TreeRule`; later, a
+    number of children that the rule refuses.
 
     Parameters
     ----------
-    draft, target : callable
-        Language models, see :class:`otspec.blocks.base.BlockRule`.
-    tree : str, sequence of int, TokenTree or Shape
-        Children of each node by depth, such as ``"4x2x1"``, or a tree of any shape, see
-        :func:`otspec.blocks.as_shape`. Of distinct children no more are drawn than the draft model
-        has tokens: the first ones.
+    draft, target, tree
+        As for :class:`TreeRule`. Of distinct children no more are drawn than the draft model has
+        tokens: the first ones.
     rule : callable
         (draft, target, k) → a rule for one token: a class of :mod:`otspec.rules`, which also says
         how the drafts are drawn, or any function.
@@ -53,11 +51,6 @@ class DraftSelection(TreeRule):
         only the first of them goes on.
     nodes : Nodes, optional
         Of another tree, whose results serve here too if models, rule and ``merge`` are the same.
-
-    Raises
-    ------
-    ValueError
-        Models or a tree that cannot be used; later, a number of children that the rule refuses.
 
     Examples
     --------
@@ -88,13 +81,7 @@ class DraftSelection(TreeRule):
         self._hold(_nodes=nodes if nodes == own else own)
 
     def outcomes(self) -> Iterator[Outcome]:
-        """Yield each beginning of a text with the probability that it is what is kept.
-
-        Raises
-        ------
-        ValueError
-            More than 20,000 tuples of drafts at one node.
-        """
+        """Yield the law of what is kept; ``ValueError`` for over 20,000 drafts at one node."""
         start = LEAF if self.target.ended(()) else self.tree
         level: dict[Prefix, dict[Shape, Any]] = {(): {start: self.target.number(1)}}
         while level:
@@ -127,14 +114,9 @@ class DraftSelection(TreeRule):
     def expected_after(self, beginnings: Mapping[Prefix, Number]) -> Number:
         """Return E[τ] after a beginning drawn at random, from one pass over all of them.
 
-        What the models remember of texts is followed, not the texts.
-
-        Raises
-        ------
-        ValueError
-            No law of beginnings; or more than 20,000 tuples of drafts at one node and a rule
-            without a formula for ``accepted().counted``, or siblings of different shapes:
-            :func:`otspec.blocks.simulate` needs no table.
+        Texts of which the models remember the same are one. Raises ``ValueError``: no law of
+        beginnings; or more than 20,000 tuples of drafts at one node where the rule has no formula
+        for ``accepted().counted``, or siblings differ: use :func:`otspec.blocks.simulate`.
         """
         law = as_beginnings(beginnings, self.target)
         return self.target.number(expected_kept(self._nodes, self.tree, law))
@@ -157,10 +139,7 @@ class DraftSelection(TreeRule):
 
 
 def verified_by_depth(rule: TokenRule, drafts: DraftedTree, chance: Chance) -> Found:
-    """Verify a tree with a rule for one token, depth by depth.
-
-    Source: SpecTr, alg. 3; MCSD, alg. 1 and 2.
-    """
+    """Verify a tree with a rule for one token by depth (SpecTr, alg. 3; MCSD, alg. 1 and 2)."""
 
     def select(node: int, tokens: Sequence[int]) -> int | Distribution:
         kind = TargetOnly if node in drafts.top else rule

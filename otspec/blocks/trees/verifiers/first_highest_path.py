@@ -15,10 +15,7 @@ from otspec.models.base import Prefix
 
 
 class ClippedRanks(GreatestPath):
-    """The law of the greatest of K texts by min(1, M_b/M_s), of equal ones by the token's number.
-
-    Parameters: :class:`otspec.blocks.greatest_path.GreatestPath`.
-    """
+    """The law of the greatest of K texts by min(1, M_b/M_s), ties by the token's number."""
 
     def ratios(self, prefix: Prefix) -> Array:
         """Return min(1, M_b/M_s) of each next token."""
@@ -33,12 +30,12 @@ class FirstHighestPath(GreedyMultiPath):
 
     The law that stands in place of the draft's is that of a stable sort by min(1, M_b/M_s), in
     which the larger of two equal tokens is above; but the path goes on with the one that was
-    drafted first. All tokens that the target wants at least as often as the draft are equal there.
+    drafted first. All tokens with M_b ≥ M_s are equal there.
 
     Law: not the target's. The smallest case: a fair coin for both models, two paths and L = 1. The
     first path is chosen, 0 with probability 1/2, where 1/4 is said: the text is 0 with probability
-    2/3. :func:`otspec.auditing.audit_blocks` reports it; :data:`otspec.blocks.TREE_VERIFIERS`,
-    which are lossless, are without it. With the larger of equal tokens it would be lossless, too
+    2/3, as :func:`otspec.auditing.audit_blocks` reports. Not in the lossless
+    :data:`otspec.blocks.TREE_VERIFIERS`. With the larger of equal tokens it would be lossless
     (Theory, 26). Source: the public code of GBV. Parameters and errors:
     :class:`otspec.blocks.GreedyMultiPath`.
 
@@ -62,10 +59,7 @@ class FirstHighestPath(GreedyMultiPath):
         return ClippedRanks(self.draft, self.target, self.paths)
 
     def outcomes(self) -> Iterator[Outcome]:
-        """Yield each beginning of a block with the probability that it is what is kept.
-
-        All drafted trees are enumerated: the closed form is not the law of the chosen path.
-        """
+        """Yield the law of what is kept, by enumerating all drafted trees."""
         return BlockRule.outcomes(self)
 
     def expected(self) -> Number:

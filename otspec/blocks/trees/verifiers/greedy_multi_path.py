@@ -37,24 +37,15 @@ class GreedyMultiPath(TreeRule):
 
     Law: what is kept and its continuation is the target's text, whatever the order of the ranks.
     E[τ] = Σ_s a(s) over texts of 1 to L tokens, a(∅) = 1, a(sx) = min(a(s) M_b(x | s), G(sx)),
-    where G is the law of the chosen path. Where M_b/M_s is nearly the same for all tokens, and
-    so where both models agree, that is less than one path keeps (validation book, gbv.better).
-    Source: GBV (Thomas and Pal, 2026).
+    where G is the law of the chosen path. Where M_b/M_s is nearly the same for all tokens, and so
+    where both models agree, that is less than one path keeps. Source: GBV (Thomas and Pal, 2026).
 
     Parameters
     ----------
-    draft, target : callable
-        Language models, see :class:`otspec.blocks.base.BlockRule`.
-    tree : str, sequence of int, TokenTree or Shape, optional
-        The tree of the paths, Kx1x…x1, as all rules for trees take it; by default that of
-        ``paths`` and ``length``.
+    draft, target, tree
+        As for :class:`TreeRule`; the tree of the paths is Kx1x…x1.
     paths, length : int, optional
         K, at most 10,000, and L, the tokens of each path, where no tree is given.
-
-    Raises
-    ------
-    ValueError
-        Models or numbers that cannot be used.
 
     Examples
     --------
@@ -117,20 +108,11 @@ class GreedyMultiPath(TreeRule):
         return BlockVerification(self.chosen, self.target, self.length)
 
     def outcomes(self) -> Iterator[Outcome]:
-        """Yield each beginning of a block with the probability that it is what is kept.
-
-        n^L paths are enumerated.
-        """
+        """Yield the law of what is kept; n^L paths are enumerated."""
         return self._verified.outcomes()
 
     def expected(self) -> Number:
-        """Return E[τ] by the formula, text by text.
-
-        Raises
-        ------
-        NotExactError
-            More than 20,000 texts of L − 1 tokens: :func:`otspec.blocks.simulate` needs no sum.
-        """
+        """Return E[τ] by the formula; ``NotExactError`` for over 20,000 texts of L − 1 tokens."""
         texts = counted_power(self.draft.n, self.length - 1)
         if texts > TEXT_LIMIT:
             raise NotExactError(

@@ -9,11 +9,7 @@ from otspec.models.base import Model, Prefix
 
 
 class Growing:
-    """A tree that is being drafted.
-
-    ``tree``: what is to be drafted. ``ended``: whether a drafted text is over: nothing is drafted
-    after it.
-    """
+    """A tree that is being drafted, and whether a drafted text has ended."""
 
     def __init__(self, tree: Shape, ended: Callable[[Prefix], bool]) -> None:
         self._ended = ended
@@ -32,13 +28,9 @@ class Growing:
     def branch(
         self, node: int, drafts: Sequence[int], together: bool
     ) -> tuple[list[int], dict[int, list[int]]]:
-        """Add the drafts after a node.
-
-        ``drafts``: the tokens in the order of drawing. Distinct ones may be fewer than the
-        children. ``together``: whether equal drafts are one node, with the children of all. Else
-        the first goes on. ``level``: the new nodes that are to have children. ``places``: from each
-        new node to the places of the drafts that go on with it.
-        """
+        """Add the drafts after a node; return which new nodes go on, and with which drafts each."""
+        # Distinct drafts may be fewer than the children. ``together``: equal drafts are one node,
+        # with the children of all; else the first goes on.
         shape, nodes, places = self.shapes[node], dict[int, int](), dict[int, list[int]]()
         for place, token in enumerate(drafts):
             if token not in nodes:

@@ -31,28 +31,11 @@ class LayerVerification(TreeRule):
     token. One token is corrected. E[τ] is the sum of E[A] over all layers but the root. On a chain,
     with a rule that couples one draft maximally, it is the published block verification. On two
     levels :class:`otspec.blocks.UniversalTree` of the same rule keeps at least as much; on more,
-    either may (Theory, 50).
-    Source: Layer Verification (Cha, Cho, Yun, AdaptFM at ICML 2026), as public descriptions of its
-    sections 4.1 and 4.2 have it. That leaves have shares, and that equal i.i.d. children may be
-    one node, is our reading.
-
-    Parameters
-    ----------
-    draft, target : callable
-        Language models, see :class:`otspec.blocks.base.BlockRule`.
-    tree : str, sequence of int, TokenTree or Shape
-        Which tree is drafted, see :func:`otspec.blocks.as_shape`.
-    rule : callable
-        (draft, target, k) → a lossless rule for one token, which also says how children are
-        drawn. See :class:`otspec.blocks.UniversalTree`.
-    merge : bool
-        Whether equal i.i.d. children are one node, with the children of all; else only the first
-        of them has a score.
-
-    Raises
-    ------
-    ValueError
-        Models or a tree that cannot be used; later, a number of children that the rule refuses.
+    either may (Theory, 50). Source: Layer Verification (Cha, Cho, Yun, AdaptFM at ICML 2026), as
+    public descriptions of its sections 4.1 and 4.2 have it. That leaves have shares, and that equal
+    i.i.d. children may be one node, is our reading. Parameters and errors:
+    :class:`otspec.blocks.UniversalTree`; without ``merge`` only the first of equal children has a
+    score.
 
     Examples
     --------

@@ -45,7 +45,8 @@ class LeafToRoot(TreeRule):
     draft: † goes up, another token corrects, and the node is kept. The root has weight 1.
 
     Law: what is kept and its continuation is the target's text, for every lossless rule for one
-    token. One token is corrected. Subclasses say which rule it is.
+    token. One token is corrected. Subclasses say which rule it is. Errors:
+    :class:`otspec.blocks.TreeRule`; later, a number of children that the rule refuses.
 
     Parameters
     ----------
@@ -54,11 +55,6 @@ class LeafToRoot(TreeRule):
     merge : bool
         Whether equal i.i.d. children are one node, with the children of all; else only the first
         of them is visited.
-
-    Raises
-    ------
-    ValueError
-        As :class:`otspec.blocks.TreeRule`; later, a number of children that the rule refuses.
     """
 
     lifts: ClassVar[type[PairRule]]
@@ -84,8 +80,7 @@ class LeafToRoot(TreeRule):
     def as_block(self) -> BlockVerification | None:
         """Block verification with the same E[τ]: on a chain, by a rule that couples one draft.
 
-        A class says so (:attr:`otspec.rules.Rule.couples_one`); of any other function it is not
-        known.
+        Only classes say so: :attr:`otspec.rules.Rule.couples_one`.
         """
         couples = isinstance(self.token_rule, type) and getattr(
             self.token_rule, "couples_one", False
@@ -101,32 +96,15 @@ class LeafToRoot(TreeRule):
     def arrivals(self, prefix: Prefix, weight: Number, shape: Shape) -> Arrivals:
         """Return which children of a node are visited, over all drafts, and what if none is kept.
 
-        Parameters
-        ----------
-        prefix : tuple of int
-            The text up to the node.
-        weight : float or Fraction
-            With which probability the node is kept, itself or something below it.
-        shape : Shape
-            What is drafted after it.
-
-        Raises
-        ------
-        NotExactError
-            More than 20,000 tuples of drafts.
+        ``prefix``: the text up to the node. ``weight``: with which probability it, or something
+        below it, is kept. Raises ``NotExactError``: more than 20,000 tuples of drafts.
         """
         if not shape.children:
             return at_leaf(self.target(prefix), weight)
         return over_drafts(self.rule_at(prefix, weight, len(shape.children)), self.merge)
 
     def outcomes(self) -> Iterator[Outcome]:
-        """Yield each beginning of a text with the probability that it is what is kept.
-
-        Raises
-        ------
-        NotExactError
-            More than 20,000 tuples of drafts at one node.
-        """
+        """Yield the law of what is kept; ``NotExactError`` for over 20,000 drafts at one node."""
         start = self._one, self._open((), self.tree)
         level: dict[Prefix, dict[tuple[Number, Shape], Any]] = {(): {start: 1}}
         while level:
@@ -152,18 +130,11 @@ class LeafToRoot(TreeRule):
     def expected_after(self, beginnings: Mapping[Prefix, Number]) -> Number:
         """Return E[τ] after a beginning drawn at random: the weights of all that is visited.
 
-        Texts after which both models remember the same, and the weight and what is drafted are
-        the same, are one state. On a chain, a rule that couples one draft maximally
-        (:attr:`otspec.rules.Rule.couples_one`) has the formula of published block verification.
-
-        Raises
-        ------
-        ValueError
-            No law of beginnings.
-        NotExactError
-            More than 20,000 tuples of drafts at one node, or more than 1,000,000 states:
-            :func:`otspec.blocks.simulate` needs neither.
+        Texts of which the models remember the same, with one weight and shape, are one state.
+        Raises ``ValueError``: no law of beginnings. ``NotExactError``: more than 20,000 tuples of
+        drafts at one node, or a million states: use :func:`otspec.blocks.simulate`.
         """
+        # On a chain, a rule that couples one draft maximally has the formula of block verification.
         if (block := self.as_block) is not None:
             return block.expected_after(beginnings)
         level: _Level = {}

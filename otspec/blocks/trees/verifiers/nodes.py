@@ -48,10 +48,7 @@ class AcceptedChildren(Frozen):
 
 @dataclass(frozen=True, eq=False)
 class Node(Frozen):
-    """A rule for the children of all nodes that agree with one text.
-
-    With ``merge`` equal i.i.d. children go on together; else the first of them does.
-    """
+    """A rule for the children of all nodes that agree with one text."""
 
     rule: Rule
     merge: bool
@@ -63,10 +60,7 @@ class Node(Frozen):
 
     @cached_property
     def enumerated(self) -> tuple[dict[tuple[int, Places], Any], Array]:
-        """What is accepted, and the probability that y is selected and no draft, shape (n,).
-
-        The former is (y, places) → the probability that y is selected and goes on there.
-        """
+        """(y, places) → the chance that y goes on there; that y is selected and no draft, (n,)."""
         law = self.rule.law
         rows = law.table_rows()
         if rows > TUPLE_LIMIT:
@@ -92,8 +86,7 @@ class Node(Frozen):
     def accepted(self, alike: bool) -> AcceptedChildren:
         """Return what is accepted, and which children go on.
 
-        ``alike``: what follows the children is the same for all, so that it is enough how many go
-        on: they are said to be the first ones.
+        ``alike``: what follows all children is the same, so that only how many go on matters.
         """
         if alike:
             return self._by_count

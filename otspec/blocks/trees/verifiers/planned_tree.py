@@ -63,25 +63,14 @@ class NodePlan(NamedTuple):
 class PlannedTree(TreeRule):
     """Verify a tree of i.i.d. children from the leaves to the root, as well as that can be done.
 
-    Children are visited one after the other with weights, as in :class:`UniversalTree`. There an
-    optimal rule for one token chooses the weights, which knows nothing of what is below a child.
-    Here a linear program chooses them, and the order, for all that may be drafted: what a child is
-    worth is a concave function of its weight, which the programs below it give.
+    Children are visited one after the other with weights, as in :class:`UniversalTree`, whose rule
+    knows nothing of what is below a child. Here a linear program chooses the weights and the order
+    for all that may be drafted: what a child is worth is a concave function of its weight, which
+    the programs below it give.
 
     Law: what is kept and its continuation is the target's text; one token is corrected. E[τ] is the
-    most of all rules of Theory, 22. Small vocabularies and trees only.
-
-    Parameters
-    ----------
-    draft, target : callable
-        Language models over at most 4 tokens, see :class:`otspec.blocks.base.BlockRule`.
-    tree : str, sequence of int, TokenTree or Shape
-        Of drawn children, such as ``"3x1"``.
-
-    Raises
-    ------
-    ValueError
-        Models or a tree that cannot be used.
+    most of all rules of Theory, 22. Parameters and errors: :class:`TreeRule`; models over at most 4
+    tokens, and small trees of drawn children.
 
     Examples
     --------
@@ -197,16 +186,12 @@ class PlannedTree(TreeRule):
 
 @dataclass(frozen=True, eq=False)
 class NodeProgram(Frozen):
-    """The linear program of a node: with which weights its children are visited, in which order.
+    """The linear program of a node: with which weights its children are visited, in which order."""
 
-    For all that may be drafted and each order of the children, λ_j of a token is the mass with
-    which its child is visited with the weight w_j. What is visited first has the mass of the order,
-    each next child what the one before left, Σ λ_j (1 − w_j). Of token y at most w q(y) is kept in
-    all; maximize what the visits keep.
-
-    ``target``: shape (n,). ``masses``: the probabilities of what is drafted. ``curves``: see
-    :class:`NodePlan`.
-    """
+    # For all that may be drafted and each order of the children, λ_j of a token is the mass with
+    # which its child is visited with the weight w_j. What is visited first has the mass of the
+    # order, each next child what the one before left, Σ λ_j (1 − w_j). Of token y at most w q(y) is
+    # kept in all; maximize what the visits keep.
 
     target: Array
     masses: dict[Drafted, Any]
@@ -262,11 +247,9 @@ def as_row(values: Sequence[Any], like: Array) -> Array:
 
 
 def concave_corners(value: Any, low: Any, high: Any) -> list[tuple[Any, Any]]:
-    """Return the corners of a concave function that is linear between finitely many.
-
-    ``value``: from a place to the function there and a slope of it there. Result: (place, value)
-    from ``low`` to ``high``. In floats, bends of less than 1e-9 are no corners.
-    """
+    """Return the corners (place, value) of a concave function that is piecewise linear."""
+    # ``value``: from a place to the function there and a slope of it there. In floats, bends of
+    # less than 1e-9 are no corners.
     first, last = (low, *value(low)), (high, *value(high))
     tolerance = 0 if is_exact(np.asarray(low)) else _ROUNDING
 

@@ -17,29 +17,20 @@ class ProgramTree(TreeRule):
     """A rule for blocks or trees that is written as one function ``verify(drafts, chance)``.
 
     Drafts are i.i.d. A tree without branches, such as ``"1x1x1"``, is a drafted block. After the
-    corrected token the target goes on.
-
-    Law: nobody knows. :func:`otspec.auditing.audit_blocks` says whether texts are the target's.
+    corrected token the target goes on. :func:`otspec.auditing.audit_blocks` says whether texts are
+    the target's. Errors: :class:`TreeRule`; also for no callable, and later for an answer that is
+    none of the three.
 
     Parameters
     ----------
-    draft, target : callable
-        Language models, see :class:`otspec.blocks.BlockRule`.
-    tree : str, sequence of int, TokenTree or Shape
-        Which tree is drafted, see :func:`otspec.blocks.as_shape`.
+    draft, target, tree
+        As for :class:`otspec.blocks.TreeRule`.
     function : callable
-        Takes a :class:`otspec.blocks.DraftedTree` and a :class:`otspec.chance.Chance`. Returns the
-        node up to which everything is kept; or the node, −1 if nothing is kept, and the
-        distribution of the token after it, shape (n,); or that distribution alone if nothing is
-        kept.
+        Takes a :class:`otspec.blocks.DraftedTree` and a :class:`otspec.chance.Chance`, and answers
+        as :meth:`otspec.blocks.BlockRule.verify`: a node, a node and a distribution, or a
+        distribution.
     merge : bool
         Whether equal children are one node, with the children of all; else the first goes on.
-
-    Raises
-    ------
-    ValueError
-        Models or a tree that cannot be used, or no callable; later, an answer that is none of the
-        three.
 
     Examples
     --------
@@ -70,13 +61,7 @@ class ProgramTree(TreeRule):
         as_flag(self.merge, "merge")
 
     def verify(self, drafts: DraftedTree, chance: Chance) -> Found:
-        """Run the function; see :meth:`otspec.blocks.BlockRule.verify`.
-
-        Raises
-        ------
-        ValueError
-            It returns neither a node nor n masses, nor both.
-        """
+        """Run the function; ``ValueError`` if it returns neither a node nor n masses, nor both."""
         found, row = self.function(drafts, chance), None
         if isinstance(found, tuple) and len(found) == 2 and _is_integer(found[0]):
             found, row = found[0], as_returned_row(found[1], drafts.target(ROOT))

@@ -67,24 +67,10 @@ class TraversalVerify(Traversal, LeafToRoot):
 
     Law: what is kept and its continuation is the target's text; one token is corrected. It is
     recursive rejection lifted to trees (Theory, 22), on a chain the published block verification,
-    and keeps at least what recursive rejection keeps depth by depth (Theory, 23).
-    Source: Traversal Verification (Weng et al., arXiv 2505.12398). There equal i.i.d. children
-    stay apart, ``merge=False``; that they may be one node is ours.
-
-    Parameters
-    ----------
-    draft, target : callable
-        Language models, see :class:`otspec.blocks.base.BlockRule`.
-    tree : str, sequence of int, TokenTree or Shape
-        Which tree is drafted, see :func:`otspec.blocks.as_shape`.
-    merge : bool
-        Whether equal i.i.d. children are one node, with the children of all; else only the first
-        of them can be kept.
-
-    Raises
-    ------
-    ValueError
-        Models or a tree that cannot be used.
+    and keeps at least what recursive rejection keeps depth by depth (Theory, 23). Source: Traversal
+    Verification (Weng et al., arXiv 2505.12398). There equal i.i.d. children stay apart,
+    ``merge=False``; that they may be one node is ours. Parameters and errors:
+    :class:`otspec.blocks.trees.verifiers.leaf_to_root.LeafToRoot`.
 
     Examples
     --------
@@ -105,11 +91,9 @@ class TraversalVerify(Traversal, LeafToRoot):
         return self.lifts
 
     def arrivals(self, prefix: Prefix, weight: Number, shape: Shape) -> Arrivals:
-        """Return which children of a node are visited, round by round, and what if none is kept.
-
-        A token that can be rejected has left the residual: no draft before the one that is
-        visited equals it, and those after it are drawn anew.
-        """
+        """Return which children of a node are visited, round by round, and what if none is kept."""
+        # A token that can be rejected has left the residual: no draft before the one that is
+        # visited equals it, and those after it are drawn anew.
         if not shape.children:
             return super().arrivals(prefix, weight, shape)
         draft, target = self.draft(prefix), self.target(prefix)

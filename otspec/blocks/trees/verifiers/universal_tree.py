@@ -23,29 +23,20 @@ class UniversalTree(LeafToRoot):
     On a chain, with a rule that couples one draft maximally
     (:attr:`otspec.rules.Rule.couples_one`), it keeps what published block verification keeps.
 
-    Law: what is kept and its continuation is the target's text; one token is corrected.
-    Source: UniVer (Weng, Hu, Yairi, arXiv 2605.04543), which describes the scaling of the target
-    by the probability of the prefix, the optimal transport at every node and the decisions from
-    the leaves up. That the scaled target is one with a token † more, the order of the children and
-    what is drawn when none is kept are our reading (Theory, 22 and 23).
+    Law: what is kept and its continuation is the target's text; one token is corrected. Source:
+    UniVer (Weng, Hu, Yairi, arXiv 2605.04543), which describes the scaling of the target by the
+    probability of the prefix, the optimal transport at every node and the decisions from the leaves
+    up. That the scaled target is one with a token † more, the order of the children and what is
+    drawn when none is kept are our reading (Theory, 22 and 23).
 
     Parameters
     ----------
-    draft, target : callable
-        Language models, see :class:`otspec.blocks.base.BlockRule`.
-    tree : str, sequence of int, TokenTree or Shape
-        Which tree is drafted, see :func:`otspec.blocks.as_shape`.
+    draft, target, tree, merge
+        As for :class:`otspec.blocks.trees.verifiers.leaf_to_root.LeafToRoot`, errors included.
     rule : callable
         (draft, target, k) → a lossless rule for one token, which also says how children are
         drawn: a class of :mod:`otspec.rules` that is made from a draft, a target and k, or any
         function. The draft never draws the last of the n + 1 tokens.
-    merge : bool
-        Whether equal i.i.d. children are one node, with the children of all.
-
-    Raises
-    ------
-    ValueError
-        Models or a tree that cannot be used; later, a number of children that the rule refuses.
 
     Examples
     --------

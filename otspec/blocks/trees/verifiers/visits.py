@@ -58,11 +58,7 @@ def at_leaf(target: Distribution, weight: Number) -> Arrivals:
 
 
 def given_drafts(rule: Rule, drafts: Sequence[int], merge: bool) -> Arrivals:
-    """Return what happens below a node whose drafts are known.
-
-    ``rule``: over one token more than there are, †. ``merge``: whether equal drafts are one child,
-    if they are i.i.d.; else the first of them is visited.
-    """
+    """Return what happens below a node whose drafts are known; equal i.i.d. ones may merge."""
     rest = rule.kernel(drafts).copy()
     left = as_number(1, like=rest)
     masses = {}
