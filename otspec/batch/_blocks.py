@@ -1,12 +1,6 @@
 """The fronts of the rules for blocks: arguments are checked, and go to the kernels."""
 
-from otspec.batch._arguments import (
-    check_block_problem,
-    check_corrections,
-    check_paths_problem,
-    check_reach,
-    problem_of,
-)
+from otspec.batch import _arguments as arguments
 from otspec.batch._array_api.library import Array, quietly
 from otspec.batch._array_api.sequences import drafted_block
 from otspec.batch._calls import completed, verified_block
@@ -145,12 +139,12 @@ def block_verification_preprint(
     with quietly(draft):
         draft, target, drafts = completed(partial, draft, target, drafts)
         given = draft, target, drafts, uniforms, mask
-        library = check_block_problem(given, checked)
+        library = arguments.check_block_problem(given, checked)
         if corrections is not None and not checked:
-            check_corrections(corrections, drafts)
+            arguments.check_corrections(corrections, drafts)
         if reach is not None and not checked:
-            check_reach(reach, drafts)
-        problem = problem_of(library, given, checked)
+            arguments.check_reach(reach, drafts)
+        problem = arguments.problem_of(library, given, checked)
         return drafted_block.preprint(problem, corrections, reach)
 
 
@@ -195,6 +189,6 @@ def greedy_multi_path(
     with quietly(draft):
         draft, target, drafts = completed(partial, draft, target, drafts)
         given = draft, target, drafts, uniforms, None
-        library = check_paths_problem(given, checked)
-        problem = problem_of(library, given, checked)
+        library = arguments.check_paths_problem(given, checked)
+        problem = arguments.problem_of(library, given, checked)
         return greatest(problem)

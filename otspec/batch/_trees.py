@@ -5,15 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from otspec._base.arguments import as_choice, as_flag, as_parents, children_of, depths_of
-from otspec.batch._arguments import (
-    Given,
-    check_mask,
-    check_pair,
-    check_tokens,
-    check_uniforms,
-    library_of_all,
-    problem_of,
-)
+from otspec.batch import _arguments as arguments
 from otspec.batch._array_api.library import Array, Library, library_of, quietly
 from otspec.batch._array_api.problem import Problem
 from otspec.batch._array_api.sequences import by_depth
@@ -117,7 +109,9 @@ def verify_tree(
         check_numbers_of_children(shape, rule, row.k)
     numbers = len(shape.widths) + 1, max(shape.widths) + 1
     whole = *given, drafts, uniforms, mask
-    problem = problem_of(check_tree_problem(shape, numbers, whole, checked), whole, checked)
+    problem = arguments.problem_of(
+        check_tree_problem(shape, numbers, whole, checked), whole, checked
+    )
     options = (as_grades(grades),) if row.graded else ()
 
     def select(at: Problem) -> Verified:
@@ -168,7 +162,7 @@ def traversal_verification(
         draft, target, drafts = completed(partial, draft, target, drafts)
         given = draft, target, drafts, uniforms, mask
         library = check_tree_problem(shape, (len(shape) + 1,), given, checked)
-        problem = problem_of(library, given, checked)
+        problem = arguments.problem_of(library, given, checked)
         return traversed(problem, shape.parents, as_flag(distinct, "distinct"))
 
 
@@ -209,14 +203,14 @@ def check_numbers_of_children(shape: TreeShape, rule: str, only_k: int) -> None:
 
 
 def check_tree_problem(
-    tree: TreeShape, numbers: tuple[int, ...], given: Given, checked: bool
+    tree: TreeShape, numbers: tuple[int, ...], given: arguments.Given, checked: bool
 ) -> Library:
     """Check the arguments of the verification of a tree; ``numbers``: last axes of the uniforms."""
     draft, target, drafts, uniforms, mask = given
     if as_flag(checked, "checked"):
         return library_of(draft)
-    library = library_of_all(given)
-    check_pair(draft, target)
+    library = arguments.library_of_all(given)
+    arguments.check_pair(draft, target)
     nodes = len(tree)
     if draft.ndim < 2 or draft.shape[-2] != nodes + 1:
         raise ValueError(
@@ -226,7 +220,7 @@ def check_tree_problem(
     lead = draft.shape[:-2]
     if drafts.shape != (*lead, nodes):
         raise ValueError(f"drafts has shape {drafts.shape}: it must be {(*lead, nodes)}")
-    check_tokens(drafts)
-    check_uniforms(uniforms, (*lead, *numbers))
-    check_mask(mask, drafts)
+    arguments.check_tokens(drafts)
+    arguments.check_uniforms(uniforms, (*lead, *numbers))
+    arguments.check_mask(mask, drafts)
     return library

@@ -8,17 +8,9 @@ from array_api_compat import is_jax_array
 
 from otspec._base.arguments import as_choice
 from otspec._base.coerce import shown
+from otspec.batch import _arrays as arrays
 from otspec.batch._arguments import check_probabilities
 from otspec.batch._array_api.library import Array, is_torch
-from otspec.batch._arrays import (
-    MOST_DISTINCT,
-    MOST_PASSES,
-    as_count,
-    as_number,
-    as_number_of_drafts,
-    kind_of,
-    one_library,
-)
 from otspec.learning.distinct import DistinctOptimum
 from otspec.learning.objectives import Objective
 from otspec.learning.one_race import OneRace
@@ -32,7 +24,7 @@ def _distinct(kind: Callable[[int], Objective]) -> Maker:
     """Return what makes an objective for drafts that are all different."""
 
     def make(k: int, size: int) -> Objective:
-        as_count("k", k, 1, min(size, MOST_DISTINCT), "the tokens there are, and 64")
+        arrays.as_count("k", k, 1, min(size, arrays.MOST_DISTINCT), "the tokens there are, and 64")
         return IIDOptimum(1) if k == 1 else kind(k)
 
     return make
@@ -45,7 +37,7 @@ def _hub(k: int, size: int) -> Objective:  # noqa: ARG001 # any size will do
 
 
 def _shared_noise(k: int, size: int) -> Objective:
-    as_count("k", k, 1, min(size, MOST_DISTINCT), "the tokens there are, and 64")
+    arrays.as_count("k", k, 1, min(size, arrays.MOST_DISTINCT), "the tokens there are, and 64")
     return SharedNoise() if k == 1 else OneRace(k)
 
 
@@ -58,7 +50,7 @@ LAWS: dict[str, Maker] = {
 """The laws of the drafts that the optimum is known for, as :data:`otspec.drafts.LAWS` has them."""
 RULES: dict[str, Maker] = {
     "recursive-rejection": lambda k, _: RecursiveRejection(
-        as_count("k", k, 1, MOST_PASSES, "a pass for each draft")
+        arrays.as_count("k", k, 1, arrays.MOST_PASSES, "a pass for each draft")
     ),
     "k-sequential": lambda k, _: KSequential(k),
     "gumbel-coupling": _shared_noise,
@@ -119,11 +111,11 @@ def acceptance_loss(
     ValueError
         Arrays that are not of one library and shape, an unknown law, or a number out of range.
     """
-    number = as_number_of_drafts(k)
+    number = arrays.as_number_of_drafts(k)
     make = LAWS[as_choice(law, "law", LAWS)]
     if softness is None:
         return _loss(draft_logits, target_probs, target_logits, temperature, number, make)
-    level = as_number("softness", softness)
+    level = arrays.as_number("softness", softness)
     if not 0 < level < float("inf"):
         raise ValueError(f"softness is {shown(softness)}: it must be positive, such as 0.01")
     if law != "iid" or number < 2:
@@ -157,7 +149,7 @@ def rule_loss(
     Shared noise takes a sort for k = 1; for more drafts it is computed in NumPy, row by row, by a
     quadrature within 1e-8.
     """
-    number = as_number_of_drafts(k)
+    number = arrays.as_number_of_drafts(k)
     make = RULES[as_choice(rule, "rule", RULES)]
     return _loss(draft_logits, target_probs, target_logits, temperature, number, make)
 
@@ -204,7 +196,7 @@ def _loss(
 ) -> Array:
     """Check the arrays, and return the loss that an objective has for them."""
     target = check_pair(draft_logits, target_probs, target_logits)
-    heat = as_number("temperature", temperature)
+    heat = arrays.as_number("temperature", temperature)
     if not 0 < heat < float("inf"):
         raise ValueError(f"temperature is {shown(temperature)}: it must be positive and finite")
     objective = make(k, draft_logits.shape[-1])
@@ -230,10 +222,10 @@ def check_pair(
     target: Any = target_logits if target_probs is None else target_probs
     if not (is_torch(draft_logits) or ("jax" in sys.modules and is_jax_array(draft_logits))):
         raise ValueError(
-            f"draft_logits is {kind_of(draft_logits)}: pass a tensor of PyTorch or an array of "
+            f"draft_logits is {arrays.kind_of(draft_logits)}: pass a tensor of PyTorch or an array of "
             "JAX, which can be trained"
         )
-    one_library(draft_logits=draft_logits, **{name: target})
+    arrays.one_library(draft_logits=draft_logits, **{name: target})
     check_probabilities("draft_logits", draft_logits)
     check_probabilities(name, target)
     if target.shape != draft_logits.shape:

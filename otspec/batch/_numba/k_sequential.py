@@ -8,17 +8,8 @@ import math
 import numpy as np
 
 from otspec.batch._array_api.k_sequential import FIRST, SECOND, STEPS
+from otspec.batch._numba import outcome
 from otspec.batch._numba.compiled import inner_code, machine_code
-from otspec.batch._numba.outcome import (
-    DRAWN,
-    accepts,
-    clipped,
-    geometric,
-    holds,
-    quotient,
-    rounded,
-    write_counts,
-)
 from otspec.batch._numba.passes import blocks_of, draw, excess, mix, rest_in_blocks, sum_in_blocks
 from otspec.batch._numba.reading import read_drafts, read_overlaps
 
@@ -29,7 +20,7 @@ _UP = 1 + 2 * float(np.finfo(np.float64).eps)
 @inner_code
 def begin(tried, count: float, single: bool) -> None:
     """Write which ρ to try first."""
-    tried[0], tried[1] = 1.0, rounded(1 + FIRST * (count - 1), single)
+    tried[0], tried[1] = 1.0, outcome.rounded(1 + FIRST * (count - 1), single)
 
 
 @inner_code
@@ -41,9 +32,9 @@ def go_on(tried, found, count: float, single: bool) -> None:
     guess = min(_secant(tried[0], tried[0] - first, tried[1], tried[1] - second), count)
     # ρ* is at least what it would be if β were the same as at 1, or M as at the other place, if
     # that is above ρ*.
-    bound = max(geometric(found[0], count), second)
+    bound = max(outcome.geometric(found[0], count), second)
     low, apart = min(guess, bound), abs(guess - bound)
-    tried[2], tried[3] = rounded(low, single), rounded(low + SECOND * apart, single)
+    tried[2], tried[3] = outcome.rounded(low, single), outcome.rounded(low + SECOND * apart, single)
 
 
 @inner_code
@@ -62,7 +53,7 @@ def safe_rho(tried, found, count: float, single: bool) -> float:
             end, at_end, more = min(end, tried[i]), min(at_end, found[i]), min(more, slack)
         else:
             start, overlap, less = max(start, tried[i]), max(overlap, found[i]), max(less, slack)
-    slope, rho, needed = quotient(at_end - overlap, end - start, 0.0), start, 0.0
+    slope, rho, needed = outcome.quotient(at_end - overlap, end - start, 0.0), start, 0.0
     # As a function of ρ the slack at the chord is convex: the secants' guesses come from below.
     for _ in range(STEPS):
         rho = _secant(rho, less, end, more)
@@ -71,7 +62,7 @@ def safe_rho(tried, found, count: float, single: bool) -> float:
     rho = max(rho, needed)
     # Rounded up rather than down.
     half_step = 2.0**-24 if single else 2.0**-53
-    return rounded(rho * (1 + half_step), single) if rho > 1 else 1.0
+    return outcome.rounded(rho * (1 + half_step), single) if rho > 1 else 1.0
 
 
 @inner_code
@@ -85,14 +76,14 @@ def _needed(overlap: float, count: float) -> float:
 @inner_code
 def _secant(start: float, low: float, end: float, high: float) -> float:
     """Return where a line through two points is 0."""
-    return end - quotient(high * (end - start), high - low, 0.0)
+    return end - outcome.quotient(high * (end - start), high - low, 0.0)
 
 
 def verify(draft, target, drafts, uniforms, valid, token, accepted, index) -> None:
     """Accept each draft x of a row in turn with probability min(1, q(x) / (ρ p(x)))."""
     rows, k = drafts.shape
     pairs, (counts, rho) = np.empty((rows, k, 2)), np.empty((2, rows))
-    write_counts(valid, counts)
+    outcome.write_counts(valid, counts)
     find_rho(draft, target, counts, rho)
     read_drafts(draft, target, drafts, valid, pairs)
     _accept(pairs, uniforms, valid, index, rho)
@@ -134,10 +125,10 @@ def _settle(tried, found, counts, rho, single: bool) -> None:
 def _accept(pairs, uniforms, valid, index, rho) -> None:
     """Write the first draft of each row that is accepted."""
     for row in range(valid.shape[0]):
-        index[row] = DRAWN
+        index[row] = outcome.DRAWN
         for i in range(valid.shape[1] - 1, -1, -1):
             offered = rho[row] * pairs[row, i, 0]
-            if valid[row, i] and accepts(uniforms[row, i], pairs[row, i, 1], offered):
+            if valid[row, i] and outcome.accepts(uniforms[row, i], pairs[row, i, 1], offered):
                 index[row] = i
 
 
@@ -154,10 +145,10 @@ def _draw(draft, target, drafts, uniforms, valid, token, accepted, index, counts
             total = sum_in_blocks(target[row], whole)
             # ρβ = Σ min(q, ρp) is what remains of q without its excess over ρp.
             kept = total - rest_in_blocks(draft[row], target[row], weight, sums)
-            gain = geometric(clipped(kept / rho[row]), max(count, 1.0))
+            gain = outcome.geometric(outcome.clipped(kept / rho[row]), max(count, 1.0))
             # q − min(p, q/ρ) g = (1 − g/ρ) q + (g/ρ) (q − ρp)₊
-            keep = clipped(1 - gain / rho[row]) if count > 0 else 1.0
+            keep = outcome.clipped(1 - gain / rho[row]) if count > 0 else 1.0
             mix(keep, whole, sums)
             last = uniforms[row, -1]
             token[row] = draw(draft[row], target[row], weight, keep, sums, none, last)
-        accepted[row] = holds(drafts[row], valid[row], token[row])
+        accepted[row] = outcome.holds(drafts[row], valid[row], token[row])

@@ -5,18 +5,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from otspec.batch._array_api import sorted_rows
+from otspec.batch._array_api import optimum, sorted_rows
 from otspec.batch._array_api.library import Array, library_of
-from otspec.batch._array_api.optimum import (
-    EDGE,
-    FINE_ROUNDS,
-    FIRST,
-    LEFT,
-    NEARER,
-    NEXT,
-    ROUNDS,
-    SUMS,
-)
 from otspec.batch._numba.compiled import inner_code, machine_code
 from otspec.batch._numba.outcome import rounded
 from otspec.batch._numba.passes import overlaps, split
@@ -77,13 +67,13 @@ def _found(draft, target, least, scale, k: int, decide: Callable[..., Array], wa
 def _tangents(draft, target, found, best, is_open, k: float) -> None:
     """Write the least tangent of each row, its scale, and whether the optimum may be lower."""
     single = draft.itemsize == 4
-    rounds = ROUNDS if single else FINE_ROUNDS
+    rounds = optimum.ROUNDS if single else optimum.FINE_ROUNDS
     unit = 2.0**-23 if single else 2.0**-52
-    most = 1 + FIRST + rounds * NEXT
+    most = 1 + optimum.FIRST + rounds * optimum.NEXT
     known, stretches = np.empty((3, most)), np.empty((KINDS, most - 1))
     for row in range(draft.shape[0]):
         _first_places(known, k)
-        start, end, is_open[row] = 1, 1 + FIRST, True
+        start, end, is_open[row] = 1, 1 + optimum.FIRST, True
         while is_open[row] and end <= most:
             _write_scales(known, start, end, k, single)
             scales, sums = known[SCALE, start:end], known[OVERLAP, start:end]
@@ -91,7 +81,7 @@ def _tangents(draft, target, found, best, is_open, k: float) -> None:
             _sort(known, start, end)
             found[row], best[row] = _least(known, end, k)
             is_open[row] = _compare(known, end, stretches, found[row], k, unit)
-            start, end = end, end + NEXT
+            start, end = end, end + optimum.NEXT
             if is_open[row] and end <= most:
                 _next_places(stretches, known, start, end, k)
 
@@ -100,8 +90,8 @@ def _tangents(draft, target, found, best, is_open, k: float) -> None:
 def _first_places(known, k: float) -> None:
     """Write the first tangent, and where to look next."""
     known[SCALE, 0], known[OUTSIDE, 0], known[OVERLAP, 0] = 0.0, 1.0, 0.0
-    for j in range(1, 1 + FIRST):
-        known[OUTSIDE, j] = _outside_at(j / FIRST, k)
+    for j in range(1, 1 + optimum.FIRST):
+        known[OUTSIDE, j] = _outside_at(j / optimum.FIRST, k)
 
 
 @inner_code
@@ -154,7 +144,7 @@ def _compare(known, size: int, stretches, least: float, k: float, unit: float) -
         middle = min(max(slope, low), high)
         chord = slope * (_scale(middle, k) - known[SCALE, j])
         gap = least - (known[OVERLAP, j] + chord + _two_outside(middle, k))
-        gap = gap if possible and gap > LEFT * unit else 0.0
+        gap = gap if possible and gap > optimum.LEFT * unit else 0.0
         stretches[LOW, j], stretches[HIGH, j], stretches[MIDDLE, j] = low, high, middle
         stretches[GAP, j], stretches[SHARE, j] = gap, np.sqrt(gap)
         is_open = is_open or gap > 0
@@ -168,7 +158,7 @@ def _slope(known, j: int, unit: float) -> tuple[float, float]:
     width = known[SCALE, j + 1] - known[SCALE, j]
     # Of equal scales nothing follows for the neighbors.
     per = 1 / (width if width > 0 else _TINY)
-    return (known[OVERLAP, j + 1] - known[OVERLAP, j]) * per, SUMS * unit * per
+    return (known[OVERLAP, j + 1] - known[OVERLAP, j]) * per, optimum.SUMS * unit * per
 
 
 @inner_code
@@ -186,9 +176,9 @@ def _next_places(stretches, known, start: int, end: int, k: float) -> None:
         # −1 to 1 from end to end of the stretch, 0 where the minimum is expected.
         part = 1 + 2 * (mark - passed) / stretches[SHARE, j]
         left, right = _height(stretches[HIGH, j], k), _height(stretches[LOW, j], k)
-        edge = EDGE * (right - left)
+        edge = optimum.EDGE * (right - left)
         center = min(max(_height(stretches[MIDDLE, j], k), left + edge), right - edge)
-        near = min(abs(part), 1.0) ** NEARER
+        near = min(abs(part), 1.0) ** optimum.NEARER
         height = center + near * ((left if part < 0 else right) - center)
         known[OUTSIDE, i] = _outside_at(height, k)
 

@@ -5,18 +5,11 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from otspec.batch._array_api import sums
 from otspec.batch._array_api.coupling import accepts, draw_rest, verified
 from otspec.batch._array_api.library import Array, Library
 from otspec.batch._array_api.pooled.barriers import ascending, barriers, group_start
 from otspec.batch._array_api.problem import Problem
-from otspec.batch._array_api.sums import (
-    BrokenLine,
-    Excess,
-    block_sums,
-    overlaps,
-    the_target,
-    totals,
-)
 from otspec.batch._results import Verified
 
 LOWEST = 0.5  # the lowest positive grade
@@ -27,7 +20,7 @@ def verify(problem: Problem, grades: int) -> Verified:
     library, draft, target = problem.library, problem.draft, problem.target
     pools = graded_pools(library, draft, target, problem.count(), grades)
     took, rest = _accepted(problem, pools), pools.rest()
-    blocks = block_sums(library, draft, target, the_target, rest)
+    blocks = sums.block_sums(library, draft, target, sums.the_target, rest)
     return verified(problem, took, draw_rest(problem, rest, blocks, keep=problem.none()))
 
 
@@ -35,7 +28,7 @@ def acceptance(library: Library, draft: Array, target: Array, k: int, grades: in
     """Return Σ min(b, q), b the law of the selected draft."""
     count = library.full((*draft.shape[:-1], 1), float(k))
     pools = graded_pools(library, draft, target, count, grades)
-    whole, rest = totals(library, draft, target, the_target, pools.rest())
+    whole, rest = sums.totals(library, draft, target, sums.the_target, pools.rest())
     return library.xp.clip(whole - rest, 0.0, 1.0)
 
 
@@ -87,7 +80,7 @@ class GradedPools:
         rises = self.slopes / unit * self.widths - uniforms * unit * self.gains
         return barriers(self.library, self.widths, rises, self.tight)
 
-    def rest(self) -> Excess:
+    def rest(self) -> sums.Excess:
         """Return the weight (q − b)₊."""
         # It is zero up to the pool j below `high`, and b = min(A p + σ q, high·p) from there on: f
         # rises linearly from t_j to t_{j+1}, or is constant.
@@ -99,7 +92,7 @@ class GradedPools:
         after = xp.min(xp.where(before, math.inf, grades), axis=-1, keepdims=True)
         rise = xp.clip((high - slope) / (after - grade), 0.0, 1.0)
         start = slope - rise * grade
-        return Excess(BrokenLine(library, *map(library.narrowed, (start, rise, high))))
+        return sums.Excess(sums.BrokenLine(library, *map(library.narrowed, (start, rise, high))))
 
     def filled(self, drafted: Array, wanted: Array) -> Array:
         """Return how far each ratio is from each grade to the next, 0 to 1: (..., k, m)."""
@@ -143,7 +136,7 @@ def graded_pools(
     count = xp.clip(count, min=1.0)
     at = even_grades(library, count, grades)
     zero = 0 * count
-    values = xp.concat([zero, overlaps(library, draft, target, at[..., 1:])], axis=-1)
+    values = xp.concat([zero, sums.overlaps(library, draft, target, at[..., 1:])], axis=-1)
     above = (values[..., 1:] - values[..., :-1]) / (at[..., 1:] - at[..., :-1])
     inner = xp.clip(ascending(library, 1 - above), 0.0, 1.0)
     knots = xp.concat([zero, inner, zero + 1], axis=-1)

@@ -5,15 +5,8 @@ import numpy as np
 from otspec.batch._array_api.library import Array
 from otspec.batch._numba.compiled import inner_code, machine_code
 from otspec.batch._numba.outcome import DRAWN, ZERO, accepts, split, write_counts
+from otspec.batch._numba.pooled import graded_pools
 from otspec.batch._numba.pooled.barriers import group_of
-from otspec.batch._numba.pooled.graded_pools import (
-    KINDS,
-    best_law,
-    even_grades,
-    level,
-    take_overlaps,
-    write_rest,
-)
 from otspec.batch._numba.reading import draw_rest, read_drafts, read_overlaps
 
 
@@ -40,7 +33,7 @@ def _overlaps_at(draft, target, counts, grades: int) -> tuple[Array, Array]:
 def _write_grades(scales, counts, single: bool) -> None:
     """Write the positive grades of each row."""
     for row in range(counts.size):
-        even_grades(scales[row], max(counts[row], 1.0), single)
+        graded_pools.even_grades(scales[row], max(counts[row], 1.0), single)
 
 
 def weights_of(draft, target, counts, grades: int) -> Array:
@@ -53,24 +46,27 @@ def weights_of(draft, target, counts, grades: int) -> Array:
 @machine_code
 def _write_weights(scales, kept, counts, weights) -> None:
     """Write what is drawn from in each row after a rejection."""
-    pools = np.empty((KINDS, scales.shape[1] + 2))
+    pools = np.empty((graded_pools.KINDS, scales.shape[1] + 2))
     for row in range(counts.size):
-        take_overlaps(pools, scales[row], kept[row], max(counts[row], 1.0))
-        best_law(pools, 1.0)
-        write_rest(pools, counts[row], weights[row])
+        graded_pools.take_overlaps(pools, scales[row], kept[row], max(counts[row], 1.0))
+        graded_pools.best_law(pools, 1.0)
+        graded_pools.write_rest(pools, counts[row], weights[row])
 
 
 @machine_code
 def _select(scales, kept, pairs, uniforms, valid, index, counts, weights) -> None:
     """Write which draft of each row is selected and accepted, and what is drawn from if none is."""
-    pools, pool = np.empty((KINDS, scales.shape[1] + 2)), np.empty(valid.shape[1], np.int64)
+    pools, pool = (
+        np.empty((graded_pools.KINDS, scales.shape[1] + 2)),
+        np.empty(valid.shape[1], np.int64),
+    )
     for row in range(valid.shape[0]):
         count, own, top, moment, left = counts[row], pairs[row], ZERO, 0.0, 0.0
-        take_overlaps(pools, scales[row], kept[row], max(count, 1.0))
-        tight = best_law(pools, 1.0)
-        write_rest(pools, count, weights[row])
+        graded_pools.take_overlaps(pools, scales[row], kept[row], max(count, 1.0))
+        tight = graded_pools.best_law(pools, 1.0)
+        graded_pools.write_rest(pools, count, weights[row])
         for i in range(pool.size):
-            below, part, _ = level(pools, own[i, 0], own[i, 1])
+            below, part, _ = graded_pools.level(pools, own[i, 0], own[i, 1])
             up, left = split(uniforms[row, i], part)
             moment = left if i == 0 else moment
             pool[i] = below + up if valid[row, i] else -1
@@ -79,7 +75,7 @@ def _select(scales, kept, pairs, uniforms, valid, index, counts, weights) -> Non
         took, accepting = _chosen(pool, lowest, left)
         index[row] = DRAWN
         if took >= 0:
-            _, _, law = level(pools, own[took, 0], own[took, 1])
+            _, _, law = graded_pools.level(pools, own[took, 0], own[took, 1])
             index[row] = took if accepts(accepting, own[took, 1], law) else DRAWN
 
 
