@@ -222,8 +222,8 @@ def check_pair(
     target: Any = target_logits if target_probs is None else target_probs
     if not (is_torch(draft_logits) or ("jax" in sys.modules and is_jax_array(draft_logits))):
         raise ValueError(
-            f"draft_logits is {arrays.kind_of(draft_logits)}: pass a tensor of PyTorch or an array of "
-            "JAX, which can be trained"
+            f"draft_logits is {arrays.kind_of(draft_logits)}: pass a tensor of PyTorch or an array "
+            "of JAX, which can be trained"
         )
     arrays.one_library(draft_logits=draft_logits, **{name: target})
     check_probabilities("draft_logits", draft_logits)
