@@ -9,8 +9,7 @@ from typing import Any
 from otspec._base.arguments import as_flag
 from otspec.batch import _dispatch, _running
 from otspec.batch._arguments import Given, check_probabilities, check_tokens
-from otspec.batch._array_api.library import Array, is_compiled, quietly
-from otspec.batch._array_api.problem import Problem
+from otspec.batch._array_api.library import Array, Problem, is_compiled, quietly
 from otspec.batch._arrays import one_library
 from otspec.batch._results import Verified, VerifiedBlock
 

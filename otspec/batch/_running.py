@@ -10,10 +10,9 @@ import numpy as np
 from otspec._base.arguments import as_flag
 from otspec.batch._arguments import Given, check_block_problem, check_problem, problem_of
 from otspec.batch._array_api import drafters, k_sequential, recursive_rejection, spechub
-from otspec.batch._array_api.library import Array, library_of
+from otspec.batch._array_api.library import Array, Problem, library_of
 from otspec.batch._array_api.optimum import acceptance, best_cut
 from otspec.batch._array_api.pooled import clock_selection, graded_pools
-from otspec.batch._array_api.problem import Problem
 from otspec.batch._array_api.sequences import drafted_block, greatest_path, traversal
 from otspec.batch._array_api.warping import Settings, probabilities
 from otspec.batch._arrays import as_grades
@@ -48,7 +47,7 @@ RULES = {
     ),
     "k_sequential": BatchRule(k_sequential.verify, "k_sequential", "sample_iid"),
     "pooled_selection": BatchRule(
-        graded_pools.verify, "pooled.pooled_selection", "sample_iid", graded=True
+        graded_pools.verify, "pooled.graded_pools", "sample_iid", graded=True
     ),
     "pooled_selection_without_replacement": BatchRule(
         clock_selection.verify,

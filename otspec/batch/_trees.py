@@ -6,8 +6,7 @@ from typing import Any
 
 from otspec._base.arguments import as_choice, as_flag, as_parents, children_of, depths_of
 from otspec.batch import _arguments as arguments
-from otspec.batch._array_api.library import Array, Library, library_of, quietly
-from otspec.batch._array_api.problem import Problem
+from otspec.batch._array_api.library import Array, Library, Problem, library_of, quietly
 from otspec.batch._array_api.sequences import by_depth
 from otspec.batch._arrays import as_grades
 from otspec.batch._calls import completed, selected

@@ -13,9 +13,8 @@ from typing import get_args
 from otspec._base.arguments import as_choice, as_real
 from otspec._base.arithmetic import Number
 from otspec._base.coerce import shown
-from otspec.cones.condition import Classifier, Condition, Drafts
+from otspec.cones.condition import Classifier, Condition, Drafts, cone_generators
 from otspec.cones.coordinates import Coordinates, Rows, coordinates
-from otspec.cones.double_description import cone_generators
 from otspec.distributions import DistributionLike
 from otspec.drafts import DraftLaw
 

@@ -10,8 +10,8 @@ from fractions import Fraction
 from itertools import combinations, permutations
 from math import factorial
 
+from otspec.cones.condition import Point, facets, vertices
 from otspec.cones.coordinates import refuse_floats
-from otspec.cones.double_description import Point, facets, vertices
 from otspec.drafts import DraftLaw
 
 MOST_ORDERS = 40_320  # most priority orders, one per permutation of the tokens

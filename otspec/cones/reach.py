@@ -8,9 +8,8 @@ from functools import partial
 from multiprocessing.connection import Connection
 
 from otspec.cones.cone import Cone, certainty_cone, optimum_cone
-from otspec.cones.elimination import eliminate
+from otspec.cones.elimination import Target, eliminate
 from otspec.cones.polytope import selection_polytope
-from otspec.cones.systems import Target
 from otspec.distributions import as_distribution
 from otspec.drafts import IID
 

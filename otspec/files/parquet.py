@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 
 from otspec._base import memory
 from otspec._base.extras import needed
+from otspec.files.arrow import HOLDS, arrow_errors, chosen_columns, columns_of, gathered, is_text
 from otspec.files.base import FORMATS, Format, Named
-from otspec.files.columns import HOLDS, arrow_errors, chosen_columns, columns_of, gathered, is_text
 
 _I32, _I64, _BINARY, _LIST, _STRUCT = 5, 6, 8, 9, 12  # types of fields in Thrift's compact protocol
 _BITS = {4: 16, _I32: 32, _I64: 64}

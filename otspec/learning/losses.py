@@ -11,9 +11,8 @@ from otspec._base.coerce import shown
 from otspec.batch import _arrays as arrays
 from otspec.batch._arguments import check_probabilities
 from otspec.batch._array_api.library import Array, is_torch
-from otspec.learning.distinct import DistinctOptimum
+from otspec.learning.distinct import DistinctOptimum, OneRace
 from otspec.learning.objectives import Objective
-from otspec.learning.one_race import OneRace
 from otspec.learning.optima import FixedButOneOptimum, IIDOptimum, SoftIIDOptimum
 from otspec.learning.rules import KSequential, KullbackLeibler, RecursiveRejection, SharedNoise
 

@@ -23,7 +23,7 @@ from otspec.programs.sequences.drafted_nodes import DraftedNodes
 from otspec.programs.sequences.kept_texts import KeptTexts
 from otspec.programs.sequences.path_program import PathPlan
 from otspec.programs.sequences.path_program import PathProgram
-from otspec.programs.prices import PriceBound
+from otspec.programs.sequences.text_program import PriceBound
 from otspec.programs.sequences.text_program import TextOptimum, TextProgram
 
 ProgramName: TypeAlias = str

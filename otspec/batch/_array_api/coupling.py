@@ -1,8 +1,7 @@
 """Maximal coupling: whether a draft is accepted, and what is drawn if none is (SpecTr, alg. 1)."""
 
 from otspec.batch._array_api.inversion import draw
-from otspec.batch._array_api.library import Array, Library
-from otspec.batch._array_api.problem import Problem
+from otspec.batch._array_api.library import Array, Library, Problem
 from otspec.batch._array_api.sums import KnownWeight, Mixture
 from otspec.batch._results import Verified
 

@@ -12,8 +12,7 @@ from dataclasses import dataclass, replace
 
 from otspec.batch._array_api.coupling import accepts, draw_rest, verified
 from otspec.batch._array_api.inversion import off_drafts
-from otspec.batch._array_api.library import Array, Library
-from otspec.batch._array_api.problem import Problem
+from otspec.batch._array_api.library import Array, Library, Problem
 from otspec.batch._array_api.sums import KnownWeight, block_sums, common, excess, the_target, totals
 from otspec.batch._results import Verified
 

@@ -4,8 +4,7 @@ from dataclasses import dataclass
 
 from otspec.batch._array_api.coupling import accepts, draw_rest, verified
 from otspec.batch._array_api.inversion import block_weights, locate, without
-from otspec.batch._array_api.library import Array, Library
-from otspec.batch._array_api.problem import Problem
+from otspec.batch._array_api.library import Array, Library, Problem
 from otspec.batch._array_api.sums import (
     block_sums,
     common,

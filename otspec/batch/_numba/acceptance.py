@@ -15,7 +15,7 @@ from otspec.batch._numba.passes import (
     rest_in_blocks,
     sum_in_blocks,
 )
-from otspec.batch._numba.pooled import pooled_selection as graded
+from otspec.batch._numba.pooled import graded_pools as graded
 from otspec.batch._numba.pooled import pooled_selection_without_replacement as distinct
 from otspec.batch._numba.recursive_rejection_without_replacement import left_of
 from otspec.batch._numba.spechub import likeliest, others_of, shares_of

@@ -17,8 +17,7 @@ from otspec.drafts import IID, DraftLaw, Independent
 from otspec.drafts.fixed import Certain
 from otspec.drafts.single import ByRatio, FixedButOne
 from otspec.optimum.cuts import fixed, flow
-from otspec.optimum.pools.laws import clipped_law
-from otspec.optimum.pools.pools import by_token
+from otspec.optimum.pools.pools import by_token, clipped_law
 
 TABLE_LIMIT = 10_000
 """Most tuples of two independent drafts for which the flow is computed (about a second)."""

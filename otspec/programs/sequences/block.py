@@ -14,7 +14,6 @@ from otspec._base.frozen import Frozen
 from otspec.distributions import as_distribution, as_k, check_alike
 from otspec.models.base import LanguageModel, Model
 from otspec.programs.formulation import ProgramBuilder, Size, arrow, check_size
-from otspec.programs.prices import PriceBound
 from otspec.programs.sequences.drafted import (
     DraftedSets,
     Levels,
@@ -26,6 +25,7 @@ from otspec.programs.sequences.drafted import (
     up_to_end,
 )
 from otspec.programs.sequences.path_program import PathPlan
+from otspec.programs.sequences.text_program import PriceBound
 from otspec.solvers import LinearProgram, Sense, SolverName, solve
 from otspec.solvers.base import SOLVER_TOLERANCE
 

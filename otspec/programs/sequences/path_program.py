@@ -23,8 +23,6 @@ from otspec._base.digits import plain
 from otspec._base.frozen import Frozen, cached_property
 from otspec.models.base import Prefix
 from otspec.programs.formulation import Size, check_size
-from otspec.programs.prices import PriceBound
-from otspec.programs.sequences.corrections import CORRECTIONS
 from otspec.programs.sequences.drafted import (
     DraftedSets,
     Levels,
@@ -34,7 +32,8 @@ from otspec.programs.sequences.drafted import (
     summed_below,
     text_masses,
 )
-from otspec.programs.sequences.kept_texts import KeptTexts
+from otspec.programs.sequences.kept_texts import CORRECTIONS, KeptTexts
+from otspec.programs.sequences.text_program import PriceBound
 from otspec.solvers import SOLVERS, LinearProgram, Sense, Solution, SolverName, solve
 from otspec.solvers.base import SOLVER_TOLERANCE
 

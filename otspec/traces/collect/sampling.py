@@ -8,8 +8,7 @@ import numpy as np
 from otspec._base.arithmetic import Array, IntArray
 from otspec._base.frozen import Frozen
 from otspec.traces.collect.models import Models
-from otspec.traces.readers.logged_numbers import DRAFTED
-from otspec.traces.warping import warp
+from otspec.traces.readers.logged_numbers import DRAFTED, warp
 
 
 @dataclass(frozen=True)

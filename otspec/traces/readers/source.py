@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
 import itertools
+import json
 import math
-from collections.abc import Callable, Iterator
+import os
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -15,9 +18,30 @@ from otspec._base.arithmetic import Array
 from otspec._base.memory import refuse_too_large
 from otspec.distributions import Distribution
 from otspec.files import StoredArray
-from otspec.traces.readers.changed_files import ChangedInputError, stamp_of
 from otspec.traces.readers.logged_numbers import SIDES, Warp, Warping, check_logged, check_tokens
 from otspec.traces.readers.texts import BlockReader, LoggedText, TextRows
+
+
+class ChangedInputError(ValueError):
+    """A source that was changed while a run read it, so that its results are of no one input."""
+
+
+def stamp_of(paths: Iterable[Path], *, inodes: bool) -> dict[str, Any]:
+    """Return what changes if one of the files does: their number, bytes, latest time and digest."""
+    digest = hashlib.sha256()
+    count = size = latest = 0
+    for path in paths:
+        try:
+            status = path.stat()
+        except (FileNotFoundError, NotADirectoryError):
+            told: list[Any] = [os.fspath(path), None]
+        else:
+            told = [os.fspath(path), status.st_size, status.st_mtime_ns]
+            told += [status.st_ino] if inodes else []
+            count, size = count + 1, size + status.st_size
+            latest = max(latest, status.st_mtime_ns)
+        digest.update(json.dumps(told).encode())
+    return {"files": count, "bytes": size, "latest": latest, "digest": digest.hexdigest()}
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from otspec._base.extras import needed
 from otspec._base.writing import UNFINISHED
 from otspec.frames import Tabular
 from otspec.traces.runs.folder import Identity, RunFolder, name_of, read_identity
-from otspec.traces.runs.result_files import Label, read_label, read_part
+from otspec.traces.runs.work import Label, read_label, read_part
 
 if TYPE_CHECKING:
     import polars as pl

@@ -15,9 +15,8 @@ from otspec._base.extras import needed
 from otspec._base.writing import write_text
 from otspec.traces.readers import Source
 from otspec.traces.runs.folder import RunFolder, identity_of, name_of, refuse_another
-from otspec.traces.runs.result_files import read_part
 from otspec.traces.runs.run import Run
-from otspec.traces.runs.work import Chunk, Work, chunks_of
+from otspec.traces.runs.work import Chunk, Work, chunks_of, read_part
 
 NAME = "run.lock"
 """The file of the lock; it stays, says who holds the lock, and is empty when nobody does."""

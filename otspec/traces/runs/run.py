@@ -13,8 +13,7 @@ from otspec._base.writing import write_text
 from otspec.traces.readers import ChangedInputError, Source
 from otspec.traces.runs.folder import Identity, RunFolder, name_of, refuse_changed
 from otspec.traces.runs.parallel import run_all
-from otspec.traces.runs.result_files import read_part, write_part
-from otspec.traces.runs.work import Chunk, Work
+from otspec.traces.runs.work import Chunk, Work, read_part, write_part
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -6,11 +6,10 @@ from dataclasses import dataclass
 
 from otspec.batch._array_api.coupling import accepts, draw_rest, verified
 from otspec.batch._array_api.inversion import locate, off_drafts
-from otspec.batch._array_api.library import Array, Library
+from otspec.batch._array_api.library import Array, Library, Problem
 from otspec.batch._array_api.pooled.barriers import group_end, group_start
 from otspec.batch._array_api.pooled.clock_pools import ArrivalPools, arrival_pools
 from otspec.batch._array_api.pooled.graded_pools import split
-from otspec.batch._array_api.problem import Problem
 from otspec.batch._array_api.sums import block_sums, the_target, totals
 from otspec.batch._results import Verified
 

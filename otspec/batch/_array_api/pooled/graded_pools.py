@@ -7,9 +7,8 @@ from dataclasses import dataclass
 
 from otspec.batch._array_api import sums
 from otspec.batch._array_api.coupling import accepts, draw_rest, verified
-from otspec.batch._array_api.library import Array, Library
+from otspec.batch._array_api.library import Array, Library, Problem
 from otspec.batch._array_api.pooled.barriers import ascending, barriers, group_start
-from otspec.batch._array_api.problem import Problem
 from otspec.batch._results import Verified
 
 LOWEST = 0.5  # the lowest positive grade

@@ -4,8 +4,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 
 from otspec.batch._array_api.inversion import draw
-from otspec.batch._array_api.library import Array
-from otspec.batch._array_api.problem import Problem
+from otspec.batch._array_api.library import Array, Problem
 from otspec.batch._array_api.sums import block_sums, the_target
 from otspec.batch._results import Verified, VerifiedTree
 

@@ -3,8 +3,7 @@
 from dataclasses import replace
 from typing import NamedTuple
 
-from otspec.batch._array_api.library import Array, Library, geometric
-from otspec.batch._array_api.problem import Problem
+from otspec.batch._array_api.library import Array, Library, Problem, geometric
 from otspec.batch._array_api.sequences import drafted_block
 from otspec.batch._results import VerifiedPath
 

@@ -3,8 +3,7 @@
 import numpy as np
 
 from otspec.batch._numba.compiled import machine_code
-from otspec.batch._numba.from_logits.truncation import AT_ONCE
-from otspec.batch._numba.from_logits.warping import fill_row, finish
+from otspec.batch._numba.from_logits.warping import AT_ONCE, fill_row, finish
 from otspec.batch._numba.outcome import accepts
 from otspec.batch._numba.passes import blocks_of
 from otspec.batch._numba.sequences.drafted_block import following

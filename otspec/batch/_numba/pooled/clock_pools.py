@@ -1,6 +1,6 @@
 """Graded pools of distinct drafts, row by row: grades and knots (Beyond, prop. 6 and 7).
 
-``G`` is the integral of :mod:`otspec.batch._array_api.pooled.clock_masses`. ``e^x`` of many numbers
+``G`` is the integral of :mod:`otspec.batch._array_api.pooled.clock_pools`. ``e^x`` of many numbers
 at once is in steps that vector instructions take, unlike a call for each.
 """
 

@@ -10,9 +10,8 @@ import numpy as np
 from otspec.batch._numba.compiled import inner_code, machine_code
 from otspec.batch._numba.outcome import DRAWN, ZERO, accepts, clipped, quotient, split
 from otspec.batch._numba.passes import locate
-from otspec.batch._numba.pooled.barriers import group_of
 from otspec.batch._numba.pooled.graded_pools import ABOVE as ABOVE_KNOT
-from otspec.batch._numba.pooled.graded_pools import level
+from otspec.batch._numba.pooled.graded_pools import group_of, level
 
 MASS = 0  # the draft's probability, 0 where a draft does not count
 HEAVY = 1  # 1 where only the first arrival of the token counts, else 0

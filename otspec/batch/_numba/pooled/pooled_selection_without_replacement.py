@@ -6,8 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from otspec.batch._array_api.library import BLOCK, Array, Library, library_of
-from otspec.batch._array_api.pooled.clock_masses import nodes
-from otspec.batch._array_api.pooled.clock_pools import HEAVY
+from otspec.batch._array_api.pooled.clock_pools import HEAVY, nodes
 from otspec.batch._numba.compiled import machine_code
 from otspec.batch._numba.outcome import write_counts
 from otspec.batch._numba.pooled.clock_pools import highest_grade, write_heights, write_knots

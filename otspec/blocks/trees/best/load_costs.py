@@ -11,7 +11,7 @@ from otspec._base.coerce import shown
 from otspec._base.frozen import Frozen
 from otspec.blocks.trees.best.costs import Seconds, as_seconds
 from otspec.files import small_formats
-from otspec.files.reading import read_file
+from otspec.files.base import read_file
 
 
 @dataclass(frozen=True)
