@@ -63,13 +63,14 @@ class LoggedBlock(Frozen):
                 f"draft has {len(drafts)} rows and target {len(targets)}: log both models "
                 "at the same positions"
             )
-        n = len(as_distribution(drafts[0], "draft[0]")) if drafts else 1
-        tokens = as_tokens(self.tokens, n, "tokens")
-        if not tokens or len(drafts) < len(tokens):
+        given = as_list(self.tokens, "tokens", "a sequence of integer token ids")
+        if not 0 < len(given) <= len(drafts):
             raise ValueError(
-                f"tokens has {len(tokens)} tokens, but there are rows for {len(drafts)}: a "
+                f"tokens has {len(given)} tokens, but there are rows for {len(drafts)}: a "
                 "block of L tokens, at least one, needs L rows or L + 1"
             )
+        n = len(as_distribution(drafts[0], "draft[0]"))
+        tokens = as_tokens(given, n, "tokens")
         pairs = [as_pair(*rows) for rows in zip(drafts, targets, strict=True)]
         for i, (row, _) in enumerate(pairs):
             check_alike("draft[0]", pairs[0][0], f"draft[{i}]", row)

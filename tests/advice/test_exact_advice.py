@@ -4,13 +4,17 @@ import math
 from dataclasses import replace
 from fractions import Fraction
 from itertools import pairwise
+from types import SimpleNamespace
 
+import numpy as np
 import pytest
 from searching import NIGHTLY
 
 import otspec
 from otspec.advice import advise
+from otspec.advice.evaluation.candidates import Candidate
 from otspec.advice.evaluation.choices import UNKNOWN, Choice
+from otspec.advice.evaluation.search import _choice
 from otspec.blocks import (
     BLOCK_RULES,
     TREE_RULES,
@@ -21,6 +25,7 @@ from otspec.blocks import (
 )
 from otspec.blocks.trees.shapes import LEAF
 from otspec.datasets import letters
+from otspec.logged import LoggedBlock
 from otspec.models import markov, memoryless
 from otspec.rules import PooledSelection, PooledSelectionWithoutReplacement
 
@@ -226,3 +231,28 @@ def test_what_cannot_be_used_is_refused(changed, message):
     given = {"logs": COIN, "draft_cost": 1, "target_cost": 1, "nodes": 2, "depth": 2} | changed
     with pytest.raises(ValueError, match=message):
         advise(given.pop("logs"), **given)
+
+
+@pytest.mark.parametrize(
+    ("interval", "wanted"),
+    [((0.5, 9.0), (1.0, 3.0)), ((1.5, 2.5), (1.5, 2.5)), ((-1.0, 0.5), (1.0, 0.5))],
+)
+def test_intervals_of_tokens_are_from_one_to_a_whole_path_and_one(interval, wanted):
+    worth = SimpleNamespace(tokens=lambda _: 2.0, interval=lambda _: interval)
+    candidate = Candidate("rule", "a rule", "iid", as_shape("2x1"))
+    found = _choice(candidate, 1, worth, np.array([9.0, 4.0]), 2.0)
+    assert found.tokens_interval == wanted
+    assert found.speed_up_interval == (wanted[0] / 2, wanted[1] / 2)
+    assert (found.nodes, found.depth, found.widest) == (4, 2, 2)
+    assert (found.tokens, found.seconds, found.speed_up) == (2.0, 4.0, 1.0)
+    assert (found.rule, found.drafts, found.tree, found.lossy) == ("a rule", "iid", "2x1", 0)
+
+
+def test_by_default_trees_have_up_to_eight_levels_and_children():
+    certain = LoggedBlock([[1.0, 0.0]] * 9, [[1.0, 0.0]] * 9, [0] * 9)
+    costs = {"draft_cost": 0.001, "target_cost": 1, "rules": ["recursive-rejection"]}
+    found = advise([certain] * 2, **costs, nodes=16)
+    assert max(choice.depth for choice in found.choices) == 8
+    assert max(choice.widest for choice in found.choices) <= 8
+    alone = memoryless(["1"]), memoryless(["1"])
+    assert max(choice.depth for choice in advise(alone, **costs, nodes=16).choices) == 8

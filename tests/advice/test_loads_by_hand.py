@@ -11,6 +11,7 @@ from otspec.advice import advise_by_load
 from otspec.advice.loads.advice import COLUMNS, Load, LoadAdvice
 from otspec.advice.loads.cuts import Cut, Tallied
 from otspec.advice.loads.search import PATHS, THRESHOLDS, LoadSearch, _at
+from otspec.advice.on_texts import FoldedTally
 from otspec.frames import Rows
 from otspec.logged import LoggedBlock
 from otspec.traces import Trace, Warp, Warping
@@ -180,3 +181,23 @@ def test_a_written_text_that_ends_counts_to_its_end():
     found = advise_by_load([text] * 3, draft_cost=0.5, target_cost=1, batches=[1], depth=1)
     best = found.best[0]
     assert (best.kind, best.tokens, best.rate) == ("fixed length", 2.0, 2 / 1.5)
+
+
+def test_no_interval_ends_beyond_what_can_be():
+    """Of two texts, whose t quantile is 12.706: no speed is below 0, and no more than all lost."""
+    tokens, calls = np.array([[10.0, 1.0], [10.0, 9.0]]), np.full((2, 2), 2.0)
+    tally = FoldedTally.of_none(2).with_texts(np.arange(2), tokens, calls)
+    assert tally.tokens_per_call().tolist() == [5.0, 2.5]
+    # The second choice adds -0.4 and 0.4 to the logarithm of the ratio.
+    radius = 12.7062047 * math.sqrt(2 * 0.32) * 0.5
+    loss, (low, high) = tally.loss(1, 0, np.ones(2))
+    assert (loss, high) == (0.5, 1.0)
+    assert low == pytest.approx(0.5 - radius)
+    # The first is chosen for each fold where both cost the same: always 5 tokens a call.
+    speed, (low, high) = tally.held_out(np.ones(2))
+    assert (speed, low, high) == (5.0, 5.0, 5.0)
+    speed, (low, high) = tally.held_out(np.array([100.0, 1.0]))
+    assert (speed, low) == (2.5, 0.0)
+    assert high == pytest.approx(2.5 + 2.5 * 12.7062047 * math.sqrt(2 * 0.32))
+    one = FoldedTally.of_none(1).with_texts(np.array([5]), np.ones((1, 1)), np.ones((1, 1)))
+    assert np.isnan([one.held_out(np.ones(1))[0], *one.held_out(np.ones(1))[1]]).all()

@@ -1,5 +1,7 @@
 """What a check of a verifier finds, where it says that it is, and what it refuses."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -173,3 +175,14 @@ def test_half_precision_hides_small_differences():
 def test_unusable_options_are_refused(options, why):
     with pytest.raises(ValueError, match=why):
         check(batch.recursive_rejection, **options)
+
+
+def test_what_rounding_hides_begins_below_what_so_many_samples_find(monkeypatch):
+    from otspec.conformance.evidence import case_by_case
+
+    found = case_by_case.affordable(5, 1_000, 1e-6, 0.0)
+    monkeypatch.setattr(case_by_case, "affordable", lambda *_: replace(found, detect=0.1504))
+    options = QUICK | {"shape": 1, "budget": 10**6}
+    check(batch.maximal_coupling, **options | {"detect": 0.1504})
+    with pytest.raises(ValueError, match=r"by rounding hide: pass detect=0\.151 or more"):
+        check(batch.maximal_coupling, **options | {"detect": 0.1503})

@@ -132,6 +132,17 @@ def test_a_crash_says_how_likely_it_is():
     assert "with probability 1e-06, which is less than counts as rounding, the verifier" in rounded
 
 
+@pytest.mark.parametrize(("chance", "followed"), [(1.01e-5, True), (0.99e-5, False)])
+def test_what_is_less_likely_than_a_tenth_of_the_rounding_is_not_followed(chance, followed):
+    def rarely(draft, target, drafts, lengths, rng):
+        if rng.random() < chance:
+            raise KeyError("rare")
+        return recursive(draft, target, drafts, lengths, rng)
+
+    report = check(rarely, mode="exact", shape=1, rounding=1e-4)
+    assert bool(report.findings) == followed
+
+
 def test_token_verification_is_right_on_all_cases():
     assert check(token_by_token, kind="block", mode="exact").passed
 

@@ -270,6 +270,13 @@ def test_numbers_with_bounds_are_ranked():
     })  # fmt: skip
 
 
+def test_few_bits_are_followed(monkeypatch):
+    monkeypatch.setattr("otspec.conformance.following.interception._MOST_BITS", 3)
+    assert exact_law(lambda: random.getrandbits(3)) == dict.fromkeys(range(8), 1 / 8)
+    with pytest.raises(CannotFollowError, match="getrandbits"):
+        exact_law(lambda: random.getrandbits(4))
+
+
 def test_more_distinct_draws_than_there_are_have_the_error_of_numpy():
     with pytest.raises(ValueError, match="Fewer non-zero entries in p than size"):
         exact_law(lambda: np.random.choice(3, 3, False, [0.2, 0.8, 0]))

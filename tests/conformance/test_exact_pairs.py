@@ -86,6 +86,19 @@ def test_what_is_seen_of_pairs_is_half_of_the_rounding_of_each():
     assert tried.detectable == pytest.approx(3 * 3 * 1e-6 / 2)
 
 
+def test_rows_that_seldom_share_a_number_are_found():
+    """With probability 1/20,000 both rows have one number: five times what counts as rounding."""
+
+    def seldom(draft, target, drafts, rng):
+        numbers = rng.random((len(drafts), 2))
+        if rng.random() < 5e-5:
+            numbers = [numbers[0]] * len(drafts)
+        return couple(draft, target, drafts, numbers)
+
+    (finding,) = check(seldom, mode="exact", shape=1, rounding=1e-5).findings
+    assert finding.statistic == "dependence between neighboring rows"
+
+
 def test_a_wrong_law_is_named_beside_what_is_shared():
     def wrong(draft, target, drafts, rng):
         return one_for_all_rows(draft, np.sqrt(target), drafts, rng)

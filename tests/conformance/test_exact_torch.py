@@ -189,7 +189,13 @@ def test_what_cannot_be_followed_is_named(what):
 
 @pytest.mark.parametrize(
     ("masses", "reason"),
-    [([0.0, 0.0], "sum of probabilities"), ([math.nan, 1], "nan"), ([-0.1, 1.1], "element < 0")],
+    [
+        ([0.0, 0.0], "sum of probabilities"),
+        ([[0.5, 0.5], [0.0, 0.0]], "sum of probabilities"),
+        ([math.nan, 1], "nan"),
+        ([math.inf, 1], "inf"),
+        ([-0.1, 1.1], "element < 0"),
+    ],
 )
 def test_masses_that_are_none_are_refused_as_by_torch(masses, reason):
     for run in (exact_law, lambda function: function()):

@@ -134,8 +134,33 @@ def test_a_fault_is_its_own_first_explanation(name):
     kind, rule = Tokens(1), RULE["maximal coupling"]
     controls = [measure.control(FAULTS[name], rule, kind, case) for case in measure.cases_of(kind)]
     seen = measure.seen_of(controls, np.random.default_rng(4))
-    assert name in explanations(kind, seen).names[0].split(" or ")
+    assert explanations(kind, seen) == ([name], True)
     assert looked_at(seen)[0].off
+
+
+def test_some_cases_may_be_read_in_another_way():
+    """As an engine's that drafts from warped logits or not: one of the cases is the other one."""
+    name, kind, rule = "strictness factor", Tokens(1), RULE["maximal coupling"]
+    cases = [case for case in measure.cases_of(kind) if case.n == 4 and case.variants == 1]
+    controls = [measure.control(FAULTS[name], rule, kind, case) for case in cases]
+    first, second, *others = looked_at(measure.seen_of(controls, np.random.default_rng(4)))
+    swapped = replace(first, case=second.case, other=first.case)
+    assert explanations(kind, [swapped, second, *others]) == ([name], True)
+    plainly = replace(swapped, other=None)
+    assert explanations(kind, [plainly, second, *others]) == ([name], False)
+
+
+def test_faults_of_one_law_are_one_explanation():
+    """Of single drafts a first and a last draft, and the residuals of all rounds, are the same."""
+    kind, rule = Tokens(1), RULE["maximal coupling"]
+    controls = [
+        measure.control(FAULTS["residual not renormalized"], rule, kind, case)
+        for case in measure.cases_of(kind)
+    ]
+    seen = measure.seen_of(controls, np.random.default_rng(4))
+    assert not any(each.off for each in seen)
+    *_, together = explanations(kind, [replace(each, off=True) for each in seen]).names
+    assert {"duplicates skipped", "residual of the first round"} <= set(together.split(" or "))
 
 
 def test_what_is_said_of_one_draft_tells_faults_of_one_output_apart():

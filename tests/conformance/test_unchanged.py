@@ -92,13 +92,14 @@ RULES = {rule.name: rule for rule in RIGHT_RULES}
 @pytest.mark.parametrize(
     ("name", "wanted"),
     [
-        ("maximal coupling", "b4def499aaed"),
-        ("recursive rejection", "a90e4cb5a76e"),
-        ("recursive rejection without replacement", "b761f98c56d0"),
-        ("k-sequential", "cb3ab367064d"),
-        ("token verification", "e4eaef9d86b4"),
-        ("block verification", "439d5a08655d"),
-        ("recursive rejection by depth", "fe5f50990f84"),
+        ("maximal coupling", "5383687347b4"),
+        ("recursive rejection", "d3b207dee86e"),
+        ("recursive rejection without replacement", "a8cc19c22adc"),
+        ("k-sequential", "7b0526864022"),
+        ("token verification", "244ee29ac4ed"),
+        ("block verification", "123c3c1cf809"),
+        ("recursive rejection by depth", "9cd897b07e31"),
+        ("recursive rejection without replacement by depth", "bc35a9d02377"),
     ],
 )
 def test_the_laws_of_known_faults_are_those_that_they_were(name, wanted):
@@ -106,9 +107,9 @@ def test_the_laws_of_known_faults_are_those_that_they_were(name, wanted):
     rule = RULES[name]
     kind = measure.kind_of(rule)
     laws = {
-        fault.name: joint_law(fault.machine, rule, kind, case)
+        (case.name, fault.name): joint_law(fault.machine, rule, kind, case)
         for case in measure.cases_of(kind)
-        if case.name in FAULTY
+        if case.name in (FAULTY[:1] if kind.name == "tree" else FAULTY)
         for fault in faults_of(kind.name)
     }
     assert digest(laws) == wanted

@@ -124,6 +124,7 @@ def test_a_logged_block_by_hand():
         (lambda: LoggedBlock(DRAFT, TARGET, []), r"tokens has 0 tokens"),
         (lambda: LoggedBlock(DRAFT, TARGET, [0, 1, 0]), r"tokens has 3 tokens, .* rows for 2"),
         (lambda: LoggedBlock([], [], []), r"tokens has 0 tokens"),
+        (lambda: LoggedBlock([], [], [1]), r"tokens has 1 tokens, but there are rows for 0"),
         (lambda: LoggedBlock([[0.5, 0.6]], [[0.5, 0.5]], [0]), r"draft\[0\] sums to 1.1"),
         (lambda: LoggedBlock([[0.5, 0.5]], [[1.0]], [0]), r"draft has 2 tokens and target has 1"),
         (lambda: LoggedBlock([["1/2", "1/2"]], [[0.5, 0.5]], [0]), r"draft is exact but target"),

@@ -179,6 +179,12 @@ def test_what_no_estimate_would_count_is_refused():
     LoggedBlock([HALVES] * 2, [SKEWED, ["1", "0"]], [1, 0], sampling=sampling)
     tiny = [1.0, 1e-13]
     LoggedBlock([[0.5, 0.5]], [tiny], [0], sampling=[[1.0, 0.0]])
+    LoggedBlock([[0.5, 0.5]], [[1 - 1e-12, 1e-12]], [0], sampling=[[1.0, 0.0]])
+    exact = [1 - Fraction(1, 10**13), Fraction(1, 10**13)]
+    for draft, target in ((HALVES, exact), ([0.5, 0.5], [1 - 2e-12, 2e-12])):
+        first = [1, 0] if target is exact else [1.0, 0.0]
+        with pytest.raises(ValueError, match=r"sampling\[0\] never draws token 1, which can be"):
+            LoggedBlock([draft], [target], [0], sampling=[first])
     with pytest.raises(ValueError, match="sampling has 1 rows, but there are 2 tokens"):
         LoggedBlock([HALVES] * 2, [SKEWED] * 2, [1, 0], sampling=[HALVES])
     with pytest.raises(ValueError, match=r"sampling\[0\] has 3"):

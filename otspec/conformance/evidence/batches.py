@@ -68,7 +68,7 @@ class KernelBatches(Frozen):
         batches, first = replace(self, case=stepped), sample.variants * (n + 1)
         block, corrections, marks = sample._replace(variants=first), None, None
         # Each block adds a token at least, and at most as many as are looked at.
-        texts = np.full((len(first), length * (length + 1)), UNKNOWN, dtype=np.intp)
+        texts = np.full((len(first), length**2), UNKNOWN, dtype=np.intp)
         known = np.zeros(len(first), dtype=np.intp)
         rows = np.arange(len(first))
         while (known < length).any():

@@ -155,7 +155,7 @@ def _named(left: Sequence[Candidate]) -> Explanations:
         best[one.fault.name] = max(one.likelihood, best.get(one.fault.name, -np.inf))
     found: list[tuple[float, list[str]]] = []
     for name in sorted(best, key=lambda each: -best[each]):
-        if found and found[-1][0] - best[name] < TIE * max(1.0, abs(best[name]) * TIE):
+        if found and found[-1][0] - best[name] < TIE:
             found[-1][1].append(name)
         else:
             found.append((best[name], [name]))

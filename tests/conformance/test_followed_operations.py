@@ -1,0 +1,276 @@
+"""What code does to random numbers, followed: against plain numbers in their place.
+
+Of one uniform number the law is the share of a fine grid. Of several that are only ranked it is
+that over all orders.
+"""
+
+import math
+from collections import Counter
+from itertools import permutations
+
+import numpy as np
+import pytest
+from tiny_models import transformers
+
+from otspec.chance import CannotFollowError
+from otspec.conformance import exact_law
+
+transformers()
+
+import torch  # noqa: E402 # only where it is installed
+
+NAN = float("nan")
+GRID = (np.arange(20_000) + 0.5) / 20_000
+
+
+def inplace(name, *arguments):
+    """Return a method that changes a tensor, as a function."""
+
+    def change(u):
+        getattr(u, name)(*arguments)
+        return u
+
+    return change
+
+
+def iadd(u):
+    u += 0.5
+    return u
+
+
+def isub(u):
+    u -= 0.5
+    return u
+
+
+def imul(u):
+    u *= 2
+    return u
+
+
+def itruediv(u):
+    u /= 2
+    return u
+
+
+def ipow(u):
+    u **= 2
+    return u
+
+
+HALF = torch.tensor(0.5, dtype=torch.float64)
+OPERATIONS = {
+    "add": lambda u: u.add(0.5) < 0.9,
+    "add reversed": lambda u: 0.5 + u < 0.9,
+    "add in place": lambda u: inplace("add_", 0.25)(u) <= 0.9,
+    "iadd": lambda u: iadd(u) < 0.9,
+    "sub": lambda u: u.sub(0.5) < -0.1,
+    "subtract": lambda u: torch.subtract(u, 0.25) < 0.1,
+    "sub in place": lambda u: inplace("sub_", 0.25)(u) < 0.1,
+    "isub": lambda u: isub(u) < -0.1,
+    "sub reversed": lambda u: 0.75 - u < 0.3,
+    "rsub": lambda u: torch.rsub(u, 0.75) < 0.3,
+    "mul": lambda u: u.mul(3) < 0.9,
+    "multiply": lambda u: torch.multiply(u, -3) < -0.9,
+    "mul reversed": lambda u: 3 * u < 0.9,
+    "mul in place": lambda u: inplace("mul_", 3)(u) < 0.9,
+    "imul": lambda u: imul(u) < 0.9,
+    "div": lambda u: u.div(3) < 0.1,
+    "true divide": lambda u: torch.true_divide(u, -3) < -0.1,
+    "div reversed": lambda u: 0.2 / u < 0.9,
+    "div in place": lambda u: inplace("div_", 4)(u) < 0.1,
+    "itruediv": lambda u: itruediv(u) < 0.1,
+    "pow": lambda u: u.pow(3) < 0.3,
+    "pow of a root": lambda u: u**0.5 < 0.3,
+    "pow reversed": lambda u: (2 ** u.log()) < 0.6,
+    "pow in place": lambda u: inplace("pow_", 3)(u) < 0.3,
+    "ipow": lambda u: ipow(u) < 0.3,
+    "negative power": lambda u: u**-2 < 9,
+    "neg": lambda u: -u < -0.3,
+    "negative": lambda u: torch.negative(u) >= -0.3,
+    "neg in place": lambda u: inplace("neg_")(u) > -0.3,
+    "abs": lambda u: (u - 0.4).abs() < 0.3,
+    "abs in place": lambda u: inplace("abs_")(u - 0.4) < 0.3,
+    "log": lambda u: u.log() < -0.7,
+    "log in place": lambda u: inplace("log_")(u) < -0.7,
+    "log of the mirrored": lambda u: (1 - u).log() < -0.7,
+    "log of a multiple": lambda u: (3 * u).log() < 0.2,
+    "log of the log": lambda u: (-u.log()).log() < 0.2,
+    "log of a power": lambda u: (u**2).log() < -0.7,
+    "gumbel": lambda u: -(-u.log()).log() * 2 + 1 < 1.3,
+    "log1p": lambda u: (-u).log1p() < -0.7,
+    "log1p in place": lambda u: inplace("log1p_")(-u) < -0.7,
+    "exp": lambda u: u.log().exp() < 0.3,
+    "exp of a multiple": lambda u: (2 * u.log() + 1).exp() < 0.3,
+    "exp of a clock": lambda u: (-2 * -u.log()).exp() < 0.3,
+    "exp of a Gumbel number": lambda u: (-2 * (-u.log()).log() + 1).exp() < 2.3,
+    "exp in place": lambda u: inplace("exp_")(u.log()) < 0.3,
+    "sqrt": lambda u: u.sqrt() < 0.3,
+    "sqrt in place": lambda u: inplace("sqrt_")(u) < 0.3,
+    "sqrt of a clock": lambda u: (-u.log()).sqrt() < 0.7,
+    "reciprocal": lambda u: u.reciprocal() < 3,
+    "reciprocal of a clock": lambda u: (-u.log()).reciprocal() < 3,
+    "reciprocal in place": lambda u: inplace("reciprocal_")(u) < 3,
+    "floor": lambda u: (3 * u).floor() < 1.5,
+    "floor in place": lambda u: inplace("floor_")(3 * u) == 2,
+    "long": lambda u: (3 * u).long() == 1,
+    "le": lambda u: u.le(0.3),
+    "less equal": lambda u: torch.less_equal(u, 0.3),
+    "gt": lambda u: u.gt(0.3),
+    "greater": lambda u: torch.greater(u, 0.3),
+    "ge": lambda u: u.ge(0.3),
+    "ge reversed": lambda u: torch.tensor(0.3, dtype=torch.float64) >= u,
+    "eq": lambda u: u == 0.25,
+    "ne": lambda u: torch.ne(u, 0.25),
+    "isnan": torch.isnan,
+    "isinf": torch.isinf,
+    "isfinite": torch.isfinite,
+    "nan to num": lambda u: torch.nan_to_num(u) < 0.3,
+    "clamp min": lambda u: u.clamp_min(0.4) < 0.5,
+    "clamp max": lambda u: u.clamp_max(0.4) < 0.3,
+    "clamp min in place": lambda u: inplace("clamp_min_", 0.4)(u) < 0.45,
+    "clamp max in place": lambda u: inplace("clamp_max_", 0.4)(u) > 0.3,
+    "clamp": lambda u: u.clamp(0.2, 0.6) <= 0.3,
+    "clamp by name": lambda u: torch.clamp(u, max=0.6) > 0.5,
+    "clip": lambda u: u.clip(min=0.4) < 0.5,
+    "clamp in place": lambda u: inplace("clamp_", 0.2, 0.6)(u) < 0.4,
+    "maximum": lambda u: torch.maximum(u, HALF) < 0.6,
+    "minimum": lambda u: torch.minimum(u, HALF) < 0.4,
+    "max of two": lambda u: torch.max(u, HALF) < 0.6,
+    "min of two": lambda u: torch.min(u, other=HALF) < 0.4,
+    "where": lambda u: torch.where(u < 0.5, u, 1.0) < 0.3,
+    "where, twice": lambda u: torch.where(u < 0.5, u, 1 - u) < 0.3,
+}
+
+
+def close(law, wanted):
+    assert law.keys() == wanted.keys()
+    assert all(float(law[each]) == pytest.approx(wanted[each], abs=1.1e-4) for each in wanted)
+
+
+@pytest.mark.parametrize("name", OPERATIONS)
+def test_one_number_has_the_law_of_a_grid(name):
+    function = OPERATIONS[name]
+    plain = Counter((bool(each),) for each in function(torch.tensor(GRID)))
+    wanted = {said: count / len(GRID) for said, count in plain.items()}
+    close(exact_law(lambda: function(torch.rand(1, dtype=torch.float64))), wanted)
+
+
+PYTHON = {
+    "plus": lambda u: +u < 0.3,
+    "minus": lambda u: -u <= -0.3,
+    "abs": lambda u: abs(u - 0.4) < 0.3,
+    "int": lambda u: int(4 * u - 1.5),
+    "trunc": lambda u: math.trunc(4 * u - 1.5),
+    "floor": lambda u: math.floor(3 * u),
+    "power": lambda u: u**3 < 0.3,
+    "root": lambda u: (1 - u) ** 0.5 < 0.3,
+    "inverse": lambda u: 2 / u > 3,
+    "inverse of a power": lambda u: 1 / u**2 > 3,
+    "log": lambda u: np.log(2 * u) < -0.3,
+    "exp": lambda u: np.exp(3 * np.log(u)) < 0.3,
+    "nan": lambda u: (u < NAN, u > NAN, u * NAN < 1),
+    "infinite": lambda u: (u < math.inf, u + math.inf > 1, (u - 0.4) * math.inf > 0),
+    "nothing": lambda u: (u * 0 == 0, u >= 0, u <= 1, u > 1, u < 0),
+    "true": bool,
+    "several": lambda u: (u < 0.2, u < 0.7, 1 - u < 0.5),
+}
+
+
+@pytest.mark.parametrize("name", PYTHON)
+def test_one_number_of_numpy_has_the_law_of_a_grid(name):
+    def said(u):
+        found = PYTHON[name](u)
+        return tuple(map(bool, found)) if isinstance(found, tuple) else int(found)
+
+    plain = Counter(said(float(u)) for u in GRID[::2])
+    wanted = {each: 2 * count / len(GRID) for each, count in plain.items()}
+    close(exact_law(lambda: said(np.random.default_rng().random())), wanted)
+
+
+RANKED = {
+    "argmax": lambda x: x.argmax(),
+    "argmax of a dimension": lambda x: x.argmax(0),
+    "argmax of the last": lambda x: x.argmax(1),
+    "argmax of the last by its number from behind": lambda x: x.argmax(dim=-1),
+    "argmax that keeps it": lambda x: x.argmax(1, keepdim=True),
+    "argmin": lambda x: x.argmin(),
+    "argmin of a dimension": lambda x: torch.argmin(x, dim=0, keepdim=True),
+    "max": lambda x: x.max(1).indices,
+    "max that keeps the dimension": lambda x: x.max(0, keepdim=True)[1],
+    "min": lambda x: torch.min(x, dim=-1).indices,
+    "largest is in the first row": lambda x: x.max() == x[0].max(),
+    "sort": lambda x: x.sort().indices,
+    "sort of the last": lambda x: x.sort(1, descending=True).indices,
+    "argsort": lambda x: x.argsort(),
+    "argsort descending": lambda x: torch.argsort(x, dim=-1, descending=True),
+    "topk": lambda x: x.topk(1).indices,
+    "topk of the last": lambda x: x.topk(1, 1).indices,
+    "two smallest": lambda x: x.topk(2, dim=-1, largest=False).indices,
+    "below": lambda x: x[0] < x[1],
+    "above": lambda x: x[:, 0] > x[:, 1],
+    "maximum": lambda x: torch.maximum(x[0, 0], x[1, 1]) == x[0, 0],
+    "minimum": lambda x: torch.minimum(x[0, 0], x[1, 1]) == x[0, 0],
+    "transposed": lambda x: x.t().argmax(1),
+    "flipped": lambda x: x.flip(0).argmax(),
+}
+
+
+def plainly(found):
+    """Return what was said with its shape, which is part of it."""
+    array = np.asarray(found.tolist() if hasattr(found, "tolist") else found)
+    return array.shape, tuple(array.ravel().tolist())
+
+
+@pytest.mark.parametrize("name", RANKED)
+def test_ranks_of_four_numbers_have_the_law_of_all_orders(name):
+    function = RANKED[name]
+    orders = [torch.tensor(each).double().reshape(2, 2) / 4 for each in permutations(range(4))]
+    plain = Counter(plainly(function(each)) for each in orders)
+    assert exact_law(lambda: plainly(function(torch.rand(2, 2)))) == pytest.approx(
+        {said: count / 24 for said, count in plain.items()}, abs=1e-12
+    )
+
+
+@pytest.mark.parametrize("function", ["topk", "sort", "argsort"])
+def test_ranks_along_another_dimension_than_the_last_are_refused(function):
+    arguments = (1, 0) if function == "topk" else (0,)
+    with pytest.raises(CannotFollowError, match=f"in torch's {function} with dim="):
+        exact_law(lambda: getattr(torch.rand(2, 2), function)(*arguments))
+    getattr(torch.rand(2), function)(*arguments)
+
+
+ERRORS = {
+    "'?a'? and '?p'? must have same size": lambda: np.random.choice(3, p=[0.5, 0.5]),
+    "probabilities are not non-negative": lambda: np.random.choice(2, p=[-0.5, 1.5]),
+    "probabilities do not sum to 1": lambda: np.random.choice(2, p=[0.5, 0.5 + 1e-7]),
+    "Fewer non-zero entries in p than size": lambda: np.random.choice(2, 2, False, [0.0, 1.0]),
+}
+
+
+@pytest.mark.parametrize("what", ERRORS)
+def test_masses_are_refused_as_numpy_refuses_them(what):
+    for call in (ERRORS[what], lambda: exact_law(ERRORS[what])):
+        with pytest.raises(ValueError, match=what):
+            call()
+
+
+CALLS = {
+    "uniform": (lambda rng: rng.uniform() < 0.3, 0.3),
+    "exponential": (lambda rng: rng.exponential() < 0.3, 1 - math.exp(-0.3)),
+    "standard exponential": (lambda rng: rng.standard_exponential() < 0.3, 1 - math.exp(-0.3)),
+    "gumbel": (lambda rng: rng.gumbel() < 0.3, math.exp(-math.exp(-0.3))),
+    "gumbel of a place": (lambda rng: rng.gumbel(1) < 0.3, math.exp(-math.exp(0.7))),
+    "one of a size": (lambda rng: rng.gumbel(size=1)[0] < 0.3, math.exp(-math.exp(-0.3))),
+    "masses that sum to 1 but for 5e-9": (lambda rng: rng.choice(2, p=[0.3, 0.7 + 5e-9]) == 0, 0.3),
+    "one of two that is left": (lambda rng: rng.multinomial(1, [0.3, 0.6])[1] == 0, 0.3),
+}
+
+
+@pytest.mark.parametrize("kind", ["default_rng", "RandomState"])
+@pytest.mark.parametrize("name", CALLS)
+def test_calls_of_numpy_have_its_defaults(name, kind):
+    function, chance = CALLS[name]
+    assert exact_law(lambda: bool(function(getattr(np.random, kind)())))[True] == pytest.approx(
+        chance, abs=1e-8
+    )
