@@ -18,7 +18,9 @@ _ENDS = 3
 
 def digits_of(number: int) -> str:
     """Return all decimal digits of an integer: ``str(number)`` without Python's limit."""
-    if abs(number).bit_length() <= min(_DIRECT_BITS, 3 * _smallest_limit()):
+    if abs(number).bit_length() <= min(
+        _DIRECT_BITS, 3 * (sys.get_int_max_str_digits() or _DIRECT_BITS)
+    ):
         return str(number)
     sign = "-" if number < 0 else ""
     # The context is this thread's own. Nothing is rounded: that would raise.
@@ -27,12 +29,6 @@ def digits_of(number: int) -> str:
         context.Emin = decimal.MIN_EMIN
         context.traps[decimal.Inexact] = True
         return sign + str(_as_decimal(abs(number), {}))
-
-
-def _smallest_limit() -> int:
-    """Return how many digits ``str`` of an integer may have in this process."""
-    limit: int = sys.get_int_max_str_digits()
-    return limit or _DIRECT_BITS
 
 
 def _as_decimal(number: int, powers: dict[int, decimal.Decimal]) -> decimal.Decimal:

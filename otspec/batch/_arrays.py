@@ -146,18 +146,14 @@ def as_count(
     name: str, value: Any, least: int, most: int | None = None, why: str = "no less"
 ) -> int:
     """Return an integer between two bounds."""
-    number: int = value if type(value) is int else _as_integer(name, value)
+    if getattr(value, "ndim", 0):
+        raise ValueError(f"{name} is {kind_of(value)}: it must be one integer")
+    number = value if type(value) is int else as_k(value, name)
     if number < least:
         raise ValueError(f"{name} is {number}: it must be at least {least}")
     if most is not None and number > most:
         raise ValueError(f"{name} is {shown(number)}: it must be at most {most:,}, {why}")
     return number
-
-
-def _as_integer(name: str, value: Any) -> int:
-    if getattr(value, "ndim", 0):
-        raise ValueError(f"{name} is {kind_of(value)}: it must be one integer")
-    return as_k(value, name)
 
 
 def as_number_of_drafts(k: Any) -> int:

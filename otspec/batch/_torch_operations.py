@@ -30,17 +30,14 @@ def _mapped(
     made: Any, info: Any, axes: tuple[int | None, ...], *given: Any
 ) -> tuple[Any, int | list[int]]:
     """Return the results for rows that are mapped over, and where the axis of the mapping is."""
-    rows = (
-        _led(part, axis, info.batch_size) if isinstance(part, torch.Tensor) else part
-        for part, axis in zip(given, axes, strict=True)
-    )
+    rows = list(given)
+    for place, (part, axis) in enumerate(zip(given, axes, strict=True)):
+        if axis is not None:
+            rows[place] = part.movedim(axis, 0)
+        elif isinstance(part, torch.Tensor):
+            rows[place] = part.expand(info.batch_size, *part.shape)
     found = made(*rows)
     return found, [0] * len(found) if isinstance(found, list) else 0
-
-
-def _led(rows: Array, axis: int | None, size: int) -> Array:
-    """Return rows with the axis of the mapping before the others."""
-    return rows.expand(size, *rows.shape) if axis is None else rows.movedim(axis, 0)
 
 
 def _rule(
@@ -61,16 +58,12 @@ def _rule(
     return _operation(name, f"({given}{more}) -> Tensor[]", listed, like)
 
 
-def _like_the_optimum(draft: Array, target: Array, k: int) -> Array:  # noqa: ARG001
-    return draft.new_empty(draft.shape[:-1], dtype=library_of(draft).wide)
-
-
 OPERATIONS = {
     "optimal_acceptance": _operation(
         "optimal_acceptance",
         "(Tensor draft, Tensor target, int k) -> Tensor",
         optimum,
-        _like_the_optimum,
+        lambda draft, *_: draft.new_empty(draft.shape[:-1], dtype=library_of(draft).wide),
     ),
     **{
         name: _rule(

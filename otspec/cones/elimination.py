@@ -197,7 +197,7 @@ class Elimination:
     @property
     def missing(self) -> tuple[tuple[int, ...], ...]:
         """The token sets whose conditions are not among the final ones."""
-        return self._classifier.missing(self.conditions)
+        return Classifier(self.conditions[0].coordinates).missing(self.conditions)
 
     @property
     def proves_cut_formula(self) -> bool:
@@ -208,10 +208,6 @@ class Elimination:
     def peak(self) -> int:
         """The most inequalities that a step produced."""
         return max((step.combined for step in self.steps), default=len(self.conditions))
-
-    @cached_property
-    def _classifier(self) -> Classifier:
-        return Classifier(self.conditions[0].coordinates)
 
 
 def eliminate(n: int, *, target: Target = "certainty", reduce: bool = True) -> Elimination:

@@ -2,7 +2,8 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from itertools import takewhile
+from typing import ClassVar
 
 import numpy as np
 
@@ -83,11 +84,10 @@ class CandidateProgram(BlockCoupling):
 
 def longest_beginning(sequences: Sequences, block: tuple[int, ...]) -> int:
     """Return how many tokens of a block one of the sequences begins with."""
-    return max(_common(sequence, block) for sequence in sequences)
-
-
-def _common(first: tuple[Any, ...], second: tuple[Any, ...]) -> int:
-    for depth, (one, other) in enumerate(zip(first, second, strict=False)):
-        if one != other:
-            return depth
-    return min(len(first), len(second))
+    return max(
+        sum(
+            1
+            for _ in takewhile(lambda pair: pair[0] == pair[1], zip(sequence, block, strict=False))
+        )
+        for sequence in sequences
+    )

@@ -156,10 +156,6 @@ def _bound_conditions(
     return outside.max(), missing.max(), slack.max(), priced.sum()
 
 
-def _always() -> bool:
-    return True
-
-
 @dataclass(frozen=True)
 class Solver:
     """A way to solve linear programs, which is called with one.
@@ -179,7 +175,7 @@ class Solver:
     name: str
     solve: Callable[[LinearProgram], Solution]
     exact: bool = False
-    available: Callable[[], bool] = _always
+    available: Callable[[], bool] = lambda: True
 
     def __post_init__(self) -> None:
         as_callable(self.solve, "solve", "a callable from a LinearProgram to a Solution")

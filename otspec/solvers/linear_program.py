@@ -44,14 +44,10 @@ class Names(Frozen, Sequence[str]):
             position += len(self)
         for prefix, indices in self.blocks:
             if 0 <= position < len(indices):
-                return f"{prefix}({_joined(indices[position].tolist())})"
+                parts = ("->" if i == -1 else f"{i}," for i in indices[position].tolist())
+                return f"{prefix}({' '.join(parts).removesuffix(',').replace(', ->', ' ->')})"
             position -= len(indices)
         raise IndexError("name out of range")
-
-
-def _joined(indices: list[int]) -> str:
-    parts = " ".join("->" if index == -1 else f"{index}," for index in indices)
-    return parts.removesuffix(",").replace(", ->", " ->")
 
 
 @dataclass(frozen=True, eq=False)

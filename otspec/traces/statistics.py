@@ -153,7 +153,7 @@ class _Group:
     def statistic(self, key: Key) -> Statistic:
         """Return what was added, the last text as it is, under the name of the group."""
         of_acceptance, of_optimum, of_gap = self.means.ratios()
-        optimum = of_optimum.mean()
+        optimum, reached = of_optimum.mean(), np.cumsum(self.histogram)
         return Statistic(
             **key._asdict(),
             # The same number, also where sums round differently.
@@ -163,13 +163,12 @@ class _Group:
             units=of_gap.units,
             acceptance_interval=of_acceptance.interval(0.0, 1.0),
             gap_interval=of_gap.interval(0.0, 1.0),
-            gap_quantiles={level: self._quantile(level) for level in QUANTILES},
+            # The smallest gap that at least this share of the positions does not exceed.
+            gap_quantiles={
+                level: float(np.searchsorted(reached, level * self.means.positions)) / _STEPS
+                for level in QUANTILES
+            },
         )
-
-    def _quantile(self, level: float) -> float:
-        """Return the smallest gap that at least this share of the positions does not exceed."""
-        reached = np.searchsorted(np.cumsum(self.histogram), level * self.means.positions)
-        return float(reached) / _STEPS
 
 
 def statistics_of(tables: Iterable[tuple[Source, pa.Table]], *, by_text: bool) -> Rows[Statistic]:

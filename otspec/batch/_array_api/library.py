@@ -155,7 +155,8 @@ class Library:
         # Where several copies of a stretch are held at once it is shorter.
         size = values.shape[-1]
         whole = size - size % BLOCK
-        step = whole if self.at_once is None else self._step(values.shape[:-1], copies)
+        held = max(prod(values.shape[:-1]), 1) * copies * BLOCK
+        step = whole if self.at_once is None else max(self.at_once // held, 1) * BLOCK
         for start in range(0, whole, max(step, 1)):
             yield slice(start, min(start + step, whole)), BLOCK
         if whole < size:
@@ -170,11 +171,6 @@ class Library:
         *lead, size = values.shape
         blocks = self.inner.sum(self.xp.reshape(values, (*lead, size // width, width)), axis=-1)
         return self.xp.sum(self.widened(blocks), axis=-1)
-
-    def _step(self, rows: tuple[int, ...], copies: int) -> int:
-        """Return how many tokens of all rows are worked on at once, a whole number of blocks."""
-        held = max(prod(rows), 1) * copies * BLOCK
-        return max((self.at_once or held) // held, 1) * BLOCK
 
 
 def library_of(like: Array) -> Library:

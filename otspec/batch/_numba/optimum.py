@@ -72,7 +72,9 @@ def _tangents(draft, target, found, best, is_open, k: float) -> None:
     most = 1 + optimum.FIRST + rounds * optimum.NEXT
     known, stretches = np.empty((3, most)), np.empty((KINDS, most - 1))
     for row in range(draft.shape[0]):
-        _first_places(known, k)
+        known[SCALE, 0], known[OUTSIDE, 0], known[OVERLAP, 0] = 0.0, 1.0, 0.0
+        for j in range(1, 1 + optimum.FIRST):
+            known[OUTSIDE, j] = _outside_at(j / optimum.FIRST, k)
         start, end, is_open[row] = 1, 1 + optimum.FIRST, True
         while is_open[row] and end <= most:
             _write_scales(known, start, end, k, single)
@@ -84,14 +86,6 @@ def _tangents(draft, target, found, best, is_open, k: float) -> None:
             start, end = end, end + optimum.NEXT
             if is_open[row] and end <= most:
                 _next_places(stretches, known, start, end, k)
-
-
-@inner_code
-def _first_places(known, k: float) -> None:
-    """Write the first tangent, and where to look next."""
-    known[SCALE, 0], known[OUTSIDE, 0], known[OVERLAP, 0] = 0.0, 1.0, 0.0
-    for j in range(1, 1 + optimum.FIRST):
-        known[OUTSIDE, j] = _outside_at(j / optimum.FIRST, k)
 
 
 @inner_code

@@ -44,9 +44,11 @@ def set_value(weights: Array, members: Array) -> Number:
 
 def _along_line(weights: Array, pivot: int, bound: Number) -> Array | None:
     """Return the best token set next to the pivot's line, or None if none is below ``bound``."""
-    ends = _ends(*weights[:, pivot])
-    if ends is None:
+    first, second, own = weights[:, pivot]
+    if _SIDE * (first + second) <= own:
         return None
+    # Where the line q = λ₁p₁ + λ₂p₂ enters and leaves the square, each of shape (2,).
+    ends = _clipped(first, second, own), _clipped(second, first, own)[::-1]
     start, end = (_signs(weights, point) for point in ends)
     # Tokens on the pivot's own line change sides with it.
     pivots = (start == 0) & (end == 0)
@@ -72,13 +74,6 @@ def _along_line(weights: Array, pivot: int, bound: Number) -> Array | None:
             best = at_start | (pivots & with_pivots)
             best[moving[:edge]] = enters[moving[:edge]]
     return best
-
-
-def _ends(first: Number, second: Number, target: Number) -> tuple[Array, Array] | None:
-    """Return where the line q = λ₁p₁ + λ₂p₂ enters and leaves the square, each of shape (2,)."""
-    if _SIDE * (first + second) <= target:
-        return None
-    return _clipped(first, second, target), _clipped(second, first, target)[::-1]
 
 
 def _clipped(along: Number, other: Number, target: Number) -> Array:

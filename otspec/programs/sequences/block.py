@@ -16,7 +16,6 @@ from otspec.models.base import LanguageModel, Model
 from otspec.programs.formulation import ProgramBuilder, Size, arrow, check_size
 from otspec.programs.sequences.drafted import (
     DraftedSets,
-    Levels,
     Sequences,
     place_of,
     summed_below,
@@ -71,9 +70,14 @@ class BlockPlan(Frozen):
         lowest = min(self.coupled.min(), 0)
         if -lowest > slack:
             raise ValueError(f"the coupling has a negative mass, {plain(lowest)}")
+        own = text_masses(self.target, self.drafted.depth, "target")
         for name, found, wanted in (
             ("draft", self.coupled.sum(axis=1), self.drafted.chances),
-            ("target", self.coupled.sum(axis=0), self._wanted()[-1]),
+            (
+                "target",
+                self.coupled.sum(axis=0),
+                own[-1],
+            ),
         ):
             worst = np.abs(found - wanted).max()
             if worst > slack:
@@ -106,9 +110,6 @@ class BlockPlan(Frozen):
                 selected[first + choice] += masses[number, place]
                 ends[len(head)][place_of(head, n)] += masses[number, place]
         return PathPlan.of(self.bound(), selected, summed_below(tuple(ends), n))
-
-    def _wanted(self) -> Levels:
-        return text_masses(self.target, self.drafted.depth, "target")
 
     def _kept(self) -> arithmetic.Array:
         """Return how many tokens each set keeps of each block."""

@@ -120,7 +120,9 @@ class ResidualsProgram(LongRunProgram):
                 for text, _ in self.models[begun].texts(length):
                     if len(text) < length or not self._drafted(begun, text[:-1]) > 0:
                         continue
-                    for handed in self._next(begun, self.contexts.after(context, text), text):
+                    # After an end token the target is handed over anew.
+                    alike = self._alike[self.contexts.after(context, text)]
+                    for handed in self._anew if self.models[begun].ended(text) else alike:
                         numbers[End(begun, text, handed)] = len(self.residuals) + len(numbers)
         return numbers
 
@@ -135,10 +137,6 @@ class ResidualsProgram(LongRunProgram):
         for number, context in enumerate(self._contexts):
             alike[context].append(number)
         return alike
-
-    def _next(self, begun: int, context: int, text: Prefix) -> list[int]:
-        """Return the residuals that may be handed over: after an end token the target anew."""
-        return self._anew if self.models[begun].ended(text) else self._alike[context]
 
     @cached_property
     def _anew(self) -> list[int]:

@@ -143,7 +143,8 @@ class OneTokenProgram(LongRunProgram):
                 rows.add(
                     "drafted", (context, *text), [(column, 1), (self.columns[context, ()], -whole)]
                 )
-            for token, chance in self._wanted(start + text):
+            wanted = enumerate(self.target(start + text).tolist())
+            for token, chance in ((token, chance) for token, chance in wanted if chance > 0):
                 after = self.contexts.after(context, (*text, token))
                 balance[after].append((column, chance))
                 longer = self.columns.get((context, (*text, token)))
@@ -158,7 +159,3 @@ class OneTokenProgram(LongRunProgram):
         rows.put("balance", 0, 0)
         rows.put("all", 1, 1)
         return model.program(self.title, Sense.MAXIMIZE, columns)
-
-    def _wanted(self, text: Prefix) -> list[tuple[int, Any]]:
-        chances = enumerate(self.target(text).tolist())
-        return [(token, chance) for token, chance in chances if chance > 0]

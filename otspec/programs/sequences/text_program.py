@@ -165,7 +165,8 @@ class TextProgram(KeptTexts):
         """Build the linear program, in floats; errors as :meth:`PathProgram.build`."""
         check_size("text", self.size(), "use fewer tokens, or depth_bound")
         model, texts = self._begun()
-        drafted = self.flat(self._paths).astype(float)
+        masses = text_masses(self.drafted.draft, self.drafted.depth, "draft")
+        drafted = self.flat(masses).astype(float)
         names, length = texts[:, None], len(self.places[1])
         parents = self._above()
         for number, touch in enumerate(self.touches):
@@ -182,11 +183,6 @@ class TextProgram(KeptTexts):
             model.put(held, over)
             model.put(held, texts, -1)
         return model.program(f"texts ({self.corrects})", Sense.MAXIMIZE, texts)
-
-    @cached_property
-    def _paths(self) -> Levels:
-        """The draft's probability of each text."""
-        return text_masses(self.drafted.draft, self.drafted.depth, "draft")
 
     def _above(self) -> IntArray:
         """Return the variable of the text without its last token, for each text of two or more."""

@@ -29,11 +29,15 @@ def locked(folder: Path, name: str = NAME) -> Iterator[None]:
     # Where Python has none, as on Windows, there is no lock; parts still say which run they are of.
     with _opened(folder / name) as stream:
         if not _acquired(stream):
+            told, holder = "another process", _holder(stream)
+            if holder is not None:
+                pid, host, since = (holder.get(key) for key in ("pid", "host", "since"))
+                told = f"process {pid} on {host} since {since}"
             raise ValueError(
-                f"{folder} is in use by {_told(_holder(stream))}: wait for it, end it, or choose "
-                "another folder"
+                f"{folder} is in use by {told}: wait for it, end it, or choose another folder"
             )
-        _write(stream, _this_process())
+        since = datetime.now().astimezone().isoformat(sep=" ", timespec="seconds")
+        _write(stream, {"pid": os.getpid(), "host": socket.gethostname(), "since": since})
         try:
             yield
         finally:
@@ -73,11 +77,6 @@ def _acquired(stream: IO[str]) -> bool:
     return True
 
 
-def _this_process() -> dict[str, Any]:
-    now = datetime.now().astimezone().isoformat(sep=" ", timespec="seconds")
-    return {"pid": os.getpid(), "host": socket.gethostname(), "since": now}
-
-
 def _write(stream: IO[str], holder: dict[str, Any] | None) -> None:
     stream.seek(0)
     stream.truncate()
@@ -94,12 +93,6 @@ def _holder(stream: IO[str]) -> dict[str, Any] | None:
     except ValueError:
         return None
     return holder if isinstance(holder, dict) else None
-
-
-def _told(holder: dict[str, Any] | None) -> str:
-    if holder is None:
-        return "another process"
-    return "process {} on {} since {}".format(*(holder.get(k) for k in ("pid", "host", "since")))
 
 
 _PREFIX = "otspec-"

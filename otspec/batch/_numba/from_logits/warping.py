@@ -158,15 +158,9 @@ def _fill_tops(logits, tops) -> Real:
 
 
 @inner_code
-def _counts_all(temperature: Real, limits, size: int) -> bool:
-    """Return whether the probabilities are a softmax of all logits."""
-    return bool(temperature > 0 and limits[0] >= size and limits[1] >= 1 and limits[2] <= 0)
-
-
-@inner_code
 def fill_row(logits, temperature: Real, limits, steps, tops, out) -> Real:
     """Write what a row's probabilities are proportional to; return the factor. ``tops`` is room."""
-    if _counts_all(temperature, limits, logits.size):
+    if temperature > 0 and limits[0] >= logits.size and limits[1] >= 1 and limits[2] <= 0:
         _, total = fill(logits, unit_of(temperature), out)
         return np.float32(1 / total)
     if temperature == GIVEN:
