@@ -18,9 +18,8 @@ _ENDS = 3
 
 def digits_of(number: int) -> str:
     """Return all decimal digits of an integer: ``str(number)`` without Python's limit."""
-    if abs(number).bit_length() <= min(
-        _DIRECT_BITS, 3 * (sys.get_int_max_str_digits() or _DIRECT_BITS)
-    ):
+    limit = sys.get_int_max_str_digits() or _DIRECT_BITS
+    if abs(number).bit_length() <= min(_DIRECT_BITS, 3 * limit):
         return str(number)
     sign = "-" if number < 0 else ""
     # The context is this thread's own. Nothing is rounded: that would raise.

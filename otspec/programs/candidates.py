@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from itertools import takewhile
 from typing import ClassVar
 
 import numpy as np
@@ -84,10 +83,5 @@ class CandidateProgram(BlockCoupling):
 
 def longest_beginning(sequences: Sequences, block: tuple[int, ...]) -> int:
     """Return how many tokens of a block one of the sequences begins with."""
-    return max(
-        sum(
-            1
-            for _ in takewhile(lambda pair: pair[0] == pair[1], zip(sequence, block, strict=False))
-        )
-        for sequence in sequences
-    )
+    beginnings = (block[:length] for length in range(len(block), -1, -1))
+    return next(len(text) for text in beginnings if any(s[: len(text)] == text for s in sequences))
