@@ -6,7 +6,7 @@ from otspec.batch._array_api.sums import KnownWeight, Mixture
 from otspec.batch._results import Verified
 
 
-def accepts(library: Library, uniforms: Array, wanted: Array, offered: Array) -> Array:
+def accepts(library: Library, uniforms, wanted, offered) -> Array:
     """Return whether uniform numbers are below min(1, wanted/offered), without dividing."""
     # Never where nothing is wanted; always where at least what is offered is wanted.
     xp = library.xp
@@ -37,7 +37,7 @@ def draw_rest(
     return xp.where(xp.sum(whole, axis=-1) > 0, drawn, -1)
 
 
-def verified(problem: Problem, took: Array, drawn: Array) -> Verified:
+def verified(problem: Problem, took, drawn) -> Verified:
     """Return a draft that passed, ``took`` (..., k), else the drawn token, (...)."""
     library, xp = problem.library, problem.library.xp
     first, passed = library.first(took), xp.any(took, axis=-1)

@@ -14,13 +14,7 @@ _COMPARED = 4096  # how many pairs of drafts are looked at at once, in each plac
 
 
 def draw(
-    library: Library,
-    draft: Array,
-    target: Array,
-    weight: Weight,
-    blocks: Array,
-    uniforms: Array,
-    excluded: Array | None = None,
+    library: Library, draft, target, weight: Weight, blocks, uniforms, excluded: Array | None = None
 ) -> Array:
     """Draw a token with probability proportional to its weight: (...)."""
     if library.fused is not None and library.fused.takes(library, draft, target, weight):
@@ -31,7 +25,7 @@ def draw(
     return (block[..., None] * BLOCK + within)[..., 0]
 
 
-def locate(library: Library, weights: Array, uniforms: Array) -> tuple[Array, Array]:
+def locate(library: Library, weights, uniforms) -> tuple[Array, Array]:
     """Return where uniform numbers fall, and how far into that entry: uniform numbers again."""
     xp = library.xp
     index, shares, total = _fall(library, weights, uniforms[..., None])
@@ -42,7 +36,7 @@ def locate(library: Library, weights: Array, uniforms: Array) -> tuple[Array, Ar
     return index[..., 0], left[..., 0]
 
 
-def _fall(library: Library, weights: Array, uniforms: Array) -> tuple[Array, Array, Array]:
+def _fall(library: Library, weights, uniforms) -> tuple[Array, Array, Array]:
     """Return where uniform numbers fall, (..., 1), the shares up to each entry, and the total."""
     xp = library.xp
     sums = xp.cumulative_sum(weights, axis=-1)
@@ -55,12 +49,7 @@ def _fall(library: Library, weights: Array, uniforms: Array) -> tuple[Array, Arr
 
 
 def block_weights(
-    library: Library,
-    draft: Array,
-    target: Array,
-    weight: Weight,
-    block: Array,
-    excluded: Array | None = None,
+    library: Library, draft, target, weight: Weight, block, excluded: Array | None = None
 ) -> tuple[Array, Array]:
     """Return the token ids of one block per row and their weights, both (..., 256)."""
     # Beyond the vocabulary, and at excluded tokens, the weight is 0.
@@ -80,9 +69,7 @@ def block_weights(
     return ids, weights if none is None else xp.where(none, 0.0, weights)
 
 
-def without(
-    library: Library, draft: Array, target: Array, weight: Weight, blocks: Array, excluded: Array
-) -> Array:
+def without(library: Library, draft, target, weight: Weight, blocks, excluded) -> Array:
     """Return block sums with the last of the excluded tokens taken out as well."""
     # Its block is added up anew, without all of them: subtracting a token that holds nearly all of
     # the weight would leave nothing but rounding.
@@ -97,9 +84,9 @@ def without(
 
 def off_drafts(
     library: Library,
-    draft: Array,
-    drafts: Array,
-    drafted: Array,
+    draft,
+    drafts,
+    drafted,
     valid: Array | None = None,
     blocks: Array | None = None,
 ) -> Array:

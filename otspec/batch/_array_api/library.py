@@ -16,6 +16,7 @@ from array_api_compat import array_namespace, device, is_jax_namespace, is_numpy
 from otspec.batch._triton import kernels_on
 
 Array: TypeAlias = Any  # an array of any library that follows the Python array API standard
+# In kernels an argument without annotation is one.
 
 Parameters = ParamSpec("Parameters")
 Result = TypeVar("Result")
@@ -37,7 +38,7 @@ def is_torch(values: Any) -> bool:
     return torch is not None and isinstance(values, torch.Tensor)
 
 
-def is_compiled(rows: Array) -> bool:
+def is_compiled(rows) -> bool:
     """Return whether PyTorch makes a graph of a call for these rows."""
     if not is_torch(rows):
         return False
@@ -90,23 +91,23 @@ class Library:
             ]
         )
 
-    def widened(self, values: Array) -> Array:
+    def widened(self, values) -> Array:
         """Return an array in the wide dtype."""
         return self._cast(values, self.wide)
 
-    def narrowed(self, values: Array) -> Array:
+    def narrowed(self, values) -> Array:
         """Return an array in the dtype of whole vocabularies."""
         return self._cast(values, self.dtype)
 
-    def _cast(self, values: Array, dtype: Any) -> Array:
+    def _cast(self, values, dtype: Any) -> Array:
         # To look first takes a fraction of a call that changes nothing.
         return values if values.dtype == dtype else self.xp.astype(values, dtype)
 
-    def rounded(self, values: Array) -> Array:
+    def rounded(self, values) -> Array:
         """Return wide numbers rounded to what whole vocabularies are multiplied with."""
         return self.widened(self.narrowed(values))
 
-    def ids(self, values: Array) -> Array:
+    def ids(self, values) -> Array:
         """Return an array as token ids."""
         return self._cast(values, self.index)
 
@@ -114,34 +115,34 @@ class Library:
         """Return an array of one wide number."""
         return self.xp.full(shape, value, dtype=self.wide, device=self.device)
 
-    def take(self, values: Array, tokens: Array) -> Array:
+    def take(self, values, tokens) -> Array:
         """Return the entries at token ids: (..., V), (..., m) -> (..., m), wide."""
         return self.widened(self.xp.take_along_axis(values, tokens, axis=-1))
 
-    def quotient(self, dividend: Array, divisor: Array, otherwise: float = 0.0) -> Array:
+    def quotient(self, dividend, divisor, otherwise: float = 0.0) -> Array:
         """Return dividend/divisor where the divisor is positive."""
         return self.xp.where(divisor > 0, dividend / divisor, otherwise)
 
-    def above(self, values: Array, bounds: Array) -> Array:
+    def above(self, values, bounds) -> Array:
         """Return 1 where values, narrow, are greater than bounds, else 0: narrow."""
         if is_torch(values):  # on a CPU numbers are compared several times as fast as for truth
             return sys.modules["torch"].gt(values, bounds, out=self.xp.empty_like(bounds))
         return self.narrowed(values > bounds)
 
-    def first(self, flags: Array) -> Array:
+    def first(self, flags) -> Array:
         """Return the index of the first true entry of the last axis; 0 if there is none."""
         flags = self.xp.astype(flags, self.xp.int8)
         return self.ids(self.xp.argmax(flags, axis=-1))
 
-    def largest(self, values: Array) -> Array:
+    def largest(self, values) -> Array:
         """Return the index of the largest entry of the last axis, of equal ones the first."""
         return self.ids(self.xp.argmax(values, axis=-1))
 
-    def pick(self, values: Array, index: Array) -> Array:
+    def pick(self, values, index) -> Array:
         """Return one entry of each row: (..., m), (...) -> (...)."""
         return self.xp.take_along_axis(values, index[..., None], axis=-1)[..., 0]
 
-    def at(self, values: Array, place: Array) -> Array:
+    def at(self, values, place) -> Array:
         """Return one row of each matrix: (..., L, m), (...) -> (..., m)."""
         *lead, rows, size = values.shape
         matrices = prod(lead)
@@ -149,7 +150,7 @@ class Library:
         index = self.arange(matrices) * rows + self.xp.reshape(place, (matrices,))
         return self.xp.reshape(self.xp.take(flat, index, axis=0), (*lead, size))
 
-    def slices(self, values: Array, *, copies: int = 1) -> Iterator[tuple[slice, int]]:
+    def slices(self, values, *, copies: int = 1) -> Iterator[tuple[slice, int]]:
         """Yield stretches of the vocabulary, and the width of the blocks that they consist of."""
         # Every stretch is a whole number of blocks; the last one may be a single narrower block.
         # Where several copies of a stretch are held at once it is shorter.
@@ -162,7 +163,7 @@ class Library:
         if whole < size:
             yield slice(whole, size), size - whole
 
-    def added(self, values: Array, width: int) -> Array:
+    def added(self, values, width: int) -> Array:
         """Return the sum of a stretch: (..., m) -> (...), of blocks of a width where it is long."""
         # Compilers add up all of a long row of float32 in a few numbers, which is ten times as far
         # off. So what is not cut into stretches is added up block by block, and the blocks wide.
@@ -173,7 +174,7 @@ class Library:
         return self.xp.sum(self.widened(blocks), axis=-1)
 
 
-def library_of(like: Array) -> Library:
+def library_of(like) -> Library:
     """Return how to compute with the library that an array belongs to."""
     if is_torch(like):
         return _library_of_torch(like)
@@ -195,7 +196,7 @@ def _library_of_numpy(double: bool) -> Library:
     return Library(xp, xp, "cpu", dtype, xp.float64, xp.int64, _CACHED)
 
 
-def _library_of_torch(like: Array) -> Library:
+def _library_of_torch(like) -> Library:
     import torch  # it takes seconds, and is there already
 
     if torch.compiler.is_compiling():
@@ -217,7 +218,7 @@ def _torch_library(place: Any, dtype: Any, at_once: int | None) -> Library:
     return Library(xp, xp, place, dtype, wide, xp.int64, at_once)
 
 
-def geometric(library: Library, chance: Array, count: Array | float) -> Array:
+def geometric(library: Library, chance, count: Array | float) -> Array:
     """Return 1 + r + … + r^(count−1) for r = 1 − chance: how often one tries until it happens."""
     # It is (1 − r^count)/chance, written so that nothing cancels. Where the chance is 0 it is the
     # count, which is at least 1.
@@ -248,7 +249,7 @@ class Problem:
         xp = self.library.xp
         return xp.ones_like(self.drafts, dtype=xp.bool) if self.valid is None else self.valid
 
-    def counted(self, flags: Array) -> Array:
+    def counted(self, flags) -> Array:
         """Return flags of the drafts, (..., k), false where a draft does not count."""
         return flags if self.valid is None else flags & self.valid
 

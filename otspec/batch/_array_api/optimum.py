@@ -26,7 +26,7 @@ SUMS = 8
 LEFT = 1  # how many such units the minimum may be below what was found
 
 
-def acceptance(library: Library, draft: Array, target: Array, k: int) -> Array:
+def acceptance(library: Library, draft, target, k: int) -> Array:
     """Return 1 + min over sets A of q(A) − P(all drafts inside A): (..., V), (..., V) -> (...)."""
     xp = library.xp
     if k == 1:
@@ -37,7 +37,7 @@ def acceptance(library: Library, draft: Array, target: Array, k: int) -> Array:
     return decided(library, known.least(), known.is_open(), decide, draft, target)
 
 
-def best_cut(library: Library, draft: Array, target: Array, k: int) -> tuple[Array, Array, Array]:
+def best_cut(library: Library, draft, target, k: int) -> tuple[Array, Array, Array]:
     """Return the c at which A, the tokens with q ≤ c·p, has that minimum; the p off A, and q(A)."""
     scale = library.full(draft.shape[:-1], 1.0)
     if k > 1:
@@ -48,7 +48,7 @@ def best_cut(library: Library, draft: Array, target: Array, k: int) -> tuple[Arr
     return scale, *split(library, draft, target, scale)
 
 
-def _tangents(library: Library, draft: Array, target: Array, k: int) -> Tangents:
+def _tangents(library: Library, draft, target, k: int) -> Tangents:
     """Return tangents that decide on the minimum, but for rows that are open: k at least 2."""
     xp = library.xp
     rounds = FINE_ROUNDS if library.dtype == xp.float64 else ROUNDS
@@ -65,7 +65,7 @@ def _tangents(library: Library, draft: Array, target: Array, k: int) -> Tangents
     return Tangents(library, k, *repeated(library, rounds, step, state))
 
 
-def _first(library: Library, draft: Array, target: Array, k: int, later: int) -> State:
+def _first(library: Library, draft, target, k: int, later: int) -> State:
     """Return the first tangents, the last one as often again as others take its place later."""
     xp = library.xp
     zero = library.full((*draft.shape[:-1], 1), 0.0)
@@ -78,7 +78,7 @@ def _first(library: Library, draft: Array, target: Array, k: int, later: int) ->
     )
 
 
-def _looked_at(library: Library, draft: Array, target: Array, outside: Array, k: int) -> State:
+def _looked_at(library: Library, draft, target, outside, k: int) -> State:
     """Return scales at masses outside, the masses of the rounded scales, and the overlaps."""
     scales = library.rounded(_scale(library, outside, k))
     return scales, _outside(library, scales, k), overlaps(library, draft, target, scales)
@@ -169,32 +169,32 @@ class Tangents:
         return low, high, middle, gaps
 
 
-def _scale(library: Library, outside: Array, k: int) -> Array:
+def _scale(library: Library, outside, k: int) -> Array:
     """Return k (1 − r)^(k−1)."""
     xp = library.xp
     return float(k) * xp.exp(float(k - 1) * xp.log1p(-outside))
 
 
-def _outside(library: Library, scales: Array, k: int) -> Array:
+def _outside(library: Library, scales, k: int) -> Array:
     """Return the r of a scale."""
     xp = library.xp
     found = -xp.expm1(xp.log(scales / float(k)) / float(k - 1))
     return xp.maximum(found, xp.zeros_like(found))
 
 
-def _two_outside(library: Library, outside: Array, k: int) -> Array:
+def _two_outside(library: Library, outside, k: int) -> Array:
     """Return 1 − (1 − r)^k − k r (1 − r)^(k−1)."""
     xp = library.xp
     return 1 - xp.exp(float(k - 1) * xp.log1p(-outside)) * (1 + float(k - 1) * outside)
 
 
-def _height(library: Library, outside: Array, k: int) -> Array:
+def _height(library: Library, outside, k: int) -> Array:
     """Return (1 − r)^(k/2): stretches of one height have about as much room for the optimum."""
     xp = library.xp
     return xp.exp(0.5 * float(k) * xp.log1p(-outside))
 
 
-def _outside_at(library: Library, height: Array, k: int) -> Array:
+def _outside_at(library: Library, height, k: int) -> Array:
     """Return the r of a height."""
     xp = library.xp
     return -xp.expm1(xp.log(height) * (2 / float(k)))

@@ -31,7 +31,7 @@ def distinct(problem: Problem) -> Verified:
 
 
 def shares_of(
-    library: Library, draft: Array, drafts: Array, drafted: Array, valid: Array | None = None
+    library: Library, draft, drafts, drafted, valid: Array | None = None
 ) -> list[Array | float]:
     """Return 1 over the draft's scaled mass off the drafts before each distinct one, (...) each."""
     # Before the first it is 1 over the factor, whatever the mass of the draft.
@@ -44,7 +44,7 @@ def shares_of(
 
 
 def _in_turn(
-    problem: Problem, drafted: Array, shares: Sequence[Array | float | None], factor: float = 1.0
+    problem: Problem, drafted, shares: Sequence[Array | float | None], factor: float = 1.0
 ) -> Verified:
     library, valid = problem.library, problem.valid
     state = Residual.at_first(library, problem.draft, problem.target, shares[0], factor)
@@ -62,19 +62,17 @@ def _in_turn(
     return verified(problem, problem.counted(took), draw_rest(problem, rest, blocks))
 
 
-def _offer(
-    library: Library, scale: Array, added: Array, scaled: Array, wanted: Array
-) -> tuple[Array, Array]:
+def _offer(library: Library, scale, added, scaled, wanted) -> tuple[Array, Array]:
     """Return what the target still lacks of drafts of scaled masses, and what is offered of it."""
     return wanted - library.xp.minimum(wanted, scale * scaled), added * scaled
 
 
-def overlap(library: Library, draft: Array, target: Array) -> Array:
+def overlap(library: Library, draft, target) -> Array:
     """Return Σ min(p, q): what one draft is accepted with."""
     return totals(library, draft, target, common(library))[0]
 
 
-def independent_acceptance(library: Library, draft: Array, target: Array, k: int) -> Array:
+def independent_acceptance(library: Library, draft, target, k: int) -> Array:
     """Return 1 − Π Σ (q_{i−1} − p)₊."""
     state = Residual.at_first(library, draft, target)
     for _ in range(k - 1):
@@ -83,7 +81,7 @@ def independent_acceptance(library: Library, draft: Array, target: Array, k: int
     return 1 - library.xp.sum(lacking, axis=-1)
 
 
-def distinct_acceptance(library: Library, draft: Array, target: Array, drafts: Array) -> Array:
+def distinct_acceptance(library: Library, draft, target, drafts) -> Array:
     """Return the probability that one of the given distinct drafts is accepted."""
     xp = library.xp
     drafted, wanted = library.take(draft, drafts), library.take(target, drafts)
@@ -118,8 +116,8 @@ class Residual:
     def at_first(
         cls,
         library: Library,
-        draft: Array,
-        target: Array,
+        draft,
+        target,
         share: Array | float | None = None,
         factor: float = 1.0,
         weight: Array | None = None,
@@ -139,7 +137,7 @@ class Residual:
         """Return the mass of all that the target still lacks, (...)."""
         return self.rejected if self.weight is None else self.rejected - (1 - self.weight)
 
-    def offer(self, drafted: Array, wanted: Array) -> tuple[Array, Array]:
+    def offer(self, drafted, wanted) -> tuple[Array, Array]:
         """Return what the target still lacks of a draft, and what is offered of it, (...) each."""
         scaled = drafted * self.factor
         lacking, offered = _offer(self.library, self.scale, self.added, scaled, wanted)

@@ -44,7 +44,7 @@ def verify(problem: Problem) -> Verified:
     return verified(problem, took, drawn)
 
 
-def acceptance(library: Library, draft: Array, target: Array) -> Array:
+def acceptance(library: Library, draft, target) -> Array:
     """Return q(a) + Σ_{x ≠ a} min(q, p/(1 − p(a))), at most 1."""
     shares = hub_shares(library, draft, target, find_hub(library, draft))
     return library.xp.clip(shares.served + shares.first_taken + shares.last_taken, max=1.0)
@@ -62,7 +62,7 @@ class Hubs:
     scale: Array  # times their scaled draft mass is what tokens off the hub are offered
 
 
-def find_hub(library: Library, draft: Array) -> Hubs:
+def find_hub(library: Library, draft) -> Hubs:
     """Return the likeliest token of each row, of equally likely ones the first."""
     xp = library.xp
     highest, sums = [], []
@@ -93,7 +93,7 @@ class HubShares:
     served: Array  # what the tokens off the hub take
 
 
-def hub_shares(library: Library, draft: Array, target: Array, hub: Hubs) -> HubShares:
+def hub_shares(library: Library, draft, target, hub: Hubs) -> HubShares:
     """Return what the hub takes of the pairs that are left."""
     xp = library.xp
     wanted, drafted = library.pick(target, hub.token), library.pick(draft, hub.token)

@@ -14,7 +14,7 @@ The weights that rules draw from are values, which kernels for a device can read
 """
 
 
-def overlaps(library: Library, draft: Array, target: Array, scales: Array) -> Array:
+def overlaps(library: Library, draft, target, scales) -> Array:
     """Return Σ min(target, scale·draft) for rounded scales, in one pass: (..., m), wide."""
     if library.fused is not None and library.fused.takes(library, draft, target):
         return library.fused.overlaps(library, draft, target, scales)
@@ -24,7 +24,7 @@ def overlaps(library: Library, draft: Array, target: Array, scales: Array) -> Ar
     return library.widened(library.xp.stack(parts, axis=-1))
 
 
-def split(library: Library, draft: Array, target: Array, scale: Array) -> tuple[Array, Array]:
+def split(library: Library, draft, target, scale) -> tuple[Array, Array]:
     """Return the draft's mass where target > scale·draft, and the target's elsewhere."""
     # (..., V), (..., V), (...) -> (...), (...), wide. The scale is `rounded`.
     narrow = library.narrowed(scale)[..., None]
@@ -38,7 +38,7 @@ def split(library: Library, draft: Array, target: Array, scale: Array) -> tuple[
     return outside, rest
 
 
-def block_sums(library: Library, draft: Array, target: Array, *weights: Weight) -> list[Array]:
+def block_sums(library: Library, draft, target, *weights: Weight) -> list[Array]:
     """Return the sums of each weight over blocks of 256 tokens in one pass, wide."""
     if library.fused is not None and library.fused.takes(library, draft, target, *weights):
         return library.fused.block_sums(library, draft, target, *weights)
@@ -53,20 +53,20 @@ def block_sums(library: Library, draft: Array, target: Array, *weights: Weight) 
     ]
 
 
-def in_blocks(library: Library, values: Array, width: int) -> Array:
+def in_blocks(library: Library, values, width: int) -> Array:
     """Return a stretch cut into blocks: (..., m) -> (..., m / width, width)."""
     *lead, size = values.shape
     return library.xp.reshape(values, (*lead, size // width, width))
 
 
-def totals(library: Library, draft: Array, target: Array, *weights: Weight) -> list[Array]:
+def totals(library: Library, draft, target, *weights: Weight) -> list[Array]:
     """Return the sums of each weight over the vocabulary, (...) and wide, in one pass."""
     if library.fused is not None and library.fused.takes(library, draft, target, *weights):
         return library.fused.totals(library, draft, target, *weights)
     return [library.widened(part) for part in _added(library, draft, target, *weights)]
 
 
-def _added(library: Library, draft: Array, target: Array, *weights: Weight) -> list[Array]:
+def _added(library: Library, draft, target, *weights: Weight) -> list[Array]:
     """Return the sums of each weight over the vocabulary, narrow if it is one stretch."""
     xp = library.xp
     parts: list[list[Array]] = [[] for _ in weights]
@@ -79,7 +79,7 @@ def _added(library: Library, draft: Array, target: Array, *weights: Weight) -> l
     ]
 
 
-def _stretches(library: Library, draft: Array, target: Array) -> Iterator[tuple[Array, Array, int]]:
+def _stretches(library: Library, draft, target) -> Iterator[tuple[Array, Array, int]]:
     """Yield stretches of both, narrow, and the width of the blocks that they consist of."""
     for stretch, width in library.slices(draft):
         # A look at all of an array takes as long as a step of the computation.
@@ -106,7 +106,7 @@ class KnownWeight(ABC):
     """A weight that tells what it is made of."""
 
     @abstractmethod
-    def __call__(self, draft: Array, target: Array) -> Array:
+    def __call__(self, draft, target) -> Array:
         """Return what the weight is of the same tokens of both."""
 
     @abstractmethod
@@ -120,7 +120,7 @@ class One(KnownWeight):
 
     name: str
 
-    def __call__(self, draft: Array, target: Array) -> Array:
+    def __call__(self, draft, target) -> Array:
         return draft if self.name == "draft" else target
 
     def terms(self) -> Terms:
@@ -140,7 +140,7 @@ class Common(KnownWeight):
     scale: Array | None = None  # (..., 1), narrow
     factor: float = 1.0  # Library.factor where a scale alone may be out of range
 
-    def __call__(self, draft: Array, target: Array) -> Array:
+    def __call__(self, draft, target) -> Array:
         if self.scale is None:
             return self.library.inner.minimum(draft, target)
         if self.factor == 1:
@@ -165,7 +165,7 @@ class BrokenLine(KnownWeight):
     rise: Array
     top: Array
 
-    def __call__(self, draft: Array, target: Array) -> Array:
+    def __call__(self, draft, target) -> Array:
         minimum = self.library.inner.minimum
         law = minimum(self.start * draft + self.rise * target, self.top * draft)
         return minimum(target, law)
@@ -181,7 +181,7 @@ class Excess(KnownWeight):
 
     kept: Common | BrokenLine
 
-    def __call__(self, draft: Array, target: Array) -> Array:
+    def __call__(self, draft, target) -> Array:
         return target - self.kept(draft, target)
 
     def terms(self) -> Terms:
@@ -196,7 +196,7 @@ class Mixture(KnownWeight):
     share: Array
     rest: KnownWeight
 
-    def __call__(self, draft: Array, target: Array) -> Array:
+    def __call__(self, draft, target) -> Array:
         rest = self.rest(draft, target)
         return rest + self.share * (target - rest)
 
@@ -211,6 +211,6 @@ def common(library: Library, scale: Array | None = None, factor: float = 1.0) ->
     return Common(library, None if scale is None else library.narrowed(scale)[..., None], factor)
 
 
-def excess(library: Library, scale: Array, factor: float = 1.0) -> Excess:
+def excess(library: Library, scale, factor: float = 1.0) -> Excess:
     """Return the weight (target − scale·factor·draft)₊ for a scale per row, shape (...)."""
     return Excess(common(library, scale, factor))

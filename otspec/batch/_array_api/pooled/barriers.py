@@ -5,7 +5,7 @@ import math
 from otspec.batch._array_api.library import Array, Library
 
 
-def barriers(library: Library, widths: Array, rises: Array, tight: Array) -> Array:
+def barriers(library: Library, widths, rises, tight) -> Array:
     """Return which of the inner knots, of number 1 to m, are barriers: (..., m)."""
     # B is the law that is wanted below each knot, and G the probability that all drafts are below.
     # Given the draft mass of each pool and by how much B − u G rises over it, the barriers at u are
@@ -27,14 +27,14 @@ def barriers(library: Library, widths: Array, rises: Array, tight: Array) -> Arr
     return (beginning[..., 1:] > ending[..., :-1]) | (ids[1:] == tight)
 
 
-def group_start(library: Library, barrier: Array, top: Array) -> Array:
+def group_start(library: Library, barrier, top) -> Array:
     """Return the lowest pool of the group that holds pool ``top``, shape (..., 1)."""
     ids = library.arange(barrier.shape[-1]) + 1
     below = library.xp.where(barrier & (ids <= top), ids, 0)
     return library.xp.max(below, axis=-1, keepdims=True)
 
 
-def group_end(library: Library, barrier: Array, top: Array) -> Array:
+def group_end(library: Library, barrier, top) -> Array:
     """Return the knot above the group that holds pool ``top``, shape (..., 1)."""
     last = barrier.shape[-1] + 1
     ids = library.arange(last - 1) + 1
@@ -42,7 +42,7 @@ def group_end(library: Library, barrier: Array, top: Array) -> Array:
     return library.xp.min(above, axis=-1, keepdims=True)
 
 
-def ascending(library: Library, values: Array) -> Array:
+def ascending(library: Library, values) -> Array:
     """Return running maxima, at least 0."""
     xp = library.xp
     ids = library.arange(values.shape[-1])
@@ -50,7 +50,7 @@ def ascending(library: Library, values: Array) -> Array:
     return xp.max(xp.where(earlier, values[..., None, :], 0.0), axis=-1)
 
 
-def descending(library: Library, values: Array) -> Array:
+def descending(library: Library, values) -> Array:
     """Return running minima."""
     xp = library.xp
     ids = library.arange(values.shape[-1])

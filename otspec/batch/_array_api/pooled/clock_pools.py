@@ -13,9 +13,7 @@ from otspec.batch._array_api.pooled.graded_pools import LOWEST, GradedPools, bes
 from otspec.batch._array_api.sums import KnownWeight, Terms, in_blocks, totals
 
 
-def all_below(
-    library: Library, heavy: Array, light: Array, above: Array, count: Array, k: int
-) -> Array:
+def all_below(library: Library, heavy, light, above, count, k: int) -> Array:
     """Return G at several knots, row by row: (..., m)."""
     xp = library.xp
     moments, weights = nodes(library, k)
@@ -34,9 +32,7 @@ def all_below(
     return xp.where(some, xp.clip(1 - missing, 0.0, 1.0), xp.ones_like(above))
 
 
-def _fewer(
-    library: Library, heavy: Array, light: Array, times: Array, count: Array, k: int
-) -> Array:
+def _fewer(library: Library, heavy, light, times, count, k: int) -> Array:
     """Return how likely fewer arrivals than there are drafts have counted: (..., m, nodes)."""
     xp = library.xp
     # Of more arrivals than this e^−due is 0, to the last digit.
@@ -53,14 +49,14 @@ def _fewer(
     return fewer
 
 
-def _padded(library: Library, heavy: Array) -> Array:
+def _padded(library: Library, heavy) -> Array:
     """Return the heavy tokens with others that never arrive, as many as a power of two."""
     size = heavy.shape[-1]
     lacking = (1 << (size - 1).bit_length()) - size if size else 0
     return library.xp.concat([heavy, library.xp.zeros_like(heavy[..., :lacking])], axis=-1)
 
 
-def _heavy_numbers(library: Library, heavy: Array, times: Array, k: int) -> list[Array]:
+def _heavy_numbers(library: Library, heavy, times, k: int) -> list[Array]:
     """Return how likely 0, …, k − 1 heavy tokens have arrived, by halves: (..., m, nodes)."""
     xp = library.xp
     exponents = -heavy[..., None] * times[..., None, :]
@@ -115,7 +111,7 @@ class Heavy:
     blocks: Array  # (..., ceil(V / 256)): the block sums of the whole draft
 
 
-def heavy_tokens(library: Library, draft: Array, target: Array, number: int) -> Heavy:
+def heavy_tokens(library: Library, draft, target, number: int) -> Heavy:
     """Return the tokens heavier than the one after the ``number`` heaviest, if there is one."""
     # They are in the blocks of the largest maxima, and so they are within these blocks.
     xp = library.xp
@@ -143,7 +139,7 @@ def heavy_tokens(library: Library, draft: Array, target: Array, number: int) -> 
     return Heavy(drafted[..., :last], own, border, light, sums)
 
 
-def _block_figures(library: Library, draft: Array) -> tuple[Array, Array]:
+def _block_figures(library: Library, draft) -> tuple[Array, Array]:
     """Return the sums, wide, and the maxima of blocks of 256 tokens, in one pass."""
     xp = library.xp
     sums, highest = [], []
@@ -154,12 +150,12 @@ def _block_figures(library: Library, draft: Array) -> tuple[Array, Array]:
     return library.widened(xp.concat(sums, axis=-1)), xp.concat(highest, axis=-1)
 
 
-def _flat(library: Library, values: Array) -> Array:
+def _flat(library: Library, values) -> Array:
     *lead, rows, columns = values.shape
     return library.xp.reshape(values, (*lead, rows * columns))
 
 
-def _masses(library: Library, draft: Array, ids: Array) -> Array:
+def _masses(library: Library, draft, ids) -> Array:
     """Return the draft at token ids, −1 beyond the vocabulary."""
     xp = library.xp
     last = draft.shape[-1] - 1
@@ -169,7 +165,7 @@ def _masses(library: Library, draft: Array, ids: Array) -> Array:
     return xp.where(inside, found, xp.full_like(found, -1.0))
 
 
-def _largest(library: Library, values: Array, number: int) -> tuple[Array, Array]:
+def _largest(library: Library, values, number: int) -> tuple[Array, Array]:
     """Return the places of the largest values, in descending order, and those of the others."""
     order = library.ids(library.xp.argsort(values, axis=-1, descending=True))
     number = min(number, values.shape[-1])
@@ -189,13 +185,7 @@ class ArrivalPools:
 
 
 def arrival_pools(
-    library: Library,
-    draft: Array,
-    target: Array,
-    count: Array,
-    k: int,
-    grades: int,
-    number: int = HEAVY,
+    library: Library, draft, target, count, k: int, grades: int, number: int = HEAVY
 ) -> ArrivalPools:
     """Return the pools with the best law that they allow; ``number`` tokens are heavy."""
     # The count is (..., 1).
@@ -207,7 +197,7 @@ def arrival_pools(
     return ArrivalPools(best_pools(library, at, above, inside, library.factor), heavy, above)
 
 
-def _grades(library: Library, heavy: Heavy, count: Array, k: int, grades: int) -> Array:
+def _grades(library: Library, heavy: Heavy, count, k: int, grades: int) -> Array:
     """Return t_0 = 0 and t_1 = 1/2 to t_m in equal steps: (..., m + 1), wide and rounded."""
     # t_m = Σ 1/(1 − s_i) for i = 0 to k − 1, s_i the mass of the i heaviest heavy tokens: no token
     # is drafted more often than that times its draft mass. It is kept in the range of the dtype.
@@ -226,9 +216,7 @@ def _grades(library: Library, heavy: Heavy, count: Array, k: int, grades: int) -
     return xp.concat([0 * highest, positive], axis=-1)
 
 
-def _knots(
-    library: Library, draft: Array, target: Array, heavy: Heavy, at: Array, count: Array, k: int
-) -> tuple[Array, Array]:
+def _knots(library: Library, draft, target, heavy: Heavy, at, count, k: int) -> tuple[Array, Array]:
     """Return the scaled draft mass above each knot, and G: (..., m + 2) each."""
     xp, factor = library.xp, library.factor
     light = light_overlaps(library, draft, target, heavy.border, at)
@@ -267,7 +255,7 @@ class Light(KnownWeight):
     edge: Array  # (..., 1), narrow
     scale: Array  # (..., 1), narrow
 
-    def __call__(self, draft: Array, target: Array) -> Array:
+    def __call__(self, draft, target) -> Array:
         xp, factor = self.library.xp, self.library.factor
         light = xp.where(draft <= self.edge, draft, xp.zeros_like(draft)) * factor
         return self.library.inner.minimum(self.scale * light, target * factor)
@@ -277,9 +265,7 @@ class Light(KnownWeight):
         return Terms("light", (self.edge, self.scale), self.library.factor)
 
 
-def light_overlaps(
-    library: Library, draft: Array, target: Array, border: Array, at: Array
-) -> Array:
+def light_overlaps(library: Library, draft, target, border, at) -> Array:
     """Return Σ min(target, t·draft) over light tokens at all grades, scaled: (..., m + 1)."""
     xp, minimum = library.xp, library.inner.minimum
     edge, scales = library.narrowed(border), library.narrowed(at)

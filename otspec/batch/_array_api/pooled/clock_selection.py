@@ -24,7 +24,7 @@ def verify(problem: Problem, grades: int) -> Verified:
     return verified(problem, took, draw_rest(problem, rest, blocks, keep=problem.none()))
 
 
-def acceptance(library: Library, draft: Array, target: Array, k: int, grades: int) -> Array:
+def acceptance(library: Library, draft, target, k: int, grades: int) -> Array:
     """Return Σ min(b, q), b the law of the selected draft."""
     count = library.full((*draft.shape[:-1], 1), float(k))
     pools = arrival_pools(library, draft, target, count, k, grades)
@@ -86,7 +86,7 @@ class ArrivedDrafts:
         law = drafted * pools.law.over(filled)
         return cls(library, pools, drafted, heavy, below, part, left, light, law, valid)
 
-    def arrivals(self, uniforms: Array) -> tuple[Arrivals, Array]:
+    def arrivals(self, uniforms) -> tuple[Arrivals, Array]:
         """Draw the arrivals, one uniform number for each stage; return what is left of those."""
         library, xp = self.library, self.library.xp
         before, new, left = self._stages(uniforms)
@@ -102,7 +102,7 @@ class ArrivedDrafts:
         arrived = xp.sum(library.ids(new & self.valid), axis=-1, keepdims=True)
         return Arrivals(before, token, pool, highest - 1, arrived), left
 
-    def _stages(self, uniforms: Array) -> tuple[Array, Array, Array]:
+    def _stages(self, uniforms) -> tuple[Array, Array, Array]:
         """Draw whether the next draft arrives: how many have before, whether, and what is left."""
         library, xp = self.library, self.library.xp
         shares = library.quotient(self.lefts, self.lefts + self.lights, otherwise=1.0)
@@ -113,7 +113,7 @@ class ArrivedDrafts:
         before = xp.concat(places, axis=-1)
         return before, *split(library, uniforms, library.take(shares, before))
 
-    def _repeats(self, earlier: Array, before: Array) -> Array:
+    def _repeats(self, earlier, before) -> Array:
         """Return the law of the highest pool among the arrivals that do not count; first: none."""
         library, xp = self.library, self.library.xp
         above = self.above(library.arange(self.pools.above.shape[-1]))
@@ -125,14 +125,14 @@ class ArrivedDrafts:
         law = xp.concat([none[..., :1], none[..., 1:] - none[..., :-1]], axis=-1)
         return xp.clip(law, min=0.0)
 
-    def above(self, knots: Array) -> Array:
+    def above(self, knots) -> Array:
         """Return what of each draft is above knots: (..., k), (..., m) -> (..., k, m)."""
         xp = self.library.xp
         below, knots = self.below[..., None], knots[..., None, :]
         partly = xp.where(below + 1 >= knots, self.part[..., None], 0.0)
         return self.drafted[..., None] * xp.where(below >= knots, 1.0, partly)
 
-    def selection(self, arrivals: Arrivals, uniforms: Array) -> Array:
+    def selection(self, arrivals: Arrivals, uniforms) -> Array:
         """Return how likely each draft is selected, given the arrivals and barriers: (..., k)."""
         library, xp, valid = self.library, self.library.xp, self.valid
         pool = xp.stack([arrivals.again, arrivals.pool], axis=-1)
@@ -157,7 +157,7 @@ class ArrivedDrafts:
         share = xp.clip(share, 0.0, 1.0)
         return (1 - share) * first + share * library.quotient(inside, mass)
 
-    def _first(self, arrivals: Arrivals, earliest: Array, inside: Array) -> Array:
+    def _first(self, arrivals: Arrivals, earliest, inside) -> Array:
         """Return the law of the draft of the first arrival in a group, at 2 stage + counts."""
         library, xp = self.library, self.library.xp
         stage, counts = earliest // 2, earliest % 2 == 1

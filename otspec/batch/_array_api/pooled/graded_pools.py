@@ -23,7 +23,7 @@ def verify(problem: Problem, grades: int) -> Verified:
     return verified(problem, took, draw_rest(problem, rest, blocks, keep=problem.none()))
 
 
-def acceptance(library: Library, draft: Array, target: Array, k: int, grades: int) -> Array:
+def acceptance(library: Library, draft, target, k: int, grades: int) -> Array:
     """Return Σ min(b, q), b the law of the selected draft."""
     count = library.full((*draft.shape[:-1], 1), float(k))
     pools = graded_pools(library, draft, target, count, grades)
@@ -51,7 +51,7 @@ def _accepted(problem: Problem, pools: GradedPools) -> Array:
     return chosen & accepts(library, choice - place, wanted, drafted * pools.over(filled))
 
 
-def split(library: Library, uniforms: Array, chances: Array) -> tuple[Array, Array]:
+def split(library: Library, uniforms, chances) -> tuple[Array, Array]:
     """Return whether uniform numbers are below chances, and numbers that are uniform again."""
     # Given on which side of a chance it is, a uniform number is uniform on that side.
     xp = library.xp
@@ -72,7 +72,7 @@ class GradedPools:
     tight: Array  # (..., 1): the knot at the cut
     factor: float = 1.0  # a power of two
 
-    def barriers(self, uniforms: Array) -> Array:
+    def barriers(self, uniforms) -> Array:
         """Return which inner knots are barriers at uniform numbers: (..., 1) -> (..., m)."""
         # In a unit of which neither rises nor what they are over widths is out of range.
         unit = math.sqrt(self.factor)
@@ -93,7 +93,7 @@ class GradedPools:
         start = slope - rise * grade
         return sums.Excess(sums.BrokenLine(library, *map(library.narrowed, (start, rise, high))))
 
-    def filled(self, drafted: Array, wanted: Array) -> Array:
+    def filled(self, drafted, wanted) -> Array:
         """Return how far each ratio is from each grade to the next, 0 to 1: (..., k, m)."""
         library, xp = self.library, self.library.xp
         # What is never drafted is in the lowest pool if it is not wanted, else in the highest.
@@ -102,21 +102,21 @@ class GradedPools:
         scale = 1 / (grades[..., 1:] - grades[..., :-1])
         return xp.clip(ratios[..., None] * scale - grades[..., :-1] * scale, 0.0, 1.0)
 
-    def level(self, filled: Array) -> tuple[Array, Array]:
+    def level(self, filled) -> tuple[Array, Array]:
         """Return the pool at or below each ratio, and how far it is to the next: (..., k) each."""
         library, xp = self.library, self.library.xp
         whole = filled >= 1
         part = xp.sum(xp.where(whole, 0.0, filled), axis=-1)
         return xp.sum(library.ids(whole), axis=-1), part
 
-    def over(self, filled: Array) -> Array:
+    def over(self, filled) -> Array:
         """Return b over the draft mass of each draft, given how far it has :meth:`filled` pools."""
         slopes = self.slopes[..., None, :]
         rises = slopes[..., 1:] - slopes[..., :-1]
         return slopes[..., 0] + self.library.xp.sum(filled * rises, axis=-1)
 
 
-def even_grades(library: Library, count: Array, grades: int) -> Array:
+def even_grades(library: Library, count, grades: int) -> Array:
     """Return t_0 = 0 and t_j = 1/2 + (k − 1/2)(j − 1)/(m − 1): (..., 1) -> (..., m + 1)."""
     # Wide and rounded; k is the count of each row, at least 1.
     steps = library.widened(library.arange(grades)) / (grades - 1)
@@ -124,9 +124,7 @@ def even_grades(library: Library, count: Array, grades: int) -> Array:
     return library.xp.concat([0 * count, positive], axis=-1)
 
 
-def graded_pools(
-    library: Library, draft: Array, target: Array, count: Array, grades: int
-) -> GradedPools:
+def graded_pools(library: Library, draft, target, count, grades: int) -> GradedPools:
     """Return the pools and the best law that they allow; the count is (..., 1)."""
     # Σ min(q, t p) at the grades gives the draft mass of each pool. The pools are then an alphabet
     # of m + 1 tokens of ratios t_j, and their optimal law is that of proposition 3 in the
@@ -142,9 +140,7 @@ def graded_pools(
     return best_pools(library, at, 1 - knots, knots**count)
 
 
-def best_pools(
-    library: Library, at: Array, above: Array, inside: Array, factor: float = 1.0
-) -> GradedPools:
+def best_pools(library: Library, at, above, inside, factor: float = 1.0) -> GradedPools:
     """Return the pools with the best law, given the draft mass above each knot, and G (prop. 3)."""
     xp = library.xp
     widths = above[..., :-1] - above[..., 1:]
@@ -164,9 +160,7 @@ def best_pools(
     )
 
 
-def _tangents(
-    library: Library, factor: float, above: Array, raised: Array, tight: Array
-) -> tuple[Array, Array]:
+def _tangents(library: Library, factor: float, above, raised, tight) -> tuple[Array, Array]:
     """Return the least and the largest slope of the law, (..., 1) each."""
     # They are those of the lines from (0, 0) and from (1, 1) that touch the raised target curve.
     # With no draft mass on a side there is no line, and a slope that is out of the way.

@@ -40,7 +40,7 @@ def verify(
     return VerifiedTree(node, length, xp.where(going, _after(problem, models(node)[1]), token))
 
 
-def _children(problem: Problem, own: Array, width: int) -> tuple[Array, Array]:
+def _children(problem: Problem, own, width: int) -> tuple[Array, Array]:
     """Return the children of a node in each row that count, the first ones, and which there are."""
     library, xp = problem.library, problem.library.xp
     own = problem.counted(own)
@@ -49,19 +49,14 @@ def _children(problem: Problem, own: Array, width: int) -> tuple[Array, Array]:
     return library.first(found), xp.any(found, axis=-1)
 
 
-def _rows(problem: Problem, node: Array) -> tuple[Array, Array]:
+def _rows(problem: Problem, node) -> tuple[Array, Array]:
     """Return the rows of the draft and of the target after a node of each row."""
     at = problem.library.at
     return at(problem.draft, node + 1), at(problem.target, node + 1)
 
 
 def _at(
-    problem: Problem,
-    models: tuple[Array, Array],
-    depth: int,
-    width: int,
-    children: Array,
-    drafted: Array,
+    problem: Problem, models: tuple[Array, Array], depth: int, width: int, children, drafted
 ) -> Problem:
     """Return what the rule is given at a node of each row."""
     library, xp = problem.library, problem.library.xp
@@ -76,7 +71,7 @@ def _at(
     )
 
 
-def _after(problem: Problem, target: Array) -> Array:
+def _after(problem: Problem, target) -> Array:
     """Draw the token after a node from the target there."""
     library, xp = problem.library, problem.library.xp
     (blocks,) = block_sums(library, target, target, the_target)

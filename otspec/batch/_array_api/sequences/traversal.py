@@ -58,7 +58,7 @@ def turns(parents: Sequence[int]) -> Iterator[tuple[int, bool]]:
 
 
 def _visit(
-    problem: Problem, node: int, weight: Array, children: list[int], distinct: bool
+    problem: Problem, node: int, weight, children: list[int], distinct: bool
 ) -> tuple[Residual, Iterator[Array | float]]:
     """Return what a node of a weight lacks before any of its children was deleted."""
     # And the draft's share that is left to each further one of distinct children.
@@ -85,7 +85,7 @@ def _weight(problem: Problem, above: Residual, child: int) -> Array:
     return chance if problem.valid is None else xp.where(problem.valid[..., child], chance, 0.0)
 
 
-def _drawn(problem: Problem, node: Array, scale: Array, factor: float) -> Array:
+def _drawn(problem: Problem, node, scale, factor: float) -> Array:
     """Draw the token after a node from what it lacks."""
     library = problem.library
     rows = library.at(problem.draft, node + 1), library.at(problem.target, node + 1)
