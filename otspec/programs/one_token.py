@@ -210,9 +210,6 @@ class CompactMaxFlow(Formulation):
         model.put(at_tokens, outflow, -1)
         return outflow
 
-    def _advice(self) -> str:
-        return f"use {self.smaller}"
-
     def accepted(self, solution: Solution) -> Array:
         """Return accepted masses of the flow's value, by the argument in the class."""
         seen, n = self.support, len(self.target)

@@ -147,8 +147,6 @@ def surely_selected(
 ) -> arithmetic.Array:
     """Return how likely each token is selected for sure, given the laws of two drafts in order.
 
-    A token is selected from a pair with itself, and with any later one unless both are free.
-
     Shapes: ``first`` and ``second`` (n,). ``free``: how many of the first tokens are free. Result:
     shape (n,).
     """

@@ -88,6 +88,9 @@ class Trace(Frozen):
     ) -> Iterator[tuple[tuple[int, ...], Distribution, Distribution]]:
         """Return position, draft and target distribution, one position at a time.
 
+        A ValueError refuses logits that are no distribution, with the position, and an option out
+        of range or beside ``warping``.
+
         Parameters
         ----------
         warping : Warping, optional
@@ -96,12 +99,6 @@ class Trace(Frozen):
             As for :func:`otspec.traces.warp`, of both models.
         draft_temperature : float, optional
             Of the draft, whose other options are the target's.
-
-        Raises
-        ------
-        ValueError
-            Logits that are no distribution; the message names the position. An option out of
-            range, or beside ``warping``.
         """
         done = _warping(warping, temperature, top_k, top_p, draft_temperature)
         positions = np.ndindex(*self.shape[:-1])
@@ -127,7 +124,8 @@ class Trace(Frozen):
         Their tokens were drafted, or without any drafted ones are those of the target's own text.
         Where they were drawn in another way than they are looked at, a block holds the rows that
         they were drawn from as :attr:`otspec.logged.LoggedBlock.sampling`. Those of ``drafted``, if
-        there are any.
+        there are any. A ValueError refuses a trace without tokens, or not with one block of at most
+        as many tokens as positions for each text, and tokens that cannot be weighted like this.
 
         Parameters
         ----------
@@ -135,12 +133,6 @@ class Trace(Frozen):
             How both models are looked at.
         drawn : Warp
             How the tokens were drawn from the logits; by default at temperature 1.
-
-        Raises
-        ------
-        ValueError
-            No tokens were logged, or not one block of at most as many tokens as there are positions
-            for each text; or tokens that cannot be weighted like this.
         """
         as_instance(warping, "warping", Warping, "a Warping")
         as_instance(drawn, "drawn", Warp, "a Warp")

@@ -58,14 +58,7 @@ class BlockPlan(Frozen):
         return arithmetic.as_number((self.coupled * self._kept()).sum(), like=self.coupled)
 
     def check(self) -> None:
-        """Check both marginals.
-
-        Raises
-        ------
-        ValueError
-            A negative mass or a marginal that is off: at all in exact arithmetic, in floats by
-            more than ten times the solvers' tolerance.
-        """
+        """Raise a ValueError if a mass is negative, or a marginal off by more than rounding."""
         slack = 0.0 if arithmetic.is_exact(self.coupled) else 10 * SOLVER_TOLERANCE
         lowest = min(self.coupled.min(), 0)
         if -lowest > slack:
@@ -200,8 +193,10 @@ class BlockCoupling(Frozen, ABC):
 class BlockProgram(BlockCoupling):
     """Couple the draft's and the target's law of L tokens; maximize E[common prefix length].
 
-    Variables π(x, y) ≥ 0 for blocks x, y; marginals M_s^L and M_b^L. Source: Block, eqs. 3–5;
-    its optimum is Σ_{ℓ ≤ L} Σ_{x^ℓ} min(M_s(x^ℓ), M_b(x^ℓ)) (thm. 1). n^{2L} variables.
+    Variables π(x, y) ≥ 0 for blocks x, y; marginals M_s^L and M_b^L. Source: Block, eqs. 3–5; its
+    optimum is Σ_{ℓ ≤ L} Σ_{x^ℓ} min(M_s(x^ℓ), M_b(x^ℓ)) (thm. 1). n^{2L} variables. A ValueError
+    refuses a length below 1, and a model's answer that is no distribution, or of another length or
+    arithmetic than its others.
 
     Parameters
     ----------
@@ -209,12 +204,6 @@ class BlockProgram(BlockCoupling):
         Language models: prefix → distribution over one alphabet, in one arithmetic.
     length : int
         L, the tokens of a block.
-
-    Raises
-    ------
-    ValueError
-        A model's answer that is no distribution, or of another length or arithmetic than its
-        others; a length below 1.
     """
 
     name: ClassVar[str] = "block"

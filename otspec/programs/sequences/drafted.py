@@ -127,6 +127,9 @@ class Drafted(Frozen, ABC):
 class DraftedSets(Drafted):
     """The law of drafted sets of sequences, each set with its probability.
 
+    A ValueError refuses probabilities that do not sum to 1, and sets of anything else than token
+    ids.
+
     Parameters
     ----------
     candidates : mapping
@@ -134,11 +137,6 @@ class DraftedSets(Drafted):
         :meth:`otspec.blocks.DraftSelection.candidates` returns.
     n : int
         The size of the alphabet.
-
-    Raises
-    ------
-    ValueError
-        Probabilities that do not sum to 1, or sets of anything else than token ids.
     """
 
     candidates: Mapping[Sequences, Number]
