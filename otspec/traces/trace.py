@@ -207,18 +207,15 @@ def _warping(
 def load_trace(path: str | PathLike[str]) -> Trace:
     """Read a trace from a file of named arrays, such as .npz or .safetensors.
 
+    Errors as of :func:`otspec.files.read_file`; also of a missing array, and logits of unusable
+    shape or type. The message names the file.
+
     Parameters
     ----------
     path : path
         With float arrays ``draft_logits`` and ``target_logits`` of one shape (..., n), and
         optionally ``draft_tokens``, ``target_tokens`` and ``prompts``. Arrays of the same names
         after ``block_`` are drafted blocks beside these positions.
-
-    Raises
-    ------
-    ValueError
-        As :func:`otspec.files.read_file`; a missing array; logits of unusable shape or
-        type. The message names the file.
     """
     endings = [ending for ending, reader in small_formats().items() if reader.named]
     if as_path(path).suffix not in endings:

@@ -107,7 +107,8 @@ def from_logits(
     """Verify drafts with a rule of this module, given logits instead of probabilities.
 
     Law: that of the rule for ``warp(draft_logits, ...)`` and ``warp(target_logits, ...)``. The
-    output is distributed as the warped target.
+    output is distributed as the warped target. Errors as of the rule and :func:`warp`; also of an
+    unknown rule, and a pair that is not a tuple of two.
 
     Parameters
     ----------
@@ -132,11 +133,6 @@ def from_logits(
     -------
     Verified, VerifiedBlock, CorrectedBlock, VerifiedPath or VerifiedTree
         What the rule returns.
-
-    Raises
-    ------
-    ValueError
-        As the rule and :func:`warp`; an unknown rule; a pair that is not a tuple of two.
 
     Notes
     -----
