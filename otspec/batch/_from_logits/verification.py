@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from otspec._base.arguments import as_choice, as_flag
-from otspec.batch import _blocks, _pooled_rules, _rules, _running, _trees
+from otspec.batch import _blocks, _rules, _running, _trees
 from otspec.batch._array_api.library import Array, Library, library_of, quietly
 from otspec.batch._array_api.warping import Settings
 from otspec.batch._arrays import one_library
@@ -19,8 +19,8 @@ RULES: dict[str, Callable[..., Any]] = {
         _rules.recursive_rejection_without_replacement,
         _rules.k_sequential,
         _rules.spechub,
-        _pooled_rules.pooled_selection,
-        _pooled_rules.pooled_selection_without_replacement,
+        _rules.pooled_selection,
+        _rules.pooled_selection_without_replacement,
         _blocks.token_verification,
         _blocks.block_verification,
         _blocks.block_verification_preprint,
