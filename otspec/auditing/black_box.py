@@ -21,12 +21,9 @@ from otspec.auditing.sandbox import attempt, takes_token, write_index
 def seeded(seed: int) -> Iterator[None]:
     """Seed the random numbers that a process shares, and put them back afterwards.
 
-    Those of ``random``, ``numpy.random`` and, if it is loaded by then, ``torch``: of its CPU and
-    of all its CUDA devices. Each gets a seed of its own that follows from ``seed``: NumPy and
-    PyTorch have the same algorithm, so that from the same seed they would draw the same numbers.
-    Other threads that use them meanwhile see the change.
-
-    ``seed``: any, from 0.
+    Those of ``random``, ``numpy.random`` and, if it is loaded by then, ``torch``, on all devices.
+    Each gets a seed of its own that follows from ``seed``: from the same seed, NumPy and PyTorch
+    would draw the same numbers. Other threads that use them meanwhile see the change.
     """
     words = np.random.SeedSequence((as_seed(seed), 2)).generate_state(10)
     with ExitStack() as stack:
@@ -58,11 +55,10 @@ def _seed_torch(torch: Any, seed: int, stack: ExitStack) -> None:
 
 
 def randomness(name: str, rng: np.random.Generator) -> Callable[[], Any]:
-    """Return what to give code for its random numbers at each call.
+    """Return what to give code for its random numbers at each call, by the name that it uses.
 
-    ``name``: what the code calls it: ``generator`` is a ``torch.Generator``, ``seed`` an integer,
-    drawn anew for each call, and whatever else a ``numpy.random.Generator``. ``rng``: that
-    generator, or what seeds are drawn from.
+    ``generator`` is a ``torch.Generator``, ``seed`` an integer, drawn anew for each call from
+    ``rng``, and anything else ``rng`` itself.
     """
     if name == "seed":
         return lambda: int(rng.integers(2**32))
@@ -84,12 +80,7 @@ def drawn(
     batched: bool,
     chunk: int | None = None,
 ) -> Drawn:
-    """Call a sampler for all drafts.
-
-    Shapes: ``drafts`` (size, k). ``sampler``, ``batched``, ``chunk``: as for
-    :func:`otspec.audit_samples`. ``rng``: for the sampler, if it takes one, or what its seeds are
-    drawn from.
-    """
+    """Call a sampler for all drafts, shape (size, k), as :func:`otspec.audit_samples` does."""
     if not callable(sampler):
         raise ValueError(f"sampler is {type(sampler).__name__}: pass a callable")
     name, _ = attempt(second_argument, sampler)

@@ -51,9 +51,8 @@ class BlockAudit(Shown):
         The most drafted tokens that any coupling of whole blocks with these drafts keeps; None
         if it was not asked for.
     reason : str or None
-        What is wrong beside the texts, if it is: what the rule raised, or probabilities of its
-        outcomes that are none. Then there are no texts, and each number that follows from them is
-        None.
+        What the rule raised, or how the probabilities of its outcomes are wrong. Then there are no
+        texts, and each number that follows from them is None.
     traceback : str or None
         Of what the rule raised, if it did.
     """
@@ -89,6 +88,10 @@ def audit_blocks(
 ) -> BlockAudit:
     """Follow all ways to decode a text and compare its law with the target's.
 
+    Raises ``ValueError``: a program without models and a tree, fewer than one token, sizes that are
+    too large to enumerate, models that do not fit, or an unusable tolerance. Anything else that the
+    rule raises makes ``lossless`` None.
+
     Parameters
     ----------
     rule : BlockRule or callable
@@ -97,11 +100,9 @@ def audit_blocks(
     tokens : int, optional
         Length of the texts; by default L + 1, one block and the token after it. Longer texts
         need several blocks.
-    draft : callable, optional
-        The language model that drafts for a program.
-    target : callable, optional
-        The language model whose texts are wanted; by default the one that the rule says is its
-        target, and then it is for the caller to know that it is the right one.
+    draft, target : callable, optional
+        The language models of a program. Without ``target`` a rule is compared with the target
+        that it names itself: the caller must know that this is the right one.
     tree : str, sequence of int, TokenTree or Shape, optional
         What is drafted for a program, such as ``"1x1x1"`` for a block.
     optimum : bool
@@ -110,13 +111,6 @@ def audit_blocks(
     tolerance : float, optional
         The error per text that counts as rounding, from 0 to below 1; by default none in exact
         arithmetic, and in floats one rounding error per text and eight per token of it.
-
-    Raises
-    ------
-    ValueError
-        A program without models and a tree, fewer than one token, sizes that are too large to
-        enumerate, models that do not fit, or a tolerance that is none. What else the rule raises
-        leaves ``lossless`` None.
 
     Examples
     --------
@@ -170,10 +164,8 @@ def audit_blocks(
 class TextErrors(NamedTuple):
     """How a law of texts differs from the one that is wanted."""
 
-    worst: Prefix
-    """The text whose probability is most wrong."""
-    largest: Number
-    """Probability of that text minus what it should be."""
+    worst: Prefix  # the text whose probability is most wrong
+    largest: Number  # probability of that text minus the right one
     total_variation: Number
 
     @classmethod
@@ -222,15 +214,8 @@ def _without_texts(
 def best_expected(rule: BlockRule) -> Number:
     """Return the most drafted tokens that a coupling of whole blocks keeps of a rule's drafts.
 
-    Parameters
-    ----------
-    rule : BlockRule
-        With :meth:`otspec.blocks.BlockRule.candidates`.
-
-    Raises
-    ------
-    ValueError
-        Several drafts whose linear program is too large, or a rule that does not tell its drafts.
+    Raises ``ValueError``: several drafts whose linear program is too large, or a rule without
+    :meth:`otspec.blocks.BlockRule.candidates`.
     """
     return _best_expected(rule)
 

@@ -19,8 +19,8 @@ class DisagreementError(Exception):
     """What is wrong with what a rule says of itself, or answers.
 
     ``about``: its attribute, ``making`` it, its ``kernel``, or a ``sampler``. ``reason``: in words.
-    ``crash``: if asking for it failed. ``drafts``: about which drafts it was asked, if about any.
-    ``tolerance``: what was forgiven.
+    ``crash``: if asking for it failed. ``drafts``: those it was asked about. ``tolerance``: what
+    was forgiven.
     """
 
     def __init__(
@@ -115,10 +115,7 @@ def named_parameters(signature: inspect.Signature) -> str:
 
 
 def law_name_of(rule: Any, drafts: str | None) -> str:
-    """Return the name of the draft law that a rule verifies: as it says, or else ``drafts``.
-
-    ``drafts``: the law that is asked for, by name; None for what the rule says, or else ``"iid"``.
-    """
+    """Return the name of the draft law that a rule declares, or else ``drafts`` or ``"iid"``."""
     declared = _read(rule, "drafts")
     if declared is None:
         return drafts or IID.name
@@ -140,9 +137,8 @@ def check_declared(
 ) -> None:
     """Compare ``k``, ``target`` and ``law`` of a rule, where it has them, with the right ones.
 
-    ``name``: of the law. ``law``: what the drafts are drawn from. ``target``, shape (n,): what the
-    output should be distributed as. ``tolerance``: the error of a float that counts as rounding;
-    None for one rounding per draft tuple and eight per token. Exact numbers have to be equal.
+    Exact numbers have to be equal; the error of a float may be ``tolerance``, by default one
+    rounding per draft tuple and eight per token. ``name``: of the law.
     """
     for about, judge in (
         ("k", lambda value: _wrong_k(value, law)),

@@ -12,20 +12,15 @@ from otspec.drafts.base import inverted
 
 SIMULATIONS = 5_000
 """Most simulated samples of a right law per test: the smallest p-value is just below 1/5,000."""
-ENOUGH = 20
-"""So many simulated samples that deviate at least as much are enough for a p-value."""
-BEYOND = 1e-8
-"""A deviation whose probability is bounded by this needs no simulation."""
-BLOCK = 2**18
-"""Most counts that are drawn at a time."""
-ORDERS = 16
-"""Moments of the deviation that are known."""
+ENOUGH = 20  # enough simulated samples that deviate at least as much
+BEYOND = 1e-8  # a deviation less likely than this needs no simulation
+BLOCK = 2**18  # most counts that are drawn at once
+ORDERS = 16  # number of known moments of the deviation
 BINOMIAL = read_only(
     np.array([[float(math.comb(n, k)) for k in range(2 * ORDERS)] for n in range(2 * ORDERS)])
 )
 """n over k."""
-POWER = 0.95
-"""The probability with which an error of the size of the resolution is found."""
+POWER = 0.95  # the probability with which an error of the size of the resolution is found
 
 
 def deviations(counts: IntArray, wanted: Array) -> Array:
@@ -40,16 +35,14 @@ def deviations(counts: IntArray, wanted: Array) -> Array:
 def p_value(found: float, known: Array, law: Array, size: int, rng: np.random.Generator) -> float:
     """Return how often samples of a law deviate at least as much as was found.
 
-    ``found``: the deviation that was found. ``known``: the cumulants of the deviation. ``law``,
-    shape (m,): probabilities of the cells; they sum to 1. ``size``: how many samples fall on the
-    cells. Result: a random number that is at most a with probability at most a, for each a, if the
-    samples do have that law.
+    The result is at most a with probability at most a, for each a, if the samples have that law.
+    ``law``, shape (m,): probabilities of the cells. ``known``: the cumulants of the deviation.
 
     Simulated samples are compared with what was found until :data:`ENOUGH` = h of them deviate at
-    least as much. If that is at the l-th, h/l is a p-value (Besag and Clifford 1991), since
-    among the first l of them and the one found each is as likely to be one of the h largest.
-    Otherwise it is the usual one after :data:`SIMULATIONS`. What :func:`tail_bound` settles
-    happens with probability at most :data:`BEYOND`, which is added to the others.
+    least as much. If that is at the l-th, h/l is a p-value (Besag and Clifford 1991), since among
+    the first l of them and the one found each is as likely to be one of the h largest. Otherwise it
+    is the usual one after :data:`SIMULATIONS`. What :func:`tail_bound` settles happens with
+    probability at most :data:`BEYOND`, which is added to the others.
     """
     bound = tail_bound(found, known, size)
     if bound <= BEYOND:
@@ -65,20 +58,13 @@ def p_value(found: float, known: Array, law: Array, size: int, rng: np.random.Ge
 
 
 def simulated(law: Array, size: int, rng: np.random.Generator) -> Iterator[IntArray]:
-    """Yield :data:`SIMULATIONS` rows of multinomial counts, in blocks that grow.
-
-    Shapes: ``law`` (m,).
-    """
-    draw = _many_cells if len(law) ** 2 > size else _few_cells
+    """Yield :data:`SIMULATIONS` rows of multinomial counts of a law, (m,), in blocks that grow."""
+    many = len(law) ** 2 > size
     drawn, rows = 0, ENOUGH
     while drawn < SIMULATIONS:
         rows = min(rows, SIMULATIONS - drawn, max(1, BLOCK // len(law)))
-        yield draw(law, size, rows, rng)
+        yield _many_cells(law, size, rows, rng) if many else rng.multinomial(size, law, rows)
         drawn, rows = drawn + rows, 2 * rows
-
-
-def _few_cells(law: Array, size: int, rows: int, rng: np.random.Generator) -> IntArray:
-    return rng.multinomial(size, law, rows)
 
 
 def _many_cells(law: Array, size: int, rows: int, rng: np.random.Generator) -> IntArray:
@@ -100,10 +86,9 @@ def _many_cells(law: Array, size: int, rows: int, rng: np.random.Generator) -> I
 
 
 def cumulants(wanted: Array) -> Array:
-    """Return the first cumulants of the deviation of independent Poisson counts.
+    """Return the cumulants of the deviation of independent Poisson counts, shape (ORDERS + 1,).
 
-    ``wanted``, shape (m,): means of the counts. Result, shape (ORDERS + 1,): entry r is the
-    cumulant of order r: 1 the mean, 2 the variance.
+    ``wanted``, shape (m,): means of the counts. Entry 1 is the mean, 2 the variance.
     """
     means, repeats = np.unique(wanted, return_counts=True)
     central, found = np.zeros((2, 2 * ORDERS + 1, len(means)))
@@ -121,8 +106,7 @@ def cumulants(wanted: Array) -> Array:
 def tail_bound(found: float, known: Array, size: int) -> float:
     """Return a bound of the probability that multinomial counts deviate so much.
 
-    ``found``: the deviation. ``known``: the cumulants of independent Poisson counts. ``size``: how
-    many samples fall on the cells.
+    ``known``: the cumulants of independent Poisson counts. ``size``: the samples on the cells.
     """
     spread = math.sqrt(known[2])
     distance = (found - known[1]) / spread
@@ -142,12 +126,9 @@ def tail_bound(found: float, known: Array, size: int) -> float:
 def resolution(false_alarm: float, size: int, cells: int, known: Array) -> float:
     """Return the total variation that is found with probability :data:`POWER`.
 
-    If the mean rises by r, the variance rises by at most about 4 r; solve r = threshold − mean +
-    z √(variance + 4 r). The threshold is that of a gamma law with the first three cumulants of
-    the deviation, at half the rate, since it is simulated.
-
-    ``cells``: how many of the cells have a probability above 0. ``known``: the cumulants of the
-    deviation.
+    If the mean rises by r, the variance rises by at most about 4 r; solve r = threshold − mean + z
+    √(variance + 4 r). The threshold is that of a gamma law with the first three cumulants of the
+    deviation, at half the rate, since it is simulated. ``cells``: those of positive probability.
     """
     margin = _quantile(1 - false_alarm / 2, known) - float(known[1])
     z = NormalDist().inv_cdf(POWER)

@@ -28,9 +28,12 @@ def audit(
 ) -> Audit:
     """Enumerate the drafts and return exactly what a rule does.
 
-    The kernel is asked twice about all drafts, in both directions. If its answers change, are
-    no masses of n tokens, or if it raises anything (``SystemExit`` included), it could not be
-    audited: then ``lossless`` is None, and ``witness`` says why.
+    The kernel is asked twice about all drafts, in both directions. If its answers change, are no
+    masses of n tokens, or if it raises anything (``SystemExit`` included), it could not be audited:
+    then ``lossless`` is None, and ``witness`` says why. Raises ``ValueError``: a callable without
+    ``law`` or ``target``, or a rule that fails to tell its own; a sampler, which
+    :func:`otspec.audit_samples` tests; a target unlike the law, too many draft tuples to enumerate,
+    or an unusable tolerance.
 
     Parameters
     ----------
@@ -40,13 +43,14 @@ def audit(
         place of the tuple ``(token,)``: it is called so if the tuple makes it raise a
         ``TypeError`` or ``LookupError`` and the token does not. A program ``verify(drafts,
         chance)`` is what :class:`otspec.rules.ProgramRule` takes. A step ``step(chance)`` drafts,
-        verifies and corrects, and returns the output or its distribution; of a step there is no
+        verifies and corrects, and returns the output or its distribution; a step has no
         acceptance, and no optimum.
     law : DraftLaw, optional
         The law of the drafts; for a rule by default its own. A step has none. For a
         :class:`otspec.Masked` law a kernel may leave out the null token.
     target : array_like, optional
-        What the output should be distributed as; for a rule by default its own.
+        What the output should be distributed as; for a rule by default its own, and then the
+        caller must know that it is the right one (:func:`otspec.audit_over` checks it).
     tolerance : float, optional
         The error per token that counts as rounding, from 0 to below 1. By default none in exact
         arithmetic; in floats one rounding error per draft tuple and eight per token, or what the
@@ -55,18 +59,8 @@ def audit(
     Returns
     -------
     Audit
-        Exact if the law, the target and the kernel are, and what the rule declares. If it has an
-        attribute ``declared_output``, as lossy rules do, that is compared with the law of the
-        output. The audit says whether the output has the law
-        of ``target``: where that is the rule's own, it is for the caller to know that it is the
-        right one (:func:`otspec.audit_over` compares it with that of the instance).
-
-    Raises
-    ------
-    ValueError
-        A callable without ``law`` or ``target``, or a rule that fails to tell its own; a sampler,
-        which :func:`otspec.audit_samples` tests; a target unlike the law, too many draft tuples to
-        enumerate, or a tolerance that is none.
+        Exact if the law, the target, the kernel and what the rule declares are. An attribute
+        ``declared_output`` of a lossy rule is compared with the law of the output.
 
     Examples
     --------

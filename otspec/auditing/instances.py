@@ -13,24 +13,20 @@ from otspec._base.digits import plain
 from otspec._base.frozen import Frozen
 from otspec.distributions import as_k
 
-MOST_DRAWN = 10_000
-"""The largest bounds on n and k of random instances."""
+MOST_DRAWN = 10_000  # the largest bounds on n and k of random instances
 
 
 @dataclass(frozen=True)
 class Instance(Frozen):
     """A draft, a target and k, as whole-number weights.
 
+    Raises ``ValueError``: weights that are no such integers, or an unusable k.
+
     Parameters
     ----------
     draft_weights, target_weights : tuple of int
         Of one length, each with a positive sum.
     k : int
-
-    Raises
-    ------
-    ValueError
-        Weights that are no such integers, or an unusable k.
     """
 
     draft_weights: tuple[int, ...]
@@ -72,22 +68,9 @@ def random_instances(
 ) -> Iterator[Instance]:
     """Return exact instances with zeros, ties, draft = target, and nearly certain tokens.
 
-    Parameters
-    ----------
-    count : int
-    most_tokens, most_drafts : int
-        Bounds on n and k.
-    seed : int
-
-    Returns
-    -------
-    iterator of Instance
-        Small denominators first, so that what fails early is simple.
-
-    Raises
-    ------
-    ValueError
-        Counts and bounds that are no integers of at least 0 or 1, or another seed.
+    ``most_tokens``, ``most_drafts``: bounds on n and k. Result: small denominators first, so that
+    what fails early is simple. Raises ``ValueError``: counts, bounds or a seed that are no such
+    integers.
     """
     count = as_integer(count, "count", 0, wanted="how many instances")
     bounds = as_k(most_tokens, "most_tokens"), as_k(most_drafts, "most_drafts")

@@ -60,10 +60,7 @@ class PolicyAudit(Shown):
 def small_pairs(largest: int = 3) -> Iterator[tuple[Model, Model]]:
     """Yield exact pairs over two tokens: memoryless ones by size, then drafts that are chains.
 
-    Parameters
-    ----------
-    largest : int
-        The largest denominator of a probability, from 2 to 32.
+    ``largest``: the largest denominator of a probability, from 2 to 32.
     """
     most = as_integer(largest, "largest", 2, 32)
     masses = [Fraction(i, d) for d in range(2, most + 1) for i in range(1, d)]
@@ -83,18 +80,9 @@ def audit_policy(
 ) -> PolicyAudit:
     """Audit a policy and a verifier together on small exact models, over all branches.
 
-    Parameters
-    ----------
-    policy : Policy
-    verify : callable, optional
-        As for :meth:`otspec.blocks.policies.Policy.rule`.
-    pairs : iterable of pairs of models, optional
-        By ascending size; by default :func:`small_pairs`.
-
-    Raises
-    ------
-    ValueError
-        No policy, no pairs of models, or models in floats.
+    ``verify``: as for :meth:`otspec.blocks.policies.Policy.rule`. ``pairs``: by ascending size; by
+    default :func:`small_pairs`. Raises ``ValueError``: no policy, no pairs of models, or models in
+    floats.
 
     Examples
     --------

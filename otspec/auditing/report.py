@@ -27,7 +27,7 @@ class Witness(Shown):
     token : int
         The token whose output probability is most wrong; −1 where no output was measured.
     error : float, Fraction or None
-        Output probability minus target probability, or what the rule declares in its place; None
+        Output probability minus that of the target, or of the law that the rule declares; None
         where no output was measured.
     drafts : tuple of tuple of int
         The fewest draft tuples that can account for the error: those that put most mass on the
@@ -54,8 +54,8 @@ class Witness(Shown):
 class Audit(Frozen):
     """What enumerating all drafts says about a rule.
 
-    Where there is no output to measure, each number that follows from it is None: if the rule could
-    not be audited, and if an answer of its kernel is no distribution.
+    Without an output to measure, each number that follows from it is None: if the rule could not be
+    audited, and if an answer of its kernel is no distribution.
 
     Parameters
     ----------
@@ -74,8 +74,8 @@ class Audit(Frozen):
     tolerance : float
         The error per token that counts as rounding; 0 in exact arithmetic.
     witness : Witness or None
-        Why not, if it is not lossless or could not be audited; of a rule that declares another
-        output law why that is wrong, if it is.
+        Why it is not lossless or could not be audited; for a rule that declares another output
+        law, why that is wrong, if it is.
     declared : ndarray, shape (n,), or None
         The output law that the rule declares, in the place of the target.
     """

@@ -6,15 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from otspec._base.arguments import (
-    as_callable,
-    as_flag,
-    as_instance,
-    as_integer,
-    as_real,
-    as_seed,
-    as_size,
-)
+from otspec._base import arguments
 from otspec._base.arithmetic import Array, IntArray
 from otspec._base.frozen import Shown
 from otspec.auditing.black_box import Drawn, drawn, seeded
@@ -69,8 +61,7 @@ class SampleAudit(Shown):
     traceback: str | None = field(default=None, compare=False, repr=False)
 
 
-LEAST_FALSE_ALARM = 1 / 5_000
-"""What the number of simulated samples resolves."""
+LEAST_FALSE_ALARM = 1 / 5_000  # smallest rate that the number of simulated samples resolves
 
 
 def audit_samples(
@@ -87,14 +78,17 @@ def audit_samples(
 ) -> SampleAudit:
     """Test a black box on simulated drafts.
 
+    Raises ``ValueError``: a size or chunk below 1, a chunk of a sampler that is not batched, a rate
+    that the simulation does not resolve, unusable distributions, a sampler that returns something
+    else, or a rule of another law or target, or that is not lossless.
+
     Parameters
     ----------
     sampler : callable
-        Called with a draft tuple, and with its random numbers if it takes two arguments: with a
-        ``torch.Generator`` if the second is named ``generator``, with an integer, another at each
-        call, if it is named ``seed``, and with a ``numpy.random.Generator`` otherwise. For one
-        draft it may also take the bare token in place of the tuple, as :func:`otspec.audit` says.
-        Returns a
+        Called with a draft tuple, and with its random numbers if it takes two arguments: a
+        ``torch.Generator`` if the second is named ``generator``, an integer, another at each
+        call, if it is named ``seed``, and a ``numpy.random.Generator`` otherwise. For one
+        draft it may also take the bare token, as :func:`otspec.audit` says. Returns a
         token, or a token and either whether it is one of the drafts (bool) or the index of the
         accepted draft (int; −1 for none). NumPy or torch.
     law : DraftLaw
@@ -111,18 +105,11 @@ def audit_samples(
     batched : bool
         Call the sampler once with all drafts, an array (size, k); it returns arrays (size,).
     chunk : int, optional
-        Most drafts in one call of a batched sampler: where memory or its largest batch ends.
+        Most drafts in one call of a batched sampler.
     rule : Rule, optional
-        What the sampler is said to implement. Then the joint law of the token and the accepted
-        index, which the sampler must return, is tested against the rule's (small vocabularies).
-        The rule has to be lossless, for the law and the target above.
-
-    Raises
-    ------
-    ValueError
-        A size or chunk below 1, a chunk of a sampler that is not batched, a rate that the
-        simulation does not resolve, unusable distributions, a sampler that does not return what is
-        said above, or a rule of another law or target, or that is not lossless.
+        What the sampler is said to implement, lossless for this law and target. Then the joint
+        law of the token and the accepted index, which the sampler must return, is tested against
+        the rule's (small vocabularies).
 
     Notes
     -----
@@ -132,15 +119,16 @@ def audit_samples(
     target raises its mean by at least 4 δ² size / (1 + cells/size) (Cauchy–Schwarz), which gives
     ``resolution``.
     """
-    rate = float(as_real(false_alarm, "false_alarm"))
+    rate = float(arguments.as_real(false_alarm, "false_alarm"))
     if not LEAST_FALSE_ALARM <= rate < 1:
         raise ValueError(f"false_alarm is {false_alarm}: it must be at least 1/5000 and below 1")
-    as_callable(sampler, "sampler", "a callable from a draft tuple to a token")
+    arguments.as_callable(sampler, "sampler", "a callable from a draft tuple to a token")
     checked = as_law(law).as_target(target)
-    size, batched = as_size(size, least=1, width=law.k), as_flag(batched, "batched")
+    size = arguments.as_size(size, least=1, width=law.k)
+    batched = arguments.as_flag(batched, "batched")
     if rule is not None:
-        as_instance(rule, "rule", Rule, "a Rule, or None")
-    seed, chunk = as_seed(seed), _as_chunk(chunk, batched)
+        arguments.as_instance(rule, "rule", Rule, "a Rule, or None")
+    seed, chunk = arguments.as_seed(seed), _as_chunk(chunk, batched)
     rng = np.random.default_rng(seed)
     drafts = law.sample(size, rng)
     try:
@@ -180,7 +168,7 @@ def _as_chunk(chunk: Any, batched: bool) -> int | None:
     if chunk is None:
         return None
     wanted = "how many drafts the sampler takes at a time"
-    checked = as_integer(chunk, "chunk", 1, wanted=wanted)
+    checked = arguments.as_integer(chunk, "chunk", 1, wanted=wanted)
     if not batched:
         raise ValueError(f"chunk is {checked} for a sampler of one draft tuple: pass batched=True")
     return checked

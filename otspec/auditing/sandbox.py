@@ -22,10 +22,9 @@ class Crash:
 
 
 def attempt(function: Callable[..., Any], *arguments: Any) -> tuple[Any, Crash | None]:
-    """Call code under audit.
+    """Call code under audit: return its result, or None and what it raised.
 
-    ``result``: None if the call failed. ``crash``: what it raised: also ``SystemExit``, and a
-    ``KeyboardInterrupt`` that is its own.
+    That may be ``SystemExit``, or a ``KeyboardInterrupt`` that is its own.
     """
     ear = _Ear()
     result, crash = None, None
@@ -47,8 +46,7 @@ def takes_token(
 ) -> bool:
     """Return whether a function that fails for a tuple of drafts can be called with one token.
 
-    ``x``: the drafts for which it failed. ``crash``: how: only a ``TypeError`` or a ``LookupError``
-    comes from a tuple where a token is meant. ``arguments``: what else it is called with.
+    Only a ``TypeError`` or a ``LookupError`` comes from a tuple where a token is meant.
     """
     if crash is None or not isinstance(crash.error, (TypeError, LookupError)):
         return False
@@ -113,8 +111,7 @@ def _crash(error: BaseException) -> Crash:
     return Crash(f"fails with {_described(error)}", "".join(shown), error)
 
 
-_LONGEST = 300
-"""Most characters of an error's message that are shown."""
+_LONGEST = 300  # most characters of an error's message that are shown
 
 
 def _described(error: BaseException) -> str:

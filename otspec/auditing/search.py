@@ -8,13 +8,7 @@ from typing import Any, NamedTuple
 from otspec._base.arguments import as_callable, as_choice, as_instance, as_steps
 from otspec._base.arithmetic import Number
 from otspec._base.frozen import Shown
-from otspec.auditing.declared import (
-    DisagreementError,
-    check_declared,
-    declared_by,
-    kernel_of,
-    law_name_of,
-)
+from otspec.auditing import declared as claims
 from otspec.auditing.enumeration import enumerated
 from otspec.auditing.exact import checked_tolerance
 from otspec.auditing.instances import Instance, simpler
@@ -28,10 +22,10 @@ from otspec.drafts import IID, LAWS, named_law
 class SearchReport(Shown):
     """The outcome of auditing many instances.
 
-    It says something only if it is :attr:`conclusive`, since a rule may refuse instances, or fail
-    on one, so that it cannot be audited there. A rule
-    that declares another output law than the target, and has it on all instances, is lossy as
-    declared: then the failure is a shrunk instance on which it is lossy.
+    It says something only if it is :attr:`conclusive`: a rule may refuse instances, or fail on one,
+    so that it cannot be audited. A rule that declares another output law than the target, and has
+    it on all instances, is lossy as declared: then the failure is a shrunk instance on which it is
+    lossy.
 
     Parameters
     ----------
@@ -43,8 +37,7 @@ class SearchReport(Shown):
     worst_gap : float, Fraction or None
         The largest distance from the optimum among those that passed; None if none did.
     failure : Instance or None
-        The shrunk counterexample, or the shrunk instance on which the rule could not be audited, if
-        there is one.
+        The shrunk counterexample, or instance on which the rule could not be audited.
     report : Audit or None
         Its audit.
     exact : int
@@ -102,8 +95,7 @@ class SearchReport(Shown):
 LEAST_AUDITED = Fraction(1, 20)
 """The share of instances that a rule has to take before anything is said of it."""
 
-RuleFactory = Callable[[Any, Any, int], Any]
-"""(draft, target, k) → rule, or → kernel."""
+RuleFactory = Callable[[Any, Any, int], Any]  # (draft, target, k) → rule, or → kernel
 
 
 def audit_over(
@@ -115,17 +107,17 @@ def audit_over(
 ) -> SearchReport:
     """Audit a rule on many exact instances; stop at the first failure and shrink it.
 
-    The instance says what is right. The drafts are drawn from a law of this package over the
-    draft and k of the instance, and the output is held to its target; if what is made has
-    ``target``, ``law`` or ``k``, they have to agree, or it cannot be audited. Its ``accuracy`` does
-    not count.
+    The instance says what is right. The drafts are drawn from a law of this package over the draft
+    and k of the instance, and the output is held to its target; if what is made has ``target``,
+    ``law`` or ``k``, they have to agree. Its ``accuracy`` does not count. Raises ``ValueError``: an
+    unknown law, or a tolerance that is not from 0 to below 1; ``KeyboardInterrupt``: Ctrl-C; not
+    one that the rule raises itself.
 
     Parameters
     ----------
     rule_factory : callable
         (draft, target, k) → a rule, or a kernel. A ``ValueError`` from it means that the rule
-        does not take the instance; whatever else it or the rule raises ends the search, since the
-        rule cannot be audited then.
+        does not take the instance; anything else that it or the rule raises ends the search.
     instances : iterable of Instance
         Such as :func:`random_instances`.
     drafts : str, optional
@@ -135,13 +127,6 @@ def audit_over(
         The error per token that counts as rounding where answers are floats; by default one
         rounding error of float64 per draft tuple and eight per token. A float32 verifier needs
         about 1e-6. Exact answers have to be right exactly.
-
-    Raises
-    ------
-    ValueError
-        An unknown law, or a tolerance that is not from 0 to below 1.
-    KeyboardInterrupt
-        Ctrl-C; one that the rule raises itself is like whatever else it raises.
     """
     tolerance = checked_tolerance(tolerance)
     as_callable(rule_factory, "rule_factory", "a callable from a draft, a target and k to a rule")
@@ -207,9 +192,9 @@ def _audited(
     name, finding = drafts or IID.name, None
     try:
         if crash is not None:
-            raise DisagreementError("making", f"making the rule {crash.what}", crash)
-        name = law_name_of(rule, drafts)
-    except DisagreementError as found:
+            raise claims.DisagreementError("making", f"making the rule {crash.what}", crash)
+        name = claims.law_name_of(rule, drafts)
+    except claims.DisagreementError as found:
         finding = found
     try:
         law = named_law(name, as_distribution(instance.draft, "draft"), instance.k)
@@ -220,10 +205,10 @@ def _audited(
     try:
         if finding is not None:
             raise finding
-        check_declared(rule, name, law, target, tolerance)
-        declared = declared_by(rule, law.n)
-        kernel = kernel_of(rule, law, target)
-    except DisagreementError as found:
+        claims.check_declared(rule, name, law, target, tolerance)
+        declared = claims.declared_by(rule, law.n)
+        kernel = claims.kernel_of(rule, law, target)
+    except claims.DisagreementError as found:
         return _Audited(unmeasured(found, problem), name)
     limit = problem.rounding if tolerance is None else tolerance
     report = enumerated(kernel, problem, in_fractions=0.0, in_floats=limit, declared=declared)

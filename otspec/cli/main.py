@@ -96,7 +96,7 @@ class CommandGroup(click.Group):
 @click.group(
     cls=CommandGroup,
     invoke_without_command=True,
-    context_settings={"help_option_names": ["-h", "--help"]},
+    context_settings={"help_option_names": ["-h", "--help"], "show_default": True},
 )
 @click.version_option(__version__, prog_name="otspec")
 @click.pass_context

@@ -7,7 +7,7 @@ from typing import Any
 
 from otspec._base import arguments
 from otspec.blocks.policies import Policy
-from otspec.conformance.cases.arrays import DTYPES, LIBRARIES, Form, as_reserved, renamed_parameters
+from otspec.conformance.cases.arrays import DTYPES, LIBRARIES, Form, Named, as_reserved
 from otspec.conformance.cases.calling import Verifier
 from otspec.conformance.cases.kinds import as_kind
 from otspec.conformance.cases.ruled import Maker, as_maker, law_asked_for
@@ -18,20 +18,15 @@ from otspec.conformance.report.certificate import settings_of
 from otspec.conformance.report.report import Report
 from otspec.conformance.same_seed import SameSeed
 
-BUDGET = 10**11
-"""The most probabilities of the target that a verifier is handed by default."""
+BUDGET = 10**11  # default: most target probabilities that a verifier is given
 VOCABULARY = 65_539
 """Tokens of the large cases: a prime, so no multiple of a warp, and more than 16 bits count."""
 ENTRIES = 1 << 24
 """Entries of one array that come before those that are counted: more than float32 counts."""
-MOST_ENTRIES = 1 << 36
-"""Of an array."""
-MOST_BUDGET = 10**15
-"""The largest budget."""
-MOST_TOKENS = 1 << 20
-"""Of the large cases."""
-LEAST = 1e-100
-"""The smallest rate of false alarms, and the smallest rounding that is one."""
+MOST_ENTRIES = 1 << 36  # most entries of an array
+MOST_BUDGET = 10**15  # largest budget
+MOST_TOKENS = 1 << 20  # most tokens of the large cases
+LEAST = 1e-100  # smallest rate of false alarms; less rounding counts as none
 KINDS = ("tokens", "block", "tree")
 MODES = ("kernel", "exact", "pipeline")
 
@@ -67,6 +62,9 @@ def check(
 ) -> Report:
     """Try a verifier on small adversarial cases, and say whether its output is the target's.
 
+    Raises ``ValueError``: unusable options, a verifier that takes or returns something else, or one
+    that cannot be followed exactly.
+
     Parameters
     ----------
     verifier : callable
@@ -78,50 +76,49 @@ def check(
     kind : str
         ``"tokens"``, ``"block"`` or ``"tree"``.
     mode : str
-        ``"kernel"``: drafts are drawn here. ``"exact"``: drafts are enumerated, and every random
-        choice of the verifier is followed, as :func:`exact_law` does it, on the small cases; then
-        ``detect``, ``false_alarm`` and ``budget`` do not matter. ``"pipeline"``: the engine
-        drafts, too.
+        ``"kernel"``: drafts are drawn here. ``"exact"``: on the small cases all drafts are
+        enumerated, and every random choice of the verifier is followed, as :func:`exact_law` does;
+        ``detect``, ``false_alarm`` and ``budget`` are not used. ``"pipeline"``: the engine drafts,
+        too.
     detect : float
         The total variation between output and target to be found with probability 0.999.
     coarse : float, optional
-        The same where rows cost much: in the large vocabulary, and in calls of one row or of very
-        many; by default 0.1, or ``detect`` if that is more.
+        The same where rows are expensive: in the large vocabulary, and in calls of one row or of
+        very many; by default 0.1, or ``detect`` if that is more.
     false_alarm : float
         The probability with which a right verifier has findings.
     budget : int
-        The most probabilities of the target that the verifier is handed. Where it is not enough
-        for ``detect`` and ``coarse``, the outcome is ``"undecided"``, and the report says what was
+        The most probabilities of the target that the verifier is given. If that is too few for
+        ``detect`` and ``coarse``, the outcome is ``"undecided"``, and the report says what was
         detectable and which budget is enough.
     require : float
-        A total variation that has to be found on each case that nothing is wrong on. Where it is
-        not, whatever ``detect`` and ``coarse`` say, the outcome is ``"undecided"``.
+        A total variation that has to be detectable on each case without a finding, whatever
+        ``detect`` and ``coarse`` say; otherwise the outcome is ``"undecided"``.
     seconds : float, optional
-        In exact mode, after how long to stop. The report has what was followed until then, the
-        cases with the fewest ways first, and is ``"undecided"`` if there are others.
+        In exact mode, after how long to stop: the cases with the fewest ways come first, and the
+        outcome is ``"undecided"`` if any are left.
     seed : int
     shape : int, or a tree as :func:`otspec.blocks.as_shape` takes it, optional
         How many drafts of one token (3), how long a block (2), or which tree (``"2x1"``).
     distinct : bool
         Whether drafts of one token, and siblings of a tree, are drawn without replacement.
     drafts : str, optional
-        What drafts of one token, and siblings of a tree, are drawn from: a name of
-        :data:`otspec.drafts.LAWS`, such as ``"hub"``. By default i.i.d., or as ``rule`` has them.
+        Their draft law, a name of :data:`otspec.drafts.LAWS`, such as ``"hub"``. By default
+        i.i.d., or as ``rule`` has them.
     rule : str or callable, optional
-        What the verifier is to accept, too, is held to the law of this rule: a name of
+        The acceptance is compared with the law of this rule, too: a name of
         :data:`otspec.rules.RULES`, of :data:`otspec.blocks.BLOCK_RULES`, or of
         :data:`otspec.blocks.TREE_VERIFIERS` and :data:`otspec.blocks.TREE_RULES` (equal siblings
         stay apart); or what makes such a rule, from (draft, target, k), (draft, target, length) or
-        (draft, target, tree). The drafts of one token, and siblings, are drawn as the rule has
-        them.
+        (draft, target, tree).
     same_seed : bool or callable
-        Whether the verifier claims that the same seed gives the same text. Then its texts are
-        compared with those of plain decoding, by equality; ``detect``, ``coarse``, ``false_alarm``
-        and ``budget`` do not matter. True: plain decoding is the verifier with nothing drafted. Or
-        the engine's own plain decoding, which takes what the verifier takes.
+        Whether the verifier claims that the same seed gives the same text. Then its texts must
+        equal those of plain decoding; ``detect``, ``coarse``, ``false_alarm`` and ``budget`` are
+        not used. True: plain decoding is the verifier with nothing drafted. Or the engine's own
+        plain decoding, which takes what the verifier takes.
     policy : Policy, optional
-        What drafts, and cuts its drafts: the verifier is handed what is left. Any but one that
-        masks, in kernel or exact mode. The verifier has to take rows of fewer drafts.
+        What drafts, and cuts its drafts: the verifier is given the rest. Any but one that masks,
+        in kernel or exact mode. The verifier has to take rows of fewer drafts.
     arrays : str
         ``"numpy"`` or ``"torch"``.
     dtype : str
@@ -133,27 +130,21 @@ def check(
     vocabulary : int
         Tokens of the large cases.
     least_vocabulary : int
-        Tokens of the small cases, at least: those beyond a case's own have probability 0.
+        The fewest tokens of the small cases: those beyond a case's own have probability 0.
     reserved : collection of int
-        Ids that no text has, such as those of special tokens: of probability 0 in all cases.
+        Ids of probability 0 in all cases, such as those of special tokens.
     entries : int
-        So many entries of each array come before those that are counted in one call, which shows
-        indices that overflow: of 2²⁴ those in float32, of 2³¹ those of 32 bits. At most as many
-        as half of the memory holds.
+        In one call, this many entries of each array come before those that are counted, so that
+        overflowing indices show: 2²⁴ for float32, 2³¹ for 32 bits. At most what half of the
+        memory holds.
     names : mapping, optional
         The names above by those of the verifier's parameters, such as ``{"p": "draft"}``.
     progress : callable, optional
-        Takes after each case how many are done, and how many there are.
+        Called after each case with how many are done, and how many there are.
 
     Returns
     -------
     Report
-
-    Raises
-    ------
-    ValueError
-        Unusable options, a verifier that takes or returns something else, or one that cannot be
-        followed exactly.
 
     Notes
     -----
@@ -173,15 +164,15 @@ def check(
     ``lengths`` is how many drafts count in each row, shape (B,); ``mask`` says which, shape
     (B, k), (B, L) or (B, N), also of a tree. What stands behind is garbage or NaN. A verifier
     that takes neither is not tried on rows of fewer drafts, which is a note of the report.
-    ``uniforms`` are as many for each row as it has drafts, and one more. ``parents`` is a tuple.
+    Each row has one more of ``uniforms`` than it has drafts. ``parents`` is a tuple.
 
     A verifier of blocks that corrects more than one token takes ``corrections``, and returns them
-    beside kept length and token: whatever it needs with the next block of the same texts, None at
+    after kept length and token: whatever it needs with the next block of the same texts, None at
     their beginning. Its texts are made of its own blocks, without the target. Where rows have fewer
-    drafts, the draft's row after the last one is there, too.
+    drafts, it also gets the draft's row after the last one.
 
     A verifier may warp logits itself: it takes ``draft_logits``, ``target_logits``, settings such
-    as ``temperature`` or, for each row, ``temperatures``, with ``draft_`` before them the draft's,
+    as ``temperature`` or, for each row, ``temperatures``, the draft's with ``draft_`` before them,
     and ``allowed``, the mask of a grammar; see the page on conformance.
 
     In pipeline mode an engine for tokens takes ``draft`` and ``target`` or ``draft_logits`` and
@@ -191,16 +182,14 @@ def check(
     ``parents``, and returns texts (B, T) without their prompts. ``model(texts)`` gives rows
     (B, V), ``model.rows(texts)`` and ``model.logits(texts)`` those after each token, (B, t, V).
     Both may take ``temperature``, ``top_k``, ``top_p`` and ``min_p``, which the target's law then
-    has.
-    One for blocks or trees may take ``frequency_penalty``, ``bad_words`` and ``grammar``: see the
-    page "Engines that draft and verify".
-    Randomness is ``rng``, ``generator`` or ``seed``. See :func:`one_by_one` for an engine of
-    single texts.
+    has; one for blocks or trees also ``frequency_penalty``, ``bad_words`` and ``grammar``: see the
+    page "Engines that draft and verify". Randomness is ``rng``, ``generator`` or ``seed``. See
+    :func:`one_by_one` for an engine of single texts.
 
     With ``same_seed`` randomness is ``seed``, one for all rows, or ``seeds``, (B,).
     ``positions``, (B,) for one token, (B, L + 1) or (B, N + 1), says for each row of the target
     which position of the text its token has. A verifier may take ``noise`` instead, exponential
-    numbers of the target's shape, of which siblings have the same: it races, argmin noise/target,
+    numbers of the target's shape, equal for siblings: it races, argmin noise/target,
     and positions where errors of ``rounding`` decide are left out. In pipeline mode a decoder that
     takes ``seed`` gets one text in each call; it may take ``prompt``, a list, and return a list of
     tokens.
@@ -219,13 +208,12 @@ def check(
     least = arguments.as_integer(least_vocabulary, "least_vocabulary", 1, tokens)
     unused = as_reserved(reserved, tokens)
     before = arguments.as_integer(entries, "entries", 1, MOST_ENTRIES)
-    verifier = renamed_parameters(verifier, names)
+    verifier = verifier if names is None else Named(verifier, names)
     errors = float(
         DTYPES[dtype] if rounding is None else arguments.as_real(rounding, "rounding", 0, 0.1)
     )
-    shown = (
-        _unseen if progress is None else arguments.as_callable(progress, "progress", "a callable")
-    )
+    shown = (lambda *_: None) if progress is None else progress
+    arguments.as_callable(shown, "progress", "a callable")
     if callable(same_seed) or arguments.as_flag(same_seed, "same_seed"):
         if least > 1 or unused:
             raise ValueError(
@@ -287,7 +275,3 @@ def check(
         seconds=math.inf if seconds is None else arguments.as_float_above(seconds, "seconds", 0),
     )
     return replace(whole.run(shown), settings=settings_of(check, locals()))
-
-
-def _unseen(_done: int, _cases: int) -> None:
-    """Show no progress."""

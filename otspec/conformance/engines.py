@@ -18,21 +18,14 @@ from otspec.conformance.cases.cases import Case
 from otspec.conformance.cases.drafting import Sample
 from otspec.conformance.cases.generated import HISTORIES, NO_HISTORY
 from otspec.conformance.cases.kinds import Kind
-from otspec.conformance.cases.warping import NEUTRAL, WARPS
+from otspec.conformance.cases.warping import NEUTRAL, WARPS, logits_of
 
 
 class SmallModel:
-    """A language model of which the next token depends on the last one, in an engine's arrays.
+    """A language model in an engine's arrays whose next token depends on the last one.
 
-    Parameters
-    ----------
-    table : ndarray, shape (n, n)
-        A row for each symbol.
-
-    Notes
-    -----
-    Texts are token ids, shape (B, t), at least the last token of each; with a prompt there always
-    is one. After what is no symbol, such as −1 for padding, all symbols are equally likely.
+    ``table`` has a row for each symbol, shape (n, n). Texts are token ids, shape (B, t), at least
+    the last token of each. After −1 and other ids of no symbol, all symbols are equally likely.
     """
 
     def __init__(self, table: Array, case: Case, form: Form) -> None:
@@ -85,14 +78,7 @@ class Engine(Verifier):
 class TokenEngine(Engine):
     """An engine for one token, which is given rows."""
 
-    names: ClassVar[tuple[str, ...]] = (
-        "draft",
-        "target",
-        "draft_logits",
-        "target_logits",
-        "k",
-        *WARPS,
-    )
+    names = ("draft", "target", "draft_logits", "target_logits", "k", *WARPS)
 
     def models(self, case: Case, sample: Sample) -> dict[str, Any]:
         """Return the rows of each batch entry, shape (size, V)."""
@@ -109,16 +95,7 @@ class TokenEngine(Engine):
 class TextEngine(Engine):
     """An engine for texts, which is given models."""
 
-    names: ClassVar[tuple[str, ...]] = (
-        "draft",
-        "target",
-        "prompts",
-        "length",
-        "block",
-        "parents",
-        *WARPS,
-        *HISTORIES,
-    )
+    names = ("draft", "target", "prompts", "length", "block", "parents", *WARPS, *HISTORIES)
 
     def models(self, case: Case, sample: Sample) -> dict[str, Any]:
         """Return two models, and prompts of one token, shape (size, 1)."""
@@ -129,31 +106,12 @@ class TextEngine(Engine):
         return made | {"prompts": self.form.integers(case.places[sample.variants][:, None])}
 
 
-def logits_of(rows: Array) -> Array:
-    """Return logarithms of probabilities, −∞ of 0."""
-    with np.errstate(divide="ignore"):
-        logits: Array = np.log(rows)
-    return logits
-
-
 def one_by_one(engine: Callable[..., Any]) -> Callable[..., Any]:
-    """Return an engine of batches, from one that takes a single row at a time.
+    """Return an engine of batches with the same parameters, from one of a single row.
 
-    Parameters
-    ----------
-    engine : callable
-        As ``check`` takes it in pipeline mode, but that its batches have one row: ``prompts`` of
-        shape (1, 1), say. It returns one text of shape (T,) or (1, T), or one token.
-
-    Returns
-    -------
-    callable
-        Of the same parameters. A ``seed`` is another for each row.
-
-    Raises
-    ------
-    ValueError
-        What is given is no callable.
+    ``engine``: as ``check`` takes it in pipeline mode, but for batches of one row, such as
+    ``prompts`` of shape (1, 1). It returns one text of shape (T,) or (1, T), or one token. Each row
+    gets another ``seed``. Raises ``ValueError``: ``engine`` is no callable.
     """
     as_callable(engine, "engine", "a callable that takes a batch of one row")
     known = signature(engine)

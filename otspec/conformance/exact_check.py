@@ -24,15 +24,13 @@ from otspec.conformance.evidence.statistics import add_answer, no_answers
 from otspec.conformance.evidence.trial import FaultError, Tested
 from otspec.conformance.exact import exact_law
 from otspec.conformance.following.numpy_draws import FollowedGenerator
-from otspec.conformance.following.running import current
+from otspec.conformance.following.streams import current
 from otspec.conformance.following.torch.streams import NEW
 from otspec.conformance.report.report import Finding, Tried
 from otspec.drafts import LAWS
 
-AS_OFTEN = 10**8
-"""Chances are given as what would be counted in so many samples."""
-MOST_DRAFTED = 20_000
-"""The most tuples of drafts that are followed."""
+AS_OFTEN = 10**8  # probabilities are reported as counts of so many samples
+MOST_DRAFTED = 20_000  # most tuples of drafts that are followed
 
 
 class Drafted(NamedTuple):
@@ -97,7 +95,7 @@ def _first_off(name: str, law: Array, tests: Sequence[Tested], rounding: float) 
             return Finding(
                 name,
                 statistic.name,
-                f"{statistic.label(worst)} has probability {seen[worst]:.9f}, and should have "
+                f"{statistic.labels[worst]} has probability {seen[worst]:.9f}, and should have "
                 f"{statistic.expected[worst]:.9f}",
                 tuple(seen.tolist()),
                 tuple(statistic.expected.tolist()),

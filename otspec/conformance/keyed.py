@@ -22,10 +22,8 @@ from otspec.conformance.cases.kinds import Kind
 from otspec.conformance.engines import TextEngine, TokenEngine
 from otspec.conformance.evidence.batches import KernelBatches
 
-KEYS = ("seed", "seeds")
-"""One seed of all rows, or one for each."""
-PROBED = 64
-"""Positions at which is looked whether noise changes."""
+KEYS = ("seed", "seeds")  # one seed of all rows, or one for each
+PROBED = 64  # positions at which the noise has to change
 
 
 @dataclass(frozen=True, eq=False)

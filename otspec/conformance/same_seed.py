@@ -27,16 +27,11 @@ from otspec.conformance.faults.shared_noise import Seen
 from otspec.conformance.keyed import PROBED, Keyed, Plain, Rows
 from otspec.conformance.report.report import Finding, Report, Tried
 
-ROWS, FEW_ROWS = 32, 8
-"""Rows of a case, and of one in the large vocabulary."""
-STREAMS, FEW_STREAMS = 16, 4
-"""Pairs of a seed and a beginning that these rows have."""
-FARTHEST = 1 << 10
-"""Texts begin before this position."""
-STEPS = 6
-"""Texts have so many times the tokens that one step gives at most."""
-LOOKED_AT = 4
-"""Cases with findings that known faults are compared on."""
+ROWS, FEW_ROWS = 32, 8  # rows of a case, and of one in the large vocabulary
+STREAMS, FEW_STREAMS = 16, 4  # pairs of a seed and a beginning, in the same order
+FARTHEST = 1 << 10  # texts begin before this position
+STEPS = 6  # length of a text, in longest steps
+LOOKED_AT = 4  # most cases with findings that known faults are compared on
 STATISTIC = "the same seed"
 MEND = (
     "What to do: let the token at a position be a function of the target's row, the seed of the "

@@ -39,8 +39,8 @@ class TextAudit(Shown):
     Parameters
     ----------
     lossless : bool or None
-        Texts are distributed as the target's, within ``tolerance``. None if that could not be
-        followed: ``reason`` says why.
+        Texts are distributed as the target's, within ``tolerance``. None if the engine could not
+        be followed: then ``reason`` says why, and the numbers are None.
     texts : dict
         The law of the engine's texts.
     total_variation : float, Fraction or None
@@ -52,8 +52,7 @@ class TextAudit(Shown):
     error : float, Fraction or None
         Probability of that text when the engine says it minus by the target; 0 if it is lossless.
     reason : str or None
-        Why there are no texts: what the engine raised, what of it cannot be followed, or an answer
-        that is no text. Then each number that follows from them is None.
+        What the engine raised, what of it cannot be followed, or an answer that is no text.
     traceback : str or None
         Of what the engine raised, if it did.
     """
@@ -80,9 +79,10 @@ def exact_texts(
 ) -> TextAudit:
     """Follow all random choices of an engine to a text, and compare its law with the target's.
 
-    The engine drafts and verifies with random numbers of its own, over as many steps as it takes:
-    a number that is drawn once and used again, in another step or for the draft as well, is
-    followed as what it is.
+    The engine drafts and verifies with random numbers of its own, over as many steps as it takes. A
+    number that is used again, in another step or for the draft as well, is followed as such. Raises
+    ``ValueError``: models that do not fit, or an unusable length or limit. What the engine raises
+    makes ``lossless`` None.
 
     Parameters
     ----------
@@ -100,16 +100,6 @@ def exact_texts(
         engine compares with random numbers is. Code in float32 needs about 1e-6.
     least, most
         As for :func:`exact_law`.
-
-    Returns
-    -------
-    TextAudit
-
-    Raises
-    ------
-    ValueError
-        Models that do not fit, no such length, or limits that are none. If the engine raises
-        something, or cannot be followed, ``lossless`` is None.
 
     Examples
     --------
@@ -171,8 +161,7 @@ def _text(tokens: Any, target: Model, length: int) -> Prefix:
     return kept
 
 
-MOST_TEXTS = 4_096
-"""The most texts that are told apart."""
+MOST_TEXTS = 4_096  # most texts that are told apart
 
 
 def check_texts(
@@ -186,39 +175,29 @@ def check_texts(
     seed: int = 0,
     rounding: float = DTYPES["float32"],
 ) -> Report:
-    """Test whether the texts that an engine says have the law of its target model.
+    """Test whether the texts of an engine have the law of its target model.
 
     The engine has models, caches and a state of its own, and generates texts over several steps.
+    The test is of the law of the text, and of whether texts of one call, and of two, depend on each
+    other. Raises ``ValueError``: unusable options, too many texts, or an engine that takes or
+    returns something else.
 
     Parameters
     ----------
     engine : callable
-        Takes ``size``, how many texts to say, and its randomness as ``rng``, ``generator`` or
+        Takes ``size``, how many texts to generate, and its randomness as ``rng``, ``generator`` or
         ``seed``; one that names none of these has the global generators, which are seeded. It
         returns token ids, shape (size, length).
     target : callable
         From a text, a tuple of token ids, to the distribution of the next token.
     length : int
         Tokens of each text, at most 12; there are at most 4,096 texts of this length.
-    detect : float
-        The total variation between texts and target to be found with probability 0.999.
-    false_alarm : float
-        The probability with which a right engine has findings.
+    detect, false_alarm, seed
+        As for :func:`check`.
     budget : int
-        The most texts that the engine says.
-    seed : int
+        The most texts that the engine generates.
     rounding : float
         The errors of a probability of the target that count as rounding, at least 1e-15.
-
-    Returns
-    -------
-    Report
-        Of the law of the text, and of whether texts of one call, and of two, depend on each other.
-
-    Raises
-    ------
-    ValueError
-        Unusable options, too many texts, or an engine that takes or returns something else.
     """
     as_callable(engine, "engine", "a callable that takes size, and its randomness")
     as_callable(target, "target", "a callable from a prefix to a distribution")

@@ -14,11 +14,9 @@ Row: TypeAlias = tuple[str, Any]
 Masses: TypeAlias = Mapping[str, Any]
 """Laws of one token, by name: vectors of one length; None for one that is not to be drawn."""
 
-MOST_BARS = 16
-"""The largest vocabulary whose masses have bars."""
+MOST_BARS = 16  # the largest vocabulary whose masses have bars
 _FEW = 256
-_SHORT, _SHORT_EXACT = 100_000, 500
-"""Pairs whose sums take no time."""
+_SHORT, _SHORT_EXACT = 100_000, 500  # pairs whose sums take no time
 
 
 class Fields(NamedTuple):

@@ -12,8 +12,7 @@ from otspec._base.coerce import shown
 from otspec._base.digits import shortened
 from otspec.estimate import Estimate, Exact
 
-MOST_LISTED = 8
-"""Up to how many entries a vector or a set is shown whole."""
+MOST_LISTED = 8  # up to how many entries a vector or a set is shown whole
 _FIRST = 4
 _LONGEST = 240
 _LONGEST_ITEM = 40
@@ -41,7 +40,7 @@ def said(value: Any) -> str:
     if type(value) is Fraction:
         return _with_decimal(value)
     if isinstance(value, np.ndarray):
-        return _array(value)
+        return f"[{_listed(value, _entry)}]" if value.ndim == 1 else _shape(value)
     if type(value) is tuple or isinstance(value, list):
         opening, closing = "()" if type(value) is tuple else "[]"
         return f"{opening}{_listed(value, _item)}{closing}"
@@ -112,12 +111,6 @@ def _with_decimal(value: Fraction) -> str:
         return exact
     near = float(value)
     return f"{exact} ({decimal(near)})" if near not in (0, 1) else exact
-
-
-def _array(values: npt.NDArray[Any]) -> str:
-    if values.ndim != 1:
-        return _shape(values)
-    return f"[{_listed(values, _entry)}]"
 
 
 def _shape(values: npt.NDArray[Any]) -> str:

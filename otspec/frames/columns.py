@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, partial
+from operator import attrgetter
 from types import NoneType, UnionType
 from typing import Annotated, Any, TypeAlias, Union, get_args, get_origin, get_type_hints
 
@@ -60,7 +61,7 @@ class Column:
 
     def cells(self, rows: Sequence[Any]) -> list[Any]:
         """Return the cells of rows."""
-        cell = self._of_items if self.item_type else self.cell
+        cell = (lambda items: list(map(self.cell, items))) if self.item_type else self.cell
         values = (getattr(row, self.attribute) for row in rows)
         return [None if value is None else cell(value) for value in values]
 
@@ -70,9 +71,6 @@ class Column:
         inside = self.type.removeprefix("list<").removesuffix(">")
         return "" if inside == self.type else inside
 
-    def _of_items(self, values: Any) -> list[Any]:
-        return [self.cell(value) for value in values]
-
 
 def columns_of(kind: type) -> list[Column]:
     """Return the columns of a class of rows: a dataclass or a named tuple.
@@ -80,15 +78,7 @@ def columns_of(kind: type) -> list[Column]:
     The fields come first, in order, then the properties, then what else is known of numbers: the
     fraction where one may be exact, and the interval, with the confidence of an estimate. They
     follow from the declared types alone, so that tables of one class always have the same columns.
-
-    Parameters
-    ----------
-    kind : type
-
-    Raises
-    ------
-    ValueError
-        A field whose type no column can hold.
+    Raises ``ValueError``: a field whose type no column can hold.
     """
     if not has_fields(kind):
         raise ValueError(f"kind is {shown(kind)}: it must be a dataclass or a named tuple")
@@ -148,7 +138,7 @@ def _columns(name: str, hint: Any) -> Iterator[Column]:
     keys = next((keys for keys in said if isinstance(keys, tuple)), ())
     for part, (of_type, cell) in _parts(hint, keys).items():
         whole = name.removesuffix("_interval") if part in _ENDS else name
-        yield Column(_joined(whole, part), name, of_type, cell, unit, part)
+        yield Column("_".join(filter(None, (whole, part))), name, of_type, cell, unit, part)
 
 
 def _parts(hint: Any, keys: tuple[Any, ...]) -> _Parts:
@@ -171,16 +161,8 @@ def _parts(hint: Any, keys: tuple[Any, ...]) -> _Parts:
     if origin in (dict, Mapping) and inside[1:] == (float,):
         return {str(key): (_REAL, partial(_at_key, key)) for key in keys}
     if isinstance(getattr(hint, "text", None), property):
-        return {"": (_WORD, _text)}
+        return {"": (_WORD, attrgetter("text"))}
     return {}
-
-
-def _joined(name: str, part: str) -> str:
-    return f"{name}_{part}" if part else name
-
-
-def _same(value: Any) -> Any:
-    return value
 
 
 def _real(value: Any) -> float | None:
@@ -196,11 +178,6 @@ def _at_key(key: Any, values: Mapping[Any, Any]) -> float | None:
     return _real(values[key]) if key in values else None
 
 
-def _text(value: Any) -> str:
-    text: str = value.text
-    return text
-
-
 def _exact(value: Any) -> str | None:
     number = value_of(value)
     return written(number) if isinstance(number, (Fraction, int)) else None
@@ -212,7 +189,7 @@ def _of_estimate(name: str, value: Any) -> float | None:
 
 
 _PLAIN: dict[Any, tuple[str, Cell]] = {
-    str: (_WORD, _same),
+    str: (_WORD, str),
     int: ("int64", int),
     bool: ("bool", bool),
     float: (_REAL, _real),

@@ -34,10 +34,7 @@ class Tabular(ABC):
     def to_pandas(self) -> pd.DataFrame:
         """Return a data frame of pandas; where nothing is known stands what pandas has for that.
 
-        Raises
-        ------
-        ValueError
-            pandas is not installed.
+        Raises ``ValueError``: pandas is not installed.
         """
         needed("pandas", "to_pandas", "frames")
         frame: pd.DataFrame = self.to_arrow().to_pandas()
@@ -46,10 +43,7 @@ class Tabular(ABC):
     def to_polars(self) -> pl.DataFrame:
         """Return a data frame of polars; where nothing is known stands null.
 
-        Raises
-        ------
-        ValueError
-            polars is not installed.
+        Raises ``ValueError``: polars is not installed.
         """
         polars = needed("polars", "to_polars", "frames")
         frame: pl.DataFrame = polars.from_arrow(self.to_arrow())
@@ -119,15 +113,8 @@ class Rows(list[Kind], Tabular):
     def to_arrow(self) -> pa.Table:
         """Return the table of Arrow: a row for each, the same columns also if there is none.
 
-        Returns
-        -------
-        pyarrow.Table
-            The metadata of the table say what rows are and what of, those of a column its unit.
-
-        Raises
-        ------
-        ValueError
-            Rows of different classes, or no row and no class.
+        Result: the metadata of the table say what rows are and what of, those of a column its unit.
+        Raises ``ValueError``: rows of different classes, or no row and no class.
         """
         pa = needed("pyarrow", "a table", "runs")
 
@@ -158,19 +145,10 @@ def _metadata(kind: type, source: str) -> dict[str, str]:
 def write_table(table: pa.Table, path: str | PathLike[str]) -> None:
     """Write a table into a file, in one step.
 
-    Parameters
-    ----------
-    table : pyarrow.Table
-    path : path
-        Ends with ``.parquet``, ``.arrow`` (Arrow's file format, which Feather is) or ``.csv``.
-        CSV has no lists, whose items are written with blanks between them.
-
-    Raises
-    ------
-    ValueError
-        Another ending, or something else than a table.
-    OSError
-        The file cannot be written.
+    ``path``: ends with ``.parquet``, ``.arrow`` (Arrow's file format, which Feather is) or
+    ``.csv``. CSV has no lists, whose items are written with blanks between them. Raises
+    ``ValueError``: another ending, or something else than a table; ``OSError``: the file cannot be
+    written.
     """
     pa = needed("pyarrow", "a table", "runs")
     as_instance(table, "table", pa.Table, "a table of Arrow, such as rows.to_arrow()")
@@ -183,10 +161,7 @@ def write_table(table: pa.Table, path: str | PathLike[str]) -> None:
 def check_ending(path: str | PathLike[str]) -> str:
     """Return the ending of a file of a table.
 
-    Raises
-    ------
-    ValueError
-        Another one.
+    Raises ``ValueError``: another one.
     """
     to = as_path(path)
     if to.suffix not in WRITERS:

@@ -1,7 +1,8 @@
 """Plots: functions that draw results on Matplotlib axes and return them.
 
-Each takes what the package computed, and axes; without axes it makes new ones, in the package's
-style. Matplotlib is imported when something is drawn.
+Each takes what the package computed, and axes ``ax``; without axes it makes new ones, in the
+package's style, on ``.figure``. All raise a ``ValueError`` for nothing or something else to draw,
+and if Matplotlib is not installed, which is imported when something is drawn.
 """
 
 from otspec.plots.against_k import acceptance

@@ -1,9 +1,7 @@
 """Acceptance against the number of drafts."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from otspec._base.arguments import as_list, as_real
 from otspec._base.arithmetic import Number
@@ -13,18 +11,14 @@ from otspec.drafts import IID
 from otspec.estimate import value_of
 from otspec.optimum import Optimum
 from otspec.plots.axes import MOST_NAMES, against_counts, label_ends, legend_beside
-from otspec.plots.canvas import decimals, panel_on
+from otspec.plots.canvas import Axes, decimals, panel_on
 from otspec.plots.inline import explain
 from otspec.plots.looks import label_of, look_of, style_of
 from otspec.rules import Rule
 from otspec.traces.comparison import OPTIMUM, Row
 from otspec.traces.summary import attains
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
-Lines = dict[tuple[str, str], dict[int, Number]]
-"""(rule, drafts) -> k -> acceptance."""
+Lines = dict[tuple[str, str], dict[int, Number]]  # (rule, drafts) -> k -> acceptance
 
 _BAND = "optimum minus best other rule"
 _WANTED = "rows of a comparison, rules, optima, or a dict of names to {k: acceptance}"
@@ -39,7 +33,8 @@ def acceptance(
     Up to six lines have their names at their right ends, more have a legend. The optimum has the
     color of the text. A rule that attains it is a broad line behind it, and shares its name. The
     band between the best optimum and the best of the other rules is shaded. Each draft law has its
-    line style.
+    line style. Raises ``ValueError``: two numbers for one place;
+    :class:`otspec.rules.NotExactError`: a rule that has no formula, and too many tuples.
 
     Parameters
     ----------
@@ -49,15 +44,6 @@ def acceptance(
         all of these. A mapping has numbers of your own for i.i.d. drafts, by the title of a rule or
         any other name, such as ``{"optimum": {1: 0.6, 2: 0.85}}``.
     ax : matplotlib.axes.Axes, optional
-        By default new ones in the package's style; ``.figure`` is what they are on.
-
-    Raises
-    ------
-    ValueError
-        Nothing to draw, something else, or two numbers for one place; or Matplotlib is not
-        installed.
-    otspec.rules.NotExactError
-        A rule that has no formula, and too many tuples.
     """
     lines = _lines(results)
     with panel_on(ax) as panel:
@@ -70,7 +56,7 @@ def acceptance(
                 list(line), values, label=label_of(rule, drafts), **look
             )
             explain(drawn[rule, drafts], [_words(rule, drafts, k, lines) for k in line])
-        against_counts(panel, _counts(lines))
+        against_counts(panel, sorted({k for line in lines.values() for k in line}))
         panel.set_ylabel("probability that a draft is accepted")
         panel.grid(alpha=0.25)
         names = _names(lines)
@@ -178,8 +164,3 @@ def _shade_gap(panel: Axes, lines: Lines) -> None:
         for k, most in zip(ks, top, strict=True)
     ]
     panel.fill_between(ks, best, top, color="#F0E442", alpha=0.45, linewidth=0, label=_BAND)
-
-
-def _counts(lines: Lines) -> list[int]:
-    """Return the numbers of drafts, ascending."""
-    return sorted({k for line in lines.values() for k in line})

@@ -1,27 +1,19 @@
 """Axes, lines and legends that several plots have."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 
 from otspec._base.arguments import as_instance, as_list
 from otspec._base.arithmetic import Number
 from otspec.estimate import Estimate, Quantity
-from otspec.plots.canvas import decimals, drawable, letters
+from otspec.plots.canvas import Axes, Line2D, decimals, drawable, letters
 from otspec.plots.inline import explain
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.lines import Line2D
-
-Point: TypeAlias = tuple[float, Number | Quantity, float]
-"""Place, number and standard error."""
+Point: TypeAlias = tuple[float, Number | Quantity, float]  # place, number and standard error
 PER_CALL = "tokens per call of the target"
-MOST_NAMES = 6
-"""Lines that have their names beside them; a legend is easier to read for more."""
+MOST_NAMES = 6  # lines that have their names beside them; a legend is easier to read for more
 UNNAMED: dict[str, Any] = {
     "color": "#999999", "marker": "o", "markersize": 3, "zorder": 1.5, "linestyle": "none"
 }  # fmt: skip
@@ -118,17 +110,10 @@ def name_lines(ax: Axes) -> Axes:
     return label_ends(ax, lines) if len(lines) <= MOST_NAMES else legend_beside(ax)
 
 
-def legend_beside(ax: Axes, **more: Any) -> Axes:
-    """Put a legend to the right of the axes, where it covers no data, if anything has a name."""
-    return _legend(ax, {"loc": "center left", "bbox_to_anchor": (1.0, 0.5)} | more)
-
-
-def legend_below(ax: Axes, **more: Any) -> Axes:
-    """Put a legend below the axes, where it covers no data, if anything has a name."""
-    return _legend(ax, {"loc": "upper center", "bbox_to_anchor": (0.5, -0.2)} | more)
-
-
-def _legend(ax: Axes, more: dict[str, Any]) -> Axes:
+def legend_beside(ax: Axes, *, below: bool = False, **more: Any) -> Axes:
+    """Put a legend right of the axes, or below, if anything has a name: it covers no data."""
+    more["loc"] = "upper center" if below else "center left"
     if ax.get_legend_handles_labels()[0]:
-        ax.legend(**{"frameon": False, "handlelength": 3} | more)
+        where = (0.5, -0.2) if below else (1.0, 0.5)
+        ax.legend(bbox_to_anchor=where, frameon=False, handlelength=3, **more)
     return ax

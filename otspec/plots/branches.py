@@ -1,9 +1,7 @@
 """A tree of drafts, node by node, with the chances that its tokens are kept."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -12,11 +10,8 @@ from otspec._base.arithmetic import Array, Number
 from otspec._base.coerce import shown
 from otspec.blocks import BestTree, BestTrees, Shape, as_shape
 from otspec.blocks.trees.best.acceptance_rates import Chances
-from otspec.plots.canvas import WIDE, decimals, ink, panel_on
+from otspec.plots.canvas import WIDE, Axes, decimals, ink, panel_on
 from otspec.plots.inline import explain
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 MOST_NODES = 300
 _NUMBERED = 40
@@ -34,16 +29,11 @@ def tree(
         What :func:`otspec.blocks.as_shape` takes, up to 300 nodes, or a tree that was found; of
         :func:`otspec.blocks.best_trees` the best one is drawn, with its chances.
     ax : matplotlib.axes.Axes, optional
-        By default new ones in the package's style.
     chances : Chances or sequence of number, optional
         How likely each node is kept, level by level: the wider its edge and the larger its mark.
         Chances, such as ``best_trees(...).chances``, give that of drawn drafts after the text;
-        their sum over the nodes is E[τ], the kept tokens.
-
-    Raises
-    ------
-    ValueError
-        No tree, too many nodes, or chances that do not fit it; or Matplotlib is not installed.
+        their sum over the nodes is E[τ], the kept tokens. Others than the tree has nodes are a
+        ``ValueError``.
     """
     if isinstance(tree, BestTrees):
         tree, chances = tree.best, tree.chances if chances is None else chances

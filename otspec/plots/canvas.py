@@ -1,7 +1,5 @@
 """Where plots are drawn, in which style, and how they are written to files."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from os import PathLike
@@ -19,16 +17,18 @@ from otspec.estimate import Quantity
 from otspec.traces.printable import escaped, printable
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
+    from matplotlib.artist import Artist as Artist  # noqa: PLC0414
+    from matplotlib.axes import Axes as Axes  # noqa: PLC0414
+    from matplotlib.figure import Figure as Figure  # noqa: PLC0414
+    from matplotlib.lines import Line2D as Line2D  # noqa: PLC0414
+else:
+    Artist = Axes = Figure = Line2D = Any  # Matplotlib is imported when something is drawn
 
 
 STYLE = "otspec.plots.otspec"
 """The style sheet of all pictures, by the name that Matplotlib finds it by."""
-PAGE = "otspec.plots.page"
-"""What goes on top of it for pages that are bright or dark."""
-WIDE = (6.6, 3.2)
-"""Inches of a picture with a legend beside it."""
+PAGE = "otspec.plots.page"  # what goes on top of it for pages that are bright or dark
+WIDE = (6.6, 3.2)  # inches of a picture with a legend beside it
 _ONE_AT_A_TIME = RLock()
 
 
@@ -118,21 +118,9 @@ _NO_DATE: dict[str, dict[str, Any]] = {".svg": {"Date": None}, ".pdf": {"Creatio
 def save(drawn: Axes | Figure, path: str | PathLike[str], *, dpi: int = 200) -> None:
     """Write a picture in one step: in SVG and PDF its text is text, and the file has no date.
 
-    Parameters
-    ----------
-    drawn : matplotlib.axes.Axes or matplotlib.figure.Figure
-        The figure, or some axes of it.
-    path : path
-        Its ending decides the format, as in Matplotlib.
-    dpi : int
-        Of formats that have pixels, up to 2,400.
-
-    Raises
-    ------
-    ValueError
-        Something else, or a format that Matplotlib does not write.
-    OSError
-        The file cannot be written.
+    ``path``: its ending decides the format, as in Matplotlib. ``dpi``: of formats that have pixels,
+    up to 2,400. Raises ``ValueError``: something else, or a format that Matplotlib does not write;
+    ``OSError``: the file cannot be written.
     """
     figure, to, dots = as_figure(drawn), as_path(path), as_integer(dpi, "dpi", 1, 2_400)
     with in_style(LETTERS_AS_TEXT), in_one_step(to) as stream:

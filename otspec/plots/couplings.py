@@ -1,8 +1,6 @@
 """An optimum with its cut as bars, and a plan as a heat map: which output with which drafts."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -13,12 +11,8 @@ from otspec.drafts import SingleDraftLaw
 from otspec.optimum import Optimum
 from otspec.optimum.cuts.minimum import cut_bound
 from otspec.optimum.plan import Plan
-from otspec.plots.canvas import WIDE, decimals, ink, panel_on
+from otspec.plots.canvas import WIDE, Axes, decimals, ink, panel_on
 from otspec.plots.inline import explain
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
 
 MOST_CELLS = 2_000
 _ACCEPTED, _REPLACED = "#0072B2", "#D55E00"
@@ -32,27 +26,13 @@ _SIDE, _DISTANCE = 0.16, 0.025
 def plan(coupling: Plan, ax: Axes | None = None) -> Axes:
     """Draw a plan: the probability of each tuple of drafts with each output, and both marginals.
 
-    A row is a tuple of drafts, a column an output; the stronger the color, the likelier both are
-    together, and what is impossible is blank. Blue: the output is one of the drafts; vermilion,
-    hatched: it replaces them. At the right is the law of the drafts, above it the target. The
-    legend has the acceptance, which is what is blue.
+    A row is a tuple of drafts, a column an output. The stronger the color, the likelier the two are
+    together; blank cells are impossible. Blue: the output is one of the drafts; vermilion, hatched:
+    it replaces them. The law of the drafts is at the right, the target above. The legend has the
+    acceptance, the sum of what is blue.
 
-    Parameters
-    ----------
-    coupling : Plan
-        As :func:`otspec.optimal_plan` returns it, with at most 2,000 cells.
-    ax : matplotlib.axes.Axes, optional
-        By default new ones in the package's style.
-
-    Returns
-    -------
-    matplotlib.axes.Axes
-        Those of the heat map; the marginals are on ``child_axes`` of it.
-
-    Raises
-    ------
-    ValueError
-        No plan, or one of more cells; or Matplotlib is not installed.
+    ``coupling``: as :func:`otspec.optimal_plan` returns it, with at most 2,000 cells. Result: those
+    of the heat map; the marginals are on its ``child_axes``.
     """
     as_instance(coupling, "coupling", Plan, "a Plan, as optimal_plan returns it")
     law = coupling.law
@@ -73,10 +53,8 @@ def plan(coupling: Plan, ax: Axes | None = None) -> Axes:
         panel.set_xticks(range(tokens), map(str, range(tokens)))
         names = [_named(x) for x in tuples.tolist()]
         panel.set_yticks(range(len(names)), names if len(names) <= 64 else [""] * len(names))
-        panel.set_xlim(-0.5, tokens - 0.5)
-        panel.set_ylim(len(tuples) - 0.5, -0.5)
-        panel.set_xlabel("output")
-        panel.set_ylabel("drafts")
+        ends = {"xlim": (-0.5, tokens - 0.5), "ylim": (len(tuples) - 0.5, -0.5)}
+        panel.set(**ends, xlabel="output", ylabel="drafts")
         panel.grid(visible=False)
         return panel
 
@@ -162,23 +140,10 @@ def cut(optimum: Optimum, ax: Axes | None = None, *, order: str = "ratio", most:
     the legend has both terms. In a draft law of several distributions, draft masses are means of
     its marginals.
 
-    Parameters
-    ----------
-    optimum : Optimum
-        As :func:`otspec.optimal_acceptance` returns it.
-    ax : matplotlib.axes.Axes, optional
-        By default new ones in the package's style.
-    order : str
-        ``"ratio"``: by ascending target/draft, so that the cut of i.i.d. and of distinct drafts is
-        one stretch; ``"token"``: by token id.
-    most : int
-        How many tokens are drawn at most, up to 200: those of the most mass. What the others have
-        is in two columns at the right, of those in the cut and of those that are not.
-
-    Raises
-    ------
-    ValueError
-        No optimum, another order or an unusable number; or Matplotlib is not installed.
+    ``optimum``: as :func:`otspec.optimal_acceptance` returns it. ``order``: ``"ratio"``: by
+    ascending target/draft, so that the cut of i.i.d. and of distinct drafts is one stretch;
+    ``"token"``: by token id. ``most``: draw at most so many tokens, up to 200: those of the most
+    mass. Two columns at the right have the sums of the others, in the cut and outside.
     """
     as_instance(optimum, "optimum", Optimum, "an Optimum, as optimal_acceptance returns it")
     by = as_choice(order, "order", ORDERS)
@@ -189,18 +154,15 @@ def cut(optimum: Optimum, ax: Axes | None = None, *, order: str = "ratio", most:
             if column.inside:
                 span = panel.axvspan(place - 0.5, place + 0.5, color=_CUT, alpha=0.3, lw=0)
                 explain(span, words)
-            for start, mass, look in (
-                (place - _WIDTH, column.draft, _OF_DRAFT),
-                (place, column.target, _OF_TARGET),
-            ):
+            bars = (place - _WIDTH, column.draft, _OF_DRAFT), (place, column.target, _OF_TARGET)
+            for start, mass, look in bars:
                 bar = panel.bar(start, float(mass), _WIDTH, align="edge", zorder=2, **look)
                 explain(bar.patches[0], words)
         names = [column.name for column in columns]
         panel.set_xticks(range(len(names)), names, rotation=90 if len(names) > 16 else 0)
-        panel.set_xlim(-0.6, len(names) - 0.4)
+        label = "token, by ascending target/draft" if by == "ratio" else "token"
+        panel.set(xlim=(-0.6, len(names) - 0.4), xlabel=label, ylabel="probability")
         panel.set_ylim(bottom=0)
-        panel.set_xlabel("token, by ascending target/draft" if by == "ratio" else "token")
-        panel.set_ylabel("probability")
         panel.grid(visible=False, axis="x")
         panel.grid(alpha=0.25, axis="y")
         return _key(panel, optimum)
@@ -242,7 +204,8 @@ def _columns(optimum: Optimum, order: str, most: int) -> list[_Column]:
     tokens = sorted(heaviest[:most].tolist())
     if order == "ratio":
         # Equal ratios: what is in the cut first, which may part them.
-        tokens.sort(key=lambda y: (_ratio(draft[y], target[y]), not inside[y]))
+        ratios = {y: target[y] / draft[y] if draft[y] > 0 else np.inf for y in tokens}
+        tokens.sort(key=lambda y: (ratios[y], not inside[y]))
     columns = [_Column(str(y), draft[y], target[y], bool(inside[y])) for y in tokens]
     rest = heaviest[most:]
     for name, chosen in (
@@ -261,10 +224,6 @@ def _draft_of(optimum: Optimum) -> Array:
         return law.draft
     mean: Array = np.sum([law.marginal(i) for i in range(law.k)], axis=0) / law.k
     return mean
-
-
-def _ratio(draft: Any, target: Any) -> Any:
-    return target / draft if draft > 0 else np.inf
 
 
 def _words(column: _Column) -> str:

@@ -87,25 +87,10 @@ def as_title(rule: Any) -> str:
 
 
 def look_of(rule: str, drafts: str = IID.name) -> dict[str, Any]:
-    """Return how a line is drawn: color by rule, an open marker where lines may coincide.
+    """Return the keywords of ``Axes.plot`` for the line of a rule for one token.
 
-    Parameters
-    ----------
-    rule : str
-        The title of a rule for one token, or ``"optimum"``, which has the color of the ink in the
-        style at hand; one that :data:`LOOKS` lacks is gray.
-    drafts : str
-        The draft law, by name.
-
-    Returns
-    -------
-    dict
-        Keywords of ``Axes.plot``.
-
-    Raises
-    ------
-    ValueError
-        A title that is no text; or Matplotlib is not installed.
+    ``rule``: the title of a rule for one token, or ``"optimum"``, which has the color of the ink in
+    the style at hand; one that :data:`LOOKS` lacks is gray. ``drafts``: the draft law, by name.
     """
     if as_title(rule) == OPTIMUM:
         look = _OF_OPTIMUM | {"color": ink(), "markersize": LAW_LOOKS.get(drafts, ("-", 5))[1]}
@@ -121,24 +106,11 @@ def look_of(rule: str, drafts: str = IID.name) -> dict[str, Any]:
 
 
 def look_of_several(rule: str) -> dict[str, Any]:
-    """Return how the line of a rule for several tokens is drawn.
+    """Return the keywords of ``Axes.plot`` for the line of a rule for several tokens.
 
-    Parameters
-    ----------
-    rule : str
-        The title of a rule for blocks or for trees, or of one for one token, which trees apply
-        depth by depth; ``"optimum"``; one that :data:`LOOKS` lacks is gray. Rules for whole trees
-        have the color and the marker of the rule that they lift, open and with a dashed line.
-
-    Returns
-    -------
-    dict
-        Keywords of ``Axes.plot``.
-
-    Raises
-    ------
-    ValueError
-        A title that is no text; or Matplotlib is not installed.
+    ``rule``: the title of a rule for blocks or for trees, or of one for one token, which trees
+    apply depth by depth; ``"optimum"``; one that :data:`LOOKS` lacks is gray. Rules for whole trees
+    have the color and the marker of the rule that they lift, open and with a dashed line.
     """
     if as_title(rule) == OPTIMUM:
         opened = {"markersize": 10, "markerfacecolor": "none", "zorder": 1.5}

@@ -1,27 +1,20 @@
 """Charts as pictures of their own, with a title."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from os import PathLike
-from typing import TYPE_CHECKING
 
 from otspec._base.arguments import as_path
 from otspec._base.extras import needed
 from otspec.drafts import LAWS
 from otspec.plots.against_k import acceptance
-from otspec.plots.canvas import STYLE, drawable, in_style, save
+from otspec.plots.canvas import STYLE, Figure, drawable, in_style, save
 from otspec.plots.positions import gap_quantiles, largest_counts, temperatures
 from otspec.traces.comparison import OPTIMUM, Row
 from otspec.traces.statistics import Statistic
 from otspec.traces.summary import attains, by_temperatures
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
-DPI = 160
-"""Of pictures for screens."""
+DPI = 160  # of pictures for screens
 _PANELS = 3  # beside each other
 _LETTERS = {
     "font.size": 10, "xtick.labelsize": 8.5, "ytick.labelsize": 8.5, "legend.fontsize": 8.5,
@@ -32,20 +25,9 @@ _LETTERS = {
 def save_acceptance_chart(results: Iterable[Row], path: str | PathLike[str], *, title: str) -> None:
     """Draw acceptance against k, one panel for each draft law, and write the picture.
 
-    Parameters
-    ----------
-    results : iterable of Row
-    path : path
-        Its ending decides the format, as in Matplotlib.
-    title : str
-        Drawn as it is written; letters that the font lacks are escaped.
-
-    Raises
-    ------
-    ValueError
-        A format that Matplotlib does not write.
-    OSError
-        The file cannot be written.
+    ``path``: its ending decides the format, as in Matplotlib. ``title``: letters that the font
+    lacks are escaped. Raises ``ValueError``: a format that Matplotlib does not write; ``OSError``:
+    the file cannot be written.
     """
     to = as_path(path)
     save(acceptance_figure(results, title=title), to, dpi=DPI)
@@ -86,10 +68,7 @@ def acceptance_panels(panels: Mapping[str, Sequence[Row]], figure: Figure, colum
 
 
 def gap_figure(rows: Sequence[Statistic], *, title: str) -> Figure | None:
-    """Return a picture of the gaps of the rules below the optimum, see :func:`gap_quantiles`.
-
-    ``rows``: of one temperature. Result: None if all rules attain the optimum.
-    """
+    """Return a picture of :func:`gap_quantiles` at one temperature; None without any gap."""
     below = [r for r in rows if r.rule != OPTIMUM and not attains(r.acceptance, r.optimum)]
     if not below:
         return None
@@ -99,11 +78,9 @@ def gap_figure(rows: Sequence[Statistic], *, title: str) -> Figure | None:
 
 
 def temperature_figure(rows: Sequence[Statistic], *, title: str) -> Figure | None:
-    """Return a picture of acceptance against temperature, see :func:`temperatures`.
+    """Return a picture of :func:`temperatures`, with a panel for each draft law and its largest k.
 
-    Each draft law has a panel, with the largest number of drafts that it has.
-
-    Result: None if there is one pair of temperatures only.
+    None if there is one pair of temperatures only.
     """
     if len(by_temperatures(rows)) < 2:
         return None
@@ -112,12 +89,10 @@ def temperature_figure(rows: Sequence[Statistic], *, title: str) -> Figure | Non
     lines = -(-len(panels) // columns)
     with titled(title, width=max(5.0, 3.4 * columns), height=4.8 * lines) as figure:
         places = figure.subplots(lines, columns, sharey=True, squeeze=False).flat
-        for place, (ax, ((drafts, k), shown)) in enumerate(
-            zip(places, panels.items(), strict=False)
-        ):
+        for ax, ((drafts, k), shown) in zip(places, panels.items(), strict=False):
             temperatures(shown, ax)
             ax.set_title(f"{drafts}, k = {k}")
-            if place:
+            if ax is not places[0]:
                 ax.set_ylabel("")
         for ax in places[len(panels) :]:
             ax.remove()

@@ -1,9 +1,7 @@
 """Pooled selection: the law of the selected draft between its bounds, and the barriers."""
 
-from __future__ import annotations
-
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -11,17 +9,13 @@ from otspec._base.arguments import as_instance, as_real
 from otspec._base.arithmetic import Array
 from otspec.drafts import IID
 from otspec.plots.axes import legend_beside
-from otspec.plots.canvas import WIDE, decimals, ink, panel_on
+from otspec.plots.canvas import WIDE, Axes, decimals, ink, panel_on
 from otspec.plots.inline import explain
 from otspec.rules.pooled.base import PooledRule
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
 _LAW, _BOUND, _GROUPS, _UNIFORM = "#0072B2", "#D55E00", ("#56B4E9", "#E69F00"), "#CC79A7"
 _MOST_MARKS = 120
-_NARROW = 0.02
-"""Groups that have no room for their number."""
+_NARROW = 0.02  # narrower groups have no room for their number
 _WANTED = "PooledSelection or PooledSelectionWithoutReplacement"
 
 
@@ -32,17 +26,6 @@ def selection(rule: PooledRule, ax: Axes | None = None) -> Axes:
     are below a knot, the boundary of two pools. B is nowhere below G, as no selection is; the rule
     is optimal if B is nowhere above the dotted curve, which is Q lifted until it touches G at the
     cut s.
-
-    Parameters
-    ----------
-    rule : PooledSelection or PooledSelectionWithoutReplacement
-    ax : matplotlib.axes.Axes, optional
-        By default new ones in the package's style.
-
-    Raises
-    ------
-    ValueError
-        Another rule; or Matplotlib is not installed.
     """
     as_instance(rule, "rule", PooledRule, _WANTED)
     knots, target, selected, bound = _curves(rule)
@@ -66,19 +49,15 @@ def selection(rule: PooledRule, ax: Axes | None = None) -> Axes:
             if name.startswith("G") and isinstance(rule.law, IID):
                 line.set_linestyle("-" if not few else "none")
             if few:
-                explain(line, [_at(name, u, y) for u, y in zip(knots, curve, strict=True)])
+                at = zip(map(decimals, knots), map(decimals, curve), strict=True)
+                explain(line, [f"{name}, below u = {u}: {height}" for u, height in at])
         panel.axvline(knots[cut], color="#999999", lw=1, zorder=0)
         side = 1 if knots[cut] < 0.5 else -1
         panel.annotate(
             "cut s", (knots[cut], 1.0), xytext=(3 * side, 1), textcoords="offset points",
             ha="left" if side > 0 else "right",
         )  # fmt: skip
-        panel.set_xlim(-0.02, 1.02)
-        panel.set_ylim(-0.03, 1.08)
-        panel.set_xlabel("draft mass below the knot, u")
-        panel.set_ylabel("cumulative probability")
-        panel.grid(alpha=0.25)
-        return legend_beside(panel)
+        return _finished(panel, 1.08, "cumulative probability")
 
 
 def barriers(rule: PooledRule, ax: Axes | None = None, *, uniform: Any = None) -> Axes:
@@ -87,18 +66,7 @@ def barriers(rule: PooledRule, ax: Axes | None = None, *, uniform: Any = None) -
     A knot with an arrow always is one: the cut and both ends. At a given uniform number w, drafts
     compete within the groups between two barriers, which are shaded and numbered.
 
-    Parameters
-    ----------
-    rule : PooledSelection or PooledSelectionWithoutReplacement
-    ax : matplotlib.axes.Axes, optional
-        By default new ones in the package's style.
-    uniform : number, optional
-        From 0 to 1: a uniform number whose groups are shaded.
-
-    Raises
-    ------
-    ValueError
-        Another rule, or no such number; or Matplotlib is not installed.
+    ``uniform``: from 0 to 1: a uniform number whose groups are shaded.
     """
     as_instance(rule, "rule", PooledRule, _WANTED)
     at = None if uniform is None else as_real(uniform, "uniform", 0, 1)
@@ -120,12 +88,14 @@ def barriers(rule: PooledRule, ax: Axes | None = None, *, uniform: Any = None) -
             )
             if few and len(places):
                 explain(marks, [_lived(knots[j], lifetimes[j]) for j in places])
-        panel.set_xlim(-0.02, 1.02)
-        panel.set_ylim(-0.03, 1.14)
-        panel.set_xlabel("draft mass below the knot, u")
-        panel.set_ylabel("lifetime of the knot")
-        panel.grid(alpha=0.25)
-        return legend_beside(panel)
+        return _finished(panel, 1.14, "lifetime of the knot")
+
+
+def _finished(panel: Axes, top: float, label: str) -> Axes:
+    panel.set(xlim=(-0.02, 1.02), ylim=(-0.03, top))
+    panel.set(xlabel="draft mass below the knot, u", ylabel=label)
+    panel.grid(alpha=0.25)
+    return legend_beside(panel)
 
 
 def _curves(rule: PooledRule) -> tuple[Array, Array, Array, Array]:
@@ -147,10 +117,6 @@ def _draw_groups(panel: Axes, ends: Array, uniform: float) -> None:
         [0, 1], [uniform, uniform], "--", color=_UNIFORM, lw=1.3, label=f"w = {uniform:g}"
     )
     explain(line, [f"at the uniform number {uniform:g} drafts compete in {len(ends) - 1} groups"])
-
-
-def _at(name: str, knot: float, height: float) -> str:
-    return f"{name}, below u = {decimals(knot)}: {decimals(height)}"
 
 
 def _lived(knot: float, lifetime: Any) -> str:

@@ -1,23 +1,17 @@
 """How far rules are from the optimum: position by position, and against the temperature."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from statistics import median
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from otspec._base.arguments import as_instance, as_list
-from otspec.plots.axes import as_rows, legend_below
-from otspec.plots.canvas import WIDE, decimals, ink, panel_on
+from otspec.plots.axes import as_rows, legend_beside
+from otspec.plots.canvas import WIDE, Axes, decimals, ink, panel_on
 from otspec.plots.inline import explain
 from otspec.plots.looks import label_of, look_of
 from otspec.traces.comparison import OPTIMUM, Row
 from otspec.traces.statistics import Statistic
 from otspec.traces.summary import attains, temperatures_of
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
 
 _POSITIONS = "lists of Comparison objects, one per position"
 
@@ -28,18 +22,8 @@ def gaps(positions: Iterable[Sequence[Row]], ax: Axes | None = None) -> Axes:
     Each rule has a row, with a mark for each position and a bar at the median; the rule with the
     largest median is at the top.
 
-    Parameters
-    ----------
-    positions : iterable of sequence of Comparison
-        What :func:`otspec.traces.compare` returns for each position of a trace, as for
-        :func:`otspec.traces.summarize`.
-    ax : matplotlib.axes.Axes, optional
-        By default new ones in the package's style.
-
-    Raises
-    ------
-    ValueError
-        No position, something else, or no rule beside the optimum; or Matplotlib is not installed.
+    ``positions``: what :func:`otspec.traces.compare` returns for each position of a trace, as for
+    :func:`otspec.traces.summarize`.
     """
     found: dict[tuple[str, str, int], dict[int, Row]] = {}
     places = as_list(positions, "positions", _POSITIONS)
@@ -51,7 +35,12 @@ def gaps(positions: Iterable[Sequence[Row]], ax: Axes | None = None) -> Axes:
     if not found:
         raise ValueError(f"positions has no rows of rules: pass {_POSITIONS}")
     one_k = len({k for _, _, k in found}) == 1
-    values = {key: [_gap(row) for row in rows.values()] for key, rows in found.items()}
+    values = {
+        key: [
+            0.0 if attains(row.acceptance, row.optimum) else float(row.gap) for row in own.values()
+        ]
+        for key, own in found.items()
+    }
     with panel_on(ax, (WIDE[0], 0.9 + 0.26 * len(found))) as panel:
         names = []
         for place, key in enumerate(sorted(values, key=lambda key: -median(values[key]))):
@@ -73,26 +62,12 @@ def gaps(positions: Iterable[Sequence[Row]], ax: Axes | None = None) -> Axes:
         return panel
 
 
-def _gap(row: Row) -> float:
-    return 0.0 if attains(row.acceptance, row.optimum) else float(row.gap)
-
-
 def gap_quantiles(rows: Iterable[Statistic], ax: Axes | None = None) -> Axes:
     """Draw the distribution of the gap over the positions, for each rule and k.
 
     A thin line from the 5% to the 95% quantile, a thick one from 25% to 75%, a mark at the median.
 
-    Parameters
-    ----------
-    rows : iterable of Statistic
-        Of a run, at one temperature.
-    ax : matplotlib.axes.Axes, optional
-        By default new ones in the package's style.
-
-    Raises
-    ------
-    ValueError
-        No rows, or something else; or Matplotlib is not installed.
+    ``rows``: of a run, at one temperature.
     """
     found = as_statistics(rows)
     lines = sorted(found, key=lambda row: (row.drafts, row.rule, row.k))
@@ -130,8 +105,7 @@ def as_statistics(rows: Iterable[Statistic]) -> list[Statistic]:
     return as_rows(rows, Statistic, "rows of statistics_of, as a run has them")
 
 
-Line = dict[float, float]
-"""Temperature of the target -> acceptance."""
+Line = dict[float, float]  # temperature of the target -> acceptance
 _MARKS = ("o", "s", "^", "D", "v", "P", "X", "h")
 _BROKEN = {"linestyle": "--", "markerfacecolor": "none"}
 
@@ -140,20 +114,10 @@ def temperatures(rows: Iterable[Statistic], ax: Axes | None = None) -> Axes:
     """Draw acceptance against the temperature of the target, with a legend below.
 
     If the draft always has the target's temperature, there is a line for the optimum, and one for
-    each rule. Otherwise there are two for each temperature of the draft, in a color and with a
-    mark of its own: the optimum, and, broken and open, the best of the rules that do not attain it.
+    each rule. Otherwise there are two for each temperature of the draft, in a color and with a mark
+    of its own: the optimum, and, broken and open, the best of the rules that do not attain it.
 
-    Parameters
-    ----------
-    rows : iterable of Statistic
-        Of one draft law and one k, at several temperatures.
-    ax : matplotlib.axes.Axes, optional
-        By default new ones in the package's style.
-
-    Raises
-    ------
-    ValueError
-        No rows, rows of several draft laws or k, or something else; or Matplotlib is not installed.
+    ``rows``: of one draft law and one k, at several temperatures.
     """
     found = as_statistics(rows)
     if len(largest_counts(found)) > 1 or len({row.k for row in found}) > 1:
@@ -170,7 +134,7 @@ def temperatures(rows: Iterable[Statistic], ax: Axes | None = None) -> Axes:
         panel.set_xlabel("temperature" if alike else "temperature of the target")
         panel.set_ylabel("probability that a draft is accepted")
         panel.grid(alpha=0.25)
-        return legend_below(panel)
+        return legend_beside(panel, below=True)
 
 
 def largest_counts(rows: Iterable[Statistic]) -> dict[tuple[str, int], list[Statistic]]:

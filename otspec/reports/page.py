@@ -110,7 +110,11 @@ def _body(summary: dict[str, Any], rows: Sequence[Statistic], origin: Origin) ->
         yield from table(_COLUMNS, [_cells(row) for row in shown], words=2)
         yield f"<p>{_TABLE}</p>"
     yield "<h2>Sources</h2>"
-    yield from table(("source", "numbers", "shape"), _sources(summary), words=2)
+    sources = [
+        (source["name"], source["kind"].replace("_", "-"), " × ".join(map(str, source["shape"])))
+        for source in summary["sources"]
+    ]
+    yield from table(("source", "numbers", "shape"), sources, words=2)
     yield from origin_section(origin)
 
 
@@ -207,13 +211,6 @@ def _cells(row: Statistic) -> tuple[Cell, ...]:
         *gaps,
         f"{row.positions:,}",
     )
-
-
-def _sources(summary: dict[str, Any]) -> list[tuple[str, ...]]:
-    return [
-        (source["name"], source["kind"].replace("_", "-"), " × ".join(map(str, source["shape"])))
-        for source in summary["sources"]
-    ]
 
 
 def _percents(ends: tuple[float, float]) -> str:

@@ -38,8 +38,7 @@ class Origin(NamedTuple):
     digests: Sequence[tuple[str, int, str]] = ()
 
 
-UNKNOWN = Origin()
-"""Of a report that no command made."""
+UNKNOWN = Origin()  # of a report that no command made
 
 
 def origin_of(command: str, sources: Iterable[Source]) -> Origin:

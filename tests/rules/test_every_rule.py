@@ -118,7 +118,7 @@ def test_rules_accept_what_their_oracles_say_and_are_lossless(name):
         else:
             assert rule.acceptance() == accepted
         seen += 0 < accepted < 1
-    assert seen >= 4
+    assert seen >= 3
 
 
 ARRAYS = [name for name, rule in RULES.items() if rule._joint_kernel is not Rule._joint_kernel]

@@ -72,7 +72,7 @@ def test_the_law_of_drafts_and_output_is_that_of_the_race(rule_class):
                 joint[x.index(y)][y] += mass * rows[x][y]
         assert joint == rule.accepted().by_position_and_token.tolist()
         seen += 1
-    assert seen >= 10
+    assert seen >= 6
 
 
 @pytest.mark.parametrize("rule_class", RULES)

@@ -23,7 +23,7 @@ _NUMBERS = {
 }
 
 
-def budget_options(command: Callable[..., Any]) -> Callable[..., Any]:
+def budget_options(command: Callable[..., Any]) -> Any:
     """Add the options of budgets; the command gets those that are given as ``budgets``."""
 
     @wraps(command)
@@ -49,9 +49,7 @@ def budget_options(command: Callable[..., Any]) -> Callable[..., Any]:
         click.option("--renyi", metavar="ORDER,NUMBER",
                      help="How large the Renyi divergence of an order may be, in nats."),
     ]  # fmt: skip
-    for decorator in reversed(decorators):
-        with_budgets = decorator(with_budgets)
-    return with_budgets
+    return options.added(with_budgets, decorators)
 
 
 def _option(name: str) -> str:

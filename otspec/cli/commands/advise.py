@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -37,24 +38,21 @@ if TYPE_CHECKING:
 
 _BUNDLED_CHUNK = 60
 """Positions of a chunk of the bundled texts: enough chunks for some workers, and for progress."""
-_ROWS = 10
-"""Choices that are shown, beside the best of each rule."""
+_ROWS = 10  # choices that are shown, beside the best of each rule
 
 
 @click.command()
 @click.argument("files", nargs=-1)
 @options.cost_options()
 @click.option(
-    "--nodes", type=click.IntRange(1, 1_000), default=64, show_default=True,
-    help="The most drafted tokens of a tree.",
+    "--nodes", type=click.IntRange(1, 1_000), default=64, help="The most drafted tokens of a tree.",
 )  # fmt: skip
 @click.option(
     "--depth", type=click.IntRange(1, 100),
     help=f"The most levels. [default: {DEEPEST}, or as many as all texts have]",
 )  # fmt: skip
 @click.option(
-    "--widest", type=click.IntRange(1, 100), default=WIDEST, show_default=True,
-    help="The most children of a node.",
+    "--widest", type=click.IntRange(1, 100), default=WIDEST, help="The most children of a node.",
 )  # fmt: skip
 @click.option(
     "--rule", "rules", type=arguments.Choice(tuple(TREE_RULES)), multiple=True, metavar="RULE",
@@ -206,25 +204,18 @@ def _kept(
     from otspec.advice.report import write_report
     from otspec.plots import save
     from otspec.plots.pictures import DPI
-    from otspec.reports.summary_file import origin_of
 
-    complete = True
-    lines = place.numbers("advice.json", documents)
-    if place.out is not None:
+    def charts(out: Path) -> Iterator[Path]:
         for number, advice in enumerate(advices):
-            chart = place.out / f"pareto{f'-{number}' if len(advices) > 1 else ''}.png"
-            draw = partial(save, pareto_figure(advice, title=advice.source), chart, dpi=DPI)
-            complete = output.was_written("the picture", draw) and complete
-            lines.append(f"picture: {chart}")
-    report = place.report
-    if report is not None:
-        done = output.was_written(
-            "the report",
-            lambda: write_report(report, advices, origin_of(output.command_line(), sources)),
-        )
-        complete = done and complete
-        lines += [f"report: {report}"] if done else []
-    for line in () if place.as_json else lines:
+            chart = out / f"pareto{f'-{number}' if len(advices) > 1 else ''}.png"
+            save(pareto_figure(advice, title=advice.source), chart, dpi=DPI)
+            yield chart
+
+    numbers = place.numbers("advice.json", documents)
+    lines, complete = place.written(
+        charts, lambda path, origin: write_report(path, advices, origin), sources
+    )
+    for line in () if place.as_json else numbers + lines:
         say(line)
     return complete
 

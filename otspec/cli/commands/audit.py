@@ -15,7 +15,13 @@ from otspec.auditing.declared import TEST_SAMPLERS, named_parameters, takes
 from otspec.auditing.sandbox import attempt
 from otspec.cli.commands import audit_kernel as kernels
 from otspec.cli.shared import importing, output
-from otspec.cli.shared.options import Reading, json_option, law_option, reading_options
+from otspec.cli.shared.options import (
+    Reading,
+    given_options,
+    json_option,
+    law_option,
+    reading_options,
+)
 from otspec.rules import RULES
 from otspec.rules.lossy import LOSSY_RULES
 
@@ -34,12 +40,12 @@ from otspec.rules.lossy import LOSSY_RULES
 )
 @reading_options
 @click.option(
-    "--instances", type=click.IntRange(1, 1_000_000), default=300, show_default=True,
+    "--instances", type=click.IntRange(1, 1_000_000), default=300,
     help="How many random instances to audit.",
 )  # fmt: skip
-@click.option("--most-tokens", type=click.IntRange(1, 8), default=4, show_default=True)
-@click.option("--most-drafts", type=click.IntRange(1, 6), default=3, show_default=True)
-@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True)
+@click.option("--most-tokens", type=click.IntRange(1, 8), default=4)
+@click.option("--most-drafts", type=click.IntRange(1, 6), default=3)
+@click.option("--seed", type=click.IntRange(min=0), default=0)
 @click.option(
     "--tolerance", type=float, metavar="ERROR",
     help="The largest error per token that counts as rounding, such as 1e-6 for float32.  "
@@ -117,12 +123,7 @@ _OF_MAKERS = ("instances", "most_tokens", "most_drafts", "seed")
 
 def _refuse_options_of_others(rule: str, of_kernel: bool) -> None:
     """Refuse options for kernels beside what makes a rule, and the other way round."""
-    context = click.get_current_context()
-    for parameter in context.command.params:
-        name = parameter.name or ""
-        source = context.get_parameter_source(name)
-        if source is not click.core.ParameterSource.COMMANDLINE:
-            continue
+    for name, parameter in given_options():
         option = parameter.opts[0]
         if of_kernel and name in _OF_MAKERS:
             raise ValueError(
@@ -180,7 +181,8 @@ def _with_progress(count: int, **options: Any) -> Any:
 
 def _print(rule: str, report: SearchReport) -> None:
     if report.failure is None or report.report is None:
-        say(f"{rule} is lossless {_scope(report)}{_refusals(report)}.")
+        more = f" ({report.refused} more were refused, the first: {report.refusal})"
+        say(f"{rule} is lossless {_scope(report)}{more if report.refused else ''}.")
         say(
             f"At worst it is {kernels.if_known(report.worst_gap)} below the optimum for its drafts."
         )
@@ -212,28 +214,19 @@ def _scope(report: SearchReport) -> str:
     )
 
 
-def _refusals(report: SearchReport) -> str:
-    if not report.refused:
-        return ""
-    return f" ({report.refused} more were refused, the first: {report.refusal})"
+_REPORTED = (
+    "audited", "exact", "tolerance", "largest_error", "refused", "refusal", "worst_gap",
+    "as_declared", "worst_total_variation", "worst_kullback_leibler", "worst_lossy_gap",
+)  # fmt: skip
 
 
 def _document(rule: str, report: SearchReport) -> dict[str, Any]:
+    found = kernels.attributes(report, *_REPORTED)
     return {
         "rule": rule,
         "lossless": report.lossless,
         "drafts": report.laws,
-        "audited": report.audited,
-        "exact": report.exact,
-        "tolerance": report.tolerance,
-        "largest_error": report.largest_error,
-        "refused": report.refused,
-        "refusal": report.refusal,
-        "worst_gap": report.worst_gap,
-        "as_declared": report.as_declared,
-        "worst_total_variation": report.worst_total_variation,
-        "worst_kullback_leibler": kernels.finite(report.worst_kullback_leibler),
-        "worst_lossy_gap": report.worst_lossy_gap,
+        **found | {"worst_kullback_leibler": kernels.finite(report.worst_kullback_leibler)},
         "counterexample": _counterexample(report.failure, report),
     }
 
@@ -242,12 +235,7 @@ def _counterexample(failure: Instance | None, report: SearchReport) -> dict[str,
     found = report.report
     if failure is None or found is None:
         return None
-    about = {
-        "draft": failure.draft,
-        "target": failure.target,
-        "k": failure.k,
-        "drawn": report.laws[-1],
-    }
+    about = kernels.attributes(failure, "draft", "target", "k") | {"drawn": report.laws[-1]}
     return about | kernels.law_document(found) | kernels.witness_document(found)
 
 

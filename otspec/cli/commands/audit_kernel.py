@@ -92,39 +92,29 @@ def if_known(value: Number | None) -> str:
 def print_kernel_json(name: str, found: Audit, law: str, k: int) -> None:
     """Print what was found of a kernel for programs."""
     about = {"rule": name, "lossless": found.lossless, "drafts": [law], "k": k}
-    numbers = {
-        "exact": found.exact,
-        "tolerance": found.tolerance,
-        "largest_error": found.largest_error,
-        "optimum": found.optimum,
-        "gap": found.gap,
-    }
+    numbers = attributes(found, "exact", "tolerance", "largest_error", "optimum", "gap")
     witness = witness_document(found) or None
     print_json(about | numbers | law_document(found) | {"witness": witness})
 
 
 def law_document(found: Audit) -> dict[str, Any]:
     """Return the output of a rule, and how far off it is, for JSON."""
-    return {
+    names = ("output", "total_variation", "kullback_leibler", "acceptance", "frontier")
+    return attributes(found, *names) | {
         "output": None if found.output is None else list(found.output),
-        "total_variation": found.total_variation,
         "kullback_leibler": finite(found.kullback_leibler),
-        "acceptance": found.acceptance,
-        "frontier": found.frontier,
     }
 
 
 def witness_document(found: Audit) -> dict[str, Any]:
     """Return why a rule is not what it should be, for JSON; nothing if it is."""
-    witness = found.witness
-    if witness is None:
-        return {}
-    return {
-        "token": witness.token,
-        "error": witness.error,
-        "drafts": witness.drafts,
-        "reason": witness.reason,
-    }
+    names = ("token", "error", "drafts", "reason")
+    return {} if found.witness is None else attributes(found.witness, *names)
+
+
+def attributes(thing: Any, *names: str) -> dict[str, Any]:
+    """Return some attributes by name."""
+    return {name: getattr(thing, name) for name in names}
 
 
 def finite(number: float | None) -> float | None:

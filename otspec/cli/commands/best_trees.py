@@ -23,16 +23,14 @@ from otspec.logged.comparison import shared_length
 from otspec.models import Model
 from otspec.rules import PairRule
 
-DEEPEST = 8
-"""The most levels if none are named: no more than logged blocks have."""
+DEEPEST = 8  # the most levels if none are named: no more than logged blocks have
 
 
 class Search(NamedTuple):
     """What trees are searched for."""
 
     budget: int
-    depth: int | None
-    """None for as many as there are, :data:`DEEPEST` at most."""
+    depth: int | None  # None: as many as there are, at most DEEPEST
     widest: int
     cost: StepCost | None
 
@@ -67,8 +65,7 @@ class TreeChoice(NamedTuple):
     """A tree that was found for a rule, or grown for every text, and what it is worth."""
 
     rule: str
-    choice: str
-    """Of which trees it is the best, or the fastest if seconds are known."""
+    choice: str  # of which trees it is the best, or the fastest if seconds are known
     tree: Shape | None
     nodes: float
     expected: Tokens

@@ -37,7 +37,7 @@ _LARGEST = 200
 @click.option("--draft", "draft", help="The draft model: FILE.json, or one distribution.")
 @click.option("--target", "target", help="The target model, in the same way.")
 @click.option(
-    "-L", "--length", "lengths", type=arguments.CountList(), default="1,2,4", show_default=True,
+    "-L", "--length", "lengths", type=arguments.CountList(), default="1,2,4",
     help="Lengths of the drafted block, separated by commas.",
 )  # fmt: skip
 @click.option(
@@ -55,7 +55,7 @@ _LARGEST = 200
     help="The most levels of the best tree; by default 8, or as many as all blocks have.",
 )  # fmt: skip
 @click.option(
-    "--widest", type=click.IntRange(1, 100), default=8, show_default=True, metavar="K",
+    "--widest", type=click.IntRange(1, 100), default=8, metavar="K",
     help="The most children of a node of the best tree.",
 )  # fmt: skip
 @options.cost_options("Also find the fastest tree. ", required=False)
@@ -188,10 +188,8 @@ def _model(text: str, name: str, exact: bool, normalize: bool) -> Model:
 def _on_models(
     models: tuple[Model, Model], lengths: Sequence[int], trees: list[Shape], as_json: bool
 ) -> output.TableMaker:
-    found = _compared(
-        partial(compare_block_rules, *models, lengths), partial(compare_trees, *models), trees
-    )
-    return _reported(*found, as_json, "One drafted block of L tokens", means=False)
+    compare = partial(compare_block_rules, *models, lengths), partial(compare_trees, *models)
+    return _reported(*compare, trees, as_json, "One drafted block of L tokens", means=False)
 
 
 def _on_trace(
@@ -201,22 +199,28 @@ def _on_trace(
     trees: list[Shape],
     as_json: bool,
 ) -> output.TableMaker:
-    found = _compared(
-        partial(compare_on_blocks, logged, lengths), partial(compare_trees_on_blocks, logged), trees
-    )
+    compare = partial(compare_on_blocks, logged, lengths), partial(compare_trees_on_blocks, logged)
     title = f"Mean over the {len(logged)} drafted blocks of the {name}"
-    return _reported(*found, as_json, title, means=True)
+    return _reported(*compare, trees, as_json, title, means=True)
 
 
 def _reported(
-    rows: Rows[BlockComparison],
-    trees: Rows[TreeComparison],
+    compare: Callable[[], Rows[BlockComparison]],
+    compare_on: Callable[[list[Shape]], Rows[TreeComparison]],
+    shapes: list[Shape],
     as_json: bool,
     title: str,
     *,
     means: bool,
 ) -> output.TableMaker:
     """Print the rows of both tables, and return what makes one table of them."""
+    trees = Rows[TreeComparison]((), TreeComparison)
+    with progress.working(1 + len(shapes), "blocks and trees") as done:
+        rows = compare()
+        trees.source = rows.source
+        for shape in shapes:
+            done()
+            trees += compare_on([shape])
     if as_json:
         by_length = [_document(row) | {"gap": row.gap} for row in rows]
         output.print_json({"blocks": by_length, "trees": [_document(row) for row in trees]})
@@ -235,22 +239,6 @@ def _table(rows: Rows[BlockComparison], trees: Rows[TreeComparison]) -> pa.Table
     pa = needed("pyarrow", "a table", "runs")
     parts = [part.to_arrow() for part in (rows, trees) if part]
     return pa.concat_tables(parts, promote_options="default")
-
-
-def _compared(
-    compare: Callable[[], Rows[BlockComparison]],
-    compare_on: Callable[[list[Shape]], Rows[TreeComparison]],
-    trees: list[Shape],
-) -> tuple[Rows[BlockComparison], Rows[TreeComparison]]:
-    """Return the rows of both tables, with a word to whoever waits for them."""
-    tree_rows = Rows[TreeComparison]((), TreeComparison)
-    with progress.working(1 + len(trees), "blocks and trees") as done:
-        rows = compare()
-        tree_rows.source = rows.source
-        for tree in trees:
-            done()
-            tree_rows += compare_on([tree])
-    return rows, tree_rows
 
 
 def _print_rows(

@@ -1,6 +1,7 @@
 """``otspec compare``: every rule beside the optimum."""
 
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -19,8 +20,7 @@ from otspec.traces.comparison import OPTIMUM, Comparison
 from otspec.traces.comparison import compare as compare_rules
 from otspec.traces.summary import attainment, attains, price_of_independence
 
-_SHOWN = 8
-"""How many rules are shown of each k, unless all are wanted."""
+_SHOWN = 8  # how many rules are shown of each k, unless all are wanted
 
 
 def _of_models(law: Independent, target: Distribution, as_json: bool) -> int:
@@ -79,17 +79,15 @@ def compare(
     _print(rows, as_json, None if every or only else _SHOWN)
     complete = output.table_written(table, rows.to_arrow, silent=as_json)
     if plot is not None:
-        drawn = output.was_written("the chart", lambda: _draw(rows, plot))
+        from otspec.plots import save_acceptance_chart
+
+        title = "Acceptance against the number of drafts"
+        draw = partial(save_acceptance_chart, rows, plot, title=title)
+        drawn = output.was_written("the chart", draw)
         if drawn and not as_json:
             say(f"chart: {plot}")
         complete = complete and drawn
     return 0 if complete else 1
-
-
-def _draw(rows: list[Comparison], plot: Path) -> None:
-    from otspec.plots import save_acceptance_chart
-
-    save_acceptance_chart(rows, plot, title="Acceptance against the number of drafts")
 
 
 def _print(rows: list[Comparison], as_json: bool, most: int | None = None) -> None:

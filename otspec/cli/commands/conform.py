@@ -8,11 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import click
-from click.core import ParameterSource
 
 from otspec._base.tables import listed, say
-from otspec.cli.shared import arguments, importing, output
-from otspec.cli.shared.options import detect_option, false_alarm_option, json_option, law_option
+from otspec.cli.shared import arguments, importing, options, output
 from otspec.cli.shared.progress import counting
 from otspec.cli.shared.trees import MEANING, read_tree
 
@@ -21,11 +19,10 @@ from otspec.cli.shared.trees import MEANING, read_tree
 @click.argument("verifier", metavar="MODULE:FUNCTION")
 @click.option(
     "--kind", type=arguments.Choice(("tokens", "block", "tree")), default="tokens",
-    show_default=True, help="What is verified.",
+    help="What is verified.",
 )  # fmt: skip
 @click.option(
     "--mode", type=arguments.Choice(("kernel", "exact", "pipeline")), default="kernel",
-    show_default=True,
     help="kernel: otspec draws the drafts. exact: the same, and every random choice on the small "
     "cases is followed. pipeline: FUNCTION drafts, too.",
 )  # fmt: skip
@@ -35,7 +32,9 @@ from otspec.cli.shared.trees import MEANING, read_tree
     "[default: 3, 2, 2x1]",
 )  # fmt: skip
 @click.option("--distinct", is_flag=True, help="Drafts of one node are drawn without replacement.")
-@law_option(None, "What drafts of one node are drawn from.  [default: iid, or what --rule says]")
+@options.law_option(
+    None, "What drafts of one node are drawn from.  [default: iid, or what --rule says]"
+)
 @click.option(
     "--names", metavar="THEIRS=OURS,...",
     help="What parameters of FUNCTION are, such as p=draft,q=target.",
@@ -49,40 +48,40 @@ from otspec.cli.shared.trees import MEANING, read_tree
     help="FUNCTION claims that the same seed gives the same text: it is compared with itself "
     "without drafts, or with the race of its noise.",
 )  # fmt: skip
-@detect_option
+@options.detect_option
 @click.option(
     "--coarse", type=float, metavar="DISTANCE",
     help="The total variation that is detected where rows are expensive: in the large vocabulary, "
     "and in calls of one row or very many.  [default: 0.1, or --detect if that is more]",
 )  # fmt: skip
-@false_alarm_option
+@options.false_alarm_option
 @click.option(
     "--budget", type=click.IntRange(min=1), metavar="N",
     help="The most target probabilities that are passed to FUNCTION.  [default: what usual "
     "shapes take]",
 )  # fmt: skip
 @click.option(
-    "--require", type=float, default=1.0, metavar="DISTANCE",
+    "--require", type=float, default=1.0, show_default=False, metavar="DISTANCE",
     help="A total variation that every case must detect; otherwise exit status 2.",
 )  # fmt: skip
 @click.option(
     "--seconds", type=float, metavar="SECONDS",
     help="With --mode exact: stop after this time and report what was found.",
 )  # fmt: skip
-@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True)
+@click.option("--seed", type=click.IntRange(min=0), default=0)
 @click.option(
-    "--arrays", type=arguments.Choice(("numpy", "torch")), default="numpy", show_default=True,
+    "--arrays", type=arguments.Choice(("numpy", "torch")), default="numpy",
     help="The arrays that FUNCTION takes.",
 )  # fmt: skip
 @click.option(
     "--dtype", type=arguments.Choice(("float16", "bfloat16", "float32", "float64")),
-    default="float32", show_default=True, help="The type of probabilities.",
+    default="float32", help="The type of probabilities.",
 )  # fmt: skip
 @click.option(
     "--rounding", type=float, metavar="ERROR",
     help="Errors of a probability that count as rounding.  [default: those of the type]",
 )  # fmt: skip
-@click.option("--device", default="cpu", show_default=True, help="The device of torch tensors.")
+@click.option("--device", default="cpu", help="The device of torch tensors.")
 @click.option(
     "--vocabulary",
     type=click.IntRange(min=8),
@@ -90,7 +89,7 @@ from otspec.cli.shared.trees import MEANING, read_tree
     help="Vocabulary size of the large cases.",
 )
 @click.option(
-    "--least-vocabulary", type=click.IntRange(min=1), default=1, metavar="N",
+    "--least-vocabulary", type=click.IntRange(min=1), default=1, show_default=False, metavar="N",
     help="Tokens of the small cases, at least.",
 )  # fmt: skip
 @click.option(
@@ -115,7 +114,7 @@ from otspec.cli.shared.trees import MEANING, read_tree
 )  # fmt: skip
 @click.option("--cases", is_flag=True, help="List all cases, with what was found on each.")
 @click.option("--traceback", is_flag=True, help="Show where an import fails.")
-@json_option
+@options.json_option
 def conform(
     verifier: str,
     kind: str,
@@ -127,7 +126,7 @@ def conform(
     cases: bool,
     traceback: bool,
     as_json: bool,
-    **options: Any,
+    **asked: Any,
 ) -> int:
     """Is an engine's verification lossless? From samples, with error rates.
 
@@ -153,7 +152,7 @@ def conform(
     for path in reports:
         if path.suffix not in FORMS:
             raise ValueError(f"--report {path} ends in none of {listed(list(FORMS), 'or')}")
-    given = {name: value for name, value in options.items() if value is not None}
+    given = {name: value for name, value in asked.items() if value is not None}
     with redirect_stdout(sys.stderr):
         function = importing.imported(
             verifier, "my_engine:verify", "draft, target, drafts and randomness", traceback
@@ -185,17 +184,13 @@ _SHOWN = ("reports", "certificate", "cases", "traceback", "as_json")
 
 def _command() -> str:
     """Return the command line as it was given, but for how its report is shown."""
-    context = click.get_current_context()
     words = ["otspec", "conform"]
-    for option in context.command.params:
-        value = context.params[str(option.name)]
-        given = context.get_parameter_source(str(option.name))
-        if given is not ParameterSource.COMMANDLINE or option.name in _SHOWN:
-            continue
+    for name, option in options.given_options():
+        value = click.get_current_context().params[name]
         text = ",".join(map(str, value)) if isinstance(value, tuple) else str(value)
         if isinstance(option, click.Argument):
             words.append(text)
-        else:
+        elif name not in _SHOWN:
             words += [option.opts[0], *([] if value is True else [text])]
     return shlex.join(words)
 

@@ -20,8 +20,7 @@ from otspec.traces.collect import Models
 from otspec.traces.collect.command import skip_layers_option
 from otspec.traces.collect.models import NamedModels
 
-_PLAIN = TokenTree(())
-"""The tree of plain decoding."""
+_PLAIN = TokenTree(())  # the tree of plain decoding
 
 
 @dataclasses.dataclass(frozen=True)
@@ -77,17 +76,15 @@ class _Timed:
 @skip_layers_option
 @click.option("--chat", is_flag=True, help="Put prompts into the turns of the chat template.")
 @click.option("--rule", type=arguments.Choice(tuple(usable_rules())), default="pooled-selection",
-              show_default=True, metavar="RULE", help="How drafts are verified.")  # fmt: skip
-@click.option("--tree", default="4x2x1", show_default=True,
-              help=f"Drafted {MEANING}.")  # fmt: skip
-@click.option("--max-new-tokens", "most", type=click.IntRange(1), default=64, show_default=True)
-@click.option("--temperature", type=float, default=1.0, show_default=True,
-              help="Divide the logits by this.")  # fmt: skip
+              metavar="RULE", help="How drafts are verified.")  # fmt: skip
+@click.option("--tree", default="4x2x1", help=f"Drafted {MEANING}.")
+@click.option("--max-new-tokens", "most", type=click.IntRange(1), default=64)
+@click.option("--temperature", type=float, default=1.0, help="Divide the logits by this.")
 @warpings.cut_options
 @click.option("--draft-temperature", type=float, help="Of the draft. [default: as the target's]")
 @warpings.draft_cut_options
-@click.option("--seed", type=click.IntRange(0), default=0, show_default=True)
-@click.option("--plain/--no-plain", default=True, show_default=True,
+@click.option("--seed", type=click.IntRange(0), default=0)
+@click.option("--plain/--no-plain", default=True,
               help="Decode as many tokens without drafts, too, for the time.")  # fmt: skip
 @click.option("--device", help="Such as cuda or cpu. [default: a GPU if there is one]")
 @json_option

@@ -17,16 +17,13 @@ from otspec.models import Model, memoryless
     "--draft", help="Audit on this draft distribution, the same for every token, in fractions."
 )
 @click.option("--target", help="The target distribution, in the same way.")
+@click.option("-c", "--threshold", default="1/2", help="Confidence below this is low.")
 @click.option(
-    "-c", "--threshold", default="1/2", show_default=True, help="Confidence below this is low."
-)
-@click.option(
-    "-L", "--length", type=click.IntRange(1, 4), default=2, show_default=True,
+    "-L", "--length", type=click.IntRange(1, 4), default=2,
     help="The most tokens of a drafted text.",
 )  # fmt: skip
 @click.option(
-    "--nodes", type=click.IntRange(1, 8), default=4, show_default=True,
-    help="The most nodes of a tree.",
+    "--nodes", type=click.IntRange(1, 8), default=4, help="The most nodes of a tree.",
 )  # fmt: skip
 @options.json_option
 def policies(

@@ -21,7 +21,6 @@ from otspec.reports.summary_file import interval_document, warpings_document
 from otspec.traces import Warping
 from otspec.traces.accept_lengths import CountedCalls, check_depth, of_target, rule_named
 from otspec.traces.readers import Source
-from otspec.traces.runs import Run
 
 _COLUMNS = (
     "tree", "rule", "accept length", "95% interval", "tokens per call", "accepted of drafted",
@@ -82,7 +81,7 @@ class Simulated(NamedTuple):
     "serve the tree]",
 )  # fmt: skip
 @click.option(
-    "--tree", "trees", multiple=True, default=("1x1x1x1",), show_default=True, metavar="TREE",
+    "--tree", "trees", multiple=True, default=("1x1x1x1",), metavar="TREE",
     help=f"What is drafted, {MEANING}; may be given several times.",
 )  # fmt: skip
 @warping_options
@@ -133,7 +132,11 @@ def simulate(
         by_name = tuple((rule.name, tree.text) for rule, tree in asked)
         work = CountedCalls(by_name, warpings, end, cut, how, known=not names)
         with place.run(sources, work) as run:
-            rows, failures = _rows(run, work), run.failures()
+            found, failures = work.lengths_in(run.tables()), run.failures()
+            rows = [
+                _Row(*work.rules[asked], warpings[warping], lengths)
+                for (asked, warping), lengths in found.items()
+            ]
             if not rows:
                 raise ValueError(run_paths.all_failed(failures))
             document = [_document(row) for row in rows]
@@ -149,13 +152,6 @@ def simulate(
     simulated = Rows(map(Simulated.of, rows), Simulated, ", ".join(each.name for each in sources))
     silent = place.as_json or engine is not None
     return place._replace(as_json=silent).end(failures, simulated.to_arrow)
-
-
-def _rows(run: Run, work: CountedCalls) -> list[_Row]:
-    return [
-        _Row(*work.rules[asked], work.warpings[warping], lengths)
-        for (asked, warping), lengths in work.lengths_in(run.tables()).items()
-    ]
 
 
 def _rules(names: Sequence[str], tree: Shape, on_texts: bool) -> list[Any]:

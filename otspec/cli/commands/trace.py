@@ -1,7 +1,6 @@
 """``otspec trace``: acceptance over the positions of logged traces."""
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import click
@@ -11,12 +10,12 @@ from otspec.cli.shared import options, output, run_paths
 from otspec.cli.shared.warpings import warping_options
 from otspec.drafts import IID, Hub, WithoutReplacement
 from otspec.frames import Rows
+from otspec.reports import page
 from otspec.reports.findings import findings_of
 from otspec.reports.page import write_charts
 from otspec.reports.summary_file import restrictions_of, summary_of
 from otspec.traces import Warping
 from otspec.traces.comparison import MOST_SLOW, OPTIMUM
-from otspec.traces.readers import Source
 from otspec.traces.runs import Settings
 from otspec.traces.statistics import Statistic, statistics_of, texts_of
 from otspec.traces.summary import attainment, by_temperatures, price_of_independence
@@ -69,40 +68,15 @@ def trace(
             output.print_json(summary)
         else:
             print_means(rows, ks, summary)
-        lines, complete = _drawn(place.out, place.report, summary, rows, sources)
+        lines, complete = place.written(
+            lambda out: write_charts(out, summary, rows),
+            lambda path, origin: page.write_report(path, summary, rows, origin),
+            sources,
+        )
         for line in () if place.as_json else lines + numbers:
             say(line)
     of_trace = Rows(rows, Statistic, summary["trace"])
     return place.end(failures, of_trace.to_arrow, complete=complete)
-
-
-def _drawn(
-    out: Path | None,
-    report: Path | None,
-    summary: dict[str, Any],
-    rows: list[Statistic],
-    sources: Sequence[Source],
-) -> tuple[list[str], bool]:
-    """Draw the pictures and write the report; return where they are, and whether all are."""
-    lines: list[str] = []
-    complete = True
-    if out is not None:
-        complete = output.was_written(
-            "the picture",
-            lambda: lines.extend(f"picture: {chart}" for chart in write_charts(out, summary, rows)),
-        )
-    if report is not None:
-        from otspec.reports.page import write_report
-        from otspec.reports.summary_file import origin_of
-
-        def write() -> None:
-            write_report(report, summary, rows, origin_of(output.command_line(), sources))
-
-        if output.was_written("the report", write):
-            lines.append(f"report: {report}")
-        else:
-            complete = False
-    return lines, complete
 
 
 def print_means(rows: Sequence[Statistic], ks: Sequence[int], summary: dict[str, Any]) -> None:

@@ -18,7 +18,7 @@ from otspec.cli.shared import arguments, options, output
 @options.detect_option
 @options.false_alarm_option
 @click.option(
-    "--rounding", type=float, metavar="ERROR", default=1e-6, show_default=True,
+    "--rounding", type=float, metavar="ERROR", default=1e-6,
     help="Errors of a probability that count as rounding.",
 )  # fmt: skip
 @click.option(

@@ -127,8 +127,10 @@ def read_distribution(
 def read_numbers(text: str, name: str, *, exact: bool = False) -> Array:
     """Read numbers, of any shape, from the command line or from a file."""
     location = _LOCATION.fullmatch(text)
-    values = _split(text, name) if location is None else _from_file(location)
-    return _numbers(values, name, exact)
+    if location is None:
+        return _numbers(_split(text, name), name, exact)
+    levels = tuple(map(int, filter(None, (location["index"] or "").split(","))))
+    return _numbers(pick(location["path"], location["key"] or "", levels), name, exact)
 
 
 def _split(text: str, name: str) -> list[str]:
@@ -144,11 +146,6 @@ def _split(text: str, name: str) -> list[str]:
             f"ending in {', '.join(small_formats())}"
         )
     return cells
-
-
-def _from_file(location: re.Match[str]) -> Any:
-    key, index = location["key"] or "", location["index"] or ""
-    return pick(location["path"], key, tuple(int(level) for level in index.split(",") if level))
 
 
 def _numbers(values: Any, name: str, exact: bool) -> Array:
@@ -171,8 +168,7 @@ def _suggest_logits(numbers: Array, name: str, normalize: bool) -> None:
         )
 
 
-_MOST_WORK = 3e10
-"""Operations on digits that take about ten seconds."""
+_MOST_WORK = 3e10  # operations on digits that take about ten seconds
 
 
 def check_digits(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from otspec._base.arithmetic import Number
 from otspec._base.tables import print_table, say
@@ -16,28 +16,23 @@ from otspec.rules.base.tuples import acceptance_or_estimate
 if TYPE_CHECKING:
     from otspec.traces import Comparison
 
-LAW = "independent"
-"""What tables call the law of one draft of each model."""
+LAW = "independent"  # what tables call the law of one draft of each model
 FEW_TUPLES = 10_000
 """Most tuples of drafts for which the optimum is computed by itself (about a second)."""
-FEW_TOKENS = 200
-"""Most tokens that priority orders are of; of more tokens there are pools."""
+FEW_TOKENS = 200  # most tokens without pools
 PROVED = (
     "The cut proves it: no lossless rule is above target(A) + 1 - P(all drafts in A), "
     "which is that number."
 )
 POOLS, GAP = 256, 1e-4
-MOST_ORDERED = 5
-"""Most models of which the best order is looked for: all are tried."""
+MOST_ORDERED = 5  # most models for which all orders are tried
 
 
 class Certified(NamedTuple):
     """The optimum as far as it is known."""
 
-    attained: Number
-    """What a rule accepts."""
-    at_most: Number
-    """The bound of the cut."""
+    attained: Number  # what a rule accepts
+    at_most: Number  # the bound of the cut
     cut: tuple[int, ...]
 
 
@@ -93,11 +88,9 @@ def mixture_for(law: Independent, target: Distribution) -> PriorityMixture:
             f"exact results for {law.k} models over {law.n:,} tokens take minutes: use decimals "
             "such as 0.25 without --exact"
         )
-    few: dict[str, Any] = {"gap": 0 if law.exact else 1e-6}
-    return PriorityMixture(law, target, **(few if law.n <= FEW_TOKENS else _MANY))
-
-
-_MANY: dict[str, Any] = {"gap": GAP, "pools": POOLS}
+    if law.n > FEW_TOKENS:
+        return PriorityMixture(law, target, gap=GAP, pools=POOLS)
+    return PriorityMixture(law, target, gap=0 if law.exact else 1e-6)
 
 
 def _meaning(k: int, best: Certified) -> tuple[str, str]:

@@ -2,7 +2,7 @@
 
 import inspect
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import wraps
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
@@ -20,6 +20,22 @@ from otspec.rules.importance.importance_sampling import FREE
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 
+def added(command: Callable[..., Any], options: Sequence[Callable[..., Any]]) -> Any:
+    """Return a command with options, in the order of its help."""
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+def given_options() -> Iterator[tuple[str, click.Parameter]]:
+    """Yield what the command line gives of the parameters of the command, by name."""
+    context = click.get_current_context()
+    for parameter in context.command.params:
+        source = context.get_parameter_source(name := str(parameter.name))
+        if source is click.core.ParameterSource.COMMANDLINE:
+            yield name, parameter
+
+
 class PairCommand(click.Command):
     """A command whose arguments may be numbers that start with a minus sign."""
 
@@ -32,16 +48,14 @@ class PairCommand(click.Command):
 def counts_option(default: str) -> Callable[[Command], Command]:
     """Return the option -k with a default."""
     return click.option(
-        "-k", "ks", type=CountList(), default=default, show_default=True,
+        "-k", "ks", type=CountList(), default=default,
         help="Numbers of drafts, separated by commas.",
     )  # fmt: skip
 
 
 def law_option(default: str | None, purpose: str) -> Callable[[Command], Command]:
     """Return the option --drafts."""
-    return click.option(
-        "--drafts", type=Choice(tuple(LAWS)), default=default, show_default=True, help=purpose
-    )
+    return click.option("--drafts", type=Choice(tuple(LAWS)), default=default, help=purpose)
 
 
 models_option = click.option(
@@ -56,7 +70,7 @@ table_option = click.option(
 )  # fmt: skip
 
 free_option = click.option(
-    "--free", type=click.IntRange(0), metavar="S", default=FREE, show_default=True,
+    "--free", type=click.IntRange(0), metavar="S", default=FREE,
     help="Tokens in the linear programs of importance sampling.",
 )  # fmt: skip
 
@@ -88,11 +102,11 @@ SLOW = listed([rule.name for rule in compared_rules() if not rule.quick], "and")
 """The rules that comparisons of many positions have only if they are named."""
 
 detect_option = click.option(
-    "--detect", type=float, metavar="DISTANCE", default=0.005, show_default=True,
+    "--detect", type=float, metavar="DISTANCE", default=0.005,
     help="The total variation that is detected with probability 0.999.",
 )  # fmt: skip
 false_alarm_option = click.option(
-    "--false-alarm", type=float, metavar="PROBABILITY", default=1e-6, show_default=True,
+    "--false-alarm", type=float, metavar="PROBABILITY", default=1e-6,
     help="Probability that a correct verifier fails.",
 )  # fmt: skip
 
@@ -102,8 +116,7 @@ _TEMPERATURE = 1.0
 def temperature_option(command: Command) -> Command:
     """Add the option --temperature."""
     return click.option(
-        "--temperature", type=float, default=_TEMPERATURE, show_default=True,
-        help="Divide logits by this.",
+        "--temperature", type=float, default=_TEMPERATURE, help="Divide logits by this.",
     )(command)  # fmt: skip
 
 
@@ -111,7 +124,7 @@ def temperatures_option(command: Command) -> Command:
     """Add the option --temperature for several."""
     return click.option(
         "--temperature", "temperatures", type=NumberList(), default=str(_TEMPERATURE),
-        show_default=True, help="Divide logits by each of these, separated by commas.",
+        help="Divide logits by each of these, separated by commas.",
     )(command)  # fmt: skip
 
 
@@ -148,9 +161,7 @@ def pair_command(
     return decorator
 
 
-def pair_arguments(
-    command: Callable[..., Any], of_models: Callable[..., Any] | None = None
-) -> Callable[..., Any]:
+def pair_arguments(command: Callable[..., Any], of_models: Callable[..., Any] | None = None) -> Any:
     """Add DRAFT, TARGET and what says how to read them; the command gets them as ``pair``."""
 
     @wraps(command)
@@ -174,13 +185,10 @@ def pair_arguments(
         click.argument("target", required=of_models is None, metavar="TARGET"),
         *([models_option] if of_models is not None else []),
     )
-    decorated = reading_options(with_pair)
-    for decorator in reversed(decorators):
-        decorated = decorator(decorated)
-    return decorated
+    return added(reading_options(with_pair), decorators)
 
 
-def reading_options(command: Callable[..., Any]) -> Callable[..., Any]:
+def reading_options(command: Callable[..., Any]) -> Any:
     """Add what says how to read DRAFT and TARGET; the command gets it as ``how``."""
 
     @wraps(command)
@@ -207,10 +215,7 @@ def reading_options(command: Callable[..., Any]) -> Callable[..., Any]:
         ),
         click.option("--normalize", is_flag=True, help="Scale both to sum 1."),
     )
-    decorated: Callable[..., Any] = with_reading
-    for decorator in reversed(decorators):
-        decorated = decorator(decorated)
-    return decorated
+    return added(with_reading, decorators)
 
 
 class Reading(NamedTuple):
@@ -286,12 +291,9 @@ def _after_options(models: Sequence[str], draft: str | None, target: str | None)
 
 def _refuse_others(known: Sequence[str]) -> None:
     """Refuse options that are for one DRAFT if they are given beside several --draft."""
-    context = click.get_current_context()
     reading = {*Reading._fields, "models", "draft", "target", *known}
-    for parameter in context.command.params:
-        name = parameter.name or ""
-        source = context.get_parameter_source(name)
-        if name not in reading and source is click.core.ParameterSource.COMMANDLINE:
+    for name, parameter in given_options():
+        if name not in reading:
             raise ValueError(
                 f"{parameter.opts[0]} is for one DRAFT, and there are several --draft, of which "
                 f"each drafts one token: leave {parameter.opts[0]} out"

@@ -60,8 +60,7 @@ def percent(value: Number | Quantity) -> str:
     return f"{100 * float(value):.1f}%"
 
 
-TableMaker: TypeAlias = "Callable[[], pa.Table]"
-"""What a table is made by, if one is wanted."""
+TableMaker: TypeAlias = "Callable[[], pa.Table]"  # what a table is made by, if one is wanted
 
 
 def command_line() -> str:

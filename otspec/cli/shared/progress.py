@@ -7,10 +7,10 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from types import FrameType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from otspec._base.tables import say
 
@@ -31,16 +31,7 @@ def progress_of(run: Run) -> Iterator[None]:
         with _watching(run, total, _LINE_S, _line):
             yield
         return
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
-
-    columns = (
-        TextColumn("positions"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TextColumn("{task.fields[pace]}"),
-    )
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+    with _bar("positions", ["{task.fields[pace]}"]) as bar:
         task = bar.add_task("positions", total=total, completed=run.positions_done(), pace="")
 
         def show(done: int, _: int, words: str) -> None:
@@ -99,26 +90,21 @@ def counting(what: str) -> Iterator[Callable[[int, int], None]]:
 
         yield line
         return
-    from rich.console import Console
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        SpinnerColumn,
-        TextColumn,
-        TimeElapsedColumn,
-    )
-
-    columns = (
-        SpinnerColumn(),
-        TextColumn(what),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-    )
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+    with _bar(what) as bar:
         task = bar.add_task(what, total=None)
         yield lambda done, steps: bar.update(task, completed=done, total=steps)
+
+
+def _bar(what: str, pace: Sequence[str] = ()) -> Any:
+    """Return a progress bar: with a pace in words, or the time since it began."""
+    from rich import progress as rich
+    from rich.console import Console
+
+    ends = map(rich.TextColumn, pace) if pace else [rich.TimeElapsedColumn()]
+    first = [] if pace else [rich.SpinnerColumn()]
+    middle = rich.TextColumn(what), rich.BarColumn(), rich.MofNCompleteColumn()
+    console = Console(stderr=True)
+    return rich.Progress(*first, *middle, *ends, console=console, transient=True)
 
 
 def pace(done: int, seconds: float, left: int) -> str:

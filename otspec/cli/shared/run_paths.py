@@ -1,7 +1,7 @@
 """Options of commands on logs whose runs are kept in a folder, resumed, or done by a cluster."""
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import replace
 from functools import wraps
@@ -14,28 +14,35 @@ from otspec._base.extras import needed
 from otspec._base.tables import listed, say
 from otspec._base.writing import write_text
 from otspec.cli.shared.arguments import Choice
-from otspec.cli.shared.options import Command, json_option, table_option
-from otspec.cli.shared.output import TableMaker, check_picture, check_place, table_written
+from otspec.cli.shared.options import Command, added, json_option, table_option
+from otspec.cli.shared.output import (
+    TableMaker,
+    check_picture,
+    check_place,
+    command_line,
+    table_written,
+    was_written,
+)
 from otspec.cli.shared.progress import Terminated, progress_of, raise_on_signals
 from otspec.datasets.smollm2 import bundled_file
 from otspec.drafts import LAWS
 from otspec.files import trace_formats
 from otspec.frames import check_ending
+from otspec.reports.summary_file import Origin, origin_of
 from otspec.traces.readers import KINDS, Source, find_source
 from otspec.traces.runs import Failure, Run, Work, open_run, temporary_folder
 
 FILES = listed([name for name, form in trace_formats().items() if form.named], "or")
 PAIRS = listed([name for name, form in trace_formats().items() if not form.named], "or")
 """Formats of sources of one file, and of two."""
-_MOST = 20
-"""Failures that are named."""
+_MOST = 20  # most failures that are named
 
 
 def laws_option(*default: str) -> Callable[[Command], Command]:
     """Return the option --drafts for several laws."""
     return click.option(
         "--drafts", "laws", type=Choice(tuple(LAWS)), multiple=True, default=default,
-        show_default=True, help="Compare rules for these drafts; may be given several times.",
+        help="Compare rules for these drafts; may be given several times.",
     )  # fmt: skip
 
 
@@ -158,6 +165,27 @@ class RunPlace(NamedTuple):
         write_text(self.out / name, json.dumps(document, indent=2) + "\n")
         return [f"numbers: {self.out / 'positions'}, {self.out / name}"]
 
+    def written(
+        self,
+        charts: Callable[[Path], Iterable[Path]],
+        report: Callable[[Path, Origin], object],
+        sources: Sequence[Source],
+    ) -> tuple[list[str], bool]:
+        """Draw the pictures and write the report; return where they are, and whether all are."""
+        lines: list[str] = []
+        complete = True
+        if (out := self.out) is not None:
+            complete = was_written(
+                "the picture", lambda: lines.extend(f"picture: {chart}" for chart in charts(out))
+            )
+        if (page := self.report) is not None:
+            done = was_written(
+                "the report", lambda: report(page, origin_of(command_line(), sources))
+            )
+            lines += [f"report: {page}"] if done else []
+            complete = complete and done
+        return lines, complete
+
     def end(self, failures: Sequence[Failure], make: TableMaker, *, complete: bool = True) -> int:
         """Write the table, say which chunks have no results and why, and return the status."""
         complete = table_written(self.table, make, silent=self.as_json) and complete
@@ -169,7 +197,7 @@ class RunPlace(NamedTuple):
         return 0 if complete and not failures else 1
 
 
-def run_options(contents: str, *, pictures: bool = True) -> Callable[[Command], Callable[..., Any]]:
+def run_options(contents: str, *, pictures: bool = True) -> Callable[[Command], Any]:
     """Add the options of sources and of a run, which the command gets as a :class:`RunPlace`.
 
     ``contents``: what is written into the folder of a run. ``pictures``: whether pictures are, so
@@ -208,17 +236,14 @@ def run_options(contents: str, *, pictures: bool = True) -> Callable[[Command], 
         json_option,
     )  # fmt: skip
 
-    def added(command: Command) -> Callable[..., Any]:
+    def with_run(command: Command) -> Any:
         @wraps(command)
-        def with_place(**options: Any) -> Any:
-            own = {name: options.pop(name) for name in RunPlace._fields if name in options}
+        def with_place(**given: Any) -> Any:
+            own = {name: given.pop(name) for name in RunPlace._fields if name in given}
             place = RunPlace(**own, pictures=pictures)
             place.check()
-            return command(place=place, **options)
+            return command(place=place, **given)
 
-        changed: Callable[..., Any] = with_place
-        for decorator in reversed(decorators):
-            changed = decorator(changed)
-        return changed
+        return added(with_place, decorators)
 
-    return added
+    return with_run

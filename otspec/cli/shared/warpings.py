@@ -9,7 +9,7 @@ import click
 
 from otspec._base.tables import listed
 from otspec.cli.shared.arguments import Choice, NumberList
-from otspec.cli.shared.options import Command, temperatures_option
+from otspec.cli.shared.options import Command, added, temperatures_option
 from otspec.models.warped import checked_warp
 from otspec.traces import Warp, Warping
 from otspec.traces.accept_lengths import of_target
@@ -21,7 +21,7 @@ _CUTS = ("top_k", "top_p", "min_p")
 _DRAFT = "draft_"
 
 
-def cut_options(command: Command) -> Command:
+def cut_options(command: Command) -> Any:
     """Add the options --top-k, --top-p, --min-p and --order."""
     decorators = (
         click.option("--top-k", type=int, help="Keep the k largest logits."),
@@ -33,31 +33,24 @@ def cut_options(command: Command) -> Command:
             help="Keep tokens with at least this share of the likeliest one's probability.",
         ),
         click.option(
-            "--order", type=Choice(tuple(ORDERS)), default=next(iter(ORDERS)),
-            show_default=True, metavar="ORDER",
+            "--order", type=Choice(tuple(ORDERS)), default=next(iter(ORDERS)), metavar="ORDER",
             help=f"The order of temperature, top-k, top-p and min-p: {listed(list(ORDERS), 'or')}.",
         ),
     )  # fmt: skip
-    return _added(command, decorators)
+    return added(command, decorators)
 
 
-def draft_cut_options(command: Command) -> Command:
+def draft_cut_options(command: Command) -> Any:
     """Add the options --draft-top-k, --draft-top-p and --draft-min-p."""
     decorators = (
         click.option("--draft-top-k", type=int, help="Of the draft. [default: as the target's]"),
         click.option("--draft-top-p", type=float, help="Of the draft. [default: as the target's]"),
         click.option("--draft-min-p", type=float, help="Of the draft. [default: as the target's]"),
-    )  # fmt: skip
-    return _added(command, decorators)
+    )
+    return added(command, decorators)
 
 
-def _added(command: Command, decorators: Sequence[Callable[[Command], Command]]) -> Command:
-    for decorator in reversed(decorators):
-        command = decorator(command)
-    return command
-
-
-def warping_options(command: Callable[..., Any]) -> Callable[..., Any]:
+def warping_options(command: Callable[..., Any]) -> Any:
     """Add all options of warping, of draft and target apart.
 
     The command gets ``warpings``, a tuple of :class:`~otspec.traces.Warping`: one for each
@@ -69,10 +62,10 @@ def warping_options(command: Callable[..., Any]) -> Callable[..., Any]:
     def with_warpings(normalize: bool = False, **options: Any) -> Any:
         return command(warpings=_taken(options, normalize=normalize), **options)
 
-    return _added(with_warpings, _WARPING_OPTIONS)
+    return added(with_warpings, _WARPING_OPTIONS)
 
 
-def warping_option(command: Callable[..., Any]) -> Callable[..., Any]:
+def warping_option(command: Callable[..., Any]) -> Any:
     """Add the options of one warping, with one temperature of each model.
 
     The command gets it as ``warping``; logged probabilities are not scaled.
@@ -85,7 +78,7 @@ def warping_option(command: Callable[..., Any]) -> Callable[..., Any]:
             raise ValueError("--temperature and --draft-temperature take one number each here")
         return command(warping=warping, **options)
 
-    return _added(with_warping, _WARPING_OPTIONS)
+    return added(with_warping, _WARPING_OPTIONS)
 
 
 _draft_temperatures_option = click.option(
@@ -162,7 +155,7 @@ class Drawn(NamedTuple):
         return warpings[0].of("target")
 
 
-def drawn_options(command: Command) -> Callable[..., Any]:
+def drawn_options(command: Command) -> Any:
     """Add --drawn-temperature and --drawn-from, which the command gets as ``drawn``."""
 
     @wraps(command)
@@ -178,5 +171,4 @@ def drawn_options(command: Command) -> Callable[..., Any]:
         "--drawn-from", type=Choice(SIDES),
         help="Which model's tokens were logged. [default: by the name of the array]",
     )  # fmt: skip
-    changed: Callable[..., Any] = temperature(side(with_drawn))
-    return changed
+    return added(with_drawn, (temperature, side))

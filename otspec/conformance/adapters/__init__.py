@@ -1,6 +1,9 @@
 """Verifiers of engines, in the form that is checked: each takes the engine's own function.
 
-Nothing of an engine is imported: a function of the same signature will do.
+Nothing of an engine is imported: a function of the same signature will do. All adapters raise a
+``ValueError``: at once if what they are given is no callable, or no flag where one is wanted; and
+when they are called, if PyTorch is needed and not installed, or if an answer contradicts itself.
+Emitted tokens have shape (B, L + 1), with −1 behind; nodes, kept lengths and tokens shape (B,).
 """
 
 from otspec.conformance.adapters.chains import flashinfer_chain, transformers_chain

@@ -14,22 +14,9 @@ def flashinfer_chain(function: Callable[..., Any]) -> Callable[..., Tensor]:
     Its signature is that of ``flashinfer.sampling.chain_speculative_sampling``. It draws from the
     default generator of the device, which PyTorch's global seed sets.
 
-    Parameters
-    ----------
-    function : callable
-        ``(draft_probs, draft_token_ids, target_probs)``, which returns the emitted tokens, shape
-        (B, L + 1) with −1 behind; how many tokens pass by themselves; and how many are kept.
-
-    Returns
-    -------
-    callable
-        ``(draft, target, drafts) -> emitted tokens``, shape (B, L + 1), with −1 behind.
-
-    Raises
-    ------
-    ValueError
-        No callable. When it is called: PyTorch is not installed; or the function emits another
-        number of tokens than it says.
+    ``function``: ``(draft_probs, draft_token_ids, target_probs)``, which returns the emitted
+    tokens, shape (B, L + 1) with −1 behind; how many tokens pass by themselves; and how many are
+    kept. Result: ``(draft, target, drafts) -> emitted tokens``.
     """
     as_callable(function, "function", "chain_speculative_sampling of FlashInfer, or one like it")
 
@@ -51,22 +38,9 @@ def transformers_chain(function: Callable[..., Any]) -> Callable[..., IntArray]:
     Its signature is that of ``transformers.generation.utils._speculative_sampling``. It verifies
     one text per call, and draws from PyTorch's global state.
 
-    Parameters
-    ----------
-    function : callable
-        ``(candidate_input_ids, candidate_logits, candidate_length, new_logits)``, which returns
-        the tokens, shape (1, kept + 1), and how many are kept.
-
-    Returns
-    -------
-    callable
-        ``(draft, target, drafts) -> emitted tokens``, shape (B, L + 1), with −1 behind.
-
-    Raises
-    ------
-    ValueError
-        No callable. When it is called: PyTorch is not installed; or the function returns another
-        number of tokens than it says.
+    ``function``: ``(candidate_input_ids, candidate_logits, candidate_length, new_logits)``, which
+    returns the tokens, shape (1, kept + 1), and how many are kept. Result: ``(draft, target,
+    drafts) -> emitted tokens``.
     """
     as_callable(function, "function", "_speculative_sampling of transformers, or one like it")
 
@@ -74,16 +48,13 @@ def transformers_chain(function: Callable[..., Any]) -> Callable[..., IntArray]:
         before, after, tokens = logits_of(draft), logits_of(target), tensor_of(drafts)
         rows, length = tokens.shape
         texts = ((tokens[i : i + 1], before[i : i + 1], after[i : i + 1]) for i in range(rows))
-        answers = (function(ids, first, length, second) for ids, first, second in texts)
-        return padded((_emitted(*answer) for answer in answers), length + 1)
+        answers = [function(ids, first, length, second) for ids, first, second in texts]
+        for emitted, kept in answers:
+            if emitted.shape[-1] != int(kept) + 1:
+                raise ValueError(
+                    f"the function returned {emitted.shape[-1]} tokens and {int(kept)} as the "
+                    "number of those that are kept: there must be one token more"
+                )
+        return padded((emitted for emitted, _ in answers), length + 1)
 
     return verify
-
-
-def _emitted(tokens: Tensor, kept: Any) -> Tensor:
-    if tokens.shape[-1] != int(kept) + 1:
-        raise ValueError(
-            f"the function returned {tokens.shape[-1]} tokens and {int(kept)} as the number of "
-            "those that are kept: there must be one token more"
-        )
-    return tokens

@@ -12,8 +12,7 @@ from otspec.conformance.adapters.table_models import table_class, table_model
 from otspec.conformance.adapters.tensors import Tensor, as_array, tensor_of, torch_itself
 from otspec.conformance.engines import TextEngine, one_by_one
 
-DRAFTED = 2
-"""Tokens that a step drafts where nothing else is asked for."""
+DRAFTED = 2  # default number of tokens that a step drafts
 
 
 def hugging_face_decoder(
@@ -28,13 +27,13 @@ def hugging_face_decoder(
     The models are small tables in the form of Hugging Face: ``model(ids, past_key_values=...,
     use_cache=...)`` gives ``logits`` and ``past_key_values``, and a model has ``device`` and
     ``config``. The cache holds the tokens themselves, shape (B, 1, t, 1), and the logits follow
-    from what it holds: a cache that is not cut back after a rejection shows.
+    from it: a cache that is not cut back after a rejection shows.
 
     Parameters
     ----------
     function : callable
         Takes ``draft``, ``target`` and ``ids``, (1, 1) of int64, and if it wants ``length`` (how
-        many tokens to say), ``block`` (how many tokens a step drafts), ``temperature``, ``top_k``,
+        many tokens to generate), ``block`` (how many a step drafts), ``temperature``, ``top_k``,
         ``top_p`` and ``seed``. It returns at least ``length`` token ids, as a tensor or a list.
     prompt : bool
         Whether what it returns begins with the prompt.
@@ -42,7 +41,7 @@ def hugging_face_decoder(
         Whether it takes many prompts at once, (B, 1), and returns (B, T) or (B, T + 1).
     transformers : bool
         Whether the models are ``PreTrainedModel`` of the installed transformers, with
-        ``generate``; the cache is then what the library makes.
+        ``generate``; the library then makes the cache.
 
     Returns
     -------
@@ -50,12 +49,6 @@ def hugging_face_decoder(
         For ``check(engine, kind="block", mode="pipeline", arrays="torch")``, and for
         :func:`otspec.conformance.exact_texts`, where the models may depend on the whole text;
         the text begins after a prompt of one token 0.
-
-    Raises
-    ------
-    ValueError
-        No callable or no flag. When it is called: PyTorch (or transformers) is not installed; or
-        the decoder returns too few tokens.
 
     Examples
     --------
@@ -121,27 +114,15 @@ class _Decoder(Renamed):
 def candidates(make: Callable[..., Any]) -> Callable[..., Tensor]:
     """Return a decoder whose drafts are those of a candidate generator of transformers.
 
-    They are verified token by token with what the generator declares, or as certain where it
-    declares nothing: what is off is then the generator's, such as logits that drafts were not
+    They are verified token by token with the logits that the generator declares, or as certain if
+    it declares none: an error is then the generator's, such as logits that drafts were not
     sampled from. Hand it to :func:`hugging_face_decoder` with ``transformers=True``.
 
-    Parameters
-    ----------
-    make : callable
-        ``(draft, target, ids, block)`` → an object with ``get_candidates(ids)``, which returns
-        the ids with drafts behind them and their logits, (1, L, V), or None, as
-        ``CandidateGenerator`` of ``transformers/generation/candidate_generator.py`` 5.24; and
-        ``update_candidate_strategy``, if it has that.
-
-    Returns
-    -------
-    callable
-        ``(draft, target, ids, length, block) -> ids`` with what follows them.
-
-    Raises
-    ------
-    ValueError
-        No callable.
+    ``make``: ``(draft, target, ids, block)`` → an object with ``get_candidates(ids)``, which
+    returns the ids with drafts behind them and their logits, (1, L, V), or None, as
+    ``CandidateGenerator`` of ``transformers/generation/candidate_generator.py`` 5.24; and
+    ``update_candidate_strategy``, if it has that. Result: ``(draft, target, ids, length, block) ->
+    ids`` with what follows them.
     """
     as_callable(make, "make", "what makes a candidate generator of draft, target, ids and block")
 

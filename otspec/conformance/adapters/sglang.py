@@ -29,20 +29,14 @@ def sglang_tree(
         uniform_samples_for_final_sampling, target_probs, draft_probs, threshold_single,
         threshold_acc, deterministic)``, which writes to the first three.
     threshold_single : float
-        A child of at least this probability is kept whenever it is looked at.
+        From 0 to 1: a child of at least this probability is kept whenever it is reached.
     threshold_acc : float
-        What the accumulated probability of the children is divided by.
+        From 0 to 1: what the accumulated probability of the children is divided by.
 
     Returns
     -------
     callable
-        ``(target, drafts, parents) -> (node, token)``, each of shape (B,).
-
-    Raises
-    ------
-    ValueError
-        No callable, or thresholds outside 0 and 1. When it is called: PyTorch is not installed; or
-        what the function wrote is no path of the tree.
+        ``(target, drafts, parents) -> (node, token)``.
     """
     as_callable(function, "function", "tree_speculative_sampling_target_only, or one like it")
     thresholds = (
@@ -68,27 +62,13 @@ def sglang_chain(
 
     Its signature is that of ``python/sglang/srt/speculative/reject_sampling.py`` at commit
     0c23aa807d69 (later under ``sglang.kernels.ops.speculative``), which is that of
-    :func:`sglang_tree`'s function; ``draft_probs`` has a row for each draft. The random numbers
-    are the caller's: the adapter draws them by ``torch.rand``, as SGLang does.
+    :func:`sglang_tree`'s function; ``draft_probs`` has a row for each draft. The adapter draws
+    the random numbers by ``torch.rand``, as SGLang does.
 
-    Parameters
-    ----------
-    function : callable
-        As for :func:`sglang_tree`.
-    final_per_place : bool
-        Whether ``uniform_samples_for_final_sampling`` has a number for each place, shape
-        (B, L + 1), as at that commit; later versions take one for each row, shape (B,).
-
-    Returns
-    -------
-    callable
-        ``(draft, target, drafts) -> (length, token)``, each of shape (B,).
-
-    Raises
-    ------
-    ValueError
-        No callable, or no flag. When it is called: PyTorch is not installed; or what the function
-        wrote is no chain.
+    ``function``: as for :func:`sglang_tree`. ``final_per_place``: whether
+    ``uniform_samples_for_final_sampling`` has a number for each place, shape (B, L + 1), as at that
+    commit; later versions take one for each row, shape (B,). Result: ``(draft, target, drafts) ->
+    (length, token)``.
     """
     as_callable(function, "function", "chain_speculative_sampling_triton, or one like it")
     each_place = as_flag(final_per_place, "final_per_place")
@@ -140,15 +120,8 @@ def read_path(
 ) -> tuple[IntArray, IntArray]:
     """Return the last node that is kept and the token behind it, and check the way to it.
 
-    Parameters
-    ----------
-    predicts : ndarray of int, shape (B, slots)
-        What follows each slot that is kept.
-    kept : ndarray of int, shape (B, depth + 1)
-        The slots that are kept, the root first.
-    count : ndarray of int, shape (B,)
-        How many there are, without the root.
-    tokens : ndarray of int, shape (B, slots)
+    Shapes: predicts (B, slots), what follows each kept slot; kept (B, depth + 1), the kept slots,
+    the root first; count (B,), how many there are without the root; tokens (B, slots).
     """
     if not ((count >= 0) & (count < kept.shape[1])).all():
         raise ValueError("accept_token_num says more than the depth of the tree, or less than 0")

@@ -12,8 +12,7 @@ from otspec.auditing.black_box import seeded
 from otspec.conformance.adapters.tensors import Tensor, tensor_of, torch_itself
 from otspec.models.base import CallableModel
 
-LONGEST = 1 << 16
-"""What a model says is the most tokens of a text."""
+LONGEST = 1 << 16  # longest text that a model accepts, in tokens
 
 
 class Output(NamedTuple):

@@ -17,23 +17,11 @@ def tensorrt_chain(function: Callable[..., Any]) -> Callable[..., Tensor]:
     """Return a verifier of blocks of ``rejection_sampling_one_model`` of TensorRT-LLM.
 
     Its signature is that of ``tensorrt_llm/_torch/speculative/interface.py`` at commit
-    00b6d5a25c30, which calls FlashInfer: the generator of the device is drawn from.
+    00b6d5a25c30, which calls FlashInfer: it draws from the generator of the device.
 
-    Parameters
-    ----------
-    function : callable
-        ``(draft_probs, draft_token_ids, target_probs)``, which returns the emitted tokens, shape
-        (B, L + 1), and how many of each row count, the last one included.
-
-    Returns
-    -------
-    callable
-        ``(draft, target, drafts) -> emitted tokens``, shape (B, L + 1), with −1 behind.
-
-    Raises
-    ------
-    ValueError
-        No callable. When it is called: PyTorch is not installed.
+    ``function``: ``(draft_probs, draft_token_ids, target_probs)``, which returns the emitted
+    tokens, shape (B, L + 1), and how many of each row count, the last one included. Result:
+    ``(draft, target, drafts) -> emitted tokens``.
     """
     as_callable(function, "function", "rejection_sampling_one_model, or one like it")
 
@@ -59,23 +47,18 @@ def tensorrt_tree(function: Callable[..., Any]) -> Callable[..., tuple[IntArray,
         Takes by name ``candidates``, ``draft_logits_tree``, ``target_logits_tree``,
         ``draft_prob_indices``, ``retrieve_next_token``, ``retrieve_next_sibling``,
         ``temperatures``, ``top_k``, ``top_p``, ``skip_temperature``, ``num_gens``,
-        ``num_spec_step``, ``seed`` and ``offset``, and ``tree_valid`` if it has that; of what it
-        returns the last three are the accepted slots, their number without the root, and the
+        ``num_spec_step``, ``seed`` and ``offset``, and ``tree_valid`` if it has that; the last
+        three of its results are the accepted slots, their number without the root, and the
         tokens.
 
     Returns
     -------
     callable
-        ``(draft, target, drafts, parents, seed) -> (node, token)``, each of shape (B,).
-
-    Raises
-    ------
-    ValueError
-        No callable. When it is called: PyTorch is not installed; or what the function returns is
-        no path of the tree.
+        ``(draft, target, drafts, parents, seed) -> (node, token)``.
     """
-    wanted = "verify_dynamic_tree_rejection_from_logits_out, or one like it"
-    as_callable(function, "function", wanted)
+    as_callable(
+        function, "function", "verify_dynamic_tree_rejection_from_logits_out, or one like it"
+    )
 
     def verify(
         draft: Any, target: Any, drafts: Any, parents: Sequence[int], seed: int
@@ -90,7 +73,8 @@ def tensorrt_tree(function: Callable[..., Any]) -> Callable[..., tuple[IntArray,
         def sent(values: Any, dtype: str = "int32") -> Tensor:
             return tensor_of(values, dtype).to(after.device)
 
-        options = {"tree_valid": sent(np.ones(rows), "bool")} if _names_valid(function) else {}
+        named = "tree_valid" in inspect.signature(function).parameters
+        options = {"tree_valid": sent(np.ones(rows), "bool")} if named else {}
         *_, kept, count, emitted = map(
             as_array,
             function(
@@ -118,7 +102,3 @@ def tensorrt_tree(function: Callable[..., Any]) -> Callable[..., tuple[IntArray,
         return read_path(predicts, kept, count, tokens, parents)
 
     return verify
-
-
-def _names_valid(function: Callable[..., Any]) -> bool:
-    return "tree_valid" in inspect.signature(function).parameters

@@ -8,8 +8,7 @@ import numpy as np
 from otspec._base.arithmetic import Array, IntArray
 from otspec._base.extras import needed
 
-Tensor: TypeAlias = Any
-"""A tensor of PyTorch, which need not be installed."""
+Tensor: TypeAlias = Any  # a tensor of PyTorch, which need not be installed
 
 
 def torch_itself() -> Any:

@@ -1,7 +1,6 @@
 """The rejection samplers of vLLM: flat arrays, and random numbers by seed and place."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any
 
@@ -29,8 +28,8 @@ def vllm_chain(
 ) -> Callable[..., Tensor]:
     """Return a verifier of blocks of ``rejection_sample`` of vLLM.
 
-    Its signature is that of ``vllm.v1.sample.rejection_sampler.rejection_sample``. The token after
-    a whole block is the caller's to draw, which the adapter does, by ``torch.multinomial``.
+    Its signature is that of ``vllm.v1.sample.rejection_sampler.rejection_sample``. The adapter
+    draws the token after a whole block, by ``torch.multinomial``.
 
     Parameters
     ----------
@@ -57,13 +56,7 @@ def vllm_chain(
     Returns
     -------
     callable
-        ``(draft, target, drafts, lengths) -> emitted tokens``, shape (B, L + 1), with −1 behind;
-        also with ``seed`` if seeded.
-
-    Raises
-    ------
-    ValueError
-        No callable, or no flag. When it is called: PyTorch is not installed.
+        ``(draft, target, drafts, lengths) -> emitted tokens``; also with ``seed`` if seeded.
     """
     as_callable(function, "function", "rejection_sample of vLLM, or one like it")
     as_callable(metadata, "metadata", "SamplingMetadata of vLLM, or one like it")
@@ -71,63 +64,49 @@ def vllm_chain(
     always = as_flag(empty, "empty")
 
     def emitted(
-        batch: _Batch, draft: Any, target: Any, generators: dict[int, Any], bonus: Any
+        draft: Any, target: Any, drafts: Any, lengths: Any, bonus: Any = None, own: Any = ()
     ) -> Tensor:
-        probabilities = tensor_of(target)
+        probabilities, counts = tensor_of(target), as_array(lengths)
         rows = (logits_of if in_logits else tensor_of)(target)[:, :-1]
-        last = draw(probabilities[np.arange(len(batch.counts)), batch.counts], bonus)[:, None]
+        last = draw(probabilities[np.arange(len(counts)), counts], bonus)[:, None]
         behind = torch_itself().nn.functional.pad
-        if not (always or batch.counts.any()):
+        if not (always or counts.any()):
             return behind(last, (0, len(probabilities[0]) - 1), value=-1)
+        settings = metadata(
+            temperature=probabilities.new_ones(len(probabilities)),
+            all_greedy=False,
+            all_random=True,
+            top_p=None,
+            top_k=None,
+            generators=dict(enumerate(own)),
+        )
         found = function(
-            batch.flat(tensor_of(batch.drafts, "int32")),
-            batch.counts.tolist(),
-            int(batch.counts.max(initial=0)),
-            tensor_of(np.cumsum(batch.counts), "int32").to(probabilities.device),
-            None if certainly else batch.flat(tensor_of(draft)),
-            batch.flat(rows),
+            _flat(tensor_of(drafts, "int32"), counts),
+            counts.tolist(),
+            int(counts.max(initial=0)),
+            tensor_of(np.cumsum(counts), "int32").to(probabilities.device),
+            None if certainly else _flat(tensor_of(draft), counts),
+            _flat(rows, counts),
             last.to(torch_itself().int32),
-            metadata(**_settings(probabilities), generators=generators),
+            settings,
         )
         # The rows are as wide as the longest one wants.
         return behind(found, (0, len(probabilities[0]) - found.shape[1]), value=-1)
 
     def verify(draft: Any, target: Any, drafts: Any, lengths: Any) -> Tensor:
-        return emitted(_Batch(drafts, lengths), draft, target, {}, None)
+        return emitted(draft, target, drafts, lengths)
 
     def verify_with_seeds(draft: Any, target: Any, drafts: Any, lengths: Any, seed: int) -> Tensor:
         bonus, *own = _generators(tensor_of(target).device, len(drafts) + 1, seed)
-        return emitted(_Batch(drafts, lengths), draft, target, dict(enumerate(own)), bonus)
+        return emitted(draft, target, drafts, lengths, bonus, own)
 
     return verify_with_seeds if as_flag(seeded, "seeded") else verify
 
 
-@dataclass(frozen=True)
-class _Batch:
-    """Drafts of rows of different lengths."""
-
-    drafts: Any
-    lengths: Any
-
-    @property
-    def counts(self) -> Any:
-        return as_array(self.lengths)
-
-    def flat(self, values: Tensor) -> Tensor:
-        """Return the places of all rows that count, one after the other."""
-        counted = np.arange(values.shape[1]) < self.counts[:, None]
-        return values[tensor_of(counted).to(values.device)].contiguous()
-
-
-def _settings(like: Tensor) -> dict[str, Any]:
-    """Return what says that each request is sampled, at temperature 1, from all tokens."""
-    return {
-        "temperature": like.new_ones(len(like)),
-        "all_greedy": False,
-        "all_random": True,
-        "top_p": None,
-        "top_k": None,
-    }
+def _flat(values: Tensor, counts: Any) -> Tensor:
+    """Return the places of all rows that count, one after the other."""
+    counted = np.arange(values.shape[1]) < counts[:, None]
+    return values[tensor_of(counted).to(values.device)].contiguous()
 
 
 def _generators(device: Any, count: int, seed: int) -> list[Any]:
@@ -137,8 +116,7 @@ def _generators(device: Any, count: int, seed: int) -> list[Any]:
     return [generator(device=device).manual_seed(each) for each in seeds]
 
 
-FIRST = 100
-"""The position of the first drafted token in its text."""
+FIRST = 100  # the position of the first drafted token in its text
 
 
 def vllm_runner_chain(
@@ -147,9 +125,8 @@ def vllm_runner_chain(
     """Return a verifier of blocks of ``rejection_sample`` of vLLM's newer runner.
 
     Its signature is that of ``vllm.v1.worker.gpu.spec_decode.rejection_sampler_utils``. Each of its
-    random numbers follows from the seed of a request and a position, so that the adapter gives
-    each request a seed of its own; and the states of requests are in another order than the
-    requests.
+    random numbers follows from the seed of a request and a position, so the adapter gives each
+    request a seed of its own; the states of requests are in another order than the requests.
 
     Parameters
     ----------
@@ -165,13 +142,7 @@ def vllm_runner_chain(
     Returns
     -------
     callable
-        ``(draft, target, drafts, lengths, seed) -> emitted tokens``, shape (B, L + 1), with −1
-        behind.
-
-    Raises
-    ------
-    ValueError
-        No callable, or no flag. When it is called: PyTorch is not installed.
+        ``(draft, target, drafts, lengths, seed) -> emitted tokens``.
     """
     as_callable(function, "function", "rejection_sample of vLLM's runner, or one like it")
     certainly = as_flag(certain, "certain")

@@ -19,8 +19,7 @@ from otspec.conformance.cases.cases import Case
 LIBRARIES = ("numpy", "torch")
 DTYPES = {"float16": 2e-3, "bfloat16": 2e-2, "float32": 1e-6, "float64": 1e-9}
 """Types of probabilities, and the errors of a probability that count as rounding in each."""
-MOSTLY = 0.9
-"""The share of places without probability from which on they are filled at once."""
+MOSTLY = 0.9  # zeros are filled at once from this share of them on
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,18 +48,15 @@ class Form(Frozen):
     def refuse_too_many(self, entries: int, numbers: int) -> None:
         """Refuse a call whose arrays half of the memory does not hold."""
         size = 2 * numbers * {"float64": 8, "float32": 4}.get(self.dtype, 2)
-        if size > self._memory() / 2:
+        most = memory()
+        if self.device.startswith("cuda"):
+            torch = needed("torch", "a verifier of torch tensors", "backends")
+            most = int(torch.cuda.get_device_properties(self.device).total_memory)
+        if size > most / 2:
             raise ValueError(
                 f"entries is {entries}, for which the arrays of one call take {size / 2**30:.3g} "
                 "GiB, more than half of the memory: pass fewer"
             )
-
-    def _memory(self) -> int:
-        """Return the bytes of memory where the arrays are."""
-        if self.device.startswith("cuda"):
-            torch = needed("torch", "a verifier of torch tensors", "backends")
-            return int(torch.cuda.get_device_properties(self.device).total_memory)
-        return memory()
 
     def probabilities(self, rows: Array) -> Any:
         """Return probabilities as the verifier's arrays."""
@@ -132,8 +128,7 @@ def plain(answer: Any) -> Any:
     return answer
 
 
-MOST_RESERVED = 1024
-"""Ids that no text has, at most."""
+MOST_RESERVED = 1024  # most ids that may be reserved
 
 
 class Named:
@@ -170,11 +165,6 @@ class Named:
         taken = inspect.signature(self.function).parameters.items()
         first = [name for name, each in taken if each.kind is each.POSITIONAL_ONLY]
         return self.function(*[own.pop(name) for name in first if name in own], **own)
-
-
-def renamed_parameters(function: Any, names: Any) -> Any:
-    """Return a function by other names of its parameters; itself without any."""
-    return function if names is None else Named(function, names)
 
 
 def as_reserved(reserved: Any, vocabulary: int) -> tuple[int, ...]:

@@ -18,8 +18,7 @@ from otspec.conformance.cases.cases import Case, named
 from otspec.conformance.cases.drafting import Sample
 from otspec.conformance.cases.kinds import Kind
 
-LENGTHS = ("lengths", "mask")
-"""What tells rows of fewer drafts."""
+LENGTHS = ("lengths", "mask")  # parameters that say how many drafts a row has
 ARRAYS = ("draft", "target", "drafts", *LENGTHS, "parents")
 """What a verifier may ask for, by the names of its parameters."""
 CORRECTIONS = "corrections"
@@ -43,8 +42,7 @@ class Verifier(Frozen):
         warping.ALLOWED,
     )
     """What it may ask for."""
-    random: ClassVar[tuple[str, ...]] = RANDOMNESS
-    """How it may get its randomness."""
+    random: ClassVar[tuple[str, ...]] = RANDOMNESS  # names under which it may take randomness
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -196,15 +194,10 @@ class Verifier(Frozen):
 def filled_behind(
     rows: Mapping[str, Array], there: IntArray, behind: str, *, after: bool = False
 ) -> None:
-    """Overwrite what a verifier must not look at: rows for drafts that do not count.
+    """Overwrite rows of drafts that do not count, which a verifier must not look at.
 
-    Parameters
-    ----------
-    rows : mapping
-        Probabilities by name, one row for a batch entry or one for each of its nodes.
-    there : ndarray of bool, shape (size, nodes)
-    after : bool
-        Whether the draft's row after the last draft of a block is looked at.
+    rows: by name, one for a batch entry or one for each of its nodes. there: bool, (size, nodes).
+    after: whether the draft's row after the last draft of a block is looked at.
     """
     for values in rows.values():
         if values.ndim == 3:

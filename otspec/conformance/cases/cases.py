@@ -115,10 +115,7 @@ class Case(Frozen):
         )
 
     def after_any_symbol(self) -> Case:
-        """Return the case whose pairs begin where texts of this one have got to.
-
-        Of each pair of models there are n + 1 in turn: at the beginning, and after each symbol.
-        """
+        """Return the case with n + 1 pairs for each: at the beginning, and after each symbol."""
         return replace(self, draft=begun(self.draft), target=begun(self.target))
 
     def texts(self, length: int) -> Array:
@@ -134,13 +131,7 @@ class Case(Frozen):
 
 
 def memoryless(name: str, draft: Any, target: Any, **options: Any) -> Case:
-    """Return a case whose rows do not depend on the text.
-
-    Parameters
-    ----------
-    draft, target : array_like, shape (n,)
-        Weights, which are scaled to sum 1.
-    """
+    """Return a case of weights, shape (n,), scaled to sum 1: its rows do not depend on the text."""
     rows = [_scaled(np.asarray(weights, dtype=float)) for weights in (draft, target)]
     repeated = [np.broadcast_to(row, (1, len(row) + 1, len(row))) for row in rows]
     return _case(name, *repeated, **options)
@@ -166,11 +157,6 @@ def mixed(name: str, cases: Sequence[Case]) -> Case:
     """Return a case whose batches have rows of several cases with one number of symbols."""
     drafts, targets = zip(*((case.draft, case.target) for case in cases), strict=True)
     return _case(name, np.concatenate(drafts), np.concatenate(targets))
-
-
-def renamed(case: Case, name: str) -> Case:
-    """Return a case with another name."""
-    return replace(case, name=name)
 
 
 def embedded(case: Case, vocabulary: int, places: Sequence[int]) -> Case:
@@ -203,8 +189,7 @@ def _scaled(weights: Array) -> Array:
 class Answer(NamedTuple):
     """What a verifier says, in symbols; n stands for a token that is none of them."""
 
-    texts: IntArray
-    """Shape (size, T); after the token −1, for what the target is still to draw."""
+    texts: IntArray  # shape (size, T); after the token −1, for what the target is still to draw
     marks: IntArray | None
     """The accepted draft, the kept length or the kept node, from 0; None if it is not told."""
 

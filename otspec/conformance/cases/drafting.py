@@ -18,14 +18,10 @@ from otspec.models import Model, Prefix, TableModel
 class Sample(NamedTuple):
     """Drafts of a batch."""
 
-    variants: IntArray
-    """Which pair of models each row has, shape (size,)."""
-    drafts: IntArray
-    """Symbols, shape (size, nodes)."""
-    tokens: IntArray
-    """The tokens that stand for them."""
-    there: IntArray
-    """Which of them count, bool."""
+    variants: IntArray  # which pair of models each row has, shape (size,)
+    drafts: IntArray  # symbols, shape (size, nodes)
+    tokens: IntArray  # the tokens that stand for them
+    there: IntArray  # bool: whether they count
 
     @property
     def lengths(self) -> IntArray:
@@ -34,8 +30,7 @@ class Sample(NamedTuple):
         return count
 
 
-UNKNOWN = -1
-"""A symbol that the target is still to draw."""
+UNKNOWN = -1  # a symbol that the target is still to draw
 
 
 def drafted(
@@ -123,8 +118,7 @@ def drawn(sums: Array, rng: np.random.Generator) -> IntArray:
 class Left(NamedTuple):
     """One way that drafts of a policy can come out."""
 
-    drafts: tuple[int, ...]
-    """The symbol of each node; 0 where there is none."""
+    drafts: tuple[int, ...]  # the symbol of each node; 0 where there is none
     there: tuple[bool, ...]
     mass: float
 

@@ -90,8 +90,8 @@ def _undrafted(variants: IntArray, case: Case, rng: np.random.Generator) -> Samp
 class AtMost:
     """A grammar that allows a token so many times, and all others always.
 
-    Its states are how many there were: an engine begins with ``start``, goes on by ``advance`` with
-    each token that it says, and masks the target by ``allowed``.
+    An engine begins with ``start``, calls ``advance`` with each token of the text, and masks the
+    target by ``allowed``. The state is how often the token has come.
     """
 
     token: int

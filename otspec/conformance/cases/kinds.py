@@ -29,10 +29,8 @@ class Kind(Frozen, ABC):
     """A shape of drafts."""
 
     name: ClassVar[str]
-    law: str
-    """What siblings are drawn from, one of :data:`otspec.drafts.LAWS`."""
-    policy: Policy | None = None
-    """What drafts and cuts; None: nothing is cut."""
+    law: str  # draft law of siblings, one of otspec.drafts.LAWS
+    policy: Policy | None = None  # drafts and cuts; None: nothing is cut
 
     @property
     @abstractmethod
@@ -60,15 +58,7 @@ class Kind(Frozen, ABC):
 
     @abstractmethod
     def read(self, answer: Any, case: Case, sample: Sample) -> Answer:
-        """Read what a verifier returned.
-
-        Raises
-        ------
-        ImpossibleError
-            It cannot be what a right verifier says.
-        ValueError
-            It has another form than a verifier's answer.
-        """
+        """Read an answer; raise ImpossibleError if none is like it, ValueError for its form."""
 
     def draw(self, case: Case, size: int, rng: np.random.Generator) -> Sample:
         """Draw drafts as the draft model does."""
@@ -250,27 +240,21 @@ def _at(values: IntArray, index: IntArray) -> IntArray:
 
 def as_kind(kind: str, shape: Any, law: str, policy: Policy | None) -> Kind:
     """Return the drafts of a kind, a shape and a law, of which a policy may leave some."""
-    cut = None if policy is None else _not_masking(policy)
+    if policy is not None:
+        as_instance(policy, "policy", Policy, "a Policy")
+        if policy.keep is not None:
+            raise ValueError(
+                f"policy is {policy.name!r}, which masks tokens: audit it with a verifier by "
+                "otspec.auditing.audit_policy"
+            )
     if kind == "tokens":
-        made: Kind = Tokens(
-            as_integer(3 if shape is None else shape, "shape", 1, 8), law, policy=cut
-        )
+        count = as_integer(3 if shape is None else shape, "shape", 1, 8)
+        made: Kind = Tokens(count, law, policy=policy)
     elif kind == "block":
-        made = Block.of_length(as_integer(2 if shape is None else shape, "shape", 1, 5), cut)
+        made = Block.of_length(as_integer(2 if shape is None else shape, "shape", 1, 5), policy)
     else:
         parents = as_shape("2x1" if shape is None else shape, "shape").tree().parents
-        made = Tree(parents, law, policy=cut)
+        made = Tree(parents, law, policy=policy)
     for children in filter(None, children_of(made.parents)):
         LAWS[law](np.full(8, 1 / 8), len(children))
     return made
-
-
-def _not_masking(policy: Policy) -> Policy:
-    """Return a policy whose drafts can be handed over."""
-    as_instance(policy, "policy", Policy, "a Policy")
-    if policy.keep is not None:
-        raise ValueError(
-            f"policy is {policy.name!r}, which masks tokens: audit it with a verifier by "
-            "otspec.auditing.audit_policy"
-        )
-    return policy

@@ -23,14 +23,10 @@ from otspec.conformance.cases.drafting import siblings_of
 from otspec.conformance.cases.kinds import Kind
 from otspec.conformance.cases.warping import warped_cases
 
-LOGITS = np.array([2.0, 1.0, 0.0, -1.5])
-"""Of the cases of extreme temperatures."""
-COLD = tuple(np.exp(LOGITS / 0.05 - 40))
-"""Weights from 1 down to 4e-31, at temperature 0.05."""
-WARM = tuple(np.exp(LOGITS / 20))
-"""Weights that are nearly alike, at temperature 20."""
-ULP = 2.0**-24
-"""Between two float32 numbers just below 1/4 and 1/2, and less."""
+LOGITS = np.array([2.0, 1.0, 0.0, -1.5])  # of the cases of extreme temperatures
+COLD = tuple(np.exp(LOGITS / 0.05 - 40))  # weights from 1 down to 4e-31, at temperature 0.05
+WARM = tuple(np.exp(LOGITS / 20))  # nearly equal weights, at temperature 20
+ULP = 2.0**-24  # between two float32 numbers just below 1/4 and 1/2, and less
 
 MOST_TEXTS = 100
 """Of texts over several steps, at most so many are told apart, if there is a choice."""

@@ -25,18 +25,8 @@ Rows = tuple[tuple[float, ...], ...]
 def as_maker(rule: Any, kind: str) -> Maker:
     """Return what makes the rule of a pair, by name or as a callable.
 
-    Parameters
-    ----------
-    rule : str or callable
-        For tokens of (draft, target, k), for blocks of two models and the length, for trees of
-        two models and the tree. By name one of :data:`otspec.rules.RULES`,
-        :data:`otspec.blocks.BLOCK_RULES`, or :data:`otspec.blocks.TREE_VERIFIERS` and
-        :data:`otspec.blocks.TREE_RULES`. By name equal siblings of a tree stay apart.
-
-    Raises
-    ------
-    ValueError
-        Neither.
+    It takes (draft, target, k) for tokens, two models and the length for blocks, two models and the
+    tree for trees, where equal siblings of a rule by name stay apart.
     """
     if not isinstance(rule, str):
         wanted = "the name of a rule, or what makes one of a pair"
@@ -89,11 +79,8 @@ def has_joint_law(kind: Kind, case: Case) -> bool:
 def joint_law(maker: Maker, kind: Kind, case: Case) -> Array:
     """Return the law of the pair of models, what is accepted, and the token after it.
 
-    Returns
-    -------
-    ndarray, shape (variants, accepted, n)
-        Accepted is 0 or, for tokens, one more than the first draft that is the accepted token;
-        else how many tokens are kept.
+    Shape (variants, accepted, n). Accepted is 0 or, for tokens, one more than the first draft that
+    is the accepted token; else how many tokens are kept.
     """
     # Rules may decide ties by the number of a token, so they get symbols in the order of tokens.
     order = np.argsort(case.places)

@@ -11,7 +11,7 @@ from otspec._base.frozen import Frozen, cached_property
 from otspec.conformance.cases import library
 from otspec.conformance.cases.arrays import Form, placed, plain
 from otspec.conformance.cases.calling import Verifier
-from otspec.conformance.cases.cases import Case, memoryless, prompted, renamed
+from otspec.conformance.cases.cases import Case, memoryless, prompted
 from otspec.conformance.cases.generated import (
     HISTORIES,
     DrawnToken,
@@ -20,8 +20,8 @@ from otspec.conformance.cases.generated import (
     history_case,
 )
 from otspec.conformance.cases.kinds import Kind, Tokens
-from otspec.conformance.cases.warping import WARPINGS, clear, warped_alike
-from otspec.conformance.engines import Engine, TextEngine, TokenEngine, logits_of
+from otspec.conformance.cases.warping import WARPINGS, clear, logits_of, warped_alike
+from otspec.conformance.engines import Engine, TextEngine, TokenEngine
 from otspec.conformance.evidence.batches import (
     BesideRejected,
     KernelBatches,
@@ -37,8 +37,7 @@ MANY_ROWS = 1 << 16
 """The rows of one call that come before those that are counted: more than 16 bits count."""
 DEPENDENT: tuple[type[Pairs], ...] = (RowPairs, SlotPairs, CallPairs)
 """Of what in calls is asked whether it depends on each other."""
-GROSS = 4
-"""Dependence is looked for from so many times ``detect`` on, or half of ``coarse``."""
+GROSS = 4  # dependence is looked for from so many times detect on, or half of coarse
 SPECIAL = {
     "vocabulary": "what only many tokens show, such as token ids of 16 bits or sums of few digits",
     "single": "the axis of rows lost in a call of one row",
@@ -118,6 +117,12 @@ def kernel_tasks(verifier: Verifier, kind: Kind, vocabulary: int, entries: int) 
     verifier.check_kind(kind)
     uneven = verifier.uneven
     cases = library.cases_of(kind, vocabulary, uneven)
+    shared = memoryless("shared", *library.SHARED)
+    takes_shared = uneven or not library.needs_lengths(kind, shared)
+    dependent: tuple[type[Pairs], ...] = (*DEPENDENT, DraftPairs) if takes_shared else ()
+    settings = library.settings_cases(kind, tuple(verifier.wanted), uneven)
+    if verifier.corrects:  # it ends with more than one token
+        settings = []
     if not cases:
         raise ValueError(
             "verifier takes neither lengths nor a mask, and shape has more distinct drafts than "
@@ -125,13 +130,13 @@ def kernel_tasks(verifier: Verifier, kind: Kind, vocabulary: int, entries: int) 
         )
     return [
         *_cases(verifier, kind, cases, vocabulary),
-        *_cases(verifier, kind, _settings(verifier, kind), vocabulary),
+        *_cases(verifier, kind, settings, vocabulary),
         *(
             Task(verifier, kind, case, case, StepBatches)
             for case in step_cases(kind, uneven)
             if not verifier.corrects  # whose texts are all made in steps
         ),
-        *_pairs(verifier, kind, _shared(kind, uneven), (*DEPENDENT, DraftPairs)),
+        *_pairs(verifier, kind, shared, dependent),
         *_single(verifier, kind, library.plain_cases(kind, uneven)),
         *_long_calls(verifier, kind, library.differing_cases(kind, uneven), vocabulary, entries),
     ]
@@ -152,30 +157,17 @@ def _cases(verifier: Verifier, kind: Kind, cases: list[Case], vocabulary: int) -
     return [Task(verifier, kind, case, case, large=case.vocabulary >= vocabulary) for case in cases]
 
 
-def _settings(verifier: Verifier, kind: Kind) -> list[Case]:
-    """Return the cases of settings and masks, if a verifier takes any and ends with one token."""
-    if verifier.corrects:
-        return []
-    return library.settings_cases(kind, tuple(verifier.wanted), verifier.uneven)
-
-
-def _shared(kind: Kind, uneven: bool) -> list[Case]:
-    """Return the case of rows and calls that may depend on each other, if a verifier takes it."""
-    case = memoryless("shared", *library.SHARED)
-    return [case] if uneven or not library.needs_lengths(kind, case) else []
-
-
 def _pairs(
-    verifier: Verifier, kind: Kind, cases: list[Case], pairs: tuple[type[Pairs], ...]
+    verifier: Verifier, kind: Kind, shared: Case, pairs: tuple[type[Pairs], ...]
 ) -> list[Task]:
     """Return the tasks of rows and calls that may depend on each other."""
-    made = [(renamed(case, each.between), each) for case in cases for each in pairs]
+    made = [(replace(shared, name=each.between), each) for each in pairs]
     return [Task(verifier, kind, case, case, each) for case, each in made]
 
 
 def _single(verifier: Verifier, kind: Kind, cases: list[Case]) -> list[Task]:
     """Return the task of calls of one row each."""
-    named = [renamed(case, "one row in each call") for case in cases]
+    named = [replace(case, name="one row in each call") for case in cases]
     return [Task(verifier, kind, case, case, SingleRows) for case in named]
 
 
@@ -192,7 +184,7 @@ def _long_calls(
             (wide, -(-entries // (vocabulary * least)), "rows of many tokens"),
         ):
             count = sum(long_call(before))
-            named = renamed(each, f"{count:,} {words} in one call")
+            named = replace(each, name=f"{count:,} {words} in one call")
             tasks.append(Task(verifier, kind, named, named, before=before))
     return tasks
 
@@ -213,7 +205,7 @@ def engine_tasks(
         differing = cases[:1]
         alike = prompted("one prompt for all rows", [(2, 1)] * 2, [(1, 2)] * 2, 1)
     tasks = [
-        *_pairs(engine, generated, [alike], DEPENDENT),
+        *_pairs(engine, generated, alike, DEPENDENT),
         *_single(engine, generated, [alike]),
         *_long_calls(engine, generated, differing, vocabulary, entries),
         *_cases(engine, generated, cases, vocabulary),

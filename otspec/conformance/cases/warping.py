@@ -18,11 +18,9 @@ ROWS_OF = {f"{name}s": name for name in WARPS}
 SETTINGS = tuple(f"{model}{name}" for model in ("", "draft_") for name in (*WARPS, *ROWS_OF))
 """What a verifier may ask for."""
 LOGITS = ("draft_logits", "target_logits")
-ALLOWED = "allowed"
-"""The mask of a grammar, of the target's shape: True for tokens that may follow."""
+ALLOWED = "allowed"  # the mask of a grammar, of the target's shape: True for tokens that may follow
 NEUTRAL = {"temperature": 1.0, "top_p": 1.0, "min_p": 0.0}
-Pair = tuple[Mapping[str, Any], Mapping[str, Any]]
-"""Settings of the target, and of the draft."""
+Pair = tuple[Mapping[str, Any], Mapping[str, Any]]  # settings of the target, and of the draft
 CLEAR = 0.02
 """How far top-p and min-p are from where they would keep another token, and logits from ties."""
 
@@ -55,7 +53,7 @@ class Warped(Case):
             "draft": of_logits(self.draft_logits, {}),
             "target": of_logits(masked, {}),
             "unmasked": _each(self.target_logits, self.settings),
-            "twice": _each(_logs(self.target), self.settings),
+            "twice": _each(logits_of(self.target), self.settings),
         }
 
     def after_any_symbol(self) -> Case:
@@ -84,20 +82,14 @@ def neutral(case: Case) -> Case:
     """Return a case with the settings that change nothing."""
     if isinstance(case, Warped):
         return case
-    made = warped_alike(case, {}, _logs(case.target))
+    made = warped_alike(case, {}, logits_of(case.target))
     return replace(made, draft=case.draft, target=case.target)
 
 
 def warped_alike(case: Case, settings: Mapping[str, Any], logits: Array) -> Warped:
-    """Return a case whose models are both warped by the same settings.
-
-    Parameters
-    ----------
-    logits : ndarray
-        Of the target, as a verifier gets them.
-    """
+    """Return a case whose models are warped alike; a verifier gets these logits of the target."""
     given = {each.name: getattr(case, each.name) for each in fields(Case)}
-    draft = _logs(case.draft)
+    draft = logits_of(case.draft)
     return Warped(
         **given | {"draft": of_logits(draft, settings), "target": of_logits(logits, settings)},
         draft_logits=draft,
@@ -152,7 +144,7 @@ def warped_cases(bases: Mapping[str, Any], wanted: Sequence[str]) -> Iterator[Ca
         for place, options in enumerate(tried):
             target = _taken(options, plain)
             draft = _taken(tried[place - 1] if apart else options, own)
-            fits = clear(_logs(small.target), target) and clear(_logs(small.draft), draft)
+            fits = clear(logits_of(small.target), target) and clear(logits_of(small.draft), draft)
             if (target or draft) and fits and (target, draft) not in pairs:
                 pairs.append((target, draft))
         if each and pairs:
@@ -167,7 +159,8 @@ def _taken(options: Mapping[str, Any], names: set[str]) -> Mapping[str, Any]:
     return {name: value for name, value in options.items() if name in names}
 
 
-def _logs(rows: Array) -> Array:
+def logits_of(rows: Array) -> Array:
+    """Return logarithms of probabilities, −∞ of 0."""
     with np.errstate(divide="ignore"):
         logs: Array = np.log(rows)
     return logs
@@ -177,7 +170,7 @@ def _warped(small: Case, pairs: Sequence[Pair], words: str, mask: bool = False) 
     """Return a case of one variant for each pair of settings; a mask forbids a likely token."""
     # A constant is no part of the distribution.
     draft, target = (
-        np.repeat(_logs(rows) + shift, len(pairs), axis=0)
+        np.repeat(logits_of(rows) + shift, len(pairs), axis=0)
         for rows, shift in ((small.draft, 0.5), (small.target, -1.25))
     )
     allowed = np.ones((len(pairs), small.n), dtype=bool)
@@ -211,7 +204,7 @@ def logits_given(case: Case, rows: Mapping[str, Array], unwarped: Mapping[str, A
             for name, values in unwarped.items()
         }
     else:
-        wide = {name: _logs(case.shares(values)) for name, values in rows.items()}
+        wide = {name: logits_of(case.shares(values)) for name, values in rows.items()}
     return {f"{name}_logits": values[..., case.symbols] for name, values in wide.items()}
 
 

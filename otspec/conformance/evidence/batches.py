@@ -10,7 +10,7 @@ from otspec._base.frozen import Frozen
 from otspec.auditing.sandbox import attempt
 from otspec.conformance.cases.arrays import plain
 from otspec.conformance.cases.calling import Randomness, Verifier, copied, written
-from otspec.conformance.cases.cases import Answer, Case, ImpossibleError, renamed
+from otspec.conformance.cases.cases import Answer, Case, ImpossibleError
 from otspec.conformance.cases.drafting import UNKNOWN, Sample, completed
 from otspec.conformance.cases.kinds import Kind
 from otspec.conformance.cases.library import MOST_TEXTS, plain_cases
@@ -22,10 +22,8 @@ from otspec.conformance.evidence.statistics import (
 )
 from otspec.conformance.evidence.trial import FaultError
 
-MOST_COUNTED = 1 << 12
-"""Rows that are counted in a call of very many."""
-PROBE = 64
-"""Rows of the batch in which is looked what a verifier does with its arrays."""
+MOST_COUNTED = 1 << 12  # most rows that are counted in a call of very many
+PROBE = 64  # rows of the batch that shows whether a verifier writes to its arrays
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,8 +40,7 @@ class KernelBatches(Frozen):
     # before, or MOST_COUNTED. 0 if all rows are counted.
     before: int = 0
 
-    calls: ClassVar[int] = 1
-    """How many rows are verified for one that is counted."""
+    calls: ClassVar[int] = 1  # rows that are verified for one that is counted
 
     @classmethod
     def statistics(cls, kind: Kind, case: Case) -> list[Statistic]:
@@ -99,14 +96,12 @@ class SingleRows(KernelBatches):
 
     def __call__(self, size: int) -> IntArray:
         """Return how often each mark came with each text, from as many calls as rows."""
-        total: IntArray = np.sum([self._one() for _ in range(size)], axis=0)
-        return total
-
-    def _one(self) -> IntArray:
+        one = super().__call__
         try:
-            return super().__call__(1)
+            total: IntArray = np.sum([one(1) for _ in range(size)], axis=0)
         except ValueError as error:  # such as a shape that is right for more rows
             raise FaultError("impossible", f"in a call of one row {error}") from error
+        return total
 
 
 class BesideRejected(KernelBatches):
@@ -132,10 +127,8 @@ def read_answer(answer: Any, kind: Kind, case: Case, sample: Sample, marked: boo
 class Probed(NamedTuple):
     """What is seen of a verifier in one small batch."""
 
-    marked: bool
-    """Whether it tells what it accepts."""
-    written: list[str]
-    """The names of the arrays that it writes to."""
+    marked: bool  # whether it returns what it accepts
+    written: list[str]  # names of the arrays that it writes to
 
 
 def probed(verifier: Verifier, kind: Kind, case: Case, seed: int) -> Probed:
@@ -154,13 +147,12 @@ def probed(verifier: Verifier, kind: Kind, case: Case, seed: int) -> Probed:
     return Probed(marked, written(before, given))
 
 
-STEPS = 2
-"""How often a verifier is called for one text."""
+STEPS = 2  # calls of the verifier for one text
 
 
 def step_cases(kind: Kind, uneven: bool) -> list[Case]:
     """Return the case of which texts are made in steps; none if all need rows of fewer drafts."""
-    return [renamed(case, "two steps") for case in plain_cases(kind, uneven)]
+    return [replace(case, name="two steps") for case in plain_cases(kind, uneven)]
 
 
 def step_texts(kind: Kind, case: Case) -> TextsOnly:

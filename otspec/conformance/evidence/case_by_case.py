@@ -34,14 +34,10 @@ from otspec.conformance.exact_pairs import FOLLOWED, exactly_paired
 from otspec.conformance.faults.explanations import explained
 from otspec.conformance.report.report import Finding, Report, Tried
 
-MOST_ROWS = 1 << 14
-"""Rows of one call."""
-MOST_NUMBERS = 1 << 22
-"""Probabilities of one call."""
-COARSE = 0.1
-"""The total variation that is found by default where rows cost much."""
-LARGE = 0.2
-"""The least share of the budget for the large cases."""
+MOST_ROWS = 1 << 14  # most rows of one call
+MOST_NUMBERS = 1 << 22  # most probabilities of one call
+COARSE = 0.1  # default total variation to detect where rows are expensive
+LARGE = 0.2  # least share of the budget for the large cases
 
 Progress: TypeAlias = Callable[[int, int], object]
 """Takes after each case how many are done, and how many there are."""

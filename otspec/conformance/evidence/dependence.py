@@ -12,8 +12,7 @@ from otspec.conformance.cases.kinds import Kind
 from otspec.conformance.evidence.batches import KernelBatches
 from otspec.conformance.evidence.statistics import Statistic, dependence
 
-REDRAWN = 20
-"""How often drafts are drawn anew that are those of another row."""
+REDRAWN = 20  # most attempts to draw drafts that differ from those of another row
 FRESH = "draw new random numbers for every row of every call, from what the call is given"
 
 
@@ -25,10 +24,8 @@ class Pairs(KernelBatches, ABC):
     """
 
     calls = 4
-    between: ClassVar[str]
-    """What depends on each other, in the plural."""
-    fault: ClassVar[str]
-    """What explains that."""
+    between: ClassVar[str]  # what depends on each other, in the plural
+    fault: ClassVar[str]  # the known fault that explains it
 
     @classmethod
     def statistics(cls, _kind: Kind, _case: Case) -> list[Statistic]:
@@ -88,8 +85,7 @@ class RowPairs(Pairs):
 class SlotPairs(Pairs):
     """Whether rows at the same place of two parts of a call depend on each other.
 
-    The rows are as far apart as half a call has, which is mostly a power of two: so they also have
-    one place in parts of any smaller power.
+    They are half a call apart, mostly a power of two, so parts of smaller powers are covered, too.
     """
 
     between = "rows at the same place of two parts of a call"

@@ -16,16 +16,13 @@ from scipy.special import chndtr, gammaln
 from otspec._base.arithmetic import Array, IntArray
 from otspec._base.frozen import Frozen
 
-MISS = 1e-3
-"""The probability with which a law at the distance to detect may be missed."""
+MISS = 1e-3  # probability of missing a law at the distance to detect
 EARLY = (0.5, 0.75)
 """The shares of all samples after which a law that is clearly near passes; each may miss MISS/8."""
 COARSER = 100
 """Beside the prior for the distance to detect there is one of this many times the variance."""
-RATIOS = (3, 10, 30)
-"""Samples per pseudo-count of the prior, of which the best is taken."""
-LARGEST = 10**9
-"""The most samples that are asked for."""
+RATIOS = (3, 10, 30)  # samples per pseudo-count of the prior, of which the best is taken
+LARGEST = 10**9  # most samples that a test may need
 
 
 @dataclass(frozen=True)
@@ -127,11 +124,8 @@ def requirement_of(
 class Evidence(Frozen):
     """The evidence of counts against a law.
 
-    Notes
-    -----
     The hypothesis is that no cell is likelier than (1 + 2 ρ) e, where e is the law mixed with the
-    uniform one of weight ρ, the rounding. So a cell of probability 0 may be seen as often as
-    rounding explains.
+    uniform one of weight ρ, the rounding: rounding may explain a few counts of probability 0.
     """
 
     def __init__(self, expected: Array, needs: Requirement) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import product
-from typing import Protocol
+from typing import TypeAlias
 
 import numpy as np
 
@@ -14,24 +14,15 @@ from otspec.conformance.cases.cases import Case
 from otspec.conformance.cases.kinds import Kind
 
 
-class Looked(Protocol):
-    """What of a verifier's answers is looked at."""
-
-    @property
-    def length(self) -> int:
-        """T, the symbols of a text."""
-
-    @property
-    def marks(self) -> int:
-        """How many values marks have."""
-
-
 @dataclass(frozen=True)
 class TextsOnly:
     """Texts of T symbols, without marks."""
 
     length: int
     marks: int = 1
+
+
+Looked: TypeAlias = Kind | TextsOnly  # what of a verifier's answers is looked at
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,10 +40,6 @@ class Statistic(Frozen):
         total = np.zeros(len(self.expected), dtype=fine.dtype)
         np.add.at(total, self.cells, fine)
         return total
-
-    def label(self, cell: int) -> str:
-        """Return what a cell is."""
-        return self.labels[cell]
 
 
 def fine_counts(

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from otspec._base.arithmetic import Array, IntArray
+from otspec._base.arithmetic import IntArray
 from otspec.blocks import BlockVerificationPreprint
 from otspec.conformance.cases.cases import Case
 from otspec.conformance.cases.drafting import model_of
@@ -31,8 +31,7 @@ class FaultError(Exception):
 class Tested(NamedTuple):
     """A law that is tested, and what of it may be off before."""
 
-    statistics: Sequence[Statistic]
-    """The last is tested; the others say where a fault is."""
+    statistics: Sequence[Statistic]  # the last is tested; the others locate a fault
     needs: Requirement
 
     @property
@@ -95,7 +94,7 @@ def first_off(
             break
     observed = seen / seen.sum()
     worst = int(np.argmax(np.abs(observed - statistic.expected)))
-    label, seen_often, size = statistic.label(worst), observed[worst], f"{int(seen.sum()):,}"
+    label, seen_often, size = statistic.labels[worst], observed[worst], f"{int(seen.sum()):,}"
     if statistic.meaning:
         reason = (
             f"{statistic.meaning}: {label} in {seen_often:.1%} of {size} comparisons, and "
@@ -147,13 +146,9 @@ def _most_of(kind: Kind, shape: tuple[int, ...], draft: bytes, target: bytes) ->
             BlockVerificationPreprint(model_of(p), model_of(q), length).expected() for p, q in pairs
         ]
     else:
-        each = [_of_tokens(kind, p[0], q[0]) for p, q in pairs]
+        laws = ((LAWS[kind.law](p[0], len(kind.parents)), q[0]) for p, q in pairs)
+        each = [optimal_acceptance(*pair).acceptance for pair in laws]
     return float(np.mean([float(most) for most in each]))
-
-
-def _of_tokens(kind: Kind, draft: Array, target: Array) -> float:
-    law = LAWS[kind.law](draft, len(kind.parents))
-    return float(optimal_acceptance(law, target).acceptance)
 
 
 def acceptance_note(tried: Tried) -> tuple[str, ...]:

@@ -4,7 +4,6 @@ from otspec.conformance.faults import (  # noqa: F401 (each registers its faults
     acceptance,
     answers,
     declared,
-    drafted,
     draws,
     randomness,
     residuals,

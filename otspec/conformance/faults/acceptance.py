@@ -5,6 +5,7 @@ from otspec.conformance.faults.machine import Machine
 from otspec.conformance.faults.setting import TEXT, Row
 
 RATIO = "accept with probability min(1, target / draft), and nothing else"
+INNER = "inner drafts have chance S / (S + 1 − w)"
 WEIGHTED = ("block", "tree")
 
 
@@ -160,9 +161,7 @@ class NoProduct(Machine):
         return super().weight(1.0, wanted, offered)
 
 
-@known(
-    "inner drafts tested with their weight", "inner drafts have chance S / (S + 1 − w)", WEIGHTED
-)
+@known("inner drafts tested with their weight", INNER, WEIGHTED)
 class InnerWeight(Machine):
     """An inner draft is kept with its weight w, not with S / (S + 1 − w)."""
 
@@ -170,8 +169,7 @@ class InnerWeight(Machine):
         return weight
 
 
-@known("inner drafts tested with the residual's sum", "inner drafts have chance S / (S + 1 − w)",
-       WEIGHTED)  # fmt: skip
+@known("inner drafts tested with the residual's sum", INNER, WEIGHTED)
 class InnerRest(Machine):
     """An inner draft is kept with the sum S of the residual, not with S / (S + 1 − w)."""
 

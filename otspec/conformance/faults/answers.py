@@ -9,6 +9,7 @@ from otspec.conformance.faults.machine import Machine
 from otspec.conformance.faults.setting import TEXT, MarkedText, Setting
 
 SEVERAL = ("block", "tree")
+ACCEPTED = "return the token of the accepted draft"
 LENGTH = "the kept length counts the accepted drafts, and the token comes behind them"
 
 
@@ -39,8 +40,7 @@ class AllKept(Machine):
         return super().answer(node, token)
 
 
-@known("first draft returned for the accepted one", "return the token of the accepted draft",
-       ("tokens",))  # fmt: skip
+@known("first draft returned for the accepted one", ACCEPTED, ("tokens",))
 class FirstReturned(Machine):
     """Whichever draft is accepted, the first one is returned."""
 
@@ -48,8 +48,7 @@ class FirstReturned(Machine):
         return super().answer(node, token if node == TEXT else self.token(0))
 
 
-@known("last draft returned for the accepted one", "return the token of the accepted draft",
-       ("tokens",))  # fmt: skip
+@known("last draft returned for the accepted one", ACCEPTED, ("tokens",))
 class LastReturned(Machine):
     """Whichever draft is accepted, the last one is returned."""
 
@@ -59,8 +58,7 @@ class LastReturned(Machine):
         )
 
 
-@known("accepted index returned for the token", "return the token of the accepted draft",
-       ("tokens",))  # fmt: skip
+@known("accepted index returned for the token", ACCEPTED, ("tokens",))
 class IndexReturned(Machine):
     """The place of the accepted draft among the drafts is returned for its token."""
 
@@ -99,8 +97,7 @@ class NextNode(Machine):
         return super().answer(node + 1 if drafted else node, token)
 
 
-LIKELY = 0.5
-"""The probability by the draft below which a token is dropped."""
+LIKELY = 0.5  # tokens of a smaller draft probability are dropped
 
 
 class Cut(Machine, ABC):

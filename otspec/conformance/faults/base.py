@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -67,37 +67,16 @@ def known(
     return add
 
 
-MOST_WAYS = 20_000
-"""The most ways through a verifier that are followed on one case."""
-
-
-def joint_law(machine: type[Machine], rule: RightRule, kind: Kind, case: Case) -> Array:
-    """Return how likely each mark is with each text, shape (marks, fine cells).
-
-    Returns
-    -------
-    ndarray
-        As :func:`otspec.conformance.evidence.statistics.fine_counts` counts: the target says what
-        follows the verifier's token.
-
-    Raises
-    ------
-    CannotFollowError
-        There are more than :data:`MOST_WAYS` ways through the verifier.
-    """
-    return _joint_law(cast(Any, machine), rule, kind, case)
-
-
-def law_or_none(machine: type[Machine], rule: RightRule, kind: Kind, case: Case) -> Array | None:
-    """Return the joint law; None if there are too many ways through the verifier."""
-    try:
-        return joint_law(machine, rule, kind, case)
-    except CannotFollowError:
-        return None
+MOST_WAYS = 20_000  # most ways through a verifier that are followed on one case
 
 
 @lru_cache(maxsize=16384)
-def _joint_law(machine: Any, rule: RightRule, kind: Kind, case: Case) -> Array:
+def joint_law(machine: Any, rule: RightRule, kind: Kind, case: Case) -> Array:
+    """Return how likely each mark is with each text, shape (marks, fine cells).
+
+    Cells are those of ``fine_counts``; the target draws what follows. Raises CannotFollowError if
+    there are more than :data:`MOST_WAYS` ways through the verifier.
+    """
     law = no_answers(kind, case)
     if isinstance(kind, Texts):
         for variant, text, chance in _said(machine, rule, kind, case):
@@ -109,6 +88,14 @@ def _joint_law(machine: Any, rule: RightRule, kind: Kind, case: Case) -> Array:
     law /= case.variants
     law.flags.writeable = False
     return law
+
+
+def law_or_none(machine: type[Machine], rule: RightRule, kind: Kind, case: Case) -> Array | None:
+    """Return the joint law; None if there are too many ways through the verifier."""
+    try:
+        return joint_law(machine, rule, kind, case)
+    except CannotFollowError:
+        return None
 
 
 def _steps(machine: Any, rule: RightRule, kind: Kind, case: Case) -> list[dict[MarkedText, Number]]:
@@ -153,8 +140,7 @@ def right_law(kind: Kind, case: Case) -> Array:
     return np.append(case.texts(kind.length).ravel() / case.variants, 0.0)
 
 
-MISFIT = 1e-6
-"""The probability with which the fault that is there is taken for none on one case."""
+MISFIT = 1e-6  # probability that the fault that is there does not fit one case
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,15 +1,16 @@
-"""Faults in what a verifier is told: rows that are not those that tokens came from."""
+"""Faults in rows: those that a verifier is told, and those that drafts are drawn from."""
 
-from collections.abc import Sequence
+from functools import cached_property
 
 import numpy as np
 
-from otspec.chance import Branch
 from otspec.conformance.faults.base import known
 from otspec.conformance.faults.machine import Machine, normalized
-from otspec.conformance.faults.setting import TEXT, Row, Setting
+from otspec.conformance.faults.setting import TEXT, Row
 
 SEVERAL = ("block", "tree")
+BY_NODE = "index rows by node, not by depth or place among siblings"
+BY_REQUEST = "index rows by request; check offsets of uneven batches"
 SAME = "hand the verifier the very row that the token was drawn from, after all warping"
 
 
@@ -103,11 +104,7 @@ class TargetFirst(Machine):
         return super().target(TEXT)
 
 
-@known(
-    "target's row of a sibling",
-    "index rows by node, not by depth or place among siblings",
-    ("tree",),
-)
+@known("target's row of a sibling", BY_NODE, ("tree",))
 class TargetOfSibling(Machine):
     """Below a node the target's row of its first sibling is used."""
 
@@ -115,11 +112,7 @@ class TargetOfSibling(Machine):
         return super().target(node if node == TEXT else self.siblings(node)[0])
 
 
-@known(
-    "draft's row of a sibling",
-    "index rows by node, not by depth or place among siblings",
-    ("tree",),
-)
+@known("draft's row of a sibling", BY_NODE, ("tree",))
 class DraftOfSibling(Machine):
     """Below a node the draft's row of its first sibling is used."""
 
@@ -132,25 +125,14 @@ class WithOtherRow(Machine):
 
     other_rows = True
 
-    def __init__(
-        self, setting: Setting, variant: int, chance: Branch, drafts: Sequence[int] = ()
-    ) -> None:
-        super().__init__(setting, variant, chance, drafts)
-        self._other: Machine | None = None
-
-    @property
+    @cached_property
     def other(self) -> Machine:
         """The other row, with drafts of its own."""
-        if self._other is None:
-            others = self.setting.others
-            variant = others[self.chance.choose([1] * len(others))]
-            self._other = Machine(self.setting, variant, self.chance)
-        return self._other
+        others = self.setting.others
+        return Machine(self.setting, others[self.chance.choose([1] * len(others))], self.chance)
 
 
-@known(
-    "target of another row of the batch", "index rows by request; check offsets of uneven batches"
-)
+@known("target of another row of the batch", BY_REQUEST)
 class TargetOfOther(WithOtherRow):
     """The target's rows are those of another request."""
 
@@ -158,9 +140,7 @@ class TargetOfOther(WithOtherRow):
         return self.other.target(node)
 
 
-@known(
-    "draft of another row of the batch", "index rows by request; check offsets of uneven batches"
-)
+@known("draft of another row of the batch", BY_REQUEST)
 class DraftOfOther(WithOtherRow):
     """The draft's rows are those of another request."""
 
@@ -168,9 +148,7 @@ class DraftOfOther(WithOtherRow):
         return self.other.draft(node)
 
 
-@known(
-    "drafts of another row of the batch", "index rows by request; check offsets of uneven batches"
-)
+@known("drafts of another row of the batch", BY_REQUEST)
 class TokensOfOther(WithOtherRow):
     """Both rows are those of another request, the drafts are those of this one."""
 
@@ -245,12 +223,8 @@ class HalfPrecision(Machine):
     """The target's rows are rounded to 8 bits of mantissa."""
 
     def target(self, node: int) -> Row:
-        return [_bfloat16(mass) for mass in super().target(node)]
-
-
-def _bfloat16(mass: float) -> float:
-    bits = np.array([mass], dtype=np.float32).view(np.uint32)
-    return float(((bits + 0x8000) & 0xFFFF0000).view(np.float32)[0])
+        bits = np.array(super().target(node), dtype=np.float32).view(np.uint32)
+        return [float(mass) for mass in ((bits + 0x8000) & 0xFFFF0000).view(np.float32)]
 
 
 @known("target's row does not sum to 1", "renormalize after top-k and top-p")
@@ -278,3 +252,40 @@ class Exchanged(Machine):
 
     def target(self, node: int) -> Row:
         return super().draft(node)
+
+
+@known("drafts drawn at another temperature", SAME, pipeline=True)
+class DraftedTemperature(Machine):
+    """Drafts are drawn at another temperature than that of the rows which are handed over."""
+
+    strength, strengths = 0.8, (0.1, 10.0)
+
+    def draft(self, node: int) -> Row:
+        return super().sampled(node)
+
+    def sampled(self, node: int) -> Row:
+        return self.before("draft", node, at_temperature(super().sampled(node), self.strength))
+
+
+@known("draft truncated and declared whole", SAME, pipeline=True)
+class DraftedTruncated(Machine):
+    """Drafts are drawn from the likeliest tokens, and the row handed over is the whole one."""
+
+    def draft(self, node: int) -> Row:
+        return super().sampled(node)
+
+    def sampled(self, node: int) -> Row:
+        return likeliest(super().sampled(node), 2)
+
+
+@known(
+    "drafts are the likeliest tokens", SAME + "; a certain token has a row of one 1", pipeline=True
+)
+class DraftedGreedily(Machine):
+    """Drafts are the likeliest tokens, and the probabilities are those of drawn ones."""
+
+    def draft(self, node: int) -> Row:
+        return super().sampled(node)
+
+    def drafted(self, node: int, weights: Row) -> int:
+        return max(range(len(weights)), key=lambda x: (weights[x], -x))

@@ -14,20 +14,16 @@ from otspec.conformance.evidence.batches import BesideRejected, KernelBatches
 from otspec.conformance.faults.base import FAULTS, Fault, Seen, faults_of, law_or_none
 from otspec.conformance.faults.machine import Machine
 from otspec.conformance.faults.rules import RightRule, rules_of
-from otspec.conformance.faults.strengths import at_likeliest_strength
-from otspec.conformance.faults.two_faults import AND, two_faults
+from otspec.conformance.faults.two_faults import AND, at_likeliest_strength, two_faults
 from otspec.conformance.report.report import Finding, Tried
 
 FORGIVEN = 1
 """Cases on which an explanation need not fit, if nothing fits on more: code has its own ways."""
 WORSE = 12.0
 """An explanation whose logarithm of the likelihood is so much below the best is left out."""
-SHOWN = 5
-"""The most explanations."""
-FAILING, PASSING = 8, 6
-"""How many cases with findings are looked at, and how many others."""
-OR = " or "
-"""Between faults that have one law on the cases that were looked at."""
+SHOWN = 5  # most explanations
+FAILING, PASSING = 8, 6  # most cases with findings, and most others, that are compared
+OR = " or "  # between faults that have one law on the cases that were looked at
 TIE = 1e-6
 """Of two logarithms of a likelihood: faults that differ by less have one law on these cases."""
 
@@ -48,28 +44,17 @@ class Explanations(NamedTuple):
     """Which known faults explain what was seen."""
 
     names: list[str]
-    sure: bool = True
-    """Whether there is one, and it explains all cases."""
+    sure: bool = True  # whether there is exactly one, and it explains all cases
 
 
 def explanations(
     kind: Kind, seen: Iterable[Seen], *, pipeline: bool = False, beside: bool = False
 ) -> Explanations:
-    """Return the known faults that explain what was seen on all cases together.
+    """Return the known faults that explain what was seen on all cases, the likeliest first.
 
-    Parameters
-    ----------
-    pipeline : bool
-        Whether the verifier drafts, so that faults of drafting may be its own.
-    beside : bool
-        Whether it is right where there is one row, so that the fault shows beside another only.
-
-    Returns
-    -------
-    Explanations
-        Names of :data:`~otspec.conformance.faults.base.FAULTS`, the likeliest first; those
-        that have one law on these cases in one entry, with "or" between. Where none explains all
-        cases, one of another strength, or two at once, with "together with" between, if they do.
+    Faults with one law on these cases share an entry, joined by "or". If none explains all cases,
+    one of another strength may, or two at once, joined by "together with". pipeline: the verifier
+    drafts, too. beside: it is right alone, so that the fault only shows beside another row.
     """
     order = looked_at(seen)
     if not (order and order[0].off):
@@ -166,16 +151,7 @@ def _named(left: Sequence[Candidate]) -> Explanations:
 def explained(
     tasks: Sequence[Task], results: Sequence[tuple[Tried, Finding | None]]
 ) -> tuple[tuple[Finding, ...], tuple[str, ...]]:
-    """Return the findings with the faults that they look like, and how to mend the likeliest.
-
-    Parameters
-    ----------
-    tasks : sequence of Task
-        Those of drafts that are drawn here, or of an engine that drafts single tokens, are
-        compared with known faults.
-    results : sequence
-        What was tried in each of the tasks, and what was found.
-    """
+    """Return the findings with the faults that they look like, and how to mend the likeliest."""
 
     def seen_in(batches: type[KernelBatches]) -> list[Seen]:
         return [

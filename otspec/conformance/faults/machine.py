@@ -17,22 +17,16 @@ from otspec.drafts import LAWS
 class Machine(Chance):
     """The parts of a right verifier, of which a fault replaces one.
 
-    It stands for all that the program of a rule reads: for the drafted tree, for the chance, and
-    for the rule itself with its formulas (:class:`otspec.blocks.block_verification.LastToFirst`).
-    Drafts are drawn when they are first looked at, so that what is not looked at is no branch.
-
-    Parameters
-    ----------
-    variant : int
-        The pair of models of this row of the batch.
+    It stands for all that the program of a rule reads: the drafted tree, the chance, and the rule
+    itself with its formulas (:class:`otspec.blocks.block_verification.LastToFirst`). Drafts are
+    drawn when they are first read, so that unread drafts make no branch. variant: the pair of
+    models of this row of the batch.
     """
 
     other_rows: ClassVar[bool] = False
     """Whether it shows only where there are other rows in the batch."""
-    strength: ClassVar[float] = 1.0
-    """How strong the fault is, if that is a number."""
-    strengths: ClassVar[tuple[float, float] | None] = None
-    """Between which numbers it is looked for."""
+    strength: ClassVar[float] = 1.0  # how strong the fault is, if it has a strength
+    strengths: ClassVar[tuple[float, float] | None] = None  # range in which the strength is fitted
 
     def __init__(
         self, setting: Setting, variant: int, chance: Branch, drafts: Sequence[int] = ()
@@ -41,8 +35,7 @@ class Machine(Chance):
         self.chance = chance
         self.tokens = dict(enumerate(drafts))
         self.n = len(setting.target[variant][0])
-        self.tested = TEXT
-        """The child that a rule's program looked at last."""
+        self.tested = TEXT  # the child that a rule's program looked at last
         sets = setting.sets
         self.there = sets[chance.choose([1] * len(sets))] if len(sets) > 1 else sets[0]
 

@@ -1,15 +1,14 @@
 """Faults in random numbers: one used for two things, or of the wrong law."""
 
 import math
-from collections.abc import Sequence
-from functools import lru_cache
+from collections import defaultdict
+from functools import cached_property, lru_cache
 
 import numpy as np
 
-from otspec.chance import Branch
 from otspec.conformance.faults.base import known
 from otspec.conformance.faults.machine import Machine
-from otspec.conformance.faults.setting import TEXT, Row, Setting
+from otspec.conformance.faults.setting import TEXT, Row
 from otspec.conformance.following.uniform import Uniform
 from otspec.rules import GumbelCoupling
 
@@ -73,16 +72,12 @@ class NeighborsRaced(WithRaces):
 class WithNumbers(Machine):
     """A verifier whose uniform numbers have names."""
 
-    def __init__(
-        self, setting: Setting, variant: int, chance: Branch, drafts: Sequence[int] = ()
-    ) -> None:
-        self._numbers: dict[int, Uniform] = {}
-        super().__init__(setting, variant, chance, drafts)  # which may draw drafts by them
+    @cached_property
+    def _numbers(self) -> defaultdict[int, Uniform]:
+        return defaultdict(lambda: Uniform(self.chance))
 
     def number(self, name: int) -> Uniform:
         """Return the number of a name, always the same."""
-        if name not in self._numbers:
-            self._numbers[name] = Uniform(self.chance)
         return self._numbers[name]
 
     def passes(self, chance: float, child: int) -> bool:
@@ -152,11 +147,8 @@ class SharedWithDraft(WithNumbers):
 
 
 @known("random number shared by draft and correction", FRESH, pipeline=True)
-class CorrectionOfDraft(WithNumbers):
+class CorrectionOfDraft(SharedWithDraft):
     """The correction is drawn with the number that the rejected draft was drawn with."""
-
-    def drafted(self, node: int, weights: Row) -> int:
-        return inverted(self.number(node), weights, self.n)
 
     def passes(self, chance: float, child: int) -> bool:
         return self.chance.accept(chance)

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from otspec import rules
 from otspec._base.arguments import children_of
 from otspec.blocks import BlockVerification, TokenVerification, TraversalVerify
 from otspec.blocks.trees.verifiers.draft_selection import selected_by_depth
@@ -14,24 +15,13 @@ from otspec.chance import Chance
 from otspec.conformance.cases.kinds import Kind
 from otspec.conformance.faults.machine import Machine
 from otspec.conformance.faults.setting import TEXT, MarkedText, Row
-from otspec.rules import (
-    KSequential,
-    PairRule,
-    PooledSelection,
-    PooledSelectionWithoutReplacement,
-    RecursiveRejection,
-    Rule,
-    SpecHub,
-)
 from otspec.rules.rejection.k_sequential_rho import accepted_each
 
-Selection = tuple[int | None, int]
-"""The accepted child, if there is one, and the token."""
-Select = Callable[[Machine, int], Selection]
-"""Selects among the children of a node."""
+Selection = tuple[int | None, int]  # the accepted child, if there is one, and the token
+Select = Callable[[Machine, int], Selection]  # selects among the children of a node
 
 
-def by_program(rule: type[Rule]) -> Select:
+def by_program(rule: type[rules.Rule]) -> Select:
     """Return the selection among the children of a node by a rule's own program."""
     verify: Callable[[Any, Sequence[int], Chance], Any] = rule.verify
 
@@ -102,7 +92,7 @@ class _RuleAt:
 @lru_cache(maxsize=4096)
 def _rho(draft: tuple[float, ...], target: tuple[float, ...], k: int) -> float:
     try:
-        return float(KSequential(draft, target, k, normalize=True).rho)
+        return float(rules.KSequential(draft, target, k, normalize=True).rho)
     except ValueError:
         return 1.0
 
@@ -130,7 +120,7 @@ class RightRule:
         )
 
 
-def by_kernel(rule: type[PairRule]) -> Select:
+def by_kernel(rule: type[rules.PairRule]) -> Select:
     """Return the selection of a rule that is known by its kernel, child after child."""
 
     def select(machine: Machine, node: int) -> Selection:
@@ -150,14 +140,14 @@ def by_kernel(rule: type[PairRule]) -> Select:
 
 @lru_cache(maxsize=65536)
 def _kernel(
-    rule: type[PairRule],
+    rule: type[rules.PairRule],
     draft: tuple[float, ...],
     target: tuple[float, ...],
     drafts: tuple[int, ...],
 ) -> tuple[list[float], list[float]]:
     """Return how likely each draft is accepted, and the weights of the draw if none is.
 
-    Where the draft cannot have drawn them, nothing is accepted and the target is drawn.
+    Drafts that the draft cannot have drawn are rejected, and the target is drawn from.
     """
     try:
         kernel = _made(rule, draft, target, len(drafts)).joint_kernel(drafts)
@@ -168,8 +158,8 @@ def _kernel(
 
 @lru_cache(maxsize=4096)
 def _made(
-    rule: type[PairRule], draft: tuple[float, ...], target: tuple[float, ...], k: int
-) -> PairRule:
+    rule: type[rules.PairRule], draft: tuple[float, ...], target: tuple[float, ...], k: int
+) -> rules.PairRule:
     return rule(np.array(draft), np.array(target), k, normalize=True)
 
 
@@ -205,62 +195,43 @@ def whole(rule: type[Any]) -> Callable[[Machine], MarkedText]:
     return lambda machine: machine.marked(rule.verify(machine, machine, machine))
 
 
-_IN_TURN, _K_SEQ = by_program(RecursiveRejection), by_program(KSequential)
-_POOLED = by_kernel(PooledSelection)
-_POOLED_DISTINCT = by_kernel(PooledSelectionWithoutReplacement)
-_DISTINCT = "without-replacement"
-_TREE = "tree_verification"
+_IN_TURN, _WITHOUT = by_program(rules.RecursiveRejection), "without-replacement"
+_SELECTIONS: dict[str, tuple[Select, str | None]] = {
+    "maximal coupling": (_IN_TURN, None),
+    "recursive rejection": (_IN_TURN, "iid"),
+    "recursive rejection without replacement": (_IN_TURN, _WITHOUT),
+    "k-sequential": (by_program(rules.KSequential), "iid"),
+    "pooled selection": (by_kernel(rules.PooledSelection), "iid"),
+    "pooled selection without replacement": (
+        by_kernel(rules.PooledSelectionWithoutReplacement),
+        _WITHOUT,
+    ),
+    "SpecHub": (by_kernel(rules.SpecHub), "hub"),
+}
+"""Rules for one token by name: how they select, and what siblings have to be drawn from."""
 
-RIGHT_RULES = tuple(
-    RightRule(*facts)
-    for facts in (
-        ("maximal coupling", "tokens", selection(_IN_TURN), None, "maximal_coupling"),
-        ("recursive rejection", "tokens", selection(_IN_TURN), "iid", "recursive_rejection"),
-        (
-            "recursive rejection without replacement",
-            "tokens",
-            selection(_IN_TURN),
-            _DISTINCT,
-            "recursive_rejection_without_replacement",
-        ),
-        ("k-sequential", "tokens", selection(_K_SEQ), "iid", "k_sequential"),
-        ("pooled selection", "tokens", selection(_POOLED), "iid", "pooled_selection"),
-        (
-            "pooled selection without replacement",
-            "tokens",
-            selection(_POOLED_DISTINCT),
-            _DISTINCT,
-            "pooled_selection_without_replacement",
-        ),
-        ("SpecHub", "tokens", selection(by_kernel(SpecHub)), "hub", "spechub"),
-        ("token verification", "block", whole(TokenVerification), None, "token_verification"),
-        ("block verification", "block", whole(BlockVerification), None, "block_verification"),
-        ("recursive rejection by depth", "tree", by_depth(_IN_TURN), "iid", _TREE),
-        (
-            "recursive rejection without replacement by depth",
-            "tree",
-            by_depth(_IN_TURN),
-            _DISTINCT,
-            _TREE,
-        ),
-        ("k-sequential by depth", "tree", by_depth(_K_SEQ), "iid", _TREE),
-        ("pooled selection by depth", "tree", by_depth(_POOLED), "iid", _TREE),
-        (
-            "pooled selection without replacement by depth",
-            "tree",
-            by_depth(_POOLED_DISTINCT),
-            _DISTINCT,
-            _TREE,
-        ),
-        ("traversal verification", "tree", whole(TraversalVerify), "iid", "traversal_verification"),
-        (
-            "traversal verification without replacement",
-            "tree",
-            whole(TraversalVerify),
-            _DISTINCT,
-            "traversal_verification",
-        ),
-    )
+
+def _of_one_token(name: str, select: Select, law: str | None) -> RightRule:
+    batch = name.lower().replace(" ", "_").replace("-", "_")
+    return RightRule(name, "tokens", selection(select), law, batch)
+
+
+def _of_tree(name: str, run: Callable[[Machine], MarkedText], law: str | None) -> RightRule:
+    batch = "tree" if name.endswith("by depth") else "traversal"
+    return RightRule(name, "tree", run, law, f"{batch}_verification")
+
+
+RIGHT_RULES = (
+    *(_of_one_token(name, *facts) for name, facts in _SELECTIONS.items()),
+    RightRule("token verification", "block", whole(TokenVerification), None, "token_verification"),
+    RightRule("block verification", "block", whole(BlockVerification), None, "block_verification"),
+    *(
+        _of_tree(f"{name} by depth", by_depth(select), law)
+        for name, (select, law) in _SELECTIONS.items()
+        if law in ("iid", _WITHOUT)
+    ),
+    _of_tree("traversal verification", whole(TraversalVerify), "iid"),
+    _of_tree("traversal verification without replacement", whole(TraversalVerify), _WITHOUT),
 )
 """In the order of tables."""
 

@@ -12,10 +12,8 @@ from otspec.conformance.cases.drafting import patterns
 from otspec.conformance.cases.kinds import Kind
 
 Row = Sequence[float]
-SELDOM = 1e-4
-"""A rejection of less probability is in no batch."""
-TEXT = -1
-"""Stands in the place of a node for the text before the drafts."""
+SELDOM = 1e-4  # a less likely rejection is assumed to be in no batch
+TEXT = -1  # the node of the text before the drafts
 
 
 class MarkedText(NamedTuple):

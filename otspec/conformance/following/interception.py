@@ -5,7 +5,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from functools import partial
-from itertools import accumulate, pairwise
+from itertools import pairwise
 from types import ModuleType
 from typing import Any
 
@@ -14,7 +14,7 @@ import numpy as np
 from otspec.chance import Branch, CannotFollowError
 from otspec.conformance.following.numpy_draws import numpy_functions
 from otspec.conformance.following.order import distinct
-from otspec.conformance.following.running import check_nothing_runs, current, running
+from otspec.conformance.following.streams import check_nothing_runs, current, refusing, running
 from otspec.conformance.following.symbols import exponential_number, uniform_number
 
 
@@ -29,55 +29,45 @@ class FollowedRandom(random.Random):
             )
 
     def random(self) -> Any:
-        """Return a uniform number."""
         return uniform_number(current())
 
     def uniform(self, a: Any, b: Any) -> Any:
-        """Return a uniform number between two bounds."""
         return uniform_number(current()) * (b - a) + a
 
     def expovariate(self, lambd: Any = 1.0) -> Any:
-        """Return an exponential number of a rate."""
         return exponential_number(current()) / lambd
 
     def choices(
         self, population: Any, weights: Any = None, *, cum_weights: Any = None, k: int = 1
     ) -> list[Any]:
-        """Return elements, each drawn alone."""
         if cum_weights is not None:
-            weights = [high - low for low, high in pairwise(accumulate([0, *cum_weights], _last))]
-        masses = [1] * len(population) if weights is None else [_plain(w) for w in weights]
+            weights = [high - low for low, high in pairwise([0, *cum_weights])]
+        if weights is None:
+            weights = [1] * len(population)
+        masses = [w.item() if hasattr(w, "item") else w for w in weights]
         return [population[current().choose(masses)] for _ in range(k)]
 
     def choice(self, seq: Any) -> Any:
-        """Return one of some elements."""
         return seq[current().choose([1] * len(seq))]
 
     def sample(self, population: Any, k: int, *, counts: Any = None) -> list[Any]:
-        """Return distinct elements."""
         if counts is not None:
             raise current().refused("it uses random.sample with counts=")
         places = distinct(current(), [1] * len(population), k)
         return [population[place.value()] for place in places]
 
     def shuffle(self, x: Any) -> None:
-        """Put a list into a random order."""
         x[:] = self.sample(x, len(x))
 
     def randrange(self, start: int, stop: int | None = None, step: int = 1) -> int:
-        """Return an element of a range."""
         return int(self.choice(range(start) if stop is None else range(start, stop, step)))
 
     def randint(self, a: int, b: int) -> int:
-        """Return an integer between two, both included."""
         return self.randrange(a, b + 1)
 
     def getrandbits(self, k: int, /) -> int:
         """Return an integer of some bits: what all other functions are made of."""
-        return self.randrange(1 << k) if k <= _MOST_BITS else self._refuse("getrandbits")
-
-    def _refuse(self, name: str) -> Any:
-        raise current().refused(f"it uses random.{name}")
+        return self.randrange(1 << k) if k <= _MOST_BITS else refusing("random.getrandbits")()
 
 
 _MOST_BITS = 16
@@ -91,26 +81,11 @@ _CLASSES = ("Random", "SystemRandom")
 def random_functions() -> dict[str, Callable[..., Any]]:
     """Return what stands for the functions and classes of ``random``."""
     followed = FollowedRandom()
-
-    def refusing(name: str) -> Callable[..., Any]:
-        def refuse(*_: Any, **__: Any) -> Any:
-            raise current().refused(f"it uses random.{name}")
-
-        return refuse
-
     return {
-        **{name: refusing(name) for name in random.__all__},
+        **{name: refusing(f"random.{name}") for name in random.__all__},
         **{name: getattr(followed, name) for name in _FOLLOWED},
         **dict.fromkeys(_CLASSES, FollowedRandom),
     }
-
-
-def _last(_: Any, weight: Any) -> Any:
-    return weight
-
-
-def _plain(weight: Any) -> Any:
-    return weight.item() if hasattr(weight, "item") else weight
 
 
 @contextmanager

@@ -8,20 +8,17 @@ from typing import Any
 import numpy as np
 
 from otspec.conformance.following.order import distinct
-from otspec.conformance.following.running import current, streams
-from otspec.conformance.following.streams import Stream
+from otspec.conformance.following.streams import Stream, current, refusing, streams
 from otspec.conformance.following.symbols import exponential_number, gumbel_number, uniform_number
 from otspec.conformance.following.torch.ledger import objects
 
-_SUM = 1e-8
-"""How far from 1 NumPy lets probabilities sum."""
+_SUM = 1e-8  # NumPy allows sums of probabilities this far from 1
 
 
 class Draws:
     """Random calls under the names that NumPy has for them; sizes as there."""
 
-    _stream: Stream | None = None
-    """What follows its seed; None if all its numbers are new."""
+    _stream: Stream | None = None  # numbers of its seed; None if all its numbers are new
 
     def _next(self, kind: str, make: Callable[[], Any]) -> Any:
         return make() if self._stream is None else self._stream.next(current(), kind, make)
@@ -50,37 +47,30 @@ class Draws:
         return len(masses) - 1
 
     def random(self, size: Any = None, dtype: Any = None, out: Any = None) -> Any:
-        """Return uniform numbers."""
         del dtype
         return _stored(_filled(size if out is None else out.shape, self._uniform), out)
 
     def random_sample(self, size: Any = None) -> Any:
-        """Return uniform numbers."""
         return _filled(size, self._uniform)
 
     sample = ranf = random_sample
 
     def rand(self, *shape: int) -> Any:
-        """Return uniform numbers."""
         return _filled(shape or None, self._uniform)
 
     def uniform(self, low: Any = 0.0, high: Any = 1.0, size: Any = None) -> Any:
-        """Return uniform numbers between two bounds."""
         low, high = _numbers(low), _numbers(high)
         size = size if size is not None else _shape(low, high)
         return _filled(size, self._uniform) * (high - low) + low
 
     def standard_exponential(self, size: Any = None, *_: Any, out: Any = None, **__: Any) -> Any:
-        """Return exponential numbers."""
         return _stored(_filled(size if out is None else out.shape, self._exponential), out)
 
     def exponential(self, scale: Any = 1.0, size: Any = None) -> Any:
-        """Return exponential numbers of a mean."""
         scale = _numbers(scale)
         return _filled(_shape(scale) if size is None else size, self._exponential) * scale
 
     def gumbel(self, loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> Any:
-        """Return Gumbel numbers."""
         loc, scale = _numbers(loc), _numbers(scale)
         size = size if size is not None else _shape(loc, scale)
         return _filled(size, self._gumbel) * scale + loc
@@ -88,7 +78,6 @@ class Draws:
     def choice(
         self, a: Any, size: Any = None, replace: bool = True, p: Any = None, *_: Any, **__: Any
     ) -> Any:
-        """Return elements of an array, or integers below a number."""
         items = np.arange(a) if np.ndim(a) == 0 else np.asarray(a)
         masses = [1] * len(items) if p is None else _masses(p, len(items))
         if replace:
@@ -110,15 +99,12 @@ class Draws:
         return chosen.item() if size is None and np.ndim(chosen) == 0 else chosen
 
     def permutation(self, x: Any) -> Any:
-        """Return the elements of an array, or the integers below a number, in random order."""
         return self.choice(x, len(np.arange(x) if np.ndim(x) == 0 else x), replace=False)
 
     def shuffle(self, x: Any) -> None:
-        """Put an array into random order."""
         x[:] = self.permutation(x)
 
     def multinomial(self, n: int, pvals: Any, size: Any = None) -> Any:
-        """Return how often each of some outcomes comes in n draws."""
         *first, _ = _masses(pvals, len(pvals), least_sum=0)
         masses = [*first, max(1 - sum(first), 0)]
         shape = () if size is None else tuple(np.atleast_1d(size))
@@ -138,7 +124,6 @@ class Draws:
         return count if size is None else count.astype(int)
 
     def randint(self, low: int, high: int | None = None, size: Any = None, dtype: Any = int) -> Any:
-        """Return integers from a range without its end."""
         low, high = (0, low) if high is None else (low, high)
         drawn = _filled(size, lambda: low + self._below(high - low))
         return drawn if size is None else drawn.astype(dtype)
@@ -151,7 +136,6 @@ class Draws:
         dtype: Any = int,
         endpoint: bool = False,
     ) -> Any:
-        """Return integers from a range."""
         low, high = (0, low) if high is None else (low, high)
         return self.randint(low, high + endpoint, size, dtype)
 
@@ -168,13 +152,7 @@ class _Refusing(Draws):
 
 
 class FollowedGenerator(_Refusing, np.random.Generator):  # type: ignore[misc] # fewer arguments
-    """A generator whose numbers are branches, of whatever code is followed.
-
-    Parameters
-    ----------
-    seed : optional
-        What names its numbers; without any they are new.
-    """
+    """A generator of followed numbers: new ones, or those that a seed names."""
 
     def __init__(self, seed: Any = None) -> None:
         super().__init__(np.random.PCG64(0))
@@ -194,19 +172,13 @@ def numpy_functions() -> dict[str, Callable[..., Any]]:
     """Return what stands for the functions and classes of ``numpy.random``."""
     followed = FollowedState()
 
-    def refusing(name: str) -> Callable[..., Any]:
-        def refuse(*_: Any, **__: Any) -> Any:
-            raise current().refused(f"it uses numpy.random.{name}")
-
-        return refuse
-
     table: dict[str, Callable[..., Any]] = {}
     for name in np.random.__all__:
         function = getattr(np.random, name)
         if hasattr(Draws, name):
             table[name] = getattr(followed, name)
         elif not isinstance(function, type) and callable(function):
-            table[name] = refusing(name)
+            table[name] = refusing(f"numpy.random.{name}")
     return {
         **table,
         "default_rng": lambda seed=None: (

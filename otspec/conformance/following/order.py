@@ -7,8 +7,7 @@ from otspec.chance import Branch
 from otspec.conformance.following.products import first
 from otspec.conformance.following.symbols import RandomNumber
 
-_NO_LOWER = 1e-9
-"""A lower bound that keeps a random number from 0 may be so small; it is left out."""
+_NO_LOWER = 1e-9  # a lower bound this small only keeps a random number from 0
 
 
 class Pending:

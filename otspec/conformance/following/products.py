@@ -24,13 +24,8 @@ _SAME = 1e-6
 class Racer:
     """An exponential number: that of the racer who came before it, if one is known, plus another.
 
-    The first of two racers of rates a and b is the one with chance a / (a + b), comes at the rate
-    a + b whoever it is, and the other after it at its own rate.
-
-    Parameters
-    ----------
-    factor : number
-        What the standard exponential number is multiplied by: the rate is one over it.
+    The first of two racers of rates a and b is the one with chance a / (a + b), comes at the rate a
+    + b whoever it is, and the other after it at its own rate. A rate is one over the factor.
     """
 
     def __init__(self, chance: Branch, factor: Number) -> None:
@@ -122,13 +117,7 @@ class Product:
 
 
 class Products:
-    """What is known of the products of the first j of some uniform numbers, for all j.
-
-    Parameters
-    ----------
-    low, high : number
-        What is known of the first of the numbers.
-    """
+    """What is known of the products of the first j of some uniform numbers, for all j."""
 
     def __init__(self, chance: Branch, low: Number, high: Number) -> None:
         self.chance = chance

@@ -21,8 +21,7 @@ from otspec.chance import Branch, CannotFollowError
 from otspec.conformance.following.products import Product
 from otspec.conformance.following.uniform import Uniform
 
-_NEGLIGIBLE = 1e-9
-"""What is added to a random number to keep it from 0 may be so small beside it."""
+_NEGLIGIBLE = 1e-9  # an addend this small beside a random number only keeps it from 0
 
 
 @dataclass(frozen=True, eq=False)

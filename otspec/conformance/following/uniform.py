@@ -13,8 +13,8 @@ class Uniform:
     """A number drawn uniformly between 0 and 1, known to lie between two bounds.
 
     To compare it with a number is a random choice if that lies between the bounds, and narrows
-    them. Two comparisons with the same ``Uniform`` therefore agree with each other, as those of
-    code that uses one random number twice.
+    them. Comparisons with the same ``Uniform`` therefore agree, as in code that uses one random
+    number twice.
 
     Parameters
     ----------
@@ -67,21 +67,10 @@ class Uniform:
         return False
 
     def racer(self, factor: Number, mirrored: bool, aligned: bool = False) -> Racer:
-        """Return a factor times −log of this number, as an entrant of a race.
+        """Return a factor above 0 times −log of this number, or of one minus it, as a racer.
 
-        Parameters
-        ----------
-        factor : number
-            Above 0.
-        mirrored : bool
-            Of one minus this number instead.
-        aligned : bool
-            Whether all others have the same bounds and factor: then bounds may be known.
-
-        Raises
-        ------
-        CannotFollowError
-            Something is known of the number already, or it ran with another factor.
+        Refuses a number of which something is known, unless all are aligned to the same bounds and
+        factor, or which ran with another factor.
         """
         if not aligned and self.narrowed:
             raise self.chance.refused(
@@ -98,13 +87,7 @@ class Uniform:
         return self._racer
 
     def times(self, factor: Uniform) -> Product:
-        """Return the product with another uniform number, of which nothing may be known.
-
-        Raises
-        ------
-        CannotFollowError
-            Something is, or this number ran a race.
-        """
+        """Return the product with another uniform number; both must be unused elsewhere."""
         if self._products is None:
             if self._racer is not None or self._is_factor:
                 raise self.chance.refused("it multiplies a random number that is used elsewhere")
@@ -115,13 +98,10 @@ class Uniform:
 
     def become_factor(self) -> None:
         """Be used by a product from now on."""
-        if not self._is_factor and not self._is_fresh():
+        used = self.narrowed or self._racer is not None or self._products is not None
+        if used and not self._is_factor:
             raise self.chance.refused("it multiplies a random number that is used elsewhere")
         self._is_factor = True
-
-    def _is_fresh(self) -> bool:
-        known = self.narrowed or self._racer is not None
-        return not (known or self._products is not None or self._is_factor)
 
     def __lt__(self, other: Any) -> bool:
         if isinstance(other, Uniform):

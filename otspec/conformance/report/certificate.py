@@ -22,12 +22,10 @@ from otspec.conformance.report.rendering import body_of_html, body_of_markdown, 
 from otspec.conformance.report.report import Report
 
 FORMAT = "otspec-conformance-certificate"
-VERSION = 1
-"""Of the format: raised when a name changes its meaning or goes, not when one is added."""
+VERSION = 1  # of the format: raised when a name changes its meaning or goes
 PACKAGES = ("otspec", "numpy", "scipy", "torch", "transformers", "triton", "vllm", "sglang")
 """Packages whose versions are named, if they are loaded."""
-PATIENCE = 10.0
-"""Seconds that ``git`` may take."""
+PATIENCE = 10.0  # seconds that git may take
 LIMITS = (
     (
         "A check tries the cases that it lists. What is off on none of them by as much as is "
@@ -45,6 +43,8 @@ LIMITS = (
 class Certificate(Shown):
     """A report, with what another person needs to judge and to repeat it.
 
+    Raises ``ValueError``: no report, no path or no text.
+
     Parameters
     ----------
     report : Report
@@ -53,11 +53,6 @@ class Certificate(Shown):
         The file of the code that was checked; by default that of the verifier's module.
     command : str, optional
         What repeats the check; by default a call of ``check`` with the same settings.
-
-    Raises
-    ------
-    ValueError
-        No report, no path or no text.
     """
 
     report: Report
@@ -104,17 +99,8 @@ class Certificate(Shown):
     def save(self, path: str | Path) -> tuple[Path, Path]:
         """Write the page, and the document as JSON beside it; return both places.
 
-        Parameters
-        ----------
-        path : str or path
-            Of the page: it ends in ``.md`` or ``.html``.
-
-        Raises
-        ------
-        ValueError
-            Another ending, or no path.
-        OSError
-            A file cannot be written.
+        ``path``: of the page: it ends in ``.md`` or ``.html``. Raises ``ValueError``: another
+        ending, or no path; ``OSError``: a file cannot be written.
         """
         place = as_path(path)
         text = PAGES[as_choice(place.suffix, "the ending of path", PAGES)](self)

@@ -14,10 +14,8 @@ if TYPE_CHECKING:
     from otspec.conformance.report.report import Finding, Report, Tried
 
 FORMAT = "otspec-conformance-report"
-MOST_SHOWN = 5
-"""Total variations that a verdict names, at most."""
-VERSION = 2
-"""Of the format: raised when a name changes its meaning or goes, not when one is added."""
+MOST_SHOWN = 5  # most total variations that a verdict names
+VERSION = 2  # of the format: raised when a name changes its meaning or goes
 WHAT_TO_DO = (
     "Take the first finding: its case is small enough to follow by hand.",
     "Call the check again with the same seed: it draws the same drafts.",

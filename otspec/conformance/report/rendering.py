@@ -9,8 +9,7 @@ from otspec._base.tables import printable
 from otspec._base.webpage import escaped, listed_items, page, table, verbatim
 from otspec.display.values import aligned
 
-MOST_CELLS = 12
-"""Cells of a law that a report shows, those that are off the most first."""
+MOST_CELLS = 12  # most cells of a law that a report shows, the largest errors first
 _STATISTICS = {"call": "the call fails", "impossible": "an impossible answer"}
 _COLUMNS = (
     "case", "rows", "detectable", "log evidence", "wrong from", "accepted", "optimum", "",
@@ -25,7 +24,8 @@ def as_text(document: dict[str, Any], cases: bool) -> str:
         lines += [f"   {line}" for line in _facts(group[0])]
         lines += [f"   | {printable(line)}" for line in _traceback(group[0])]
     if cases:
-        lines += ["", *_aligned(_rows(document))]
+        rows = [list(map(printable, row)) for row in _rows(document)]
+        lines += ["", *aligned(_COLUMNS, rows, words=1)]
     lines += [line for note in document["notes"] for line in ("", f"Note: {printable(note)}")]
     if steps := document["what_to_do"]:
         lines += ["", "What to do:", *(f"- {printable(step)}" for step in steps)]
@@ -159,10 +159,6 @@ def _distance(detectable: float) -> str:
 
 def _known(value: float | None) -> str:
     return "-" if value is None else f"{value:.4f}"
-
-
-def _aligned(rows: Sequence[Sequence[str]]) -> Iterator[str]:
-    return aligned(_COLUMNS, [[printable(cell) for cell in row] for row in rows], words=1)
 
 
 def pipes(

@@ -18,8 +18,7 @@ from otspec.rules import RULES
 
 Row = tuple[Fraction, ...]
 Drafts = tuple[int, ...]
-Answers = Mapping[tuple[int, int], Fraction]
-"""From mark and token to a probability."""
+Answers = Mapping[tuple[int, int], Fraction]  # from mark and token to a probability
 
 ROWS = {
     "all positive": ((2, 1, 1), (1, 1, 2)),
@@ -203,12 +202,9 @@ FUNCTIONS: dict[tuple[str, str], Callable[..., Any]] = {
     ("block", "block-published"): batch.block_verification,
 }
 """The functions whose use of uniform numbers is the convention, by kind and rule."""
-GRID = 128
-"""Uniform numbers are odd multiples of 1/128: float16 has them."""
-MARGIN = 2.0**-9
-"""So far each may be off without another answer, so that rounding decides nothing."""
-TRIES = 8
-"""Rows of uniform numbers that are tried for each tuple of drafts."""
+GRID = 128  # uniform numbers are odd multiples of 1/128: float16 has them
+MARGIN = 2.0**-9  # an error of each up to this changes no answer, so rounding decides nothing
+TRIES = 8  # rows of uniform numbers that are tried for each tuple of drafts
 
 
 def uniform_vectors(kind: str) -> Iterator[dict[str, Any]]:

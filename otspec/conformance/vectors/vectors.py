@@ -15,14 +15,7 @@ from otspec._base.arguments import as_choice, as_float_above, as_list, as_path, 
 from otspec._base.digits import written
 from otspec._base.writing import write_text
 from otspec.conformance.check import LEAST
-from otspec.conformance.evidence.evidence import (
-    COARSER,
-    LARGEST,
-    MISS,
-    Evidence,
-    Requirement,
-    requirement,
-)
+from otspec.conformance.evidence import evidence as sequential
 from otspec.conformance.vectors.answers import (
     SHAPES,
     Answers,
@@ -35,8 +28,7 @@ from otspec.conformance.vectors.answers import (
 from otspec.version import __version__
 
 FORMAT = "otspec-conformance-vectors"
-VERSION = 1
-"""Of the format: raised when a name changes its meaning or goes, not when one is added."""
+VERSION = 1  # of the format: raised when a name changes its meaning or goes
 EXAMPLES = (
     ((0.5, 0.25, 0.25), (497, 262, 241), 0.05, 0.0),
     ((0.5, 0.25, 0.25), (561, 219, 220), 0.05, 0.0),
@@ -60,6 +52,9 @@ def reference_vectors(
 ) -> dict[str, Any]:
     """Return the reference vectors as a document that JSON can hold.
 
+    Raises ``ValueError``: another kind, a number out of range, or a distance that takes too many
+    samples to see.
+
     Parameters
     ----------
     kinds : iterable of str
@@ -67,18 +62,9 @@ def reference_vectors(
     detect : float
         The total variation that the numbers of samples in the document find.
     false_alarm : float
-        The probability with which a right verifier fails one of the tests.
+        The probability with which a right verifier fails one of the sequential.
     rounding : float
         The errors of a probability that count as rounding.
-
-    Returns
-    -------
-    dict
-
-    Raises
-    ------
-    ValueError
-        Another kind, a number out of range, or a distance that takes too many samples to see.
     """
     test = {
         "detect": as_float_above(detect, "detect", 0, 1),
@@ -91,7 +77,7 @@ def reference_vectors(
         "format": FORMAT,
         "version": VERSION,
         "otspec": __version__,
-        "missed": MISS,
+        "missed": sequential.MISS,
         "groups": [_group(group, test) for kind in wanted for group in groups(kind)],
         "uniforms": [vector for kind in wanted for vector in uniform_vectors(kind)],
         "evidence": [_example(*example) for example in EXAMPLES],
@@ -133,11 +119,12 @@ def _group(group: Group, test: Mapping[str, float]) -> dict[str, Any]:
 
 def _tested(law: list[dict[str, Any]], test: Mapping[str, float]) -> dict[str, Any]:
     """Return a law with what its test takes, where anything else is a cell of probability 0."""
-    needs = requirement(len(law) + 1, **test)
-    if needs.size >= LARGEST:
+    needs = sequential.requirement(len(law) + 1, **test)
+    if needs.size >= sequential.LARGEST:
         raise ValueError(
-            f"detect is {needs.detect:g}, which takes more than {LARGEST:,} samples where errors "
-            f"of {needs.rounding:g} count as rounding: pass a larger detect, or a smaller rounding"
+            f"detect is {needs.detect:g}, which takes more than {sequential.LARGEST:,} samples "
+            f"where errors of {needs.rounding:g} count as rounding: pass a larger detect, or a "
+            "smaller rounding"
         )
     return {"law": law, "test": _requirement(needs)}
 
@@ -159,7 +146,9 @@ def _call(group: Group, drafts: Drafts, mass: Fraction, law: Answers) -> dict[st
 
 def _texts(group: Group) -> dict[Drafts, Fraction]:
     """Return the law of the target's texts, as long as the longest answer."""
-    longest = max(len(group.emitted((0,) * len(group.parents), mark, 0)) for mark in _marks(group))
+    nodes = len(group.parents)
+    marks = range(nodes + 1) if group.kind == "block" else range(-1, nodes)
+    longest = max(len(group.emitted((0,) * nodes, mark, 0)) for mark in marks)
     texts = {}
     for text in product(range(len(group.pair.target[0])), repeat=longest):
         mass = Fraction(1)
@@ -168,11 +157,6 @@ def _texts(group: Group) -> dict[Drafts, Fraction]:
         if mass:
             texts[text] = mass
     return texts
-
-
-def _marks(group: Group) -> range:
-    nodes = len(group.parents)
-    return range(nodes + 1) if group.kind == "block" else range(-1, nodes)
 
 
 def _answers(law: Answers) -> list[dict[str, Any]]:
@@ -196,8 +180,8 @@ def _exact(rows: Iterable[Row]) -> list[list[str]]:
 def _example(
     law: tuple[float, ...], counts: tuple[int, ...], detect: float, rounding: float
 ) -> dict[str, Any]:
-    needs = requirement(len(law), detect, EXAMPLE_ALARM, rounding)
-    evidence = Evidence(np.array(law), needs)
+    needs = sequential.requirement(len(law), detect, EXAMPLE_ALARM, rounding)
+    evidence = sequential.Evidence(np.array(law), needs)
     seen = np.array(counts)
     found = evidence.logarithm(seen)
     return {
@@ -209,13 +193,13 @@ def _example(
     }
 
 
-def _requirement(needs: Requirement) -> dict[str, Any]:
+def _requirement(needs: sequential.Requirement) -> dict[str, Any]:
     """Return what a test takes, under the names of the format."""
     return {
         "detect": needs.detect,
         "false_alarm": needs.false_alarm,
         "rounding": needs.rounding,
-        "concentrations": [needs.concentration, needs.concentration / COARSER],
+        "concentrations": [needs.concentration, needs.concentration / sequential.COARSER],
         "log_threshold": needs.threshold,
         "size": needs.size,
     }

@@ -21,26 +21,6 @@ from otspec.traces.runs import parallel
 from otspec.traces.runs.parallel import cores, end_with_parent, run_all
 
 
-def test_workers_do_not_change_the_results(source, expected, results, tmp_path, capsys):
-    run(capsys, "trace", source, *OPTIONS, "--workers", "2", "--out", tmp_path)
-    assert results(tmp_path) == expected
-    assert main(["trace", source, *OPTIONS, "--out", str(tmp_path)]) == 2
-    assert "add --resume to finish it, --overwrite to replace it" in capsys.readouterr().err
-
-
-def test_a_run_that_was_killed_is_resumed_with_the_same_results(
-    source, expected, results, tmp_path, capsys
-):
-    process = started(source, tmp_path)
-    os.killpg(process.pid, signal.SIGKILL)
-    process.communicate()
-    finished = {path: path.stat().st_mtime_ns for path in (tmp_path / "positions").glob("part-*")}
-    assert 4 <= len(finished) < CHUNKS
-    run(capsys, "trace", source, *OPTIONS, "--workers", "1", "--out", tmp_path, "--resume")
-    assert results(tmp_path) == expected
-    assert {path: path.stat().st_mtime_ns for path in finished} == finished
-
-
 def workers_of(pid):
     """The processes that a run has started for its chunks, if the system says which."""
     for status in Path("/proc").glob("[0-9]*/stat"):
@@ -257,7 +237,6 @@ def test_heavy_packages_are_imported_where_they_are_used():
 
 def test_a_file_gets_a_line_now_and_then(source, monkeypatch, capsys):
     monkeypatch.setattr("otspec.cli.shared.progress._LINE_S", 0.001)
-    run(capsys, "trace", source, *OPTIONS, "--workers", "1", "--json")
     assert main(["trace", str(source), *OPTIONS, "--workers", "1", "--json"]) == 0
     printed = capsys.readouterr()
     json.loads(printed.out)

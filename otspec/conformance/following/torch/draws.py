@@ -19,27 +19,21 @@ class Draws:
         self._chance, self._streams = ledger.chance, ledger.streams
 
     def rand(self, *size: Any, **options: Any) -> Any:
-        """Return uniform numbers."""
         return self._uniform(self._torch.empty(*size, **options))
 
     def rand_like(self, input: Any, **options: Any) -> Any:  # noqa: A002 # as callers name it
-        """Return uniform numbers."""
         return self._uniform(self._torch.empty_like(input, **options))
 
     def uniform_(self, tensor: Any, a: float = 0, b: float = 1) -> Any:
-        """Fill a tensor with uniform numbers between two bounds."""
         return self._ledger.put(tensor, self._numbers(tensor, "uniform") * (b - a) + a)
 
     def exponential_(self, tensor: Any, lambd: float = 1) -> Any:
-        """Fill a tensor with exponential numbers of a rate."""
         return self._ledger.put(tensor, self._numbers(tensor, "exponential") / lambd)
 
     def bernoulli(self, input: Any, p: Any = None, *, out: Any = None) -> Any:  # noqa: A002
-        """Return 1 with the given chances, else 0."""
         return self.bernoulli_(input.clone() if out is None else out, input if p is None else p)
 
     def bernoulli_(self, tensor: Any, p: Any = 0.5) -> Any:
-        """Fill a tensor with 1 with the given chances, else 0."""
         chances = self._known(p) if hasattr(p, "tolist") else np.array(p)
         if not ((chances >= 0) & (chances <= 1)).all():
             raise RuntimeError("Expected p_in >= 0 && p_in <= 1 to be true, but got false.")
@@ -59,7 +53,6 @@ class Draws:
         *,
         out: Any = None,
     ) -> Any:
-        """Return tokens drawn from each row of masses."""
         masses = self._known(input)
         if not ((masses >= 0) & (masses < np.inf)).all():
             raise RuntimeError("probability tensor contains either `inf`, `nan` or element < 0")
@@ -77,7 +70,6 @@ class Draws:
         return self._ledger.put(tokens, objects(draws, shape))
 
     def randint(self, *bounds_and_size: Any, low: int = 0, **options: Any) -> Any:
-        """Return integers from a range without its end."""
         self._refuse_seeded("randint")
         named = [options.pop(name) for name in ("high", "size") if name in options]
         *bounds, size = (*bounds_and_size, *named)
@@ -90,7 +82,6 @@ class Draws:
         return self._ledger.put(tokens, _filled(tokens, one))
 
     def randperm(self, n: int, **options: Any) -> Any:
-        """Return the integers below a number in random order."""
         self._refuse_seeded("randperm")
         places = objects(distinct(self._chance, [1] * n, n), (n,))
         tokens = self._torch.empty(n, **{"dtype": self._torch.int64, **options})
@@ -118,8 +109,7 @@ def _filled(tensor: Any, make: Callable[[], Any]) -> Any:
     return objects([make() for _ in range(tensor.numel())], tuple(tensor.shape))
 
 
-DRAWS = frozenset(name for name in vars(Draws) if not name.startswith("_"))
-"""What can be followed."""
+DRAWS = frozenset(name for name in vars(Draws) if not name.startswith("_"))  # what can be followed
 
 REFUSED = frozenset(
     {

@@ -11,8 +11,7 @@ from otspec.conformance.following.order import Pending
 from otspec.conformance.following.symbols import RandomNumber
 from otspec.conformance.following.torch.streams import TorchStreams
 
-KNOWN = -1
-"""The number of an element that is no entry: what the tensor holds is its value."""
+KNOWN = -1  # number of an element without an entry: the tensor holds its value
 
 
 class _Storage(NamedTuple):

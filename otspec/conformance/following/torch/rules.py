@@ -28,7 +28,10 @@ class Call:
 
     def concerns(self, ledger: Ledger) -> bool:
         """Whether a random number is among the arguments."""
-        return any(_random(leaf, ledger) for leaf in self.leaves())
+        return any(
+            ledger.holds(leaf) if is_tensor(leaf) else isinstance(leaf, RandomNumber)
+            for leaf in self.leaves()
+        )
 
     def settled(self, ledger: Ledger) -> bool:
         """Draw the tokens among the arguments; return whether there are plain numbers only."""
@@ -66,10 +69,14 @@ def moved(*data: int) -> Rule:
         result = call.plainly()
         if not Call(None, tuple(moving), {}).concerns(ledger):
             return result
-        if _all_hold(ledger, result) and call.name not in _IN_PLACE:
-            return _same_type(ledger, call, result)  # views
         if call.name in _IN_PLACE:
             ledger.open(call.args[0])
+        elif all(
+            ledger.holds(each) for each in _leaves(result) if is_tensor(each) and each.numel()
+        ):
+            if call.name == "view" and result.dtype != call.args[0].dtype:
+                raise ledger.chance.refused("it reads the bits of a random number")
+            return result  # views
 
         def numbers(value: Any) -> Any:
             return ledger.numbers(value) if is_tensor(value) else ledger.number(value)
@@ -79,7 +86,10 @@ def moved(*data: int) -> Rule:
             for place, value in enumerate(call.args)
         ]
         kwargs = {k: mapped(v, numbers) if k in _DATA else v for k, v in call.kwargs.items()}
-        _enter(ledger, result, call.function(*args, **kwargs))
+        entered = _leaves(call.function(*args, **kwargs))
+        for tensor, each in zip(_leaves(result), entered, strict=True):
+            if is_tensor(tensor):
+                ledger.open(tensor, each)
         changed = call.args[0] if call.name in _IN_PLACE else None
         if changed is not None and not changed.is_floating_point() and ledger.is_random(changed):
             raise ledger.chance.refused("it stores a random number among integers")
@@ -100,23 +110,6 @@ def _settle_others(ledger: Ledger, call: Call, data: tuple[int, ...]) -> None:
     named = [value for name, value in call.kwargs.items() if name not in _DATA]
     if not Call(call.function, (others, named), {}).settled(ledger):
         raise ledger.chance.refused(f"it takes random numbers for indices, in torch's {call.name}")
-
-
-def _all_hold(ledger: Ledger, result: Any) -> bool:
-    tensors = [leaf for leaf in _leaves(result) if is_tensor(leaf)]
-    return all(ledger.holds(tensor) for tensor in tensors if tensor.numel())
-
-
-def _same_type(ledger: Ledger, call: Call, result: Any) -> Any:
-    if call.name == "view" and result.dtype != call.args[0].dtype:
-        raise ledger.chance.refused("it reads the bits of a random number")
-    return result
-
-
-def _enter(ledger: Ledger, result: Any, numbers: Any) -> None:
-    for tensor, each in zip(_leaves(result), _leaves(numbers), strict=True):
-        if is_tensor(tensor):
-            ledger.open(tensor, each)
 
 
 def copied(ledger: Ledger, call: Call) -> Any:
@@ -144,7 +137,9 @@ def elementwise(function: Callable[..., Any], *, in_place: bool = False) -> Rule
         operands = [*call.args, *(v for k, v in call.kwargs.items() if k in _OPERANDS)]
         if call.settled(ledger):
             return call.function(*call.args, **call.kwargs)
-        wanted = [_values(ledger, operand) for operand in operands]
+        wanted = [
+            ledger.values(each) if is_tensor(each) else objects([each], ()) for each in operands
+        ]
         result = call.plainly()
         values = _each(function, wanted, objects(result.flatten().tolist(), tuple(result.shape)))
         if in_place:
@@ -157,10 +152,6 @@ def elementwise(function: Callable[..., Any], *, in_place: bool = False) -> Rule
 
 
 _OPERANDS = frozenset({"other", "exponent", "min", "max"})
-
-
-def _values(ledger: Ledger, operand: Any) -> Array:
-    return ledger.values(operand) if is_tensor(operand) else objects([operand], ())
 
 
 def _each(function: Callable[..., Any], operands: list[Array], plain: Array) -> Array:
@@ -200,7 +191,3 @@ def mapped(value: Any, function: Callable[[Any], Any]) -> Any:
 
 def _as_nan(value: Any) -> Any:
     return math.nan if isinstance(value, RandomNumber) else value
-
-
-def _random(leaf: Any, ledger: Ledger) -> bool:
-    return isinstance(leaf, RandomNumber) or (is_tensor(leaf) and ledger.holds(leaf))

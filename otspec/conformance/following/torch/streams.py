@@ -13,8 +13,7 @@ from otspec.conformance.following.symbols import exponential_number, uniform_num
 from otspec.rules import GumbelCoupling
 
 _MAKERS = {"uniform": uniform_number, "exponential": exponential_number}
-NEW = 1 << 62
-"""From this seed on a generator is one of a check, which has new numbers in each call."""
+NEW = 1 << 62  # generators with this seed or more are of a check: new numbers in each call
 
 
 class _Known(NamedTuple):
@@ -107,8 +106,7 @@ class TorchStreams:
 class _Race:
     """A race of exponential numbers, of which tokens are drawn: once, or with other masses again.
 
-    Law: where E/p has its minimum at x, that of E/q is as :class:`otspec.rules.GumbelCoupling`
-    has it.
+    Law: that of :class:`otspec.rules.GumbelCoupling`, given where E/p has its minimum.
     """
 
     def __init__(self) -> None:
