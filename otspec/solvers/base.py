@@ -156,6 +156,10 @@ def _bound_conditions(
     return outside.max(), missing.max(), slack.max(), priced.sum()
 
 
+def _always() -> bool:
+    return True
+
+
 @dataclass(frozen=True)
 class Solver:
     """A way to solve linear programs, which is called with one.
@@ -175,7 +179,7 @@ class Solver:
     name: str
     solve: Callable[[LinearProgram], Solution]
     exact: bool = False
-    available: Callable[[], bool] = lambda: True
+    available: Callable[[], bool] = _always
 
     def __post_init__(self) -> None:
         as_callable(self.solve, "solve", "a callable from a LinearProgram to a Solution")
