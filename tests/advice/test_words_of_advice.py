@@ -23,10 +23,9 @@ from otspec.advice.advice import (
     too_few,
     words_for,
 )
-from otspec.advice.charts import pareto_figure
 from otspec.advice.evaluation.choices import UNKNOWN, Choice, Loss
 from otspec.advice.report import _drafted as drafted_words
-from otspec.advice.report import write_report
+from otspec.advice.report import pareto_figure, write_report
 from otspec.blocks import as_shape
 from otspec.frames import Rows
 
@@ -302,6 +301,6 @@ def test_lines_of_equal_speed_are_quarters_halves_or_whole_numbers(slowest, toke
      (1.7, 1.5), (1.8, 2), (3.3, 3.5)],
 )  # fmt: skip
 def test_steps_of_speed_are_near_what_they_are_to_be(number, near):
-    from otspec.advice.charts import _round
+    from otspec.advice.report import _round
 
     assert _round(number) == near

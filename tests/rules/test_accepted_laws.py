@@ -14,7 +14,7 @@ from otspec.rules import (
     RecursiveRejectionWithoutReplacement,
     compared_rules,
 )
-from otspec.rules.base.tuples import acceptance_or_estimate, enumerated_law
+from otspec.rules.base.accepted import acceptance_or_estimate, enumerated_law
 
 EPS = np.finfo(float).eps
 

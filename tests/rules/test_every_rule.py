@@ -16,7 +16,7 @@ from otspec import batch
 from otspec._base.registry import Registry, subclass_of
 from otspec.coupling import match
 from otspec.rules import RULES, NotExactError, PairRule, Rule, compared_rules
-from otspec.rules.base.tuples import joint_kernel_of
+from otspec.rules.base.accepted import joint_kernel_of
 from otspec.traces.comparison import compare
 
 TABLES = {

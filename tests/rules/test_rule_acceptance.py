@@ -30,7 +30,7 @@ from otspec.rules import (
     TargetOnly,
     compared_rules,
 )
-from otspec.rules.base.tuples import enumerated_acceptance
+from otspec.rules.base.accepted import enumerated_acceptance
 
 Distinct = RecursiveRejectionWithoutReplacement
 # Distinct drafts need as many drafted tokens, which not all pairs here have; certain drafts have

@@ -15,7 +15,7 @@ from searching import of_all
 import otspec
 from otspec._base import compiling
 from otspec.rules import GumbelCoupling, GumbelLists, NotExactError
-from otspec.rules.base.tuples import joint_kernel_of
+from otspec.rules.base.accepted import joint_kernel_of
 from otspec.rules.shared_noise.gumbel_race import GumbelRace
 
 RULES = [GumbelCoupling, GumbelLists]

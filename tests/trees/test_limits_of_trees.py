@@ -18,7 +18,7 @@ from tests.support.limits import of_module
 LIMITS = {
     "best.acceptance_rates": {"MOST_PLACES": 20_000},
     "best.best_shape": {"MOST_NODES": 4_096},
-    "best.children": {"MOST_CANDIDATES": 20_000},
+    "best.allotment": {"MOST_CANDIDATES": 20_000},
     "best.costs": {"MOST_TOKENS": 10**9},
     "best.dynamic_tree": {"MOST_NODES": 10**5},
     "token_tree": {"MOST_PROMPT": 10**9},

@@ -149,11 +149,9 @@ def by_load(length: int) -> Grow:
 
 
 def best_length(length: int) -> Grow:
-    """Return the policy of the length with most expected tokens per cost, of a whole drafted chain.
-
-    The chance that a token is kept is estimated by the largest probability at its place. Verifying
-    costs 1 without drafts and 9/5 with any. A length may pay for later tokens: they decide it.
-    """
+    """Return the policy of the length with most expected tokens per cost, of a drafted chain."""
+    # The chance that a token is kept is estimated by the largest probability at its place.
+    # Verifying costs 1 without drafts and 9/5 with any. Later tokens decide whether one is kept.
 
     def grow(draft: Model, chance: Chance) -> Sequence[Prefix]:
         texts = chain(length)(draft, chance)
@@ -201,10 +199,9 @@ def n_gram(length: int, prompt: Prefix) -> Grow:
 def sampled(
     children: int, levels: int, nodes: int | None = None, *, drop: Test | None = None
 ) -> Grow:
-    """Return the policy of a tree of drawn children.
+    """Return the policy of a tree of drawn children, without those that are ``drop``.
 
-    ``nodes``: keep so many, those of likeliest paths. ``drop``: whether to forget a child, of its
-    probability and that of its path.
+    Of the likeliest paths ``nodes`` are kept.
     """
 
     def grow(draft: Model, chance: Chance) -> Sequence[Prefix]:

@@ -120,10 +120,7 @@ class GumbelLists(SharedNoise):
         return [Exact(min(max(found[k], 0.0), 1.0)) for k in ks]
 
     def acceptance(self) -> Number:
-        """Return Σ q(y) ∫ k e^{−kt} [1 − (1 − a)(1 − b)^{k−1}] dt.
-
-        Raises ``NotExactError``: exact sums of more than a million terms; floats have no limit.
-        """
+        """Return Σ q(y) ∫ k e^{−kt} [1 − (1 − a)(1 − b)^{k−1}] dt; errors: as GumbelCoupling."""
         if is_exact(self.target):
             return super().acceptance()
         return self.acceptances_of(self.pair, [self.k])[0].value
