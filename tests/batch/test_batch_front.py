@@ -52,7 +52,7 @@ def has_section(name, section):
     """Whether a docstring has a section, or names the function of its family that has it."""
     text = inspect.getdoc(getattr(batch, name))
     sentences = re.split(r"\.\s", " ".join(text.split()))
-    others = (each for each in sentences if re.search(r"\berrors\b|Everything else", each))
+    others = (each for each in sentences if re.search(r"\b[Ee]rrors\b|Everything else", each))
     family = re.findall(r":func:`(?:otspec\.batch\.)?(\w+)`", " ".join(others))
     return f"\n{section}\n-----" in text or any(has_section(other, section) for other in family)
 
