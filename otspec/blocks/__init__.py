@@ -2,8 +2,7 @@
 
 # ruff: noqa: I001 -- rules are registered in the order of tables
 
-from otspec.blocks.token_verification import TokenVerification
-from otspec.blocks.block_verification import BlockVerification
+from otspec.blocks.block_verification import BlockVerification, TokenVerification
 from otspec.blocks.block_verification_preprint import BlockVerificationPreprint
 from otspec.blocks.base import BlockRule, Outcome
 from otspec.blocks.carry_over import CarryOverVerification

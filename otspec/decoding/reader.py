@@ -77,6 +77,6 @@ def alone(reads: Reads[Result]) -> Result:
         return result
 
 
-def read_text(reader: Reader, tokens: Sequence[int], last: int = 1) -> Reading:
+def read_text(reader: Reader, tokens: Sequence[int]) -> Reading:
     """Read what follows a text, token after token."""
-    return reader.read(tokens, range(-1, len(tokens) - 1), last)
+    return reader.read(tokens, range(-1, len(tokens) - 1), 1)

@@ -147,7 +147,10 @@ def hard_pairs():
 
 @pytest.mark.parametrize("pools", POOLS)
 def test_floats_of_very_different_sizes_agree_with_exact_arithmetic(pools):
-    for index, (draft, target) in enumerate(hard_pairs()):
+    found = list(hard_pairs())
+    if not NIGHTLY:  # every other one, in turn
+        found = found[POOLS.index(pools) % 2 :: 2]
+    for index, (draft, target) in enumerate(found):
         exact_pair = shares(draft), shares(target)
         check_floats(draft, target, 1 + index % 4, pools, exact_pair)
 

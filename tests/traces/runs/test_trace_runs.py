@@ -201,7 +201,7 @@ for source in sys.argv[2:]:
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="reads peak memory in /proc")
 def test_memory_does_not_grow_with_the_source(tmp_path):
     """One process reads a small source with each reader, then a large one with each."""
-    tokens, chunk = 2**15, 16
+    tokens, chunk = 2**14, 16
     readers, sources = ("npz", "safetensors", "zarr"), []
     for positions in (chunk, 50 * chunk):
         arrays = {name: np.ones((positions, tokens), np.float16) for name in
@@ -213,7 +213,7 @@ def test_memory_does_not_grow_with_the_source(tmp_path):
             folder.mkdir()
             options = {"chunks": (chunk, tokens)} if reader == "zarr" else {}
             sources.append(str(files.SAVERS[reader](folder, arrays, **options)))
-    assert sum(array.nbytes for array in arrays.values()) > 100e6
+    assert sum(array.nbytes for array in arrays.values()) > 50e6
     done = subprocess.run(
         [sys.executable, "-c", MEASURED, str(chunk), *sources],
         capture_output=True, encoding="utf-8", check=True,
@@ -221,8 +221,8 @@ def test_memory_does_not_grow_with_the_source(tmp_path):
     said = [line.split() for line in done.stdout.splitlines() if line[:1].isdigit()]
     assert [int(status) for status, _ in said] == [0, 0, 0, 1, 1, 1]
     peaks = [int(peak) * 1024 for _, peak in said]
-    # A few chunks of both arrays at once, 2 MB each, and noise; not 100 MB.
-    assert peaks[-1] - peaks[len(readers) - 1] < 40e6
+    # A few chunks of both arrays at once, 1 MB each, and noise; not 50 MB.
+    assert peaks[-1] - peaks[len(readers) - 1] < 20e6
 
 
 def test_heavy_packages_are_imported_where_they_are_used():
