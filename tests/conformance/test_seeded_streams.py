@@ -1,6 +1,7 @@
 """Seeds in exact mode: a seed names its numbers, which come again with it."""
 
 import random
+from collections import Counter
 
 import numpy as np
 import pytest
@@ -134,6 +135,27 @@ def test_a_seed_in_each_step_shows_in_texts(reseeds):
         assert report.total_variation > 0.01
     else:
         assert report.lossless
+
+
+@pytest.mark.parametrize(("kinds", "count", "refused"), [(2, 1, False), (3, 1, True), (2, 2, True)])
+def test_tokens_of_one_seed_have_at_most_one_other_law(kinds, count, refused):
+    laws = torch.tensor([[0.5, 0.25, 0.25], [0.25, 0.5, 0.25], [0.25, 0.25, 0.5]])
+
+    def run():
+        found = []
+        for law in laws[:kinds]:
+            torch.manual_seed(3)
+            found.append(torch.multinomial(law, count)[0].item())
+        return tuple(found)
+
+    if refused:
+        with pytest.raises(CannotFollowError, match="several other chances after the same seed"):
+            exact_law(run)
+    else:
+        first = Counter()
+        for (one, _), mass in exact_law(run).items():
+            first[one] += mass
+        assert first == pytest.approx({0: 0.5, 1: 0.25, 2: 0.25})
 
 
 def test_other_kinds_of_numbers_after_the_same_seed_are_refused():
