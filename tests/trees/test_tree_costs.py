@@ -105,6 +105,12 @@ def test_the_fastest_tree_is_the_best_of_all_that_are_known():
         assert found.seconds == cost(found.tree)
         assert found.expected == trees.expected(found.tree)
         assert set(found.losses) == {"branching", "chain", "no draft"}
+        speeds = {
+            name: float(1 + each.expected) / each.seconds for name, each in found.simpler.items()
+        }
+        assert found.losses == pytest.approx(
+            {name: 1 - speed / found.speed for name, speed in speeds.items()}
+        )
         assert min(found.losses.values()) >= 0
         assert found.simpler["no draft"].speed == 1 / 8
         chain = found.simpler["chain"]
