@@ -171,7 +171,10 @@ def shown(results: Results, settings: Settings, evidence: dict[str, Evidence]) -
     large = evidence[LARGE]
     for rule, law in (("RRS", IID.name), ("RRSw", WithoutReplacement.name)):
         loss, best = large.loss(rule, FEW)[0], large.optima[law][:, KS.index(FEW)].mean()
-        results.add(f"pairs.share.{'iid' if rule == 'RRS' else 'distinct'}", points(loss / (1 + best - loss)))
+        results.add(
+            f"pairs.share.{'iid' if rule == 'RRS' else 'distinct'}",
+            points(loss / (1 + best - loss)),
+        )
     results.add("trace.model", MODEL)
     results.add("trace.positions", len(large.losses["RRS"]))
     results.add("trace.vocabulary", thousands(settings.logged().shape[-1]))
