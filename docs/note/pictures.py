@@ -51,19 +51,23 @@ def _ratios(panel: Any, edges: list[float], draft: Any, target: Any, law: Any) -
     for name, low, high, p, q, b in zip("abc", edges, edges[1:], draft, target, law, strict=False):
         ratio, clipped = float(q / p), float(b / p)
         gray = {"facecolor": "0.85", "edgecolor": "0.4", "linewidth": 0.8, "align": "edge"}
-        panel.bar(low, ratio, high - low, label="$q/p$" if name == "a" else None, **gray)
+        panel.bar(low, ratio, high - low, label="q/p" if name == "a" else None, **gray)
         bold = {"color": "black", "linewidth": 2.2, "solid_capstyle": "butt"}
-        panel.plot([low, high], [clipped] * 2, label="$b/p$" if name == "a" else None, **bold)
+        panel.plot([low, high], [clipped] * 2, label="b/p" if name == "a" else None, **bold)
         if ratio != clipped:
             side, shift = ("right", -3) if name == "c" else ("left", 4)
-            level = r"\ell" if clipped > ratio else "h"
-            words = f"${level}$ = {b / p}"
-            place = {"xytext": (shift, 4), "textcoords": "offset points", "ha": side}
+            words = f"{'ℓ' if clipped > ratio else 'h'} = {b / p}"
+            place = {
+                "xytext": (shift, 4),
+                "textcoords": "offset points",
+                "ha": side,
+                "style": "italic",
+            }
             panel.annotate(words, (low, clipped), **place)
     _tokens(panel, edges)
     panel.set(ylim=(0, 3.2), xlim=(0, 1))
     panel.set_title("ratios, over the draft mass")
-    panel.legend(loc="upper left", frameon=False)
+    panel.legend(loc="upper left", frameon=False, prop={"size": 9, "style": "italic"})
 
 
 def _intervals(panel: Any, edges: list[float], draft: Any, threshold: float) -> None:
@@ -80,9 +84,10 @@ def _intervals(panel: Any, edges: list[float], draft: Any, threshold: float) -> 
         panel.bar(x, high - low, wide, low, align="edge", facecolor="white", edgecolor="black")
         panel.text(x + wide / 2, (low + high) / 2, words, ha="center", va="center", style="italic")
     _tokens(panel, edges)
-    panel.set(ylim=(0, 1), xlim=(0, 1), ylabel="$w$")
+    panel.set(ylim=(0, 1), xlim=(0, 1))
+    panel.set_ylabel("w", style="italic")
     panel.set_yticks([0, threshold, 1], ["0", str(Fraction(threshold).limit_denominator(99)), "1"])
-    panel.set_title("intervals, for $w$ from 0 to 1")
+    panel.set_title("intervals of step 1")
 
 
 def _tokens(panel: Any, edges: list[float]) -> None:

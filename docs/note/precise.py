@@ -40,7 +40,8 @@ def distance(rule: PooledRule) -> float:
 
     The law of the selected token is added up in wide floats, from the thresholds alone.
     """
-    draft, target = (each.astype(WIDE) / each.astype(WIDE).sum() for each in _pair(rule))
+    wide = (np.array(each, dtype=WIDE) for each in (rule.draft, rule.target))
+    draft, target = (each / each.sum() for each in wide)
     selected = draft * slopes(rule.lifetimes, *_curves(rule, draft))[rule.pool]
     computed = rule.law_of_selection.astype(WIDE)
     ratios = np.divide(target, computed, out=np.ones_like(target), where=computed > 0)
@@ -80,15 +81,11 @@ def slopes(thresholds: Array, u: Array, g: Array) -> Array:
     return np.cumsum(changes)[:-1]
 
 
-def _pair(rule: PooledRule) -> tuple[Array, Array]:
-    return rule.draft, rule.target
-
-
 def _curves(rule: PooledRule, draft: Array) -> tuple[Array, Array]:
     """Return u and G at the breakpoints."""
-    u, odds = (_below(rule.pool, each) for each in (draft, draft / (1 - draft)))
+    u = _below(rule.pool, draft)
     if isinstance(rule, PooledSelectionWithoutReplacement):
-        return u, 1 - (1 - u) * (1 + odds)
+        return u, 1 - (1 - u) * (1 + _below(rule.pool, draft / (1 - draft)))
     return u, u**rule.k
 
 
