@@ -63,7 +63,8 @@ def _distance(found: Evidence, index: int, draft: Distribution, target: Distribu
         PooledSelection(draft, target, K),
         PooledSelectionWithoutReplacement(draft, target, few),
     )
-    accepted = [float(rule.acceptance()) for rule in rules]
+    # By the law that the computed thresholds give.
+    accepted = [float(np.minimum(rule.law_of_selection, target).sum()) for rule in rules]
     return max(
         abs(found.optima[law.name][index, 0] - a) for law, a in zip(LAWS, accepted, strict=True)
     )
