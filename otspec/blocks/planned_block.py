@@ -13,8 +13,8 @@ from otspec.chance import Chance
 from otspec.distributions import Distribution, normalized
 from otspec.models.base import Model, Prefix, as_prefix
 from otspec.programs.candidates import CandidateProgram
-from otspec.programs.sequences.corrections import as_corrects
 from otspec.programs.sequences.drafted import DraftedSets, Levels, Sequences, place_of
+from otspec.programs.sequences.kept_texts import as_corrects
 from otspec.programs.sequences.path_program import PathPlan, PathProgram
 
 Planner: TypeAlias = Callable[[Mapping[Sequences, Number], Model, str], PathPlan]
@@ -182,7 +182,3 @@ class PlannedRest(Model):
             return True
         first = place_of(text, self.n) * self.n
         return not (self._at_least[len(text) + 1][first : first + self.n] > 0).any()
-
-    @cached_property
-    def _known_rows(self) -> dict[Prefix, Distribution]:
-        return {}

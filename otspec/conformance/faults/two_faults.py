@@ -104,16 +104,35 @@ def at_likeliest_strength(
     Cases with findings come first; the strength has to fit the first of them.
     """
     failing = [each for each in seen if each.off][:FIRST]
-    if machine.strengths is None or not failing:
+    between = machine.strengths
+    if between is None or not failing:
         return None
-    least, most = map(math.log, machine.strengths)
+    # Most faults fit the simplest case with no strength, which is soon seen.
+    one = failing[:1]
+    if _likeliest(machine, between, rule, kind, one, one, marked=marked) is None:
+        return None
+    return _likeliest(machine, between, rule, kind, failing, seen, marked=marked)
+
+
+def _likeliest(
+    machine: type[Machine],
+    between: tuple[float, float],
+    rule: RightRule,
+    kind: Kind,
+    failing: Sequence[Seen],
+    seen: Sequence[Seen],
+    *,
+    marked: bool,
+) -> type[Machine] | None:
+    """Look for a strength on a grid on cases with findings, then near it, and then on all."""
+    least, most = map(math.log, between)
     grid = np.linspace(least, most, GRID).tolist()
     losses = [_loss(machine, rule, kind, failing, marked, log) for log in grid]
     best = int(np.argmin(losses))
     if losses[best] >= IMPOSSIBLE:
         return None
     step, log = grid[1] - grid[0], grid[best]
-    for cases in (failing, seen):
+    for cases in (failing, seen) if len(seen) > len(failing) else (failing,):
         bounds = max(log - step, grid[0]), min(log + step, grid[-1])
         loss = partial(_loss, machine, rule, kind, cases, marked)
         log = minimize_scalar(loss, bounds=bounds, method="bounded", options={"xatol": 1e-6}).x

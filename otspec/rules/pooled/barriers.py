@@ -24,8 +24,7 @@ from otspec._base.frozen import Frozen, cached_property
 from otspec.chance import Chance, Drawn
 from otspec.distributions import Distribution
 from otspec.optimum.pools.knots import chain_sums
-from otspec.optimum.pools.laws import SelectionLaw
-from otspec.optimum.pools.pools import Pools
+from otspec.optimum.pools.pools import Pools, SelectionLaw
 from otspec.rules.pooled.inside_masses import InsideMasses
 
 NEAR = 4
@@ -140,10 +139,8 @@ def nearest_longer(lifetimes: list[Number]) -> list[int]:
 
 
 def find_barriers(law: SelectionLaw, heights: InsideMasses) -> Barriers:
-    """Return barriers that select with the given law, in O(m log m).
-
-    Every knot that is not tight dies before 1; see the documentation for the proof.
-    """
+    """Return barriers that select with the given law, in O(m log m)."""
+    # Every knot that is not tight dies before 1; see the documentation for the proof.
     # Both import Numba, if it is there.
     from otspec._base import compiling
     from otspec.rules.pooled import barrier_process

@@ -22,8 +22,7 @@ from otspec.distributions import Distribution, DistributionLike, as_k
 from otspec.drafts.single import ByRatio
 from otspec.estimate import Exact, Known
 from otspec.optimum.acceptance import optima_of
-from otspec.optimum.pools.laws import SelectionLaw, clipped_law
-from otspec.optimum.pools.pools import Pools, by_thresholds
+from otspec.optimum.pools.pools import Pools, SelectionLaw, by_thresholds, clipped_law
 from otspec.ratios import Pair
 from otspec.rules.base.pair_rule import PairRule
 from otspec.rules.pooled.barriers import Barriers, find_barriers
@@ -62,11 +61,7 @@ def losses(law: SelectionLaw, target: Distribution) -> Array:
 
 @dataclass(frozen=True, eq=False)
 class PooledRule(PairRule):
-    """Pools of ascending target/draft, and lifetimes of the knots between them.
-
-    Knots whose lifetime exceeds a uniform number are barriers. A draft is selected above the
-    highest barrier with drafts above it, and then coupled maximally with the target.
-    """
+    """Pooled selection by knots whose lifetimes exceed a uniform number, then maximal coupling."""
 
     options: ClassVar[tuple[str, ...]] = ("optima",)
     law_class: ClassVar[type[ByRatio]]
@@ -102,10 +97,7 @@ class PooledRule(PairRule):
         *,
         normalize: bool = False,
     ) -> Self:
-        """Return the rule with thresholds refined until :meth:`loss_bound` is at most ``loss``.
-
-        In floats the bound may stay above a ``loss`` that is below rounding.
-        """
+        """Return the rule with thresholds refined until :meth:`loss_bound` is at most ``loss``."""
         most = as_real(loss, "loss", 0, infinite=True)
         finest = cls(draft, target, k, ByToken(), normalize=normalize)
         thresholds = refined_thresholds(finest.law, finest.target, most)
