@@ -97,6 +97,11 @@ TEXTS = {
         ((2, 9, 13), (1, 9, 10), (13, 3, 3)),
         ((5, 13, 8), (1, 24, 25), (2, 4, 13)),
     ),
+    # Traversal verification of distinct drafts seldom has a correction to two tokens elsewhere.
+    "corrections after two distinct drafts": (
+        ((25, 5, 17), (16, 10, 1), (14, 3, 21)),
+        ((6, 20, 25), (13, 19, 11), (22, 18, 2)),
+    ),
     # The first row shows one random number for two siblings.
     "three symbols, some forbidden": (
         ((13, 0, 3), (1, 2, 1), (3, 1, 0)),
