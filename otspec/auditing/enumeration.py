@@ -27,11 +27,9 @@ def enumerated(
     in_floats: float,
     declared: Distribution | None = None,
 ) -> Audit:
-    """Audit a kernel over all drafts.
-
-    ``in_fractions`` and ``in_floats``: the error per token that counts as rounding if all is exact,
-    and if anything is not. ``declared``, shape (n,): the output law that the rule declares.
-    """
+    """Audit a kernel over all drafts."""
+    # in_fractions and in_floats: the error per token that counts as rounding if all is exact, and
+    # if anything is not. declared, shape (n,): the output law that the rule declares.
     laws = [problem.masses] if declared is None else [problem.masses, declared]
     try:
         kernel, rows = _answers(kernel, problem)

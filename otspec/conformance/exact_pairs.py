@@ -25,10 +25,8 @@ Said = tuple[int, ...]
 def exactly_paired(
     task: Task, tests: list[Tested], rounding: float, deadline: float
 ) -> tuple[Tried, Finding | None]:
-    """Follow two rows of the likeliest drafts together, and compare them with each alone.
-
-    Law: answers to given drafts are independent, so that both have the product of their laws.
-    """
+    """Follow two rows of the likeliest drafts together, and compare them with each alone."""
+    # Law: answers to given drafts are independent, so that both have the product of their laws.
     batches: Any = task.batches
     joint: dict[tuple[Said, Said], float] = {}
     for one, two, chance in _both(task, rounding / 10, deadline):

@@ -245,12 +245,9 @@ AUDITED = f"{ANSWERS} ({TEST_SAMPLERS} in Python)"
 
 
 def is_kernel(name: str, function: Callable[..., Any], *, given: bool) -> bool:
-    """Return whether code is a kernel, which is called with a tuple of drafts alone.
-
-    What can be called with one argument and with three is one if drafts or a target are given.
-
-    ``name``: what messages call it. ``given``: whether the command line has what only kernels need.
-    """
+    """Return whether code is a kernel, which is called with a tuple of drafts alone."""
+    # What can be called with one argument and with three is one if drafts or a target are given.
+    # name: what messages call it. given: whether the command line has what only kernels need.
     signature, crash = attempt(inspect.signature, function)
     if crash is not None:
         return given  # what does not tell

@@ -145,14 +145,11 @@ def pair_command(
     purpose: str = "How the drafts are drawn.",
     of_models: Callable[..., Any] | None = None,
 ) -> Callable[[Callable[..., Any]], click.Command]:
-    """Make a command of DRAFT and TARGET, numbers of drafts and a draft law.
-
-    The function gets them as ``pair``, ``ks`` and ``drafts``.
-
-    ``counts``: the numbers of drafts by default. ``law``: the law by default, by name. ``purpose``:
-    what the command needs the law for. ``of_models``: what to do with several --draft: it gets the
-    law of one draft of each and the target, as ``law`` and ``target``, and ``as_json``.
-    """
+    """Make a command of DRAFT and TARGET, numbers of drafts and a draft law."""
+    # The function gets them as pair, ks and drafts. counts: the numbers of drafts by default. law:
+    # the law by default, by name. purpose: what the command needs the law for. of_models: what to
+    # do with several --draft: it gets the law of one draft of each and the target, as law and
+    # target, and as_json.
 
     def decorator(command: Callable[..., Any]) -> click.Command:
         optional = counts_option(counts)(law_option(law, purpose)(command))

@@ -131,11 +131,9 @@ class Terminated(SystemExit):
 
 @contextmanager
 def raise_on_signals() -> Iterator[None]:
-    """Raise :class:`Terminated` in the block when the process is asked to end.
-
-    Only where a signal would end the process at once, and in the main thread, which hears them. A
-    second one is ignored, so that the first can be followed.
-    """
+    """Raise :class:`Terminated` in the block when the process is asked to end."""
+    # Only where a signal would end the process at once, and in the main thread, which hears them. A
+    # second one is ignored, so that the first can be followed.
     if threading.current_thread() is not threading.main_thread():
         yield
         return

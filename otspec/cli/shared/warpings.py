@@ -51,12 +51,9 @@ def draft_cut_options(command: Command) -> Any:
 
 
 def warping_options(command: Callable[..., Any]) -> Any:
-    """Add all options of warping, of draft and target apart.
-
-    The command gets ``warpings``, a tuple of :class:`~otspec.traces.Warping`: one for each
-    temperature of the draft and each of the target. If it has the option --normalize, that is in
-    them.
-    """
+    """Add all options of warping, of draft and target apart."""
+    # The command gets warpings, a tuple of Warping: one for each temperature of the draft and each
+    # of the target. If it has the option --normalize, that is in them.
 
     @wraps(command)
     def with_warpings(normalize: bool = False, **options: Any) -> Any:
@@ -66,10 +63,8 @@ def warping_options(command: Callable[..., Any]) -> Any:
 
 
 def warping_option(command: Callable[..., Any]) -> Any:
-    """Add the options of one warping, with one temperature of each model.
-
-    The command gets it as ``warping``; logged probabilities are not scaled.
-    """
+    """Add the options of one warping, with one temperature of each model."""
+    # The command gets it as warping; logged probabilities are not scaled.
 
     @wraps(command)
     def with_warping(**options: Any) -> Any:

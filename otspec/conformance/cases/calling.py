@@ -194,11 +194,9 @@ class Verifier(Frozen):
 def filled_behind(
     rows: Mapping[str, Array], there: IntArray, behind: str, *, after: bool = False
 ) -> None:
-    """Overwrite rows of drafts that do not count, which a verifier must not look at.
-
-    rows: by name, one for a batch entry or one for each of its nodes. there: bool, (size, nodes).
-    after: whether the draft's row after the last draft of a block is looked at.
-    """
+    """Overwrite rows of drafts that do not count, which a verifier must not look at."""
+    # rows: by name, one for a batch entry or one for each of its nodes. there: bool, (size, nodes).
+    # after: whether the draft's row after the last draft of a block is looked at.
     for values in rows.values():
         if values.ndim == 3:
             # As many rows as nodes are those that they were drawn from, else those after them.

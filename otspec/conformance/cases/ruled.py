@@ -23,11 +23,9 @@ Rows = tuple[tuple[float, ...], ...]
 
 
 def as_maker(rule: Any, kind: str) -> Maker:
-    """Return what makes the rule of a pair, by name or as a callable.
-
-    It takes (draft, target, k) for tokens, two models and the length for blocks, two models and the
-    tree for trees, where equal siblings of a rule by name stay apart.
-    """
+    """Return what makes the rule of a pair, by name or as a callable."""
+    # It takes (draft, target, k) for tokens, two models and the length for blocks, two models and
+    # the tree for trees, where equal siblings of a rule by name stay apart.
     if not isinstance(rule, str):
         wanted = "the name of a rule, or what makes one of a pair"
         return as_callable(rule, "rule", wanted)

@@ -50,12 +50,10 @@ class Explanations(NamedTuple):
 def explanations(
     kind: Kind, seen: Iterable[Seen], *, pipeline: bool = False, beside: bool = False
 ) -> Explanations:
-    """Return the known faults that explain what was seen on all cases, the likeliest first.
-
-    Faults with one law on these cases share an entry, joined by "or". If none explains all cases,
-    one of another strength may, or two at once, joined by "together with". pipeline: the verifier
-    drafts, too. beside: it is right alone, so that the fault only shows beside another row.
-    """
+    """Return the known faults that explain what was seen on all cases, the likeliest first."""
+    # Faults with one law on these cases share an entry, joined by "or". If none explains all cases,
+    # one of another strength may, or two at once, joined by "together with". pipeline: the verifier
+    # drafts, too. beside: it is right alone, so that the fault only shows beside another row.
     order = looked_at(seen)
     if not (order and order[0].off):
         return Explanations([])

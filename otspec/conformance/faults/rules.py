@@ -145,10 +145,8 @@ def _kernel(
     target: tuple[float, ...],
     drafts: tuple[int, ...],
 ) -> tuple[list[float], list[float]]:
-    """Return how likely each draft is accepted, and the weights of the draw if none is.
-
-    Drafts that the draft cannot have drawn are rejected, and the target is drawn from.
-    """
+    """Return how likely each draft is accepted, and the weights of the draw if none is."""
+    # Drafts that the draft cannot have drawn are rejected, and the target is drawn from.
     try:
         kernel = _made(rule, draft, target, len(drafts)).joint_kernel(drafts)
     except ValueError:
