@@ -140,7 +140,8 @@ LIMITS = {
     "faults.explanations": {
         "FORGIVEN": 1, "WORSE": 12.0, "SHOWN": 5, "FAILING": 8, "PASSING": 6, "TIE": 1e-6
     },
-    "faults.two_faults": {"ALONE": 4, "MOST": 10, "FIRST": 3, "GRID": 9, "IMPOSSIBLE": 1e12},
+    "faults.strengths": {"FIRST": 3, "GRID": 9, "IMPOSSIBLE": 1e12},
+    "faults.two_faults": {"ALONE": 4, "MOST": 10},
     "keyed": {"PROBED": 64},
     "report.certificate": {"VERSION": 1, "PATIENCE": 10.0},
     "report.document": {"VERSION": 2, "MOST_SHOWN": 5},

@@ -14,7 +14,8 @@ from otspec.conformance.evidence.batches import BesideRejected, KernelBatches
 from otspec.conformance.faults.base import FAULTS, Fault, Seen, faults_of, law_or_none
 from otspec.conformance.faults.machine import Machine
 from otspec.conformance.faults.rules import RightRule, rules_of
-from otspec.conformance.faults.two_faults import AND, at_likeliest_strength, two_faults
+from otspec.conformance.faults.strengths import at_likeliest_strength
+from otspec.conformance.faults.two_faults import AND, two_faults
 from otspec.conformance.report.report import Finding, Tried
 
 FORGIVEN = 1
