@@ -113,19 +113,13 @@ false_alarm_option = click.option(
 _TEMPERATURE = 1.0
 
 
-def temperature_option(command: Command) -> Command:
-    """Add the option --temperature."""
-    return click.option(
-        "--temperature", type=float, default=_TEMPERATURE, help="Divide logits by this.",
-    )(command)  # fmt: skip
-
-
-def temperatures_option(command: Command) -> Command:
-    """Add the option --temperature for several."""
-    return click.option(
-        "--temperature", "temperatures", type=NumberList(), default=str(_TEMPERATURE),
-        help="Divide logits by each of these, separated by commas.",
-    )(command)  # fmt: skip
+temperature_option = click.option(
+    "--temperature", type=float, default=_TEMPERATURE, help="Divide logits by this."
+)
+temperatures_option = click.option(
+    "--temperature", "temperatures", type=NumberList(), default=str(_TEMPERATURE),
+    help="Divide logits by each of these, separated by commas.",
+)  # fmt: skip
 
 
 def filled(**words: str) -> Callable[[Command], Command]:
@@ -189,29 +183,20 @@ def reading_options(command: Callable[..., Any]) -> Any:
     """Add what says how to read DRAFT and TARGET; the command gets it as ``how``."""
 
     @wraps(command)
-    def with_reading(
-        exact: bool,
-        logits: bool,
-        temperature: float,
-        draft_temperature: float | None,
-        normalize: bool,
-        **rest: Any,
-    ) -> Any:
-        how = Reading(exact, logits, temperature, draft_temperature, normalize)
-        return command(how=how, **rest)
+    def with_reading(**given: Any) -> Any:
+        how = Reading(*(given.pop(name) for name in Reading._fields))
+        return command(how=how, **given)
 
     decorators = (
         click.option("--exact", is_flag=True, help="Read decimals exactly; print fractions."),
         click.option("--logits", is_flag=True, help="The numbers are logits: take their softmax."),
         temperature_option,
         click.option(
-            "--draft-temperature",
-            type=float,
-            default=None,
+            "--draft-temperature", type=float,
             help="Divide the logits of DRAFT by this. [default: as those of TARGET]",
         ),
         click.option("--normalize", is_flag=True, help="Scale both to sum 1."),
-    )
+    )  # fmt: skip
     return added(with_reading, decorators)
 
 

@@ -42,12 +42,9 @@ def cut_options(command: Command) -> Any:
 
 def draft_cut_options(command: Command) -> Any:
     """Add the options --draft-top-k, --draft-top-p and --draft-min-p."""
-    decorators = (
-        click.option("--draft-top-k", type=int, help="Of the draft. [default: as the target's]"),
-        click.option("--draft-top-p", type=float, help="Of the draft. [default: as the target's]"),
-        click.option("--draft-min-p", type=float, help="Of the draft. [default: as the target's]"),
-    )
-    return added(command, decorators)
+    said = "Of the draft. [default: as the target's]"
+    types = {"--draft-top-k": int, "--draft-top-p": float, "--draft-min-p": float}
+    return added(command, [click.option(name, type=of, help=said) for name, of in types.items()])
 
 
 def warping_options(command: Callable[..., Any]) -> Any:
