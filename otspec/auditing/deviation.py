@@ -10,16 +10,14 @@ from otspec._base.arithmetic import Array, IntArray
 from otspec._base.frozen import read_only
 from otspec.drafts.base import inverted
 
-SIMULATIONS = 5_000
-"""Most simulated samples of a right law per test: the smallest p-value is just below 1/5,000."""
+SIMULATIONS = 5_000  # most simulated samples per test: p-values from just below 1/5,000
 ENOUGH = 20  # enough simulated samples that deviate at least as much
 BEYOND = 1e-8  # a deviation less likely than this needs no simulation
 BLOCK = 2**18  # most counts that are drawn at once
 ORDERS = 16  # number of known moments of the deviation
-BINOMIAL = read_only(
+BINOMIAL = read_only(  # n over k
     np.array([[float(math.comb(n, k)) for k in range(2 * ORDERS)] for n in range(2 * ORDERS)])
 )
-"""n over k."""
 POWER = 0.95  # the probability with which an error of the size of the resolution is found
 
 

@@ -13,8 +13,7 @@ from otspec.auditing.report import Audit, Problem, measured, unmeasured
 from otspec.auditing.sandbox import attempt, takes_token, write_index
 from otspec.distributions import Distribution
 
-Kernel: TypeAlias = Callable[[tuple[int, ...]], Any]
-"""Drafts → distribution of the output, shape (n,), or a dict of the chances of its tokens."""
+Kernel: TypeAlias = Callable[[tuple[int, ...]], Any]  # drafts → (n,), or a dict
 
 _MOST_LISTED = 8
 

@@ -17,8 +17,7 @@ from otspec.conformance.evidence.trial import Tested
 from otspec.conformance.exact_check import Drafted, answers, drafted_ways, sample_of
 from otspec.conformance.report.report import Finding, Tried
 
-FOLLOWED = (RowPairs, CallPairs)
-"""What is followed; which rows of a large call share numbers is for samples."""
+FOLLOWED = (RowPairs, CallPairs)  # rows of a large call that share numbers are for samples
 Said = tuple[int, ...]
 
 

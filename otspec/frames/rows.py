@@ -188,9 +188,8 @@ def _csv(table: pa.Table, stream: IO[bytes]) -> None:
     needed("pyarrow.csv", "a table", "runs").write_csv(table, stream)
 
 
-WRITERS: dict[str, Callable[[pa.Table, IO[bytes]], None]] = {
+WRITERS: dict[str, Callable[[pa.Table, IO[bytes]], None]] = {  # by the ending of the file
     ".parquet": _parquet,
     ".arrow": _arrow,
     ".csv": _csv,
 }
-"""Endings of files, and how they are written."""

@@ -25,11 +25,10 @@ from otspec.traces.readers import Source
 _COLUMNS = (
     "tree", "rule", "accept length", "95% interval", "tokens per call", "accepted of drafted",
 )  # fmt: skip
-_MEANING = {
+_MEANING = {  # by whether the tokens are those of texts of the target
     True: "Counted are the calls of the target that decode these texts.",
     False: "Estimated is one call of the target after each prompt, without bias.",
 }
-"""What is said at the end, by whether the tokens are those of texts of the target."""
 _SAMPLED = "Intervals are 95% confidence intervals for the mean over texts."
 
 

@@ -21,8 +21,7 @@ _LOCATION = re.compile(
 )
 
 
-_OTHERWISE = re.compile(r"[][(){};%]|\s")
-"""What is in lists of numbers that are written as elsewhere."""
+_OTHERWISE = re.compile(r"[][(){};%]|\s")  # lists of numbers written as elsewhere
 
 
 class Choice(click.Choice[str]):

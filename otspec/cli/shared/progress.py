@@ -19,8 +19,7 @@ if TYPE_CHECKING:
 
 
 _PERIOD_S = 0.5
-_LINE_S = 5.0
-"""Seconds between two lines where there is no terminal: what is done sooner prints none."""
+_LINE_S = 5.0  # seconds between two lines where there is no terminal
 
 
 @contextmanager

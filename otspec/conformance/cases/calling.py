@@ -19,12 +19,9 @@ from otspec.conformance.cases.drafting import Sample
 from otspec.conformance.cases.kinds import Kind
 
 LENGTHS = ("lengths", "mask")  # parameters that say how many drafts a row has
-ARRAYS = ("draft", "target", "drafts", *LENGTHS, "parents")
-"""What a verifier may ask for, by the names of its parameters."""
-CORRECTIONS = "corrections"
-"""What a verifier of blocks returns, and takes with the next block of the same text."""
-RANDOMNESS = ("rng", "generator", "seed", "uniforms")
-"""How a verifier may get its randomness; one that asks for none has the global generators."""
+ARRAYS = ("draft", "target", "drafts", *LENGTHS, "parents")  # parameters of a verifier
+CORRECTIONS = "corrections"  # returned, and taken with the next block of a text
+RANDOMNESS = ("rng", "generator", "seed", "uniforms")  # none of them: the global generators
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,14 +31,13 @@ class Verifier(Frozen):
     function: Callable[..., Any]
     form: Form
 
-    names: ClassVar[tuple[str, ...]] = (
+    names: ClassVar[tuple[str, ...]] = (  # what it may ask for
         *ARRAYS,
         CORRECTIONS,
         *warping.LOGITS,
         *warping.SETTINGS,
         warping.ALLOWED,
     )
-    """What it may ask for."""
     random: ClassVar[tuple[str, ...]] = RANDOMNESS  # names under which it may take randomness
 
     def __post_init__(self) -> None:

@@ -190,8 +190,7 @@ class Answer(NamedTuple):
     """What a verifier says, in symbols; n stands for a token that is none of them."""
 
     texts: IntArray  # shape (size, T); after the token −1, for what the target is still to draw
-    marks: IntArray | None
-    """The accepted draft, the kept length or the kept node, from 0; None if it is not told."""
+    marks: IntArray | None  # accepted draft, kept length or kept node, from 0; None if not told
 
 
 class ImpossibleError(Exception):

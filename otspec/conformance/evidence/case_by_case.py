@@ -39,8 +39,7 @@ MOST_NUMBERS = 1 << 22  # most probabilities of one call
 COARSE = 0.1  # default total variation to detect where rows are expensive
 LARGE = 0.2  # least share of the budget for the large cases
 
-Progress: TypeAlias = Callable[[int, int], object]
-"""Takes after each case how many are done, and how many there are."""
+Progress: TypeAlias = Callable[[int, int], object]  # takes how many are done, of how many
 Result: TypeAlias = tuple[Task, Tried, Finding | None]
 UNJUDGED = (
     "where texts depend on each other, how often each comes says nothing about its probability: "

@@ -23,8 +23,7 @@ class Machine(Chance):
     models of this row of the batch.
     """
 
-    other_rows: ClassVar[bool] = False
-    """Whether it shows only where there are other rows in the batch."""
+    other_rows: ClassVar[bool] = False  # whether it only shows beside other rows of a batch
     strength: ClassVar[float] = 1.0  # how strong the fault is, if it has a strength
     strengths: ClassVar[tuple[float, float] | None] = None  # range in which the strength is fitted
 

@@ -219,7 +219,7 @@ def _of_tree(name: str, run: Callable[[Machine], MarkedText], law: str | None) -
     return RightRule(name, "tree", run, law, f"{batch}_verification")
 
 
-RIGHT_RULES = (
+RIGHT_RULES = (  # in the order of tables
     *(_of_one_token(name, *facts) for name, facts in _SELECTIONS.items()),
     RightRule("token verification", "block", whole(TokenVerification), None, "token_verification"),
     RightRule("block verification", "block", whole(BlockVerification), None, "block_verification"),
@@ -231,7 +231,6 @@ RIGHT_RULES = (
     _of_tree("traversal verification", whole(TraversalVerify), "iid"),
     _of_tree("traversal verification without replacement", whole(TraversalVerify), _WITHOUT),
 )
-"""In the order of tables."""
 
 
 def rules_of(kind: Kind) -> list[RightRule]:

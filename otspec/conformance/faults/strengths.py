@@ -14,8 +14,7 @@ from otspec.conformance.faults.base import Seen, joint_law
 from otspec.conformance.faults.machine import Machine
 from otspec.conformance.faults.rules import RightRule
 
-FIRST = 3
-"""Cases with findings, the simplest, on which a strength is looked for before it is on all."""
+FIRST = 3  # a strength is fitted on so many of the simplest cases with findings, then on all
 GRID = 9  # strengths that are tried first
 IMPOSSIBLE = 1e12  # in place of minus the logarithm of likelihood 0
 

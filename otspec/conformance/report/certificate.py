@@ -26,7 +26,7 @@ VERSION = 1  # of the format: raised when a name changes its meaning or goes
 PACKAGES = ("otspec", "numpy", "scipy", "torch", "transformers", "triton", "vllm", "sglang")
 """Packages whose versions are named, if they are loaded."""
 PATIENCE = 10.0  # seconds that git may take
-LIMITS = (
+LIMITS = (  # what a reader may not conclude
     (
         "A check tries the cases that it lists. What is off on none of them by as much as is "
         "detectable there is not found."
@@ -36,7 +36,6 @@ LIMITS = (
         "cache or a scheduler that the function does not have."
     ),
 )
-"""What a reader may not conclude."""
 
 
 @dataclass(frozen=True)
@@ -110,11 +109,10 @@ class Certificate(Shown):
         return place, data
 
 
-PAGES: dict[str, Callable[[Certificate], str]] = {
+PAGES: dict[str, Callable[[Certificate], str]] = {  # by the ending of the file
     ".md": Certificate.markdown,
     ".html": Certificate.html,
 }
-"""What a page can be written as, by the ending of the file."""
 
 
 def settings_of(function: Callable[..., Any], given: Mapping[str, Any]) -> dict[str, Any]:

@@ -236,10 +236,9 @@ class Report(Shown):
         write_text(place, form(self))
 
 
-FORMS: dict[str, Callable[[Report], str]] = {
+FORMS: dict[str, Callable[[Report], str]] = {  # by the ending of the file
     ".html": Report.html,
     ".md": Report.markdown,
     ".txt": lambda report: report.text(cases=True),
     ".json": lambda report: json.dumps(report.document(), indent=2) + "\n",
 }
-"""What a report can be written as, by the ending of the file."""
