@@ -34,16 +34,10 @@ class Loss(NamedTuple):
 class PolicyAudit(Shown):
     """What following all drafts and verifications on small models says about a policy.
 
-    Parameters
-    ----------
-    policy : Policy
-    case : str
-        See :meth:`otspec.blocks.policies.Policy.case`; the worst of all models, at the beginning of
-        a text and after each token.
-    loss : Loss or None
-        The first models on which texts are not the target's, in the order of size.
-    pairs : int
-        On how many pairs of models all texts were compared, up to a loss.
+    ``case``: see :meth:`otspec.blocks.policies.Policy.case`; the worst of all models, at the
+    beginning of a text and after each token. ``loss``: the first models on which texts are not the
+    target's, in the order of size. ``pairs``: on how many pairs of models all texts were compared,
+    up to a loss.
     """
 
     policy: Policy

@@ -44,14 +44,9 @@ class Certificate(Shown):
 
     Raises ``ValueError``: no report, no path or no text.
 
-    Parameters
-    ----------
-    report : Report
-        Of :func:`otspec.conformance.check`.
-    source : str or path, optional
-        The file of the code that was checked; by default that of the verifier's module.
-    command : str, optional
-        What repeats the check; by default a call of ``check`` with the same settings.
+    ``report``: of :func:`otspec.conformance.check`. ``source``: the file of the code that was
+    checked; by default that of the verifier's module. ``command``: what repeats the check; by
+    default a call of ``check`` with the same settings.
     """
 
     report: Report
