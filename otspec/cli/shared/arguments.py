@@ -2,8 +2,9 @@
 
 import math
 import re
+from abc import abstractmethod
 from collections.abc import Iterable, Sequence
-from typing import Any, ClassVar
+from typing import Any
 
 import click
 import numpy as np
@@ -47,28 +48,33 @@ class CommaList(click.ParamType[tuple[Any, ...]]):
         except ValueError as error:
             self.fail(f"{value!r} {error}", param, ctx)
 
-    pattern: ClassVar[str]  # of a value
-    wanted: ClassVar[str]
-
+    @abstractmethod
     def read(self, cell: str) -> Any:
         """Return one value; raise ``ValueError`` with what is said of a list that holds another."""
-        if not re.fullmatch(self.pattern, cell):
-            raise ValueError(f"holds {cell!r}: write {self.wanted}")
-        return int(cell)
 
 
 class CountList(CommaList):
     """Numbers of drafts such as ``4`` or ``1,2,4``."""
 
     name = "k,k,..."
-    pattern, wanted = r"(?=.*[^0])[0-9]{1,6}", "positive integers such as 4 or 1,2,4"
+
+    def read(self, cell: str) -> int:
+        """Return a positive integer."""
+        if not re.fullmatch(r"\d{1,6}", cell) or int(cell) < 1:
+            raise ValueError(f"holds {cell!r}: write positive integers such as 4 or 1,2,4")
+        return int(cell)
 
 
 class TokenList(CommaList):
     """Token ids such as ``0`` or ``0,2``."""
 
     name = "id,id,..."
-    pattern, wanted = r"[0-9]{1,9}", "token ids such as 0 or 0,2"
+
+    def read(self, cell: str) -> int:
+        """Return a token id."""
+        if not re.fullmatch(r"[0-9]{1,9}", cell):
+            raise ValueError(f"holds {cell!r}: write token ids such as 0 or 0,2")
+        return int(cell)
 
 
 class NumberList(CommaList):
