@@ -14,6 +14,7 @@ from docs.note import (
     peer,
     pictures,
     trace,
+    truncated,
     verifiers,
 )
 from docs.note.results import Results
@@ -49,6 +50,7 @@ def compute(folder: Path, settings: Settings) -> Results:
     examples.at_random(results, 10 if settings.quick else INSTANCES)
     found = evidence.gathered(settings)
     evidence.shown(results, settings, found)
+    truncated.table(results, settings)
     evidence.simulated(results, settings)
     evidence.training(results)
     trace.heights(results)

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 import otspec
-from docs.note.results import Results, in_words, points, probability, scientific, thousands
+from docs.note.results import Results, in_words, points, probability, scientific, short, thousands
 from figures.contract import Settings
 from figures.means import CONFIDENCE, radius
 from otspec import IID, WithoutReplacement
@@ -54,40 +53,61 @@ MODEL = "SmolLM2-135M-Instruct"
 
 @dataclass(frozen=True, eq=False)
 class Evidence:
-    """What is accepted at each position of a pair, for k = 1 to 16.
+    """What is accepted at each position of a pair, for several k.
 
     Parameters
     ----------
     optima : dict
-        Name of a draft law → shape (positions, 16).
+        Name of a draft law → shape (positions, number of k).
     losses : dict
         Name of a rule → how far it is below the optimum of its draft law, of the same shape.
+    ks : tuple of int
     """
 
     optima: dict[str, Array]
     losses: dict[str, Array]
+    ks: tuple[int, ...] = KS
 
     @classmethod
-    def of(cls, pairs: Iterable[tuple[Distribution, Distribution]]) -> Evidence:
-        """Return what is found at these positions."""
+    def of(
+        cls, pairs: Iterable[tuple[Distribution, Distribution]], ks: tuple[int, ...] = KS
+    ) -> Evidence:
+        """Return what is found at these positions.
+
+        A draft with fewer tokens than k gives all of them, where drafts are distinct.
+        """
         optima: dict[str, list[Array]] = {best.law_class.name: [] for best in BEST}
         losses: dict[str, list[Array]] = {name: [] for name in OTHERS}
         for draft, target in pairs:
+            tokens = np.count_nonzero(draft)
+            possible = {IID.name: ks, WithoutReplacement.name: tuple(min(k, tokens) for k in ks)}
             for law, rows in optima.items():
-                rows.append(otspec.optimal_acceptances(draft, target, KS, law=law))
+                rows.append(otspec.optimal_acceptances(draft, target, possible[law], law=law))
             ratios = Pair(draft, target)
             for name, rule in OTHERS.items():
-                accepted = [float(each.value) for each in rule.acceptances_of(ratios, KS)]
-                losses[name].append(optima[rule.law_class.name][-1] - np.array(accepted))
+                law = rule.law_class.name
+                losses[name].append(optima[law][-1] - _accepted(rule, ratios, possible[law]))
         return cls(
             {law: np.array(rows) for law, rows in optima.items()},
             {name: np.array(rows) for name, rows in losses.items()},
+            ks,
         )
 
     def loss(self, rule: str, k: int) -> tuple[float, float]:
         """Return the mean loss of a rule, and half the width of its interval, paired."""
-        mean, error = mean_and_error(self.losses[rule][:, KS.index(k)])
+        mean, error = mean_and_error(self.losses[rule][:, self.ks.index(k)])
         return mean, radius(error, len(self.losses[rule]))
+
+
+def _accepted(rule: type[PairRule], ratios: Pair, ks: tuple[int, ...]) -> Array:
+    """Return what a rule accepts for ascending k; from three distinct drafts on it is simulated."""
+    drawn = [k for k in ks if k > 2] if rule is RecursiveRejectionWithoutReplacement else []
+    known = rule.acceptances_of(ratios, ks[: len(ks) - len(drawn)])
+    accepted = np.array([float(each.value) for each in known])
+    if not drawn:
+        return accepted
+    paths = RecursiveRejectionWithoutReplacement(ratios.draft, ratios.target, drawn[-1]).paths()
+    return np.append(accepted, paths.acceptances()[0][drawn])
 
 
 def small_pairs(path: Path = LOGGED) -> tuple[Trace, dict[str, Any]]:
@@ -97,18 +117,21 @@ def small_pairs(path: Path = LOGGED) -> tuple[Trace, dict[str, Any]]:
     return load_trace(path), facts
 
 
-def _few(settings: Settings, pairs: Iterator[Any]) -> Iterator[Any]:
-    return islice(pairs, 4) if settings.quick else pairs
+def sampled(settings: Settings, **sampling: Any) -> dict[str, list[Any]]:
+    """Return draft and target at the positions of each pair of models, by the pair's name.
+
+    ``sampling`` is that of :meth:`otspec.traces.Trace.pairs`. If quick, there are a few positions.
+    """
+    small, _ = small_pairs()
+    found = {LARGE: [row[1:] for row in settings.logged().pairs(**sampling)]}
+    for index, name in enumerate(SMALL):
+        found[name] = [row[1:] for row in small.pairs(**sampling) if row[0][-1] == index]
+    return {name: rows[:4] if settings.quick else rows for name, rows in found.items()}
 
 
 def gathered(settings: Settings) -> dict[str, Evidence]:
     """Return the evidence of each pair, by its name."""
-    found = {LARGE: Evidence.of(settings.pairs())}
-    trace, _ = small_pairs()
-    for index, name in enumerate(SMALL):
-        chosen = ((draft, target) for (_, which), draft, target in trace.pairs() if which == index)
-        found[name] = Evidence.of(_few(settings, chosen))
-    return found
+    return {name: Evidence.of(pairs) for name, pairs in sampled(settings).items()}
 
 
 def shown(results: Results, settings: Settings, evidence: dict[str, Evidence]) -> None:
@@ -123,7 +146,7 @@ def shown(results: Results, settings: Settings, evidence: dict[str, Evidence]) -
             rows.append(
                 [
                     f"{number}\N{NO-BREAK SPACE}{title}",
-                    *(f"{mean:.3f}".lstrip("0") for mean in means),
+                    *map(short, means),
                 ]
             )
     results.add_table("optima", head, rows)

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from itertools import islice
 
-import numpy as np
-
 import otspec
 from docs.note.examples import OPTIMAL
-from docs.note.results import Results, probability, thousands
+from docs.note.results import Results, in_words, probability, thousands
 from figures.contract import Settings
 from figures.on_letters import letter_trees
 from otspec.datasets import letters
@@ -23,16 +21,15 @@ from otspec.rules import (
     SpecHub,
 )
 
-RULES: dict[str, tuple[str, type[PairRule]]] = {
-    "kseq": ("k-Seq", KSequential),
-    "rrs": ("RRS", RecursiveRejection),
-    "rrsw": ("distinct: RRSw", RecursiveRejectionWithoutReplacement),
-    "hub": ("hub: SpecHub", SpecHub),
-    "iid": ("pooled", PooledSelection),
-    "distinct": ("distinct: pooled", PooledSelectionWithoutReplacement),
+RULES: dict[str, type[PairRule]] = {
+    "kseq": KSequential,
+    "rrs": RecursiveRejection,
+    "rrsw": RecursiveRejectionWithoutReplacement,
+    "hub": SpecHub,
+    "iid": PooledSelection,
+    "distinct": PooledSelectionWithoutReplacement,
 }
-TREES = ((2,), (2, 2), (2, 2, 2), (2, 2, 2, 2))
-K = 2
+K, DEPTH = 2, 4
 
 
 def exactly(results: Results, settings: Settings) -> None:
@@ -50,7 +47,7 @@ def exactly(results: Results, settings: Settings) -> None:
     accepted = dict.fromkeys(RULES, 0)
     for context, share in places.items():
         draft, target = pair.draft(context), pair.target(context)
-        for name, (_, rule) in RULES.items():
+        for name, rule in RULES.items():
             made = rule(draft, target, K)
             value = made.acceptance()
             if rule in OPTIMAL and value != _optimum(made):
@@ -68,12 +65,9 @@ def _optimum(rule: PairRule) -> object:
 
 
 def trees(results: Results, settings: Settings) -> None:
-    """Add tokens per call of binary trees at a random place; of one rule if quick."""
-    rows = []
-    names = ("rrs", "kseq", "iid", "rrsw", "hub", "distinct")
-    for name in names[:1] if settings.quick else names:
-        title, rule = RULES[name]
-        kept = [letter_trees(rule).tokens_per_call(tree) for tree in TREES]
-        rows.append([title, *(f"{value:.3f}" for value in np.array(kept))])
-    head = ["rule", *("×".join(map(str, tree)) for tree in TREES)]
-    results.add_table("letters", head, rows)
+    """Add tokens per call of a binary tree at a random place; of a small one if quick."""
+    depth = 1 if settings.quick else DEPTH
+    results.add("letters.tree.depth", in_words(depth))
+    for name, rule in RULES.items():
+        kept = letter_trees(rule).tokens_per_call((2,) * depth)
+        results.add(f"letters.tree.{name}", f"{float(kept):.3f}")

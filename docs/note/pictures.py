@@ -27,6 +27,8 @@ LOOKS = {
     "RRSw": {"color": "#000000", "marker": "^", "linestyle": "--", "markerfacecolor": "white"},
 }
 """Rules, and what tells their lines apart in gray."""
+LEGEND: dict[str, Any] = {"loc": "lower right", "frameon": False, "labelspacing": 0.15}
+LEGEND |= {"borderpad": 0.0, "borderaxespad": 0.3}
 
 
 @dataclass(frozen=True)
@@ -99,10 +101,11 @@ class Losses:
 
     def draw(self, axes: list[Any]) -> None:
         """Draw the mean losses in points and their bands, a panel for each pair."""
+        top = 0.0
         for panel, (name, each) in zip(axes, self.evidence.items(), strict=True):
             for rule in OTHERS:
                 means, wide = 100 * np.array([each.loss(rule, k) for k in KS]).T
-                look = LOOKS[rule]
+                look, top = LOOKS[rule], max(top, float(np.max(means + wide)))
                 panel.plot(KS, means, label=rule, markersize=3, linewidth=1, **look)
                 panel.fill_between(
                     KS, means - wide, means + wide, color=look["color"], alpha=0.12, lw=0
@@ -110,9 +113,10 @@ class Losses:
             panel.set_title(name)
             panel.set_xlabel("number of drafts k")
             panel.set_xticks([1, 4, 8, 12, 16])
-            panel.set_ylim(0, None)
         axes[0].set_ylabel("loss, points")
-        axes[1].legend(loc="upper right", frameon=False)
+        for panel in axes:
+            panel.set_ylim(0, 1.05 * top)
+        axes[1].legend(**LEGEND)
 
 
 def write_all(folder: Path, evidence: dict[str, Evidence]) -> list[str]:

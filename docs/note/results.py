@@ -64,6 +64,11 @@ def points(value: Any) -> str:
     return f"{100 * float(value):z.1f}"
 
 
+def short(value: Any) -> str:
+    """Return a probability with three decimals, without the zero before them."""
+    return f"{float(value):.3f}".removeprefix("0")
+
+
 def thousands(value: int) -> str:
     """Return a whole number with a comma before each three digits."""
     return f"{value:,}"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from fractions import Fraction
 from pathlib import Path
 
 from docs.note.results import Results
@@ -25,7 +24,6 @@ CLAIMED = {
 SHOWN = {"spectr", "spechub"}
 """Those whose instances and claims are printed; the other one is of fair coins."""
 COIN = (["1/2", "1/2"], ["1/4", "3/4"])
-SIBLINGS = ("0.4", "0.4", "0.2")
 
 
 def counterexamples(results: Results) -> None:
@@ -92,12 +90,7 @@ def engines(results: Results) -> None:
     results.add("vllm.cells", _one(r"in (\d+) cells", page))
     results.add("vllm.chi", _one(r"χ² of (\d+ and \d+)", page))
     results.add("transformers.version", _one(r"generation/utils.py` \((\S+)\)", page))
-    results.add("sglang.commit", _one(r"speculative_sampling.cu` \((\w{7})\w*\)", page))
     results.add("vllm.samples", _one(r"([\d,]+) samples of blocks of 0 to 2", page))
-    target = [Fraction(mass) for mass in SIBLINGS]
-    results.add("sglang.target", f"({', '.join(SIBLINGS)})")
-    results.add("sglang.found", float(2 * target[0]))
-    results.add("sglang.claimed", float(target[0]))
 
 
 def verdicts(results: Results) -> None:

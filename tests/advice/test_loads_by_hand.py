@@ -7,7 +7,7 @@ import pytest
 from advice_logs import arrays_of, blocks, written_texts
 from scipy.stats import t
 
-from otspec.advice import advise_by_load
+from otspec.advice import advise, advise_by_load
 from otspec.advice.loads.advice import COLUMNS, Load, LoadAdvice
 from otspec.advice.loads.cuts import Cut, Tallied
 from otspec.advice.loads.search import PATHS, THRESHOLDS, LoadSearch, _at
@@ -201,3 +201,25 @@ def test_no_interval_ends_beyond_what_can_be():
     assert high == pytest.approx(2.5 + 2.5 * 12.7062047 * math.sqrt(2 * 0.32))
     one = FoldedTally.of_none(1).with_texts(np.array([5]), np.ones((1, 1)), np.ones((1, 1)))
     assert np.isnan([one.held_out(np.ones(1))[0], *one.held_out(np.ones(1))[1]]).all()
+
+
+BLOCK = LoggedBlock([[0.5, 0.5]], [[0.5, 0.5]], [0])
+
+
+@pytest.mark.parametrize(
+    ("argument", "value", "bound"),
+    [
+        ("nodes", 0, "at least 1"), ("nodes", 4_097, "at most 4,096"), ("depth", 0, "at least 1"),
+        ("depth", 501, "at most 500"), ("widest", 0, "at least 1"),
+        ("total_variation", -0.1, "between 0 and 1"), ("total_variation", 1.1, "between 0 and 1"),
+        ("batches", [0], "at least 1"), ("thresholds", [-0.1], "between 0 and 1"),
+        ("thresholds", [1.1], "between 0 and 1"), ("paths", [1.1], "between 0 and 1"),
+        ("paths", [-0.1], "between 0 and 1"),
+    ],
+)  # fmt: skip
+def test_numbers_of_an_advice_have_bounds(argument, value, bound):
+    by_load = argument in ("batches", "thresholds", "paths")
+    with pytest.raises(ValueError, match=f"{argument}.* must be {bound}(\\D|$)"):
+        (advise_by_load if by_load else advise)(
+            [BLOCK], draft_cost=0.1, target_cost=1, **{argument: value}
+        )

@@ -288,6 +288,13 @@ def test_too_many_ways_are_refused():
     assert len(exact_law(lambda: np.random.rand(7) < 0.5, most=128)) == 128
 
 
+@pytest.mark.parametrize("least", [-0.1, 1, 1.5])
+def test_what_is_left_out_is_a_chance_below_one(least):
+    with pytest.raises(ValueError, match=r"least is .*: it must be at least 0 and below 1"):
+        exact_law(random.random, least=least)
+    assert exact_law(lambda: random.random() < 0.5, least=0) == {True: 0.5, False: 0.5}
+
+
 def test_a_loop_that_only_chance_ends_ends():
     def run():
         return next(tries for tries in range(10**9) if random.random() < 0.5)

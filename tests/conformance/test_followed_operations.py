@@ -126,18 +126,22 @@ OPERATIONS = {
     "isinf": torch.isinf,
     "isfinite": torch.isfinite,
     "nan to num": lambda u: torch.nan_to_num(u) < 0.3,
-    "clamp min": lambda u: u.clamp_min(0.4) < 0.5,
-    "clamp max": lambda u: u.clamp_max(0.4) < 0.3,
-    "clamp min in place": lambda u: inplace("clamp_min_", 0.4)(u) < 0.45,
-    "clamp max in place": lambda u: inplace("clamp_max_", 0.4)(u) > 0.3,
-    "clamp": lambda u: u.clamp(0.2, 0.6) <= 0.3,
-    "clamp by name": lambda u: torch.clamp(u, max=0.6) > 0.5,
-    "clip": lambda u: u.clip(min=0.4) < 0.5,
-    "clamp in place": lambda u: inplace("clamp_", 0.2, 0.6)(u) < 0.4,
-    "maximum": lambda u: torch.maximum(u, HALF) < 0.6,
-    "minimum": lambda u: torch.minimum(u, HALF) < 0.4,
-    "max of two": lambda u: torch.max(u, HALF) < 0.6,
-    "min of two": lambda u: torch.min(u, other=HALF) < 0.4,
+    "clamp min": lambda u: u.clamp_min(0.4) < 0.3,
+    "clamp max": lambda u: u.clamp_max(0.4) > 0.5,
+    "clamp min in place": lambda u: inplace("clamp_min_", 0.4)(u) < 0.3,
+    "clamp max in place": lambda u: inplace("clamp_max_", 0.4)(u) > 0.5,
+    "clamp": lambda u: (u.clamp(0.2, 0.6) - 0.4).abs() < 0.3,
+    "clamp by name": lambda u: torch.clamp(u, max=0.6) > 0.7,
+    "clip": lambda u: u.clip(min=0.4) < 0.3,
+    "clamp in place": lambda u: inplace("clamp_", 0.2, 0.6)(u) < 0.1,
+    "maximum": lambda u: torch.maximum(u, HALF) < 0.4,
+    "minimum": lambda u: torch.minimum(u, HALF) > 0.6,
+    "max of two": lambda u: torch.max(u, HALF) < 0.4,
+    "min of two": lambda u: torch.min(u, other=HALF) > 0.6,
+    "clamp below": lambda u: u.clamp_min(0.4) < 0.7,
+    "clamp above": lambda u: u.clamp_max(0.6) > 0.3,
+    "larger of two": lambda u: torch.maximum(u, HALF) < 0.7,
+    "smaller of two": lambda u: torch.minimum(u, HALF) < 0.3,
     "where": lambda u: torch.where(u < 0.5, u, 1.0) < 0.3,
     "where, twice": lambda u: torch.where(u < 0.5, u, 1 - u) < 0.3,
 }
@@ -230,6 +234,27 @@ def test_ranks_of_four_numbers_have_the_law_of_all_orders(name):
     assert exact_law(lambda: plainly(function(torch.rand(2, 2)))) == pytest.approx(
         {said: count / 24 for said, count in plain.items()}, abs=1e-12
     )
+
+
+CONSTANTS = {
+    "argmax": (lambda x: x.argmax(), {0: 0.6, 1: 0.4}),
+    "argmin": (lambda x: x.argmin(), {0: 0.4, 1: 0.6}),
+    "max": (lambda x: x.max() > 0.4, {True: 0.6, False: 0.4}),
+    "min": (lambda x: x.min() < 0.4, {True: 0.4, False: 0.6}),
+    "sort": (lambda x: x.sort().indices, {(0, 1): 0.4, (1, 0): 0.6}),
+    "topk": (lambda x: x.topk(1).indices, {(0,): 0.6, (1,): 0.4}),
+    "argsort": (lambda x: x.argsort(descending=True), {(0, 1): 0.6, (1, 0): 0.4}),
+    "nan": (lambda x: torch.cat([x, torch.tensor([NAN])]).argmax(), {2: 1}),
+    "worst": (lambda x: torch.cat([x, torch.tensor([-math.inf])]).argmin(), {2: 1}),
+}
+
+
+@pytest.mark.parametrize("name", CONSTANTS)
+def test_a_number_is_ranked_beside_a_constant(name):
+    function, wanted = CONSTANTS[name]
+    edge = torch.tensor([0.4], dtype=torch.float64)
+    law = exact_law(lambda: function(torch.cat([torch.rand(1, dtype=torch.float64), edge])))
+    assert law == pytest.approx(wanted, abs=1e-12)
 
 
 @pytest.mark.parametrize("function", ["topk", "sort", "argsort"])

@@ -109,6 +109,8 @@ def test_what_no_right_verifier_says_is_told(kind, answer, why):
         (Tokens(2), rows([1, 2], [2, 1]), r"shape \(2, 2\)"),
         (Tokens(2), (rows(1, 2), rows(True, False)), "flags"),
         (Tokens(2), (rows(1, 2), rows(0, 0), rows(0, 0)), "3 values"),
+        (Tokens(2), (), "0 values"),
+        (Tokens(2), {"index": rows(0, 0)}, "token of type object"),
         (BLOCK, rows(1, 2), "1 values"),
         (BLOCK, rows([1, 2], [1, 2]), r"shape \(2, 3\)"),
         (Tree((-1, 0)), (rows(0, 0), None), "token of type object"),

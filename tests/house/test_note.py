@@ -11,10 +11,11 @@ import numpy as np
 import pytest
 
 import otspec
-from docs.note import compute, evidence, examples, setting, sources, verifiers
+from docs.note import compute, evidence, examples, setting, sources, truncated, verifiers
 from docs.note.results import Results, points, probability, scientific, thousands
 from figures.contract import Settings
 from otspec.drafts.race import times
+from otspec.rules import RecursiveRejectionWithoutReplacement
 
 ROOT = Path(__file__).parents[2]
 CLAIMS = ("hold", "condition", "rest", "wrong")
@@ -136,6 +137,36 @@ def test_losses_are_what_the_rules_say_one_by_one():
             assert mean == pytest.approx(statistics.fmean(losses), abs=1e-13)
             # The t quantile of one degree of freedom.
             assert wide == pytest.approx(12.7062047 * abs(losses[0] - losses[1]) / 2, rel=1e-6)
+
+
+def test_distinct_drafts_are_no_more_than_the_draft_has_tokens():
+    """Two tokens are both drafted, and accepted as often as the target has them."""
+    draft, target = np.array([0.5, 0.5, 0.0]), np.array([0.2, 0.3, 0.5])
+    found = evidence.Evidence.of([(draft, target)], (2, 4))
+    assert found.optima["without-replacement"] == pytest.approx(np.full((1, 2), 0.5), abs=1e-15)
+    assert found.losses["RRSw"] == pytest.approx(np.zeros((1, 2)), abs=1e-15)
+    program = otspec.optimal_plan(otspec.IID(draft, 4), target).acceptance
+    assert found.optima["iid"][0, 1] == pytest.approx(program, abs=1e-9)
+
+
+def test_the_simulated_rule_is_the_exact_one_within_its_error():
+    pairs = list(evidence.sampled(Settings(quick=True), top_k=12)[evidence.LARGE])
+    found = evidence.Evidence.of(pairs, (3,))
+    for row, (draft, target) in enumerate(pairs):
+        rule = RecursiveRejectionWithoutReplacement(draft, target, 3)
+        error = rule.paths().acceptances()[1][3]
+        best = found.optima["without-replacement"][row, 0]
+        assert best - found.losses["RRSw"][row, 0] == pytest.approx(
+            float(rule.acceptance()), abs=6 * error + 1e-12
+        )
+
+
+def test_sampling_is_cut_off_as_the_table_says():
+    """Tokens that tie with the last one that is kept are kept as well."""
+    for pairs in evidence.sampled(Settings(quick=True), **truncated.SAMPLINGS["top-k 50"]).values():
+        for each in (each for pair in pairs for each in pair):
+            kept = each[each > 0]
+            assert len(kept) >= 50 > np.count_nonzero(kept > kept.min())
 
 
 def test_the_small_models_are_logged_as_the_text_says():

@@ -6,14 +6,14 @@ import pytest
 torch = pytest.importorskip("torch", reason="the small models are trained with PyTorch")
 
 from docs.note.pairs.__main__ import HELD_OUT, PROMPT, files, prompts  # noqa: E402
-from docs.note.pairs.model import CONTEXT, Size, loss_on, pair_table, trained  # noqa: E402
+from docs.note.pairs.model import CONTEXT, Model, Size, loss_on, pair_table, trained  # noqa: E402
 
 STREAM = np.tile(np.array([0, 1, 2, 1]), 100)
 SIZE = Size(layers=1, width=8, heads=2, steps=3, seed=5)
 
 
 def small(size=SIZE):
-    return trained(size, STREAM, pair_table(STREAM, 3), print)
+    return trained(size, STREAM, 3, print)
 
 
 def test_the_table_of_pairs_is_smoothed_counts():
@@ -22,6 +22,16 @@ def test_the_table_of_pairs_is_smoothed_counts():
     # 0 is followed by 1 all of its 100 times; 1 has 200 of the 399 pairs as their second token.
     alone = (200 + 0.5) / (399 + 1.5)
     assert table[0, 1] == pytest.approx((100 + 5 * alone) / 105, abs=1e-6)
+
+
+def test_a_table_is_added_to_what_the_transformer_says():
+    tokens, table, said = torch.tensor([[0, 1, 2, 1]]), pair_table(STREAM, 3), []
+    for each in (table, torch.zeros(3, 3)):
+        torch.manual_seed(0)
+        said.append(Model(SIZE, each)(tokens))
+    assert torch.allclose(said[0] - said[1], table[tokens], atol=1e-5)
+    untrained = Size(layers=1, width=8, heads=2, steps=0, seed=5, table=True)
+    assert torch.equal(small(untrained).table, table)
 
 
 def test_a_later_token_changes_nothing():

@@ -2,6 +2,8 @@
 
 import pytest
 
+from otspec import IID
+from otspec.rules import Graded, NaiveSampling, PooledSelection, PriorityMixture
 from tests.support.limits import of_module
 
 LIMITS = {
@@ -29,3 +31,34 @@ LIMITS = {
 @pytest.mark.parametrize("module", LIMITS)
 def test_limits_are_those_that_they_were(module):
     assert of_module(f"rules.{module}", LIMITS[module]) == LIMITS[module]
+
+
+PAIR = [0.5, 0.5], [0.25, 0.75]
+CALLS = {
+    "pools": lambda **given: PooledSelection(*PAIR, 2, **given),
+    "drafts": lambda **given: PooledSelection(*PAIR, **given),
+    "grades": Graded,
+    "mixture": lambda **given: PriorityMixture(IID(PAIR[0], 2), PAIR[1], **given),
+    "naive": lambda **given: NaiveSampling(*PAIR, **given),
+    "estimate": lambda **given: PooledSelection(*PAIR, 2).estimate(**given),
+}
+BOUNDS = [
+    ("pools", "pools", -1, 2**20 + 1, "pools is -1", "must be at most 1,048,576"),
+    ("drafts", "k", 0, 10**9 + 1, "must be at least 1", "must be at most 1,000,000,000"),
+    ("grades", "count", 1, 257, "must be at least 2", "must be at most 256"),
+    ("grades", "heavy", -1, None, "must be at least 0", ""),
+    ("mixture", "pools", 1, 4_097, "must be at least 2", "must be at most 4,096"),
+    ("mixture", "most", 0, None, "must be at least 1", ""),
+    ("mixture", "gap", -1e-9, None, "must be at least 0", ""),
+    ("naive", "k", 0, None, "must be at least 1", ""),
+    ("estimate", "size", 1, None, "must be at least 2", ""),
+    ("estimate", "seed", -1, None, "must be at least 0", ""),
+]
+
+
+@pytest.mark.parametrize(("name", "argument", "low", "high", "least", "most"), BOUNDS)
+def test_numbers_of_rules_have_bounds(name, argument, low, high, least, most):
+    for value, bound in ((low, least), (high, most)):
+        if value is not None:
+            with pytest.raises(ValueError, match=f"{bound}(\\D|$)"):
+                CALLS[name](**{argument: value})

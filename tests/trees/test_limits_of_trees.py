@@ -2,6 +2,17 @@
 
 import pytest
 
+from otspec.blocks import (
+    DynamicTree,
+    GreedyMultiPath,
+    as_load_seconds,
+    as_seconds,
+    as_shape,
+    best_trees,
+    measured,
+)
+from otspec.models import memoryless
+from otspec.rules import RecursiveRejection
 from tests.support.limits import of_module
 
 LIMITS = {
@@ -19,3 +30,42 @@ LIMITS = {
 @pytest.mark.parametrize("module", LIMITS)
 def test_limits_of_trees_are_those_that_they_were(module):
     assert of_module(f"blocks.trees.{module}", LIMITS[module]) == LIMITS[module]
+
+
+COIN = memoryless(["1/2", "1/2"])
+TREE = as_shape("[[]][]").tree()
+CALLS = {
+    "dynamic": lambda **given: DynamicTree(COIN, COIN, **{"nodes": 2, "levels": 2} | given),
+    "multi": lambda **given: GreedyMultiPath(COIN, COIN, **{"paths": 2, "length": 2} | given),
+    "measured": lambda **given: measured(lambda _: None, **given),
+    "seconds": as_seconds,
+    "loads": as_load_seconds,
+    "mask": TREE.attention_mask,
+    "children": TREE.children,
+    "at": lambda **given: best_trees(COIN, COIN, RecursiveRejection, 4, 2).at(
+        **{"nodes": 1, "depth": 1} | given
+    ),
+}
+BOUNDS = [
+    ("dynamic", "nodes", 0, 10**5 + 1, "at least 1", "at most 100,000"),
+    ("dynamic", "levels", 0, 501, "at least 1", "at most 500"),
+    ("dynamic", "widest", 0, None, "at least 1", ""),
+    ("multi", "paths", 0, 10_001, "at least 1", "at most 10,000"),
+    ("multi", "length", 0, 501, "at least 1", "at most 500"),
+    ("measured", "repeats", 0, 10**6 + 1, "at least 1", "at most 1,000,000"),
+    ("seconds", "given", {0: 1}, {10**9 + 1: 1}, "at least 1", "at most 1,000,000,000"),
+    ("seconds", "given", 9e-101, 2e100, "a time above 0", "a time above 0, .* 1e-100 to 1e[+]100"),
+    ("loads", "given", {0: "1:1"}, {10**9 + 1: "1:1"}, "at least 1", "at most 1,000,000,000"),
+    ("mask", "prompt", -1, 10**9 + 1, "at least 0", "at most 1,000,000,000"),
+    ("children", "node", -2, 3, "at least -1", "at most 2"),
+    ("at", "nodes", 0, 5, "at least 1", "at most 4"),
+    ("at", "depth", 0, 3, "at least 1", "at most 2"),
+]
+
+
+@pytest.mark.parametrize(("name", "argument", "low", "high", "least", "most"), BOUNDS)
+def test_numbers_of_trees_have_bounds(name, argument, low, high, least, most):
+    for value, bound in ((low, least), (high, most)):
+        if value is not None:
+            with pytest.raises(ValueError, match=f"must be {bound}(\\D|$)"):
+                CALLS[name](**{argument: value})

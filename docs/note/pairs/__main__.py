@@ -21,15 +21,12 @@ PROMPT, DRAWN = 64, 12
 POSITIONS = 80
 SEED = 0
 SOURCES = "*.rst.txt"
-CHARACTERS = 8_000
-"""Of the beginning of each file."""
 
 
 def files(folder: Path) -> list[str]:
     """Return the texts of the manual in the order of their paths."""
     paths = sorted(folder.rglob(SOURCES), key=lambda path: path.relative_to(folder).as_posix())
-    texts = (path.read_text(encoding="utf-8") for path in paths if not path.is_symlink())
-    return [text[:CHARACTERS] for text in texts]
+    return [path.read_text(encoding="utf-8") for path in paths if not path.is_symlink()]
 
 
 def byte_pairs(texts: list[str]) -> Any:
@@ -78,7 +75,7 @@ def main(texts: Path, out: Path, steps: float) -> None:
     os.environ["RAYON_NUM_THREADS"] = "1"
     import torch
 
-    from docs.note.pairs.model import Size, loss_on, pair_table, trained
+    from docs.note.pairs.model import Size, loss_on, trained
 
     torch.set_num_threads(1)
     all_files = files(texts)
@@ -88,15 +85,15 @@ def main(texts: Path, out: Path, steps: float) -> None:
     stream = np.concatenate([np.array(tokenizer.encode(text).ids) for text in learnt])
     say(f"{len(all_files)} files, {len(stream)} tokens to learn from")
     sizes = [
-        Size(layers=4, width=96, heads=3, steps=round(400 * steps), seed=1),
-        Size(layers=1, width=64, heads=2, steps=round(250 * steps), seed=2),
-        Size(layers=2, width=64, heads=2, steps=round(250 * steps), seed=3),
+        Size(layers=4, width=128, heads=4, steps=round(1200 * steps), seed=1, table=True),
+        Size(layers=1, width=48, heads=2, steps=round(1200 * steps), seed=2),
+        Size(layers=2, width=64, heads=2, steps=round(1200 * steps), seed=3),
     ]
-    models, table = [], pair_table(stream, VOCABULARY)
+    models = []
     for size in sizes:
-        models.append(trained(size, stream, table, say))
+        models.append(trained(size, stream, VOCABULARY, say))
         torch.save(models[-1].state_dict(), out.with_suffix(f".{size.layers}.pt"))
-    some = np.concatenate([tokens[:300] for tokens in kept])
+    some = np.concatenate([tokens[:512] for tokens in kept])
     losses = [loss_on(model, some) for model in models]
     rows = [
         logits_after(models, prompt, np.random.default_rng([SEED, index]))

@@ -1,4 +1,4 @@
-"""A small transformer on top of a table of pairs, and its training, the same on every run."""
+"""A small transformer and its training, the same on every run."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from torch.nn import functional
 
 CONTEXT = 128
 """Tokens that a model sees at most."""
-BATCH = 16
-RATE = 3e-3
-WARMUP = 20
+BATCH = 8
+RATE = 2e-3
+WARMUP = 100
 
 
 @dataclass(frozen=True)
@@ -27,6 +27,8 @@ class Size:
     heads: int
     steps: int
     seed: int
+    table: bool = False
+    """Start from a table of pairs of tokens, which is much of what a short training learns."""
 
 
 class Block(nn.Module):
@@ -63,7 +65,7 @@ def pair_table(stream: np.ndarray[Any, Any], vocabulary: int) -> torch.Tensor:
 
 
 class Model(nn.Module):
-    """A transformer that is added to a table of pairs; its output layer is its embedding."""
+    """A transformer whose output layer is its embedding; what it says is added to a table."""
 
     table: torch.Tensor
 
@@ -84,10 +86,11 @@ class Model(nn.Module):
         return self.last(self.blocks(x)) @ self.tokens.weight.T + self.table[tokens]
 
 
-def trained(size: Size, stream: np.ndarray[Any, Any], table: torch.Tensor, say: Any) -> Model:
+def trained(size: Size, stream: np.ndarray[Any, Any], vocabulary: int, say: Any) -> Model:
     """Return a model trained on windows of the tokens of a text, drawn uniformly at random."""
     torch.manual_seed(size.seed)
     rng = np.random.default_rng(size.seed)
+    table = pair_table(stream, vocabulary) if size.table else torch.zeros(vocabulary, vocabulary)
     model, began = Model(size, table), time.time()
     adam = torch.optim.AdamW(model.parameters(), lr=RATE, betas=(0.9, 0.98), weight_decay=0.05)
     for step in range(size.steps):
@@ -96,13 +99,14 @@ def trained(size: Size, stream: np.ndarray[Any, Any], table: torch.Tensor, say: 
         share = min(1, (step + 1) / WARMUP) * 0.5 * (1 + np.cos(np.pi * step / size.steps))
         for group in adam.param_groups:
             group["lr"] = RATE * max(share, 0.02)
-        logits = model(windows[:, :-1]).flatten(0, 1)
-        loss = functional.cross_entropy(logits, windows[:, 1:].flatten())
+        with torch.autocast("cpu", torch.bfloat16):
+            logits = model(windows[:, :-1]).flatten(0, 1)
+        loss = functional.cross_entropy(logits.float(), windows[:, 1:].flatten())
         adam.zero_grad()
         loss.backward()
         nn.utils.clip_grad_norm_(model.parameters(), 1.0)
         adam.step()
-        if step % 20 == 0 or step + 1 == size.steps:
+        if step % 100 == 0 or step + 1 == size.steps:
             say(f"{size.layers} layers, step {step}: {loss:.3f} after {time.time() - began:.0f} s")
     return model.eval()
 
