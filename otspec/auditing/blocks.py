@@ -158,9 +158,8 @@ def judgment(
     tolerance: float,
 ) -> tuple[bool, dict[Prefix, Number], Number, float, Prefix | None, Number]:
     """Return the first six fields of an audit of texts, in the arithmetic of ``number``."""
-    errors: dict[Prefix, Any] = {
-        text: found.get(text, 0) - wanted.get(text, 0) for text in {**wanted, **found}
-    }
+    texts = {**wanted, **found}
+    errors: dict[Prefix, Any] = {text: found.get(text, 0) - wanted.get(text, 0) for text in texts}
     worst = max(errors, key=lambda text: abs(errors[text]))
     largest = number(errors[worst])
     variation = number(sum(abs(error) for error in errors.values()) / number(2))

@@ -57,12 +57,9 @@ def small_pairs(largest: int = 3) -> Iterator[tuple[Model, Model]]:
     ``largest``: the largest denominator of a probability, from 2 to 32.
     """
     most = as_integer(largest, "largest", 2, 32)
-    masses = [Fraction(i, d) for d in range(2, most + 1) for i in range(1, d)]
-    masses = list(dict.fromkeys(masses))
-    ordered = sorted(
-        product(masses, repeat=2), key=lambda pair: sum(mass.denominator for mass in pair)
-    )
-    for draft, target in ordered:
+    masses = list(dict.fromkeys(Fraction(i, d) for d in range(2, most + 1) for i in range(1, d)))
+    pairs = product(masses, repeat=2)
+    for draft, target in sorted(pairs, key=lambda pair: sum(each.denominator for each in pair)):
         yield memoryless([draft, 1 - draft]), memoryless([target, 1 - target])
     for first, second in pairwise(masses[:3]):
         rows = [[first, 1 - first], [second, 1 - second]]

@@ -119,9 +119,8 @@ def exact_texts(
     number: Callable[[Any], Number] = models[1].number if exact else float
     allowed = (0.0 if exact else rounding(len(wanted), length)) if tolerance is None else tolerance
     if crash is not None:
-        return TextAudit(
-            None, {}, None, allowed, None, None, f"the engine {crash.what}", crash.traceback
-        )
+        what = f"the engine {crash.what}"
+        return TextAudit(None, {}, None, allowed, None, None, what, crash.traceback)
     texts, right = ({t: number(mass) for t, mass in each.items()} for each in (law, wanted))
     return TextAudit(*judgment(texts, right, number, allowed))
 

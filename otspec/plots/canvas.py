@@ -97,9 +97,7 @@ def drawable(text: str) -> str:
     # Else each of them would be a warning and an empty box.
     fonts = needed("matplotlib.font_manager", "drawing", "plots")
     known = fonts.get_font(fonts.findfont(fonts.FontProperties())).get_charmap()
-    return "".join(
-        letter if ord(letter) in known else escaped(letter) for letter in printable(text)
-    )
+    return "".join(it if ord(it) in known else escaped(it) for it in printable(text))
 
 
 def decimals(number: Number | Quantity) -> str:

@@ -126,9 +126,7 @@ def temperatures(rows: Iterable[Statistic], ax: Axes | None = None) -> Axes:
     with panel_on(ax, (4.6, 4.4)) as panel:
         for label, line, look in _by_rule(found) if alike else _by_draft(found):
             (drawn,) = panel.plot(list(line), list(line.values()), label=label, **look)
-            explain(
-                drawn, [f"{label}, T = {degree:g}: {decimals(at)}" for degree, at in line.items()]
-            )
+            explain(drawn, [f"{label}, T = {t:g}: {decimals(at)}" for t, at in line.items()])
         panel.set_xticks(sorted({row.temperature for row in found}))
         panel.xaxis.set_major_formatter("{x:g}")
         panel.set_xlabel("temperature" if alike else "temperature of the target")

@@ -188,11 +188,8 @@ def _document(row: _Row) -> dict[str, Any]:
 
 def _number(ratio: Ratio) -> dict[str, Any]:
     """Return a number with its interval; null where nothing is known."""
-    known = ratio.value == ratio.value
-    return {
-        "value": ratio.value if known else None,
-        "interval": interval_document((ratio.low, ratio.high)),
-    }
+    value = ratio.value if ratio.value == ratio.value else None
+    return {"value": value, "interval": interval_document((ratio.low, ratio.high))}
 
 
 def _print(

@@ -61,9 +61,7 @@ def solve(
             fitting = tuple(name for name, solver in SOLVERS.items() if solver.fits(law.exact))
             rows += _solved(law, pair[1], program, solvers or fitting, not tuples)
     if as_json:
-        best = [
-            {"k": k, "acceptance": optimum.acceptance, "cut": optimum.cut} for k, optimum in optima
-        ]
+        best = [{"k": k, "acceptance": it.acceptance, "cut": it.cut} for k, it in optima]
         output.print_json({"drafts": drafts, "optima": best, "solutions": rows})
         return
     counted = ("k", "program", "solver", "rows", "variables", "iterations")

@@ -64,9 +64,7 @@ def compare_models(law: Independent, target: Distribution) -> list[Comparison]:
         models = ", ".join(str(1 + i) for i in tried)
         title = f"recursive rejection, {what} {models}"
         rows[title] = rejection.in_order(tried).acceptance()
-    return [
-        Comparison(rule, LAW, law.k, acceptance, best.at_most) for rule, acceptance in rows.items()
-    ]
+    return [Comparison(rule, LAW, law.k, rate, best.at_most) for rule, rate in rows.items()]
 
 
 def certified(

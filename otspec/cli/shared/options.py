@@ -227,20 +227,15 @@ class Reading(NamedTuple):
         return options if name == "target" or draft is None else options | {"temperature": draft}
 
     def _read(self, texts: Mapping[str, str]) -> list[Distribution]:
-        temperatures = {
-            "--temperature": self.temperature,
-            "--draft-temperature": self.draft_temperature,
-        }
-        for option, value in temperatures.items():
+        given = {"--temperature": self.temperature, "--draft-temperature": self.draft_temperature}
+        for option, value in given.items():
             if value not in (_TEMPERATURE, None) and not self.logits:
                 raise ValueError(f"{option} {value} needs --logits: probabilities are final")
         if self.draft_temperature is not None:
             as_temperature(self.draft_temperature, "--draft-temperature")
         if self.logits and self.exact:
             raise ValueError("--exact and --logits exclude each other: a softmax is not rational")
-        found = {
-            name: read_distribution(text, name, **self._of(name)) for name, text in texts.items()
-        }
+        found = {it: read_distribution(text, it, **self._of(it)) for it, text in texts.items()}
         (first_name, first), *others = found.items()
         for name, other in others:
             try:

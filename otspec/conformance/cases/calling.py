@@ -169,10 +169,7 @@ class Verifier(Frozen):
     ) -> dict[str, Any]:
         """Return logits, settings and the mask, if it asks for any."""
         found = warping.settings_given(case, sample.variants, tuple(self.wanted))
-        made = {
-            name: self.form.of_rows(value) if np.ndim(value) else value
-            for name, value in found.items()
-        }
+        made = {name: self.form.of_rows(it) if np.ndim(it) else it for name, it in found.items()}
         if set(warping.LOGITS) & set(self.wanted):
             plain = kind.arrays(warping.unwarped(case), sample)
             if case.behind != "same":

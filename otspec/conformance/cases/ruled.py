@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import fields
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
@@ -34,18 +34,10 @@ def as_maker(rule: Any, kind: str) -> Maker:
     if kind == "block":
         return blocks.BLOCK_RULES[as_choice(rule, "rule", blocks.BLOCK_RULES)]
     as_choice(rule, "rule", (*blocks.TREE_VERIFIERS, *blocks.TREE_RULES))
-    return _tree_maker(rule)
-
-
-def _tree_maker(rule: str) -> Maker:
     if rule in blocks.TREE_RULES:
-        by_depth = blocks.TREE_RULES[rule]
-        return lambda draft, target, tree: blocks.DraftSelection(
-            draft, target, tree, by_depth, merge=False
-        )
+        return partial(blocks.DraftSelection, rule=blocks.TREE_RULES[rule], merge=False)
     whole: Any = blocks.TREE_VERIFIERS[rule]
-    apart = {"merge": False} if "merge" in {each.name for each in fields(whole)} else {}
-    return lambda draft, target, tree: whole(draft, target, tree, **apart)
+    return partial(whole, merge=False) if "merge" in {it.name for it in fields(whole)} else whole
 
 
 def law_of_rule(rule: Any, kind: str) -> str | None:

@@ -117,9 +117,7 @@ class Check(Frozen):
         small = [task for task in self.tasks if not task.costly and task.batches is KernelBatches]
         results: dict[str, Result] = {}
         deadline = time.monotonic() + self.seconds
-        for task in (
-            sorted(small, key=lambda each: each.case.ways) if deadline < math.inf else small
-        ):
+        for task in sorted(small, key=lambda it: it.case.ways) if deadline < math.inf else small:
             tests = self._tests(task, self.false_alarm, 1)
             try:
                 trial, finding = exactly_tried(task, tests, self.rounding, deadline)
@@ -203,10 +201,8 @@ class Check(Frozen):
         detect = task.wanted(self.detect, self.coarse)
         # Pairs of independent answers agree alike whatever their law, a rounded one, too.
         rounding = 0.0 if issubclass(task.batches, Pairs) else self.rounding
-        needs = [
-            requirement_of(each[-1].expected, detect, alarm / len(laws), rounding, most)
-            for each in laws
-        ]
+        share = alarm / len(laws)
+        needs = [requirement_of(each[-1].expected, detect, share, rounding, most) for each in laws]
         return [Tested(*pair) for pair in zip(laws, needs, strict=True)]
 
     def _tried(

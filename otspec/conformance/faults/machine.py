@@ -74,9 +74,8 @@ class Machine(Chance):
     def draft_together(self, node: int) -> None:
         """Draw a node and its siblings from a law that is no draw after draw."""
         siblings = self.siblings(node)
-        drafts, masses = tuples_of(
-            self.kind.law, tuple(self.sampled(self.kind.parents[node])), len(siblings)
-        )
+        weights = tuple(self.sampled(self.kind.parents[node]))
+        drafts, masses = tuples_of(self.kind.law, weights, len(siblings))
         self.tokens.update(zip(siblings, drafts[self.chance.choose(masses)], strict=False))
 
     @property

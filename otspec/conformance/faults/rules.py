@@ -47,12 +47,8 @@ class _Children(Sequence[int]):
 
     def __getitem__(self, place: Any) -> Any:
         """Return the token of a draft, or of several."""
-        one = self.machine.token
-        return (
-            list(map(one, self.nodes[place]))
-            if isinstance(place, slice)
-            else one(self.nodes[place])
-        )
+        found, token = self.nodes[place], self.machine.token
+        return list(map(token, found)) if isinstance(place, slice) else token(found)
 
     def __iter__(self) -> Iterator[int]:
         """Yield the drafts, each of which is tested before the next is drawn."""

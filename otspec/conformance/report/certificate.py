@@ -149,9 +149,7 @@ def _file_of(name: str) -> str | None:
 
 def _versions() -> dict[str, str]:
     loaded = {name: sys.modules.get(name) for name in PACKAGES}
-    named = {
-        name: str(getattr(found, "__version__", "?")) for name, found in loaded.items() if found
-    }
+    named = {name: str(getattr(it, "__version__", "?")) for name, it in loaded.items() if it}
     return {"python": platform.python_version(), "platform": platform.platform(), **named}
 
 

@@ -67,10 +67,8 @@ class Group(NamedTuple):
                 yield drafts, mass
 
     def _mass(self, drafts: Drafts) -> Fraction:
-        mass = Fraction(1)
-        for children, row in zip(
-            children_of(self.parents), self.rows(self.pair.draft, drafts), strict=True
-        ):
+        mass, rows = Fraction(1), self.rows(self.pair.draft, drafts)
+        for children, row in zip(children_of(self.parents), rows, strict=True):
             left = Fraction(1)
             for place, child in enumerate(children):
                 token = drafts[child]
