@@ -133,12 +133,10 @@ def _small_cases(kind: str) -> tuple[Case, ...]:
         tables = []
     hard = [rows[0], rows[6], *tables]
     uneven = [
-        replace(
-            case, name=f"{case.name}, {FEWER}{BEHIND_WORDS[behind]}", uneven=True, behind=behind
-        )
+        replace(it, name=f"{it.name}, {FEWER}{BEHIND_WORDS[behind]}", uneven=True, behind=behind)
         for behind in (BEHIND if kind != "tokens" else BEHIND[:2])
         # What stands behind is looked at or not, whatever the rows: one case tells.
-        for case in (hard if behind == "same" else hard[-1:])
+        for it in (hard if behind == "same" else hard[-1:])
     ]
     return (*rows, mixed("rows of a batch that differ", rows[:3]), *tables, *uneven)
 

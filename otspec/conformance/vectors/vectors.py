@@ -110,9 +110,7 @@ def _group(group: Group, test: Mapping[str, float]) -> dict[str, Any]:
         "target_exact": _exact(group.pair.target),
         "calls": calls,
         "answers": _tested(_answers(answers), test),
-        "texts": _tested(
-            [{"tokens": list(text), **_mass(mass)} for text, mass in texts.items()], test
-        ),
+        "texts": _tested([{"tokens": list(x), **_mass(mass)} for x, mass in texts.items()], test),
     }
 
 
