@@ -18,6 +18,7 @@ from fault_controls import (
     worst,
 )
 
+from otspec.conformance.cases.generated import Texts
 from otspec.conformance.cases.kinds import Block, Kind, Tokens
 from otspec.conformance.cases.library import small_cases
 from otspec.conformance.faults import FAULTS, RIGHT_RULES, Fault, RightRule
@@ -38,8 +39,9 @@ known fault is [a part of a verifier that is replaced](conformance.md#the-likely
 here every rule runs with every fault. The law of such a verifier is computed exactly on each
 case, and so is its total variation from the target; the counts that a check would see are drawn
 from that law. Drafts are three tokens (two for laws other than i.i.d., one for maximal coupling),
-two in a block, or the tree 2x1. `python docs/conformance_controls.py` measures this page, and a
-test repeats a part.
+two in a block, or the tree 2x1. Faults marked *pipeline* need an engine that drafts, and those
+marked *steps* its texts of several steps. `python docs/conformance_controls.py` measures this page,
+and a test repeats a part.
 """
 
 
@@ -69,7 +71,7 @@ def measured(rule: RightRule, faults: Iterable[Fault] | None = None) -> Iterator
     """Yield what is measured of a rule with each fault."""
     kind = kind_of(rule)
     for fault in faults_of(kind.name) if faults is None else faults:
-        yield _measured(fault, rule, kind)
+        yield _measured(fault, rule, Texts(kind) if fault.machine.across else kind)
 
 
 def _measured(fault: Fault, rule: RightRule, kind: Kind) -> Measured:
@@ -128,7 +130,9 @@ def _tallies(found: Sequence[Measured]) -> list[str]:
 def fault_row(found: Sequence[Measured]) -> str:
     """Return the row of a fault: a cell for each kind, from all rules in which it is wrong."""
     by_kind = [[each for each in found if each.rule.kind == kind] for kind in KINDS]
-    name = found[0].fault.name + (" (pipeline)" if found[0].fault.pipeline else "")
+    fault = found[0].fault
+    marks = " (steps)" if fault.machine.across else " (pipeline)" if fault.pipeline else ""
+    name = fault.name + marks
     return row([name, *map(_cell, by_kind)])
 
 

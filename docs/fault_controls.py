@@ -18,8 +18,9 @@ from otspec._base.frozen import Frozen
 from otspec.chance import CannotFollowError
 from otspec.conformance.cases.arrays import DTYPES
 from otspec.conformance.cases.cases import Case
+from otspec.conformance.cases.generated import Texts
 from otspec.conformance.cases.kinds import Block, Kind, Tokens, Tree
-from otspec.conformance.cases.library import small_cases
+from otspec.conformance.cases.library import small_cases, text_cases
 from otspec.conformance.evidence.evidence import LARGEST, requirement_of
 from otspec.conformance.evidence.statistics import text_statistics
 from otspec.conformance.evidence.trial import Tested, tried
@@ -42,6 +43,8 @@ OF_TREES = (
     "good drafts after bad ones",
 )
 """The cases that trees are tried on, whose laws take longest."""
+LARGE = 101
+"""Tokens of cases that are not small."""
 WHOLE = 1 << 40
 """Rows of one batch: drawn counts have any size."""
 
@@ -60,6 +63,8 @@ def cases_of(kind: Kind) -> tuple[Case, ...]:
 
     No fault of the table needs the two cases in which both models are nearly certain of one token.
     """
+    if isinstance(kind, Texts):
+        return tuple(case for case in text_cases(kind.length, LARGE) if case.vocabulary < LARGE)
     certain = (
         case for case in small_cases(kind) if not case.name.endswith("certain, of one token")
     )

@@ -58,56 +58,18 @@ __all__ = [
 ]
 
 _SUBPACKAGES = (
-    "advice",
-    "auditing",
-    "batch",
-    "blocks",
-    "chance",
-    "closed_forms",
-    "cones",
-    "conformance",
-    "datasets",
-    "decoding",
-    "distributions",
-    "drafts",
-    "frames",
-    "learning",
-    "logged",
-    "models",
-    "optimum",
-    "plots",
-    "programs",
-    "rules",
-    "solvers",
-    "traces",
+    "advice auditing batch blocks chance closed_forms cones conformance datasets decoding "
+    "distributions drafts frames learning logged models optimum plots programs rules solvers traces"
 )
 _PLACES = {
-    "otspec.advice": ("advise",),
-    "otspec.auditing": (
-        "Audit",
-        "BlockAudit",
-        "audit",
-        "audit_blocks",
-        "audit_over",
-        "audit_samples",
-    ),
-    "otspec.drafts": (
-        "IID",
-        "DraftLaw",
-        "Fixed",
-        "Hub",
-        "Independent",
-        "Joint",
-        "Masked",
-        "TopK",
-        "TopPlusOne",
-        "TwoHubs",
-        "WithoutReplacement",
-    ),
-    "otspec.optimum": ("LossyOptimum", "Optimum", "optimal_acceptance", "optimal_acceptances"),
-    "otspec.optimum.plan": ("Plan", "optimal_plan"),
+    "otspec.advice": "advise",
+    "otspec.auditing": "Audit BlockAudit audit audit_blocks audit_over audit_samples",
+    "otspec.drafts": "IID DraftLaw Fixed Hub Independent Joint Masked TopK TopPlusOne TwoHubs "
+    "WithoutReplacement",
+    "otspec.optimum": "LossyOptimum Optimum optimal_acceptance optimal_acceptances",
+    "otspec.optimum.plan": "Plan optimal_plan",
 }
-_LATER = {name: place for place, names in _PLACES.items() for name in names}
+_LATER = {name: place for place, names in _PLACES.items() for name in names.split()}
 """Public names whose modules are imported when they are first used."""
 
 
@@ -115,10 +77,10 @@ def __getattr__(name: str) -> Any:
     """Import a part when it is first used: pytest imports the package, for its plugin."""
     if name in _LATER:
         return getattr(import_module(_LATER[name]), name)
-    if name in _SUBPACKAGES:
+    if name in _SUBPACKAGES.split():
         return import_module(f"otspec.{name}")
     raise AttributeError(f"module 'otspec' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    return sorted([*__all__, *_SUBPACKAGES])
+    return sorted([*__all__, *_SUBPACKAGES.split()])

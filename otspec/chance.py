@@ -54,10 +54,7 @@ class Chance(ABC):
         """Return an index, with a probability proportional to its mass, of a positive sum."""
 
     def accept(self, wanted: Number, offered: Number = 1) -> bool:
-        """Return True with probability min(1, wanted/offered), and never if nothing is wanted.
-
-        Nothing is divided.
-        """
+        """Return True with probability min(1, wanted/offered), never if nothing is wanted."""
         if wanted <= 0:
             return False
         return wanted >= offered or self._accepts(wanted, offered)
@@ -86,10 +83,7 @@ class Drawn(Chance):
 
 
 class Tape(Drawn):
-    """Choices of given uniform numbers in [0, 1): one for each choice that is not certain.
-
-    A program that needs more of them ends in ``StopIteration``.
-    """
+    """Choices of uniform numbers in [0, 1), one for each uncertain choice; else StopIteration."""
 
     def __init__(self, uniforms: Iterable[float]) -> None:
         self.uniform = iter(uniforms).__next__

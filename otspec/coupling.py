@@ -60,10 +60,7 @@ class Coupling(Frozen):
         return self.residual
 
     def joint_kernel(self, drafts: Sequence[int], weights: Array) -> Array:
-        """Return the law of the accepted draft and the output, (k + 1, n), as a rule's kernel.
-
-        ``weights``, shape (k,): with what probability each draft is the selected one.
-        """
+        """Return the law of the accepted draft and the output, (k + 1, n), of selection weights."""
         tokens, k = list(drafts), len(drafts)
         chances = self.chances[tokens]
         joint = zeros((k + 1, len(self.target)), like=self.target)
@@ -91,11 +88,7 @@ def residual_of(selected: Distribution, target: Distribution) -> Distribution:
 
 
 def match(output: Distribution, drafts: Sequence[int], chance: Chance) -> int | Distribution:
-    """Draw the output from a distribution, and look for it among the drafts.
-
-    Result: the position of the first draft that equals it; or its distribution given that none
-    does, shape (n,).
-    """
+    """Return the first draft that equals a drawn output, or the law given that none does."""
     left = as_number(1, like=output)  # the probability that the output is no draft so far
     for position, token in enumerate(drafts):
         if token not in drafts[:position]:

@@ -95,11 +95,7 @@ def as_distribution(
 def as_pair(
     draft: DistributionLike, target: DistributionLike, *, normalize: bool = False
 ) -> tuple[Distribution, Distribution]:
-    """Check a draft and a target that are to be compared.
-
-    Raises ``ValueError``: as :func:`as_distribution`; also for different lengths, or one exact and
-    one float.
-    """
+    """Check a draft and a target, of one length and arithmetic; else ``ValueError``."""
     checked = (
         as_distribution(draft, "draft", normalize=normalize),
         as_distribution(target, "target", normalize=normalize),
@@ -112,11 +108,6 @@ def as_k(k: Any, name: str = "k") -> int:
     """Check a number of drafts, or another number of things under another name.
 
     Raises ``ValueError``: not an integer (``True`` and ``2.0`` are not), below 1, or above 10^100.
-
-    Examples
-    --------
-    >>> as_k(4)
-    4
     """
     wanted = "the number of drafts" if name == "k" else "a positive integer"
     return as_integer(k, name, 1, LARGEST_K, wanted=wanted)

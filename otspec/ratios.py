@@ -106,8 +106,7 @@ def target_to_draft(draft: Distribution, target: Distribution) -> Array:
 def order(draft: Distribution, target: Distribution) -> IntArray:
     """Return the token ids (n,) by ascending target/draft; undrafted tokens come last.
 
-    Exact ratios are sorted stably. Float ties come in any (but a reproducible) order: a result that
-    depends on it would be wrong, since tokens of one ratio can be split arbitrarily.
+    Exact ratios are sorted stably; float ties come in any (but a reproducible) order.
     """
     # Floats: two ratios that differ by more than a rounding of 53 bits are told apart wherever they
     # lie. Those beyond the largest float, and those that have lost digits below the smallest normal
@@ -116,10 +115,7 @@ def order(draft: Distribution, target: Distribution) -> IntArray:
 
 
 def ranked(draft: Distribution, target: Distribution) -> tuple[IntArray, Array, Array]:
-    """Return :func:`order`, the ratios so ordered, and whether each is another than that before.
-
-    Different ratios may be one float, such as those beyond the floats.
-    """
+    """Return :func:`order`, the ratios so ordered, and whether each is another than that before."""
     ratios = target_to_draft(draft, target)
     tokens, finer = _sorted(draft, target, ratios)
     keys = ratios[tokens]

@@ -1,7 +1,6 @@
 """From logits to the distribution that is sampled from: temperature, top-k, top-p and min-p.
 
-One kernel for a row or a batch of rows, in any library of the Python array API standard. Numbers
-are checked by those who call it, :func:`otspec.traces.warp` and :func:`otspec.batch.warp`.
+One kernel for rows in any library of the Python array API standard; callers check the numbers.
 """
 
 import math

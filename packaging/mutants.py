@@ -39,6 +39,8 @@ FOLDERS = {"trees": "blocks/trees", "lossy": "rules/lossy"}
 EQUIVALENT = ROOT / "packaging" / "equivalent_mutants.toml"
 WALKS = "tests/house/test_frozen.py", "tests/house/test_defaults.py"
 """Go through all classes and functions: they belong to the tests of every room."""
+BESIDE = {"trees": ["tests/blocks/test_block_programs.py"]}
+"""Tests of a room that stand in the folder of another one."""
 MEMORY = 12 * 2**30
 """Address space of a process that runs tests, in bytes: a mutant may ask for any amount."""
 
@@ -62,7 +64,8 @@ class Room:
         self.name, self.longest, self.near = name, longest, near
         self.code = f"otspec/{FOLDERS.get(name, name)}"
         inside = [room for room, folder in FOLDERS.items() if folder.startswith(f"{name}/")]
-        self.folders = [*(f"tests/{room}" for room in (name, *inside)), self.code, *WALKS]
+        tests = [*(f"tests/{room}" for room in (name, *inside)), *BESIDE.get(name, ())]
+        self.folders = [*tests, self.code, *WALKS]
         files = sorted(path for each in self.folders for path in TREE.glob(f"{each}/**/*.py"))
         code = b"".join(path.read_bytes() for path in files)
         key = hashlib.sha256(code + str(longest).encode()).hexdigest()[:12]

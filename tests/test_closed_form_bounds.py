@@ -10,7 +10,7 @@ import numpy as np
 import oracles
 import pytest
 import sympy
-from instances import EPS, floats, fractions, pairs
+from instances import EPS, floats, fractions, pairs, turn
 from searching import of_all
 
 import otspec
@@ -37,7 +37,7 @@ def instances(seed, count, most_tokens, most_drafts=3):
         for k in range(1, most_drafts + 1):
             yield draft, target, k
     for index, (draft, target) in enumerate(pairs(seed, count, most_tokens)):
-        yield draft, target, 1 + index // 8 % most_drafts
+        yield draft, target, 1 + turn(index, most_drafts)
 
 
 def named(draft, target, **values):

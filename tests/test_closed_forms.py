@@ -8,7 +8,7 @@ from fractions import Fraction
 import oracles
 import pytest
 import sympy
-from instances import EPS, floats, fractions, pairs
+from instances import EPS, floats, fractions, pairs, turn
 
 import otspec
 from otspec import closed_forms
@@ -84,7 +84,7 @@ def test_hub_and_top_plus_one_formulas_equal_the_optimum():
         found = closed_forms.hub_acceptance(draft, target)
         assert type(found) is Fraction
         assert found == oracles.optimum(oracles.hub_table(draft), target)
-        k = 1 + index // 8 % 4
+        k = 1 + turn(index, 4)
         if sum(mass > 0 for mass in draft) >= k:
             found = closed_forms.top_plus_one_acceptance(draft, target, k)
             assert type(found) is Fraction
@@ -114,7 +114,7 @@ def test_the_limit_is_the_target_mass_on_the_support():
 
 def test_k_seq_attains_its_guaranteed_share_of_the_optimum_and_not_more_than_the_optimum():
     for index, (draft, target) in enumerate(pairs(54, 320, 6)):
-        k = 1 + index // 8 % 5
+        k = 1 + turn(index, 5)
         optimum = otspec.optimal_acceptance(otspec.IID(draft, k), target).acceptance
         attained = otspec.rules.KSequential(draft, target, k).acceptance()
         guarantee = closed_forms.k_sequential_guarantee(k)

@@ -10,8 +10,8 @@ from scipy.stats import binom
 
 from otspec.estimate import Estimate
 from otspec.rules import ImportanceSampling, RecursiveRejectionWithoutReplacement
+from otspec.rules.base.accepted import acceptance_or_estimate, enumerated_acceptance
 from otspec.rules.base.rule import NotExactError
-from otspec.rules.base.tuples import acceptance_or_estimate, enumerated_acceptance
 from otspec.rules.importance import acceptance as importance_laws
 
 

@@ -15,7 +15,7 @@ from searching import NIGHTLY
 import otspec
 from otspec.estimate import Estimate
 from otspec.rules import ImportanceSampling, RecursiveRejectionWithoutReplacement
-from otspec.rules.base.tuples import enumerated_acceptance
+from otspec.rules.base.accepted import enumerated_acceptance
 
 SEEDS = range(12 if NIGHTLY else 4)
 

@@ -9,7 +9,7 @@ from itertools import permutations, product
 import numpy as np
 import oracles
 import pytest
-from instances import CERTAIN, LAWS, floats, fractions, law_case
+from instances import CERTAIN, LAWS, floats, fractions, law_case, turn
 from programs_table import (
     VALUE_ERROR,
     feasible_masses,
@@ -259,7 +259,7 @@ def test_float_plans_couple_within_the_tolerance(name, solver):
         law = case.exact if index % 2 else case.float
         names = program_names(law.k)
         given = target if index % 2 else floats(target)
-        plan = otspec.optimal_plan(law, given, names[index // 8 % len(names)], solver)
+        plan = otspec.optimal_plan(law, given, names[turn(index, len(names))], solver)
         exact = oracles.optimum(case.table, target)
         assert type(plan.acceptance) is float
         assert plan.accepted.dtype == plan.draft_marginal().dtype == np.float64

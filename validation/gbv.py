@@ -194,10 +194,10 @@ def code_is_lossless(choose=first_highest, **drafting):
     lossless.
     Corrected: It is lossless if of drafted children of equal $\min(1, M_b/M_s)$ the one that the
     sort puts last is chosen, whichever was drafted first.
-    Explained: Of children of equal rank the code chooses the one drafted first but computes the
-    law of the chosen path as if it were the one with the highest number, so that the path is
-    verified with a law that it does not have, even where draft and target are equal. Break ties of
-    the choice as the sort does."""
+    Explained: Of children of equal rank the code chooses the one drafted first, but it computes
+    the law of the chosen path as if it chose the one with the highest number. So the path is
+    verified with a wrong law, even if draft and target are equal. Break ties of the choice as the
+    sort does."""
     return returns_the_law(rank=by_clipped_ratio, choose=choose, **drafting)
 
 

@@ -55,9 +55,9 @@ def code_is_lossless(draft, target, length, capped=False):
     kept with probability $\min(1, r_L)$, $r_L$ the product of all $M_b/M_s$.
     Corrected: It does so if the whole block is kept with probability $c_L = r_L/\max_{j \le L} (1,
     r_j)$, the ratio with the cap that all shorter beginnings have.
-    Explained: Where $r_j > 1$ for a shorter beginning, $\min(1, r_L)$ can be more than $c_L$, so
-    that the block is kept more often than what its beginnings leave for it and its text comes too
-    often. Keep the whole block with probability $c_L$."""
+    Explained: If $r_j > 1$ for a shorter beginning, $\min(1, r_L)$ can be more than $c_L$, so the
+    block is kept more often than its beginnings allow. Keep the whole block with probability
+    $c_L$."""
     return one_path(stepping_back(capped=capped), draft, target, length).lossless(target, length)
 
 
@@ -81,8 +81,8 @@ def cap_is_block_verification(draft, target, length):
     """With the cap it is block verification as it was published: of every draft each length is kept
     with the same probability, and the same token follows.
     Explained: No lossless rule for one draft that corrects one token keeps more than published
-    block verification (`gbv.one`), and what the public code keeps beyond it costs the target's
-    law. With the cap the two are one rule; expect its gain over token verification and no other."""
+    block verification (`gbv.one`); what the public code keeps beyond it makes it lossy. With the
+    cap the two are one rule."""
     for block in draft.blocks(length):
         same(*(Ended(lambda x, rule=rule: endings(rule, target, draft, x), {block: ONE})
                for rule in (WITH_CAP, block_verify_one_token)))  # fmt: skip

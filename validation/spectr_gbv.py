@@ -155,9 +155,9 @@ def attains_the_bound(draft, target, length, k, attained=True):
     M_s(s)/M_b(s)))^K)$ tokens.
     Corrected: It keeps that of one draft. Of more it keeps at least that and at most
     $\sum_s \min(M_b(s), 1 - (1 - M_s(s))^K)$.
-    Explained: The sum takes the drafts as independent given the text, each coupled with it as
-    well as can be. Drafts are independent by themselves, and a coupling may send the text to
-    whichever of them has room for it. A solver of the optimum for one token keeps more already."""
+    Explained: The sum takes the drafts as independent given the text, each coupled with it
+    maximally. But a coupling may send the text to any draft that has room for it. An optimal rule
+    for one token already keeps more."""
     found, sum_ = best(draft, target, length, k), promised(draft, target, length, k)
     if attained or k == 1:
         return equal(found, sum_, "the best coupling, against the sum")
@@ -179,11 +179,11 @@ ONE_TOKEN = SMALL.where(lambda length, k, **_: length == k == 1)
 def code_is_lossless(target, length, **some):
     r"""The public code for $K$ drafts returns the law of the target's text.
     Corrected: It does for one draft of one token.
-    Explained: A text is kept with what it lacks over the probability that some draft begins with
-    it, as if every draft were tried; but the drafts are tried in turn, and none after the whole of
-    one is kept. The corrected token is drawn from $M_b (1 - r^K)$, $r = \min(1, M_s/M_b)$, where
-    what is left is $M_b (1 - r)^K$. Use a rule that is lossless for several paths, such as greedy
-    multi-path block verification."""
+    Explained: A text is kept with the mass that it still lacks over the probability that some
+    draft begins with it, as if every draft were tried. But the drafts are tried in turn, and none
+    after a draft that is kept whole. The corrected token is drawn from $M_b (1 - r^K)$, $r =
+    \min(1, M_s/M_b)$, instead of $M_b (1 - r)^K$. Use a rule that is lossless for several paths,
+    such as greedy multi-path block verification."""
     return coded(target=target, length=length, **some).lossless(target, length)
 
 
@@ -194,9 +194,9 @@ def code_is_block_verification(draft, target, length, k):
     """For one draft the public code keeps what block verification keeps, and the same token
     follows.
     Corrected: It does for one token.
-    Explained: It keeps with the probabilities of the preprint, after which all tokens up to the end
-    of the block come from residual distributions, but corrects one token only. Take the
-    probabilities of block verification as it was published."""
+    Explained: It keeps tokens with the probabilities of the preprint, which need corrections up
+    to the end of the block, but corrects one token only. Take the probabilities of block
+    verification as it was published."""
     single = one_path(blocks.block_verify_one_token, draft, target, length)
     found = coded(draft, target, length, k)
     verified.same_law(found.kept, single.kept, "what is kept")

@@ -199,10 +199,11 @@ def as_float_above(
     return number
 
 
-def as_list(values: Any, name: str, wanted: str, most: int = MOST_ITEMS) -> list[Any]:
+def as_list(values: Any, name: str, wanted: str, most: int | None = None) -> list[Any]:
     """Return what a collection holds, in order; for the error message, what is ``wanted``."""
     # Text, sets, mappings and masked entries are refused, and more than `most`.
     _refuse_unordered(values, name, wanted, True)
+    most = MOST_ITEMS if most is None else most
     items = []
     for item in as_steps(values, name, wanted):
         items.append(item)

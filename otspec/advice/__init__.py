@@ -2,10 +2,10 @@
 
 from otspec.advice.advice import Advice
 from otspec.advice.api import advise
-from otspec.advice.charts import draw_pareto
 from otspec.advice.evaluation.choices import Choice, Loss
 from otspec.advice.loads.advice import Load, LoadAdvice
 from otspec.advice.loads.search import advise_by_load
+from otspec.advice.report import draw_pareto
 
 __all__ = [
     "Advice",

@@ -100,7 +100,7 @@ def document_of(advice: Advice) -> dict[str, Any]:
         "texts": advice.texts,
         "enough_texts": advice.enough,
         "confidence": CONFIDENCE,
-        "held_out": _number(advice.held_out),
+        "held_out": None if math.isnan(advice.held_out) else advice.held_out,
         "held_out_interval": interval_document(advice.held_out_interval),
         "choices": [_row(one) | {"speed": one.speed} for one in advice.choices],
         "simpler": [_row(one) for one in advice.simpler],
@@ -112,10 +112,6 @@ def _row(row: Any) -> dict[str, Any]:
         name: interval_document(value) if isinstance(value, tuple) else value
         for name, value in vars(row).items()
     }
-
-
-def _number(value: float) -> float | None:
-    return None if math.isnan(value) else value
 
 
 def sentences(advice: Advice) -> Iterator[str]:

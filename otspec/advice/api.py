@@ -5,18 +5,12 @@ from os import PathLike
 from typing import Any
 
 from otspec._base.arguments import as_instance, as_list
+from otspec.advice import on_texts
 from otspec.advice.advice import Advice
 from otspec.advice.evaluation.choices import Evidence, ModelEvidence
 from otspec.advice.evaluation.numbers import Asked, TextNumbers, drafted_texts
 from otspec.advice.evaluation.search import DEEPEST, WIDEST, Search, advice_from
 from otspec.advice.evaluation.streaming import advise_on_files
-from otspec.advice.on_texts import (
-    TargetText,
-    TextEvidence,
-    is_of_target,
-    refuse_lossy,
-    target_texts,
-)
 from otspec.blocks.trees.best.best_shape import as_depth
 from otspec.logged import LoggedBlock
 from otspec.logged.comparison import shared_length
@@ -30,6 +24,12 @@ def is_paths(logs: Any) -> bool:
     if isinstance(logs, (list, tuple)) and logs:
         return all(isinstance(each, paths) for each in logs)
     return isinstance(logs, paths)
+
+
+def blocks_in(logs: Any, wanted: str) -> list[LoggedBlock]:
+    """Return logs that are blocks themselves."""
+    given = as_list(logs, "logs", f"an iterable of {wanted}")
+    return [as_instance(each, f"logs[{i}]", LoggedBlock, wanted) for i, each in enumerate(given)]
 
 
 def evidence_of(
@@ -51,26 +51,22 @@ def evidence_of(
     elif isinstance(logs, tuple) and len(logs) == 2 and all(map(callable, logs)):
         return ModelEvidence(*as_models(*logs)), depth or DEEPEST, "two models, exactly"
     else:
-        wanted = "LoggedBlock objects, a Trace, a pair of models or paths"
-        blocks = [
-            as_instance(each, f"logs[{i}]", LoggedBlock, wanted)
-            for i, each in enumerate(as_list(logs, "logs", f"an iterable of {wanted}"))
-        ]
+        blocks = blocks_in(logs, "LoggedBlock objects, a Trace, a pair of models or paths")
     if not blocks:
         raise ValueError("logs is empty: at least one logged block is needed")
     levels = depth or shared_length(blocks, DEEPEST)
     part, words = _numbers(blocks, asked, levels)
-    return TextEvidence(lambda: [part]), levels, words
+    return on_texts.TextEvidence(lambda: [part]), levels, words
 
 
 def _numbers(
     blocks: Sequence[LoggedBlock], asked: Sequence[Asked], depth: int
 ) -> tuple[TextNumbers, str]:
-    written = [is_of_target(block) for block in blocks]
+    written = [on_texts.is_of_target(block) for block in blocks]
     if all(written):
-        refuse_lossy(asked)
+        on_texts.refuse_lossy(asked)
         texts = _texts(blocks, depth)
-        return target_texts(texts, asked), f"{len(blocks)} texts of the target"
+        return on_texts.target_texts(texts, asked), f"{len(blocks)} texts of the target"
     if any(written):
         place = written.index(True)
         raise ValueError(
@@ -80,10 +76,10 @@ def _numbers(
     return drafted_texts(enumerate(blocks), asked, depth), f"{len(blocks)} drafted blocks"
 
 
-def _texts(blocks: Sequence[LoggedBlock], depth: int) -> Iterator[TargetText]:
+def _texts(blocks: Sequence[LoggedBlock], depth: int) -> Iterator[on_texts.TargetText]:
     for number, block in enumerate(blocks):
         block.check(depth)
-        yield TargetText(number, block.tokens, block.draft, block.target, block.ended)
+        yield on_texts.TargetText(number, block.tokens, block.draft, block.target, block.ended)
 
 
 def advise(

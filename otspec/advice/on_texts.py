@@ -60,9 +60,18 @@ class FoldedTally(Frozen):
         """The sums over all texts."""
         return reduce(add, self.folds)
 
+    @property
+    def texts(self) -> int:
+        """How many independent texts there are."""
+        return self.whole.texts
+
     def tokens_per_call(self) -> Array:
         """Return Σ tokens / Σ calls of each choice, shape (choices,)."""
         return _ratios(self.whole.sums)
+
+    def tokens(self, choice: int) -> float:
+        """Return the tokens per call of all texts together."""
+        return float(self.tokens_per_call()[choice])
 
     def interval(self, choice: int) -> Interval:
         """Return the interval of the tokens per call of a choice."""
@@ -85,10 +94,8 @@ class FoldedTally(Frozen):
         return 1 - part, (1 - part - radius, min(1 - part + radius, 1.0))
 
     def held_out(self, seconds: Array) -> tuple[float, Interval]:
-        """Return the speed of the fastest choice of all other folds in each, and its interval.
-
-        Unlike the best of many it is not flattered. ``seconds`` (choices,); NaN below two folds.
-        """
+        """Return the speed of the fastest choice of all other folds in each, and its interval."""
+        # Unlike the best of many it is not flattered.
         whole, filled = self.whole, [fold for fold in self.folds if fold.texts]
         if len(filled) < 2:
             return math.nan, UNKNOWN
@@ -163,40 +170,12 @@ class TextEvidence(Frozen):
         self,
         candidates: Sequence[Candidate],
         found: Mapping[str, BestTrees],  # noqa: ARG002  texts are measured anew
-    ) -> TextWorth:
+    ) -> FoldedTally:
         """Measure candidates on all texts."""
         tally = FoldedTally.of_none(len(candidates))
         for part in self.parts():
             tally = tally.with_texts(*part.by_cluster(candidates))
-        return TextWorth(tally)
-
-
-@dataclass(frozen=True)
-class TextWorth:
-    """What candidates are worth on texts."""
-
-    tally: FoldedTally
-
-    @property
-    def texts(self) -> int:
-        """How many independent texts there are."""
-        return self.tally.whole.texts
-
-    def tokens(self, choice: int) -> float:
-        """Return the tokens per call of all texts together."""
-        return float(self.tally.tokens_per_call()[choice])
-
-    def interval(self, choice: int) -> Interval:
-        """Return the interval of the tokens per call."""
-        return self.tally.interval(choice)
-
-    def loss(self, choice: int, best: int, seconds: Array) -> tuple[float, Interval]:
-        """Return which part of the speed of the best is lost, and its interval."""
-        return self.tally.loss(choice, best, seconds)
-
-    def held_out(self, seconds: Array) -> tuple[float, Interval]:
-        """Return the speed of choices that were made on other texts, and its interval."""
-        return self.tally.held_out(seconds)
+        return tally
 
 
 class TargetText(NamedTuple):

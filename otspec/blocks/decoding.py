@@ -130,10 +130,7 @@ def _decoded(rule: BlockRule, tokens: int, known: _Known) -> dict[Prefix, Any]:
 
 
 def decoded_after(rule: BlockRule, blocks: int) -> Number:
-    """Return the expected number of tokens that a number of blocks decodes; small sizes only.
-
-    Divided by ``blocks`` it is their block efficiency, if no text ends before.
-    """
+    """Return the expected number of tokens that a number of blocks decodes; small sizes only."""
     as_integer(as_k(blocks, "blocks"), "blocks", 1, MOST_DEPTH, otherwise="use simulate()")
     rule = as_block_rule(rule)
     total: Any = rule.target.number(0)

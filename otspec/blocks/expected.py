@@ -21,10 +21,7 @@ STATE_LIMIT = 1_000_000
 """Most states of all depths before an exact computation is refused (about ten seconds)."""
 
 Step: TypeAlias = Callable[[Any, Any, Array, Array], tuple[Array, Array]]
-"""(wanted, drafted mass, draft, target probabilities of the next tokens) → both masses after them.
-
-Probabilities are positive; the smaller mass is kept. Linear: texts of one ratio are added up.
-"""
+"""(wanted, drafted mass, draft, target probabilities of next tokens) → both masses after them."""
 _Level: TypeAlias = dict[Any, tuple[Prefix, Any, Any]]
 """(draft's context, target's context, ratio) → a text, wanted and drafted mass."""
 _Row: TypeAlias = tuple[IntArray, Array, Array]

@@ -40,10 +40,7 @@ class GreatestPath(Model):
         return self._known_rows[text]
 
     def order(self, prefix: Prefix) -> IntArray:
-        """Return the tokens by rank, the lowest first; those that are never drafted come first.
-
-        Of equal M_b/M_s (in floats: of equal quotients) the larger token is above.
-        """
+        """Return the tokens by rank, never drafted ones first; of equal M_b/M_s smaller ones."""
         return np.argsort(self.ratios(prefix), kind="stable")
 
     def ratios(self, prefix: Prefix) -> Array:
@@ -71,10 +68,6 @@ class GreatestPath(Model):
         return self._known_shares[text]
 
     # Of texts that grow token by token each needs the ones before it.
-    @cached_property
-    def _known_rows(self) -> dict[Prefix, Distribution]:
-        return {}
-
     @cached_property
     def _known_shares(self) -> dict[Prefix, Any]:
         return {(): self._draft.number(0)}

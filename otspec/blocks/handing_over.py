@@ -25,10 +25,7 @@ Ways = Mapping[tuple[Prefix, int], Any]
 
 
 class HandedResidual(GivenBeginning):
-    """A target that a block is handed: one of a context's residuals of the plan, by chance.
-
-    After ``over``, a text that is over, nothing is left to decode, whatever the residuals.
-    """
+    """A target that a block is handed: by chance one of a context's residuals, or a text's end."""
 
     def __init__(self, plan: HandOverPlan, chances: Mapping[int, Any], over: Prefix = ()) -> None:
         residuals = [(plan.residuals[number], chance) for number, chance in chances.items()]
@@ -50,10 +47,7 @@ class HandOverPlan(Frozen):
     shares: Sequence[Any]  # how many of all blocks of a long text begin with each
 
     def rule(self, chances: Mapping[int, Any]) -> HandOverRule:
-        """Return the rule for a block that begins with a residual, by chances that sum to 1.
-
-        The residuals are those of one context, by their numbers.
-        """
+        """Return the rule for a block that begins with a residual, by their chances."""
         start = self.residuals[next(iter(chances))].text
         return HandOverRule(self.draft.after(start), HandedResidual(self, chances))
 

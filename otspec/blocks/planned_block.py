@@ -182,7 +182,3 @@ class PlannedRest(Model):
             return True
         first = place_of(text, self.n) * self.n
         return not (self._at_least[len(text) + 1][first : first + self.n] > 0).any()
-
-    @cached_property
-    def _known_rows(self) -> dict[Prefix, Distribution]:
-        return {}

@@ -54,10 +54,7 @@ class SingleDraftRule(BlockRule):
 
     @classmethod
     def step(cls, wanted: Any, drafted: Any, draft: Array, target: Array) -> tuple[Array, Array]:  # noqa: ARG003
-        """Go on by one token in the formula of E[τ]; ``ValueError`` if the rule has none.
-
-        See :data:`otspec.blocks.expected.Step`.
-        """
+        """Go on by one token in the formula of E[τ]; ``ValueError`` if the rule has none."""
         raise ValueError(
             f"{cls.__name__} has no formula of E[τ] for each token: use expected(), which "
             "enumerates blocks, or the law kept() of a block"

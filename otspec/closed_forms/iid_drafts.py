@@ -63,15 +63,7 @@ def single_draft_expression(n: int) -> sympy.Expr:
 def limit_acceptance(
     draft: DistributionLike, target: DistributionLike, *, normalize: bool = False
 ) -> Number:
-    """Return what the optimum tends to as k grows: the target mass on the draft's support.
-
-    Errors: :func:`otspec.distributions.as_pair`.
-
-    Examples
-    --------
-    >>> limit_acceptance([1, 0], ["1/4", "3/4"])
-    Fraction(1, 4)
-    """
+    """Return what the optimum tends to as k grows: the target mass on the draft's support."""
     first, second = as_pair(draft, target, normalize=normalize)
     return as_number(second[first > 0].sum(), like=first)
 
@@ -110,10 +102,9 @@ def _some_outside(outside: Array, k: int) -> Array:
 
 
 def iid_expression(n: int) -> sympy.Expr:
-    """Return the formula of :func:`iid_acceptance` in ``draft_0, …``, ``target_0, …`` and ``k``.
+    """Return the least of 1 and of q(A) + 1 − p(A)^k for all sets A of at most 10 tokens.
 
-    It is the least of 1 and of q(A) + 1 − p(A)^k for all sets A of 1 to n − 1 of the n tokens.
-    Raises ``ValueError``: more than 10 tokens, or none.
+    In the symbols ``draft_0, …``, ``target_0, …`` and ``k``.
     """
     sympy = needed("sympy", "a formula in symbols", "symbolic")
     terms = (cost + 1 - inside for cost, inside in _costs_and_powers(n))
@@ -131,10 +122,8 @@ def always_accepted(
 
     Examples
     --------
-    >>> always_accepted(["1/2", "1/2"], ["1/4", "3/4"], k=2)
-    True
-    >>> always_accepted(["1/2", "1/2"], ["1/4", "3/4"], k=1)
-    False
+    >>> [always_accepted(["1/2", "1/2"], ["1/4", "3/4"], k) for k in (1, 2)]
+    [False, True]
     """
     first, second = as_pair(draft, target, normalize=normalize)
     best = iid_acceptance(first, second, k)
@@ -171,11 +160,6 @@ def top_plus_one_acceptance(
 
     q(Top) + Σ_{x ∉ Top} min(q(x), p̃(x)), p̃ the draft renormalized off the top. Errors:
     :func:`otspec.distributions.as_pair`, :class:`otspec.drafts.TopPlusOne`.
-
-    Examples
-    --------
-    >>> top_plus_one_acceptance(["1/2", "1/4", "1/4"], ["1/4", "3/4", 0], k=2)
-    Fraction(3, 4)
     """
     first, second = as_pair(draft, target, normalize=normalize)
     return _after_fixed(TopPlusOne(first, k), second)
@@ -187,11 +171,6 @@ def hub_acceptance(
     """Return the optimum for SpecHub's drafts, q(a) + Σ_{x ≠ a} min(q(x), p(x) / (1 − p(a))).
 
     Source: SpecHub, thms. 2–4. Errors: :func:`otspec.distributions.as_pair`.
-
-    Examples
-    --------
-    >>> hub_acceptance(["1/2", "1/4", "1/4"], ["1/4", "3/4", 0])
-    Fraction(3, 4)
     """
     first, second = as_pair(draft, target, normalize=normalize)
     return _after_fixed(Hub(first), second)

@@ -68,11 +68,6 @@ def block_verification_tokens(draft: Any, target: Any, length: int) -> Number:
     verification keeps if and only if p ≠ q, L ≥ 2, and neither is 0 or 1. This is
     :class:`otspec.blocks.BlockVerificationPreprint`; the published rule corrects one token only,
     and keeps no more. Parameters and errors: :func:`token_verification_tokens`.
-
-    Examples
-    --------
-    >>> block_verification_tokens("1/4", "3/4", 2)
-    Fraction(1, 1)
     """
     p, q, length = _checked(draft, target, length)
     chances = as_numbers([p, q], "probabilities")

@@ -74,13 +74,7 @@ def uniform_expression() -> sympy.Expr:
 
 
 def uniform_rho(ratio: Any, k: int) -> Number:
-    """Return k-Seq's ρ* for the pair of :func:`uniform_acceptance`: r (1 − (1 − 1/r)^k).
-
-    Examples
-    --------
-    >>> uniform_rho(2, k=2)
-    Fraction(3, 2)
-    """
+    """Return k-Seq's ρ* for the pair of :func:`uniform_acceptance`: r (1 − (1 − 1/r)^k)."""
     return _ratio(ratio) * uniform_acceptance(ratio, k)
 
 
@@ -91,15 +85,7 @@ def uniform_rho_expression() -> sympy.Expr:
 
 
 def k_sequential_guarantee(k: int) -> Number:
-    """Return 1 − (1 − 1/k)^k ≥ 1 − 1/e: the least share of the optimum that k-Seq attains at ρ*.
-
-    Exact, since k is an integer. Source: SpecTr, thm. 1.
-
-    Examples
-    --------
-    >>> k_sequential_guarantee(2)
-    Fraction(3, 4)
-    """
+    """Return 1 − (1 − 1/k)^k: the least share of the optimum of k-Seq at ρ* (SpecTr, thm. 1)."""
     return uniform_acceptance(Fraction(as_k(k)), k)
 
 

@@ -72,8 +72,7 @@ def set_bound(
 def set_bound_expression(n: int, k: int, tokens: Iterable[int]) -> sympy.Expr:
     """Return the formula of :func:`set_bound` in ``draft_0, …`` and ``target_0, …``.
 
-    Raises ``ValueError``: unusable n, k or token ids, or more than 2,000 drafts in all multisets of
-    k tokens.
+    At most 2,000 drafts in all multisets of k tokens, else ``ValueError``.
     """
     sympy = needed("sympy", "a formula in symbols", "symbolic")
     n, k = as_integer(n, "n", 1, wanted="a number of tokens"), as_k(k)

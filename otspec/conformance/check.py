@@ -11,7 +11,7 @@ from otspec.conformance.cases.arrays import DTYPES, LIBRARIES, Form, Named, as_r
 from otspec.conformance.cases.calling import Verifier
 from otspec.conformance.cases.kinds import as_kind
 from otspec.conformance.cases.ruled import Maker, as_maker, law_asked_for
-from otspec.conformance.cases.tasks import beside_tasks, engine_tasks, kernel_tasks
+from otspec.conformance.cases.tasks import beside_tasks, engine_tasks, followable, kernel_tasks
 from otspec.conformance.evidence.case_by_case import COARSE, Check
 from otspec.conformance.keyed import Plain, keyed
 from otspec.conformance.report.certificate import settings_of
@@ -159,6 +159,8 @@ def check(
             (B, N)
     ======  ==========================  ===================================================
 
+    Of an answer to one row the axis of rows may be squeezed away, as any axis of length 1.
+
     ``lengths`` is how many drafts count in each row, shape (B,); ``mask`` says which, shape
     (B, k), (B, L) or (B, N), also of a tree. What stands behind is garbage or NaN. A verifier
     that takes neither is not tried on rows of fewer drafts, which is a note of the report.
@@ -179,10 +181,10 @@ def check(
     ``target``, ``prompts`` (B, 1), ``length`` T, ``block`` (how deep a step drafts) or
     ``parents``, and returns texts (B, T) without their prompts. ``model(texts)`` gives rows
     (B, V), ``model.rows(texts)`` and ``model.logits(texts)`` those after each token, (B, t, V).
-    Both may take ``temperature``, ``top_k``, ``top_p`` and ``min_p``, which the target's law then
-    has; one for blocks or trees also ``frequency_penalty``, ``bad_words`` and ``grammar``: see the
-    page "Engines that draft and verify". Randomness is ``rng``, ``generator`` or ``seed``. See
-    :func:`one_by_one` for an engine of single texts.
+    Both may take settings as a verifier that warps, which the target's law then has; one for blocks
+    or trees also ``frequency_penalty``, ``bad_words`` and ``grammar``: see the page "Engines that
+    draft and verify". Randomness is ``rng``, ``generator`` or ``seed``. See :func:`one_by_one` for
+    an engine of single texts.
 
     With ``same_seed`` randomness is ``seed``, one for all rows, or ``seeds``, (B,).
     ``positions``, (B,) for one token, (B, L + 1) or (B, N + 1), says for each row of the target
@@ -243,7 +245,7 @@ def check(
             )
         tasks = kernel_tasks(asked, tried_kind, tokens, before)
         if mode == "exact":
-            tasks += beside_tasks(asked, tried_kind)
+            tasks = [*followable(tasks), *beside_tasks(asked, tried_kind)]
     elif maker is None:
         tasks = engine_tasks(verifier, form, tried_kind, tokens, before)
     else:

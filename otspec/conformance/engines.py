@@ -18,7 +18,7 @@ from otspec.conformance.cases.cases import Case
 from otspec.conformance.cases.drafting import Sample
 from otspec.conformance.cases.generated import HISTORIES, NO_HISTORY
 from otspec.conformance.cases.kinds import Kind
-from otspec.conformance.cases.warping import NEUTRAL, WARPS, logits_of
+from otspec.conformance.cases.warping import SETTINGS, logits_of, settings_given
 
 
 class SmallModel:
@@ -54,15 +54,18 @@ class SmallModel:
 class Engine(Verifier):
     """A callable that drafts and verifies."""
 
-    # How it has to warp: values of some of WARPS
-    options: Mapping[str, Any] = field(default_factory=dict)
+    options: Mapping[str, Any] = field(default_factory=dict)  # values of some of HISTORIES
+    settings: Case | None = None  # how it has to warp: a case with these settings
 
     random: ClassVar[tuple[str, ...]] = ("rng", "generator", "seed")
 
     def arrays(self, kind: Kind, case: Case, sample: Sample) -> dict[str, Any]:
         """Return what it asks for, but for randomness."""
-        neutral = NEUTRAL | {"top_k": case.vocabulary}
-        made: dict[str, Any] = neutral | {
+        asked = settings_given(self.settings or case, sample.variants, tuple(self.wanted))
+        made: dict[str, Any] = {
+            name: self.form.of_rows(value) if np.ndim(value) else value
+            for name, value in asked.items()
+        } | {
             "k": len(kind.parents),
             "length": kind.length,
             "parents": kind.parents,
@@ -78,7 +81,7 @@ class Engine(Verifier):
 class TokenEngine(Engine):
     """An engine for one token, which is given rows."""
 
-    names = ("draft", "target", "draft_logits", "target_logits", "k", *WARPS)
+    names = ("draft", "target", "draft_logits", "target_logits", "k", *SETTINGS)
 
     def models(self, case: Case, sample: Sample) -> dict[str, Any]:
         """Return the rows of each batch entry, shape (size, V)."""
@@ -95,7 +98,7 @@ class TokenEngine(Engine):
 class TextEngine(Engine):
     """An engine for texts, which is given models."""
 
-    names = ("draft", "target", "prompts", "length", "block", "parents", *WARPS, *HISTORIES)
+    names = ("draft", "target", "prompts", "length", "block", "parents", *SETTINGS, *HISTORIES)
 
     def models(self, case: Case, sample: Sample) -> dict[str, Any]:
         """Return two models, and prompts of one token, shape (size, 1)."""

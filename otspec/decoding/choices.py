@@ -5,16 +5,6 @@ from typing import Any, TypeAlias, cast
 
 from otspec import blocks, rules
 from otspec._base.coerce import shown
-from otspec.blocks import (
-    BlockRule,
-    DraftedTree,
-    DraftSelection,
-    ProgramTree,
-    Shape,
-    SingleDraftRule,
-    TokenTree,
-    TreeRule,
-)
 from otspec.blocks.trees import shapes
 from otspec.blocks.trees.verifiers.leaf_to_root import LeafToRoot
 from otspec.chance import Chance
@@ -29,13 +19,13 @@ from otspec.rules import GumbelCoupling, GumbelLists, PairRule
 
 MOST_NODES = 10_000
 """Most nodes of a tree, each of which may see all others."""
-Program: TypeAlias = Callable[[DraftedTree, Chance], Any]
+Program: TypeAlias = Callable[[blocks.DraftedTree, Chance], Any]
 """A function ``verify(drafts, chance)``, see :class:`otspec.blocks.ProgramTree`."""
-Kind: TypeAlias = type[PairRule] | type[TreeRule] | type[SingleDraftRule]
+Kind: TypeAlias = type[PairRule] | type[blocks.TreeRule] | type[blocks.SingleDraftRule]
 """A class of rules for one token, for a tree, or for a block."""
 AnyRule: TypeAlias = str | Kind | Program
 """Such a class, its name, or a program."""
-AnyTree: TypeAlias = str | Sequence[Any] | TokenTree | Shape
+AnyTree: TypeAlias = str | Sequence[Any] | blocks.TokenTree | blocks.Shape
 """Children by depth, such as ``"4x2x1"`` or ``(4, 2, 1)``, or a tree of any shape."""
 
 
@@ -47,7 +37,7 @@ def usable_rules() -> dict[str, Kind]:
             name: rule
             for name, rule in named.items()
             # Of k lists of noise the output depends on k: no text of a seed.
-            if issubclass(rule, (PairRule, TreeRule)) and rule is not GumbelLists
+            if issubclass(rule, (PairRule, blocks.TreeRule)) and rule is not GumbelLists
         },
         **blocks.BLOCK_RULES,
     }
@@ -61,12 +51,12 @@ def decoder_of(
     wanted = ReadModel(target, prompt)
     drafted = ReadModel(draft, prompt) if tree.children else wanted  # else nothing is drafted
     models = drafted, EndingModel(wanted, shape.end)
-    shaped = tree if tree.children else Shape.of_branching("1")
+    shaped = tree if tree.children else blocks.Shape.of_branching("1")
     law: Callable[[Distribution, int], DraftLaw] = IID
-    made: BlockRule
+    made: blocks.BlockRule
     if not isinstance(kind, type):
-        made = ProgramTree(*models, shaped, kind)
-    elif issubclass(kind, SingleDraftRule):
+        made = blocks.ProgramTree(*models, shaped, kind)
+    elif issubclass(kind, blocks.SingleDraftRule):
         if not tree.children or not tree.drawn or tree.depth != tree.size:
             what = "has branches" if tree.drawn else "has likeliest tokens"
             raise ValueError(
@@ -74,7 +64,7 @@ def decoder_of(
                 "such as tree=(1, 1, 1, 1), or a rule for trees"
             )
         made = kind(*models, tree.depth)
-    elif issubclass(kind, TreeRule):
+    elif issubclass(kind, blocks.TreeRule):
         if not tree.drawn:
             raise ValueError(
                 f"{kind.name} verifies trees of drawn tokens only, but the tree has likeliest "
@@ -88,12 +78,12 @@ def decoder_of(
         law = token_rule.law_class
         if issubclass(token_rule, GumbelCoupling):
             return Decoder(prompt, draft, target, shape, SharedNoiseVerifier(law))
-        made = DraftSelection(*models, shaped, token_rule)
+        made = blocks.DraftSelection(*models, shaped, token_rule)
     verifier = RuleVerifier(law, made, drafted, wanted)
     return Decoder(prompt, draft, target, shape, verifier)
 
 
-def _serving(rule: type[PairRule], shape: Shape) -> type[PairRule]:
+def _serving(rule: type[PairRule], shape: blocks.Shape) -> type[PairRule]:
     """Return a rule for one token if it verifies the children of every node."""
     if rule.only_k is not None and shape.widths - {rule.only_k}:
         raise ValueError(
@@ -106,8 +96,8 @@ def _serving(rule: type[PairRule], shape: Shape) -> type[PairRule]:
 
 def as_shape(tree: AnyTree, end: Collection[int] = ()) -> EndingShape:
     """Check a tree, of texts that some tokens end."""
-    empty = isinstance(tree, TokenTree) and not len(tree)
-    shape = Shape() if empty else shapes.as_shape(tree)
+    empty = isinstance(tree, blocks.TokenTree) and not len(tree)
+    shape = blocks.Shape() if empty else shapes.as_shape(tree)
     if shape.size > MOST_NODES:
         raise ValueError(
             f"tree has {shape.size:,} nodes, which the target reads at once: pass at most "
@@ -118,7 +108,9 @@ def as_shape(tree: AnyTree, end: Collection[int] = ()) -> EndingShape:
 
 def _as_rule(rule: Any) -> Kind | Program:
     usable = usable_rules()
-    if isinstance(rule, type) and issubclass(rule, (PairRule, TreeRule, SingleDraftRule)):
+    if isinstance(rule, type) and issubclass(
+        rule, (PairRule, blocks.TreeRule, blocks.SingleDraftRule)
+    ):
         return rule
     if not isinstance(rule, (type, str)) and callable(rule):
         return cast("Program", rule)

@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 from otspec._base.frozen import Frozen
 from otspec.blocks import Shape
 from otspec.blocks.drafted_tree import ROOT, DraftedTree
-from otspec.blocks.trees.verifiers.growing import Growing
+from otspec.blocks.trees.verifiers.base import Growing
 from otspec.decoding.reader import Reader, Reads, Request, alone
 from otspec.decoding.results import Step
 from otspec.decoding.verification import SeededChance, Verifier

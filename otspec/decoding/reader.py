@@ -14,10 +14,7 @@ Result = TypeVar("Result")
 
 
 class Reader(Frozen, ABC):
-    """A language model with what it has read: a text, and maybe a tree behind it.
-
-    Reading gives another reader, so that two continuations of one text can be read side by side.
-    """
+    """A language model with what it has read, a text and maybe a tree; it is never changed."""
 
     n: int
     """Vocabulary size."""
@@ -28,10 +25,9 @@ class Reader(Frozen, ABC):
 
     @abstractmethod
     def read(self, tokens: Sequence[int], parents: Sequence[int], last: int) -> Reading:
-        """Read more tokens at once, and ask the next token of the ``last`` ones.
+        """Read more tokens, and ask the next token of the ``last`` ones.
 
-        ``parents``: of each token the one before it, by its number among all that was read behind
-        the text, new ones included; −1 for the text itself.
+        ``parents``: by number among all that was read behind the text; −1 for the text itself.
         """
 
     @classmethod
@@ -81,6 +77,6 @@ def alone(reads: Reads[Result]) -> Result:
         return result
 
 
-def read_text(reader: Reader, tokens: Sequence[int], last: int = 1) -> Reading:
+def read_text(reader: Reader, tokens: Sequence[int]) -> Reading:
     """Read what follows a text, token after token."""
-    return reader.read(tokens, range(-1, len(tokens) - 1), last)
+    return reader.read(tokens, range(-1, len(tokens) - 1), 1)

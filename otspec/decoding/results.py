@@ -98,8 +98,5 @@ class Generated(Frozen):
 
     @property
     def efficiency(self) -> float:
-        """The mean of τ + 1, which estimates block efficiency.
-
-        Unlike :attr:`tokens_per_call` it counts unwanted tokens of the last step, and after an end.
-        """
+        """The mean of τ + 1 over steps, also of tokens that were not wanted: block efficiency."""
         return 1 + sum(step.accepted for step in self.steps) / self.target_calls

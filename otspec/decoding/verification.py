@@ -11,7 +11,7 @@ import numpy as np
 
 from otspec._base.arguments import as_seed
 from otspec._base.arithmetic import Array
-from otspec._base.frozen import Frozen, cached_property
+from otspec._base.frozen import Frozen
 from otspec.batch import shared_noise
 from otspec.blocks.base import BlockRule
 from otspec.blocks.drafted_tree import ROOT, DraftedTree, node_and_row
@@ -25,10 +25,7 @@ from otspec.rules.shared_noise.base import earliest
 
 
 class SeededChance(Drawn):
-    """The choices of a seed, and its noise at each place of a text of a batch.
-
-    Decoding is a function of these choices alone: :func:`otspec.chance.branches` has its law.
-    """
+    """The choices of a seed, and its noise at each place of a text of a batch."""
 
     def __init__(self, seed: int, text: int | None = None) -> None:
         key = () if text is None else (text,)
@@ -68,10 +65,7 @@ class Verifier(Frozen, ABC):
         place: int,  # noqa: ARG002 -- shared noise is that of a place
         chance: SeededChance,
     ) -> tuple[Prefix, bool]:
-        """Return k children of a node at a place, and whether equal ones go on together.
-
-        Distinct children may be fewer; those of the ``top`` are the likeliest tokens, not drawn.
-        """
+        """Return up to k children at a place, and whether equal ones go on together."""
         law_class = TargetOnly.law_class if top else self.law_class
         try:
             law = law_class(draft, k)
@@ -86,10 +80,7 @@ class Verifier(Frozen, ABC):
 
 @dataclass(frozen=True, eq=False)
 class RuleVerifier(Verifier):
-    """The program of a rule for blocks or trees, at work on one text.
-
-    A rule that corrects more than one token has its corrections as the target of the next block.
-    """
+    """The program of a rule for blocks or trees, at work on one text."""
 
     rule: BlockRule  # of the models after the text, if it corrects more than one token
     # draft, target: the two models, after the prompt
@@ -158,15 +149,11 @@ class ReadModel(Model):
 
     def __call__(self, prefix: Prefix) -> Distribution:
         """Return the distribution after the prompt and a prefix, by reading it if need be."""
-        if prefix in self._rows:
-            return self._rows[prefix]
+        if prefix in self._known_rows:
+            return self._known_rows[prefix]
         return read_text(self._reader, self._prompt + prefix).rows[0]
 
     def remember(self, rows: dict[Prefix, Distribution]) -> None:
         """Have the distributions after some texts at hand, and no others."""
-        self._rows.clear()
-        self._rows.update(rows)
-
-    @cached_property
-    def _rows(self) -> dict[Prefix, Distribution]:
-        return {}
+        self._known_rows.clear()
+        self._known_rows.update(rows)

@@ -1,9 +1,4 @@
-"""Draft laws: the joint distribution of the k tokens that the draft model proposes.
-
-A law is a distribution on k-tuples of token ids. Every law answers four questions: which
-tuples, inside which token sets, one draft's marginal, and a sample. Source: theory of the five
-papers in one notation; see ``docs/conventions.md``.
-"""
+"""Draft laws: the joint distribution of the k tokens that the draft model proposes."""
 
 # ruff: noqa: I001 -- laws with a name are registered in the order of tables
 

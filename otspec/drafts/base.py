@@ -8,15 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from otspec._base.arguments import (
-    as_generator,
-    as_instance,
-    as_integer,
-    as_permutation,
-    as_size,
-    as_tokens,
-    how_many,
-)
+from otspec._base import arguments
 from otspec._base.arithmetic import Array, IntArray, Number, as_number, is_exact, sums_by
 from otspec._base.coerce import as_array
 from otspec._base.digits import counted
@@ -93,10 +85,7 @@ class DraftLaw(Frozen, ABC):
         return tuples[possible], masses[possible]
 
     def inside(self, tokens: Iterable[int]) -> Number:
-        """Return the probability that every draft lies in a token set.
-
-        Raises ``ValueError``: a token id out of range.
-        """
+        """Return P(all drafts inside a token set); ``ValueError`` for a token id out of range."""
         members = token_set(tokens, self.n)
         if len(members) == 0:
             return self._number(0)
@@ -110,12 +99,11 @@ class DraftLaw(Frozen, ABC):
         return self._number(masses[chosen[tuples].all(axis=1)].sum())
 
     def inside_prefixes(self, order: IntArray) -> Array:
-        """Return P(all drafts inside order[:j]) for every j at once.
+        """Return P(all drafts inside order[:j]) for every j from 0 on, shape (n + 1,).
 
-        ``order``, shape (n,): a permutation of the token ids. Result, shape (n + 1,): entry j is
-        ``inside(order[:j])``; entry 0 is 0. Raises ``ValueError``: not each token id once.
+        Raises ``ValueError``: not each token id once.
         """
-        order = as_permutation(order, self.n)
+        order = arguments.as_permutation(order, self.n)
         tuples, masses = self.tuples()
         rank = np.empty(self.n, dtype=np.intp)
         rank[order] = np.arange(self.n)
@@ -148,7 +136,7 @@ class DraftLaw(Frozen, ABC):
     def marginal(self, i: int) -> Distribution:
         """Return the law of draft i alone, shape (n,); ``ValueError`` unless 0 ≤ i < k."""
         numbered = f"drafts are numbered from 0 to {self.k - 1}"
-        number = as_integer(i, "i", 0, self.k - 1, wanted=numbered, otherwise=numbered)
+        number = arguments.as_integer(i, "i", 0, self.k - 1, wanted=numbered, otherwise=numbered)
         return self._marginal(number)
 
     def _marginal(self, i: int) -> Distribution:
@@ -161,7 +149,7 @@ class DraftLaw(Frozen, ABC):
         No token of probability zero is drawn; exact probabilities are rounded to float64. Raises
         ``ValueError``: no generator, or a size that is negative or beyond the memory.
         """
-        return self._sample(as_size(size, width=self.k), as_generator(rng))
+        return self._sample(arguments.as_size(size, width=self.k), arguments.as_generator(rng))
 
     def _sample(self, size: int, rng: np.random.Generator) -> IntArray:
         tuples, masses = self.tuples()
@@ -178,15 +166,17 @@ class DraftLaw(Frozen, ABC):
 
 def as_law(law: Any, name: str = "law") -> DraftLaw:
     """Check a draft law."""
-    checked: DraftLaw = as_instance(law, name, DraftLaw, "a draft law, such as IID(draft, k)")
+    checked: DraftLaw = arguments.as_instance(
+        law, name, DraftLaw, "a draft law, such as IID(draft, k)"
+    )
     return checked
 
 
 def as_drafts(x: Any, law: DraftLaw) -> tuple[int, ...]:
     """Check a tuple of drafts."""
-    drafts = as_tokens(x, law.n, "x", count=law.k)
+    drafts = arguments.as_tokens(x, law.n, "x", count=law.k)
     if len(drafts) != law.k:
-        given = how_many(x, drafts, law.k)
+        given = arguments.how_many(x, drafts, law.k)
         raise ValueError(f"x has {given} drafts, but the law has k = {law.k}")
     return drafts
 

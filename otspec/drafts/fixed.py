@@ -21,11 +21,7 @@ MOST_TOKENS = 10_000_000
 
 
 class Certain(DraftLaw):
-    """A law of one tuple of drafts, which has probability 1.
-
-    With S the set of its tokens, P(all drafts inside A) is 1 if S is in A, else 0. So the optimum
-    is q(S) for every target q, and S itself is the cut.
-    """
+    """A law of one tuple of drafts: the optimum is q(their set S), and S is the cut."""
 
     @property
     @abstractmethod
@@ -111,11 +107,6 @@ class TopK(Certain, SingleDraftLaw):
     Law: the drafts are these tokens for certain, in descending order (ties: lowest id first), as
     EAGLE-2 drafts the children of a node. Parameters and errors:
     :class:`otspec.drafts.SingleDraftLaw`.
-
-    Examples
-    --------
-    >>> TopK(["1/6", "1/2", "1/3"], k=2).fixed.tolist()
-    [1, 2]
     """
 
     name: ClassVar[str] = "top"

@@ -1,8 +1,4 @@
-"""Drafts of which all but one are fixed: SpecHub's hub, and the top k − 1 plus one.
-
-Their tables have at most 2n rows, so that everything that follows from the table serves at any
-vocabulary size. The last law has two hubs (after SpecHub, app. C.3).
-"""
+"""Drafts of which all but one are fixed, or one is a hub (SpecHub): tables of O(n) rows."""
 
 from dataclasses import dataclass
 from typing import ClassVar
@@ -53,10 +49,7 @@ class Hub(FixedButOne):
         return int(np.argmax(self.draft))
 
     def pair_masses(self) -> tuple[Array, Array]:
-        """Return P(x, hub) and P(hub, x) for every token x, both of shape (n,).
-
-        Both are 0 at x = hub, but a certain hub has P(hub, hub) = 1 in the first.
-        """
+        """Return P(x, hub) and P(hub, x) by x, (n,) each, 0 at the hub; in the first if certain."""
         hub, hub_last = self.hub, self.draft.copy()
         others = hub_last[:hub].sum() + hub_last[hub + 1 :].sum()
         if others == 0:
@@ -155,12 +148,6 @@ class TwoHubs(SingleDraftLaw):
     hubs (app. C.3): with one hub it is :class:`otspec.drafts.Hub`, with all tokens as hubs
     :class:`otspec.drafts.WithoutReplacement`. Parameters and errors:
     :class:`otspec.drafts.SingleDraftLaw`; k is 2, and two tokens have positive probability.
-
-    Examples
-    --------
-    >>> tuples, masses = TwoHubs(["1/2", "1/4", "1/4"]).tuples()
-    >>> sorted((tuple(map(int, x)), str(mass)) for x, mass in zip(tuples, masses))[:3]
-    [((0, 1), '1/4'), ((0, 2), '1/4'), ((1, 0), '1/6')]
     """
 
     name: ClassVar[str] = "two-hubs"

@@ -88,10 +88,7 @@ class Masked(DraftLaw):
         return self.law.accuracy
 
     def as_target(self, target: DistributionLike, *, normalize: bool = False) -> Distribution:
-        """Check a target over the tokens of the law, and give the null token 0.
-
-        Raises ``ValueError``: also for a null token of positive probability.
-        """
+        """Check a target, of which the null token has 0 or nothing."""
         checked = as_distribution(target, "target", normalize=normalize)
         if len(checked) == self.n and not checked[self.null]:
             checked = as_distribution(checked[:-1], "target")
@@ -103,16 +100,12 @@ class Masked(DraftLaw):
         return with_null(self.law.as_target(checked))
 
     def for_target(self, target: Distribution) -> DraftLaw:
-        """Return an equal law that has formulas, if there is one, in the arithmetic of a target.
-
-        Masked i.i.d., independent and certain drafts are such drafts of one more token.
-        """
+        """Return an equal law that has formulas, if there is one, in the arithmetic of a target."""
+        # Masked i.i.d., independent and certain drafts are such drafts of one more token.
         if isinstance(self.law, Certain):
             drafts = self.mapped[self.law.fixed].tolist()
             return Fixed(drafts, self.n, exact=is_exact(target))
-        if self.k == 1:
-            return IID(self.marginal(0), 1)
-        if isinstance(self.law, IID):
+        if self.k == 1 or isinstance(self.law, IID):
             return IID(self.marginal(0), self.k)
         if isinstance(self.law, Product):
             return Independent([self.marginal(i) for i in range(self.k)])

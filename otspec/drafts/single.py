@@ -12,8 +12,6 @@ from otspec._base.registry import Registry, subclass_of
 from otspec.distributions import Distribution, as_distribution, as_k
 from otspec.drafts.base import DraftLaw
 
-"""A style of Matplotlib: by its sign, or an offset and the lengths of dashes and gaps."""
-
 
 class TooFewTokensError(ValueError):
     """Distinct drafts are no more than the tokens that can be drafted."""

@@ -107,10 +107,9 @@ def _widened(part: Estimate, doubt: float) -> Estimate:
 
 
 def radius_of(square: float, texts: int) -> float:
-    """Return half of the t interval, with 95% confidence, of a sum over independent texts.
+    """Return half of the t interval, with 95% confidence, of a sum over texts whose value is 0.
 
-    ``square``: Σ over texts of the square of what each adds to the sum, whose value is 0. NaN for
-    fewer than two texts.
+    ``square``: Σ of the squares of what each adds. NaN for fewer than two texts.
     """
     if texts < 2:
         return math.nan

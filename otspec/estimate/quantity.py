@@ -191,19 +191,13 @@ class Estimate(Quantity):
 
     @classmethod
     def between(cls, low: float, high: float) -> Estimate:
-        """Return ``low`` as an estimate of a number that is certainly in the interval.
-
-        Raises ``ValueError``: bounds that are no numbers, or the wrong way round.
-        """
+        """Return ``low`` as an estimate of a number in the interval; else ``ValueError``."""
         if not low <= high:
             raise ValueError(f"low is {low} and high is {high}: pass the smaller bound first")
         return cls(float(low), float(low), float(high), 1.0, 0)
 
     def within(self, low: Number, high: Number) -> Estimate:
-        """Return the estimate of a number that is certainly between two bounds, which cut it.
-
-        Exact bounds are rounded outward.
-        """
+        """Return the estimate cut by two certain bounds; exact ones are rounded outward."""
         bottom, top = _around(low)[0], _around(high)[1]
         ends = self.value, self.low, self.high, *(self.bounds or ())
         value, lowest, highest, *cut = (min(max(end, bottom), top) for end in ends)

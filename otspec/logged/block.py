@@ -7,19 +7,64 @@ from typing import Any
 import numpy as np
 
 from otspec._base.arguments import as_callable, as_flag, as_list, as_tokens
-from otspec._base.arithmetic import Array, Number, as_number, zeros
+from otspec._base.arithmetic import Array, Number, as_number, is_exact, zeros
 from otspec._base.frozen import Frozen
 from otspec.blocks.single_draft import SingleDraftRule, as_single_draft_rule
 from otspec.blocks.trees.shapes import Shape, as_shape
 from otspec.blocks.trees.verifiers.token_rules import TokenRule, made_rule
 from otspec.distributions import Distribution, as_distribution, as_k, as_pair, check_alike
 from otspec.estimate import Estimate, Exact, Known
-from otspec.logged.sampling import as_sampling, check_drafted
 from otspec.logged.traversal import traversal_kept
 from otspec.models.derived import EndingModel, LoggedModel
+from otspec.rules.base.accepted import acceptance_or_estimate
 from otspec.rules.base.rule import NotExactError, Rule
-from otspec.rules.base.tuples import acceptance_or_estimate
-from otspec.rules.target_only import TargetOnly
+from otspec.rules.naive_sampling import TargetOnly
+
+MOST_LOST = 1e-12
+"""Up to which mass floats that were rounded to zero count as such."""
+
+
+def as_sampling(
+    sampling: Any, draft: Sequence[Distribution], target: Sequence[Distribution], positions: int
+) -> tuple[Distribution, ...]:
+    """Check the rows of the law that logged tokens were drawn from."""
+    given = as_list(sampling, "sampling", "a sequence of distributions")
+    if len(given) < positions:
+        raise ValueError(
+            f"sampling has {len(given)} rows, but there are {positions} tokens: log the law that "
+            "each of them was drawn from"
+        )
+    rows = tuple(as_distribution(row, f"sampling[{i}]") for i, row in enumerate(given))
+    for i, row in enumerate(rows):
+        check_alike("draft[0]", draft[0], f"sampling[{i}]", row)
+    for position, three in enumerate(zip(rows[:positions], draft, target, strict=False)):
+        _check_support(position, *three)
+    return rows
+
+
+def _check_support(
+    position: int, row: Distribution, draft: Distribution, target: Distribution
+) -> None:
+    lost = np.flatnonzero((row == 0) & (draft > 0) & (target > 0))
+    if lost.size == 0:
+        return
+    mass: Number = np.minimum(draft[lost], target[lost]).sum()
+    if is_exact(draft) or mass > MOST_LOST:
+        raise ValueError(
+            f"sampling[{position}] never draws token {lost[0]}, which can be drafted and accepted "
+            "there: estimates would miss it; use tokens of a law that draws all that both models "
+            "give, such as the target's own"
+        )
+
+
+def check_drafted(draft: Sequence[Distribution], sampled: Sequence[Distribution]) -> None:
+    """Refuse tokens of another law than the draft's."""
+    for position, rows in enumerate(zip(draft, sampled, strict=False)):
+        if not np.array_equal(*rows):
+            raise ValueError(
+                f"sampling[{position}] is not the draft there, and the law of one block is that of "
+                "drafted tokens only: ask by_level() or expected(), which weigh tokens"
+            )
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,11 +161,7 @@ class LoggedBlock(Frozen):
         return as_number(self.by_level(rule, length).sum(), like=self.draft[0])
 
     def by_level(self, rule: type[SingleDraftRule], length: int) -> Array:
-        """Estimate how likely at least so many of the first tokens are kept: shape (length,).
-
-        Entry ℓ − 1 estimates P(τ ≥ ℓ) without bias; the sum is :meth:`expected`. Errors:
-        :meth:`kept`.
-        """
+        """Estimate P(τ ≥ 1), …, P(τ ≥ length) without bias; errors: :meth:`kept`."""
         self.check(length)
         as_single_draft_rule(rule)
         kept = zeros(length, like=self.draft[0])
@@ -178,10 +219,7 @@ class LoggedBlock(Frozen):
         return Exact(as_number(total.value, self.draft[0]))
 
     def expected_of_traversal(self, tree: Any, *, merge: bool = True) -> Number:
-        """Estimate how many tokens of any tree Traversal Verification keeps after the prompt.
-
-        Unbiased over drafted blocks, see :mod:`otspec.logged.traversal`. Errors: :meth:`kept`.
-        """
+        """Estimate what Traversal Verification keeps of a tree, unbiased; errors: :meth:`kept`."""
         shape = as_shape(tree)
         as_flag(merge, "merge")
         self.check(shape.depth)

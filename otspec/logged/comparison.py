@@ -25,10 +25,9 @@ from otspec.logged.block import LoggedBlock
 def compare_on_blocks(
     blocks: Iterable[LoggedBlock], lengths: Sequence[int]
 ) -> Rows[BlockComparison]:
-    """Compare all rules on logged blocks: the mean over them of what each keeps in expectation.
+    """Compare all rules on logged blocks: the mean of what each keeps of the first L tokens.
 
-    ``lengths``: L; the first L tokens are the drafts. Raises ``ValueError``: no block, or one that
-    is shorter.
+    Raises ``ValueError``: no block, or one that is shorter than an L of ``lengths``.
     """
     logged = as_blocks(blocks)
     found = []
@@ -68,6 +67,8 @@ def as_blocks(blocks: Any) -> list[LoggedBlock]:
     """Check logged blocks."""
     wanted = "LoggedBlock objects"
     logged = as_list(blocks, "blocks", f"an iterable of {wanted}")
+    if not logged:
+        raise ValueError("blocks is empty: at least one logged block is needed")
     return [as_instance(it, f"blocks[{i}]", LoggedBlock, wanted) for i, it in enumerate(logged)]
 
 
@@ -84,8 +85,6 @@ def mean_and_error(values: Sequence[Number] | Array) -> tuple[float, float]:
 
 def _mean_and_error(values: Sequence[Number | Known] | Array) -> tuple[Known, float]:
     """Return the same; the mean of estimates is an :class:`otspec.estimate.Estimate`."""
-    if len(values) == 0:
-        raise ValueError("blocks is empty: at least one logged block is needed")
     numbers = np.array(values, dtype=float)
     error = numbers.std(ddof=1) / np.sqrt(len(numbers)) if len(numbers) > 1 else np.nan
     return average(values), float(error)
@@ -120,10 +119,7 @@ class Tally(Frozen):
         )
 
     def ratio(self, above: Array, below: Array) -> Ratio:
-        """Return Σ counts · above / Σ counts · below, and its t interval with 95% confidence.
-
-        ``above``, ``below``: (m,). NaN where the lower sum is 0.
-        """
+        """Return Σ counts · above / Σ counts · below, and its t interval with 95% confidence."""
         # The variance is that of a ratio of sums over independent texts, by linearization.
         upper, lower = float(self.sums @ above), float(self.sums @ below)
         if lower == 0:

@@ -74,8 +74,6 @@ def cut_chains_on_blocks(
         Of the confidences; 0 cuts nothing.
     """
     logged = as_blocks(blocks)
-    if not logged:
-        raise ValueError("blocks is empty: at least one logged block is needed")
     costs = as_seconds(draft_cost, "draft_cost"), as_seconds(target_cost, "target_cost")
     sizes = [as_k(b, f"batches[{i}]") for i, b in enumerate(as_list(batches, "batches", "sizes"))]
     cuts = as_list(thresholds, "thresholds", "confidences from 0 to 1")

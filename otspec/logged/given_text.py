@@ -47,11 +47,7 @@ def token_weights(
 
 
 def levels_of_tree(tree: Shape, weights: Sequence[Mapping[int, Array]], like: Array) -> Array:
-    """Return how likely at least 1, 2, … tokens of a tree are kept, given the text: (depth, N).
-
-    Column s is of a tree after the first s tokens, 0 beyond the end; weights as
-    :func:`token_weights`.
-    """
+    """Return P(at least 1, 2, … tokens of a tree are kept) given the text, by start: (depth, N)."""
     number = len(weights)
     led = {}
     for k in tree.widths:
@@ -65,10 +61,7 @@ def levels_of_tree(tree: Shape, weights: Sequence[Mapping[int, Array]], like: Ar
 
 
 def levels_of_block(rule: type[SingleDraftRule], length: int, draft: Array, target: Array) -> Array:
-    """Return the same for a drafted block and a rule that corrects one token.
-
-    ``draft`` and ``target``, shape (N,): the probability of each token of the text.
-    """
+    """Return the same for a drafted block, from the text's tokens' probabilities, (N,)."""
     if not rule.renews:
         raise ValueError(
             f"rule is {rule.__name__}, which leaves more behind than one corrected token, so that "

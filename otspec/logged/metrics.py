@@ -95,10 +95,9 @@ class AcceptLengths(Frozen):
         return tuple(one - other for one, other in pairwise(least))
 
     def draw(self, size: int, seed: int = 0) -> IntArray:
-        """Draw accept lengths of calls taken at random from all texts, independently: (size,).
+        """Draw accept lengths of calls of all texts, independently: (size,).
 
-        :meth:`Replay.walk` draws those of one text in order. Raises ``ValueError``: estimates from
-        drafted blocks, of which only means are known without bias.
+        Raises ``ValueError``: estimates from drafted blocks, of which only means are known.
         """
         number, seed = as_size(size), as_seed(seed)
         if not self.bounded:
@@ -155,10 +154,7 @@ def counts_of(replay: Replay) -> Array:
 def lengths_on_texts(
     texts: Iterable[LoggedBlock], rule: Any, tree: Any, *, cut: bool = False
 ) -> AcceptLengths:
-    """Count accept lengths along logged texts of the target, without the models.
-
-    Parameters and errors: :func:`otspec.logged.replay`; also no text.
-    """
+    """Count accept lengths along texts of the target: :func:`otspec.logged.replay` for each."""
     shape = as_rule_tree(rule, tree)
     steps = enumerate(as_steps(texts, "texts", "an iterable of LoggedBlock objects"))
     logged = (as_instance(it, f"texts[{i}]", LoggedBlock, "a LoggedBlock") for i, it in steps)
@@ -185,8 +181,6 @@ def lengths_on_blocks(blocks: Iterable[LoggedBlock], rule: Any, tree: Any) -> Ac
     """
     shape = as_rule_tree(rule, tree)
     logged = as_blocks(blocks)
-    if not logged:
-        raise ValueError("blocks is empty: at least one logged block is needed")
     return AcceptLengths(shape.size, Tally.of(block_counts(logged, rule, shape)), bounded=False)
 
 

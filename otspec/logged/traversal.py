@@ -15,11 +15,7 @@ Visits = dict[tuple[Number, Shape], Any]
 def traversal_kept(
     steps: Iterable[tuple[int, Array, Array, Array]], tree: Shape, one: Number, merge: bool
 ) -> Number:
-    """Return an estimate of E[τ] that is unbiased over logged texts.
-
-    ``steps``: each token of the text, at least as many as the tree is deep, with the rows of draft
-    and target that it follows, and of the law that it was drawn from.
-    """
+    """Return an estimate of E[τ] that is unbiased over logged texts as long as the tree is deep."""
     # The logged token stands for each of the i.i.d. children of a node in turn: with which weight
     # it is visited, and how likely, follows from the rows of the two models alone.
     kept: Any = one * 0

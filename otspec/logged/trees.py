@@ -19,10 +19,7 @@ from otspec.logged.comparison import as_blocks, mean_and_error
 
 @dataclass(frozen=True, eq=False)
 class LoggedTrees(Frozen):
-    """The best trees of one rule by the mean chances of logged blocks.
-
-    In ``trees``, ``expected`` is what is kept if all positions had the mean chances.
-    """
+    """The best trees of one rule if all positions had the mean chances of logged blocks."""
 
     chances: LoggedChances
     trees: BestTrees
@@ -77,8 +74,6 @@ def best_trees_on_blocks(
         Average at each depth over the blocks, for which there should be dozens.
     """
     logged = as_blocks(blocks)
-    if not logged:
-        raise ValueError("blocks is empty: at least one logged block is needed")
     as_callable(rule, "rule", "a class of otspec.rules, or a function of draft, target and k")
     widths = as_widths(rule, as_nodes(nodes), widest)
     chances = logged_chances(logged, rule, widths, as_depth(depth))
@@ -115,8 +110,6 @@ def dynamic_tree_on_blocks(blocks: Iterable[LoggedBlock], nodes: int, depth: int
     tokens of a law that does not draw all drafts.
     """
     logged, most, levels = as_blocks(blocks), as_nodes(nodes), as_depth(depth)
-    if not logged:
-        raise ValueError("blocks is empty: at least one logged block is needed")
     for block in logged:
         block.check(levels)
         _check_support(block, levels)

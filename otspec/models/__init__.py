@@ -3,8 +3,7 @@
 from otspec.models.base import CallableModel, LanguageModel, Model, Prefix, as_models
 from otspec.models.derived import EndingModel, WithNull, masked
 from otspec.models.ngrams import NGramModel
-from otspec.models.random_pairs import random_pair
-from otspec.models.tables import TableModel, load_model, markov, memoryless
+from otspec.models.tables import TableModel, load_model, markov, memoryless, random_pair
 from otspec.models.warped import WarpedModel
 
 __all__ = [

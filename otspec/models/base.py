@@ -70,6 +70,11 @@ class Model(Frozen, ABC):
             return text
         return next(text[:stop] for stop in range(len(text) + 1) if self.ended(text[:stop]))
 
+    @cached_property
+    def _known_rows(self) -> dict[Prefix, Distribution]:
+        """Distributions that are at hand, for models that remember them."""
+        return {}
+
     def mass(self, prefix: Prefix) -> Number:
         """Return the probability of a text of that length to be this one; else ``ValueError``."""
         prefix = as_tokens(prefix, self.n, "prefix")
@@ -199,11 +204,7 @@ class CallableModel(Model):
 
 
 def as_models(draft: Any, target: Any) -> tuple[Model, Model]:
-    """Check a draft and a target model: maps from a tuple of token ids to a distribution.
-
-    A :class:`Model` is returned as it is. Raises ``ValueError``: not callable, or different
-    vocabularies or arithmetics.
-    """
+    """Check two models, maps from a prefix to a distribution, of one vocabulary and arithmetic."""
     models = []
     for name, model in (("draft", draft), ("target", target)):
         if not callable(model):

@@ -120,11 +120,7 @@ def masked(draft: Any, target: Any, keep: Keep) -> tuple[Model, Model]:
 
 
 class WithNull(Model):
-    """A language model over one more token, which it never has, or in place of what is not kept.
-
-    ``keep``: as for :func:`masked`; by default the null token has probability 0. ``start``: what
-    texts begin with.
-    """
+    """A language model over one more token, which it never has, or in place of what is not kept."""
 
     def __init__(self, model: Model, keep: Keep | None = None, start: Prefix = ()) -> None:
         self._model, self._keep, self._start = model, keep, start

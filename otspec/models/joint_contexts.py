@@ -12,10 +12,7 @@ MOST_CONTEXTS = 20_000
 
 
 class JointContexts(Frozen):
-    """The contexts of two models, and of the last ``past`` tokens, that the target's texts lead to.
-
-    Texts follow one another: an end token leads to the beginning of the next text, context 0.
-    """
+    """Contexts of two models, and the last ``past`` tokens, of texts that follow one another."""
 
     texts: tuple[Prefix, ...]
     """A text for each context, the shortest that leads to it."""
@@ -62,10 +59,7 @@ def _refuse_many(contexts: int) -> None:
 
 
 class GivenBeginning(Model):
-    """A model with a joint law of its first D tokens, (n,) * D, and the target's continuations.
-
-    After a beginning of probability 0 the target follows.
-    """
+    """A model with a joint law of its first D tokens, (n,) * D, and the target's continuations."""
 
     def __init__(self, target: Model, law: Array) -> None:
         self._target, self._law = target, read_only(law)

@@ -79,10 +79,10 @@ class NGramModel(Model):
     def __call__(self, prefix: Prefix) -> Distribution:
         """Return the distribution of the token after a prefix, shape (n,)."""
         context = self.context(prefix)
-        if context not in self._rows:
+        if context not in self._known_rows:
             counts = self._counts.get(context)
-            self._rows[context] = read_only(self._row(counts or Counter()))
-        return self._rows[context]
+            self._known_rows[context] = read_only(self._row(counts or Counter()))
+        return self._known_rows[context]
 
     def context(self, prefix: Prefix) -> Prefix:
         """Return the last tokens of the start and a prefix, as many as are remembered."""
@@ -114,10 +114,6 @@ class NGramModel(Model):
         for (*context, token), times in grams.items():
             counts.setdefault(tuple(context), Counter())[token] = times
         return counts
-
-    @cached_property
-    def _rows(self) -> dict[Prefix, Distribution]:
-        return {}
 
     def _row(self, counts: Counter[int]) -> Array:
         total = counts.total() + self.n

@@ -53,10 +53,7 @@ def find_gguf(name: str) -> Path:
 
 
 def read_gguf(path: Path) -> tuple[Any, Any]:
-    """Read a model and its tokenizer from a GGUF file, dequantized to float32, without network.
-
-    Raises ``ValueError``: missing packages, or a file that cannot be read as a model.
-    """
+    """Read a model and its tokenizer from a GGUF file, dequantized to float32, offline."""
     for package in ("torch", "gguf"):
         model_package(package)
     transformers = model_package("transformers")

@@ -1,15 +1,24 @@
 """Language models that remember the last tokens: tables, also from files, and Markov chains."""
 
 from collections.abc import Mapping, Sequence
+from fractions import Fraction
 from os import PathLike
 from typing import Any
 
 import numpy as np
 
-from otspec._base.arguments import as_flag, as_instance, as_list, as_path, plain_integer
-from otspec._base.arithmetic import Array, as_number, as_numbers, in_arithmetic, is_exact
+from otspec._base import arguments
+from otspec._base.arithmetic import (
+    Array,
+    Number,
+    as_number,
+    as_numbers,
+    counted_power,
+    in_arithmetic,
+    is_exact,
+)
 from otspec._base.coerce import shown
-from otspec.distributions import Distribution, as_distribution, check_alike
+from otspec.distributions import Distribution, as_distribution, as_k, check_alike
 from otspec.files import read_file
 from otspec.models.base import Continued, Model, Prefix, as_prefix
 
@@ -44,13 +53,13 @@ class TableModel(Model):
     def __init__(
         self, rows: Mapping[Prefix, Any], name: str = "model", *, normalize: bool = False
     ) -> None:
-        as_instance(rows, "rows", Mapping, "a mapping from prefixes to distributions")
+        arguments.as_instance(rows, "rows", Mapping, "a mapping from prefixes to distributions")
         if () not in rows:
             raise ValueError(
                 f"{name} has no row for the empty prefix: add the distribution of the first token"
             )
         for prefix in rows:
-            if not isinstance(prefix, tuple) or None in map(plain_integer, prefix):
+            if not isinstance(prefix, tuple) or None in map(arguments.plain_integer, prefix):
                 raise ValueError(
                     f"{name} has a row for {shown(prefix)}: a prefix is a tuple of token ids, (0,) "
                     "for the row after token 0"
@@ -127,7 +136,7 @@ def markov(transition: Any, first: Sequence[Any] | None = None) -> TableModel:
         )
     starts = [_start(rows, depth) for depth in range(order)]
     if first is not None:
-        given = as_list(first, "first", "a sequence of distributions")
+        given = arguments.as_list(first, "first", "a sequence of distributions")
         starts = [as_numbers(start, f"first[{depth}]") for depth, start in enumerate(given)]
         shapes = [start.shape for start in starts]
         if shapes != [(n,) * (depth + 1) for depth in range(order)]:
@@ -175,8 +184,8 @@ def load_model(
     normalize : bool
         Scale every row to sum 1.
     """
-    exact, normalize = as_flag(exact, "exact"), as_flag(normalize, "normalize")
-    if as_path(path).suffix != ".json":
+    exact, normalize = arguments.as_flag(exact, "exact"), arguments.as_flag(normalize, "normalize")
+    if arguments.as_path(path).suffix != ".json":
         raise ValueError(f"{path}: a language model is a .json file of rows by prefix")
     content = read_file(path)
     try:
@@ -207,3 +216,77 @@ def _prefix(key: str) -> Prefix:
 
 def _has_fraction(row: Any) -> bool:
     return isinstance(row, list) and any(isinstance(cell, str) and "/" in cell for cell in row)
+
+
+MOST_CELLS = 20_000_000
+"""Most numbers of one order of context (160 MB)."""
+GRAIN = 1_000
+"""Denominator of the random parts of exact models."""
+
+
+def random_pair(
+    n: int, divergence: Number | str, rng: np.random.Generator, *, order: int = 1
+) -> tuple[TableModel, TableModel]:
+    """Return a random draft and target, Markov chains whose rows all differ by a given amount.
+
+    After every context the draft is (1 − d)·r + d·u and the target (1 − d)·r + d·v, where r, u and
+    v are random and u and v have no token in common. Raises ``ValueError``: fewer than two tokens,
+    or a divergence that is not between 0 and 1.
+
+    Parameters
+    ----------
+    n : int
+        Vocabulary size, at least 2.
+    divergence : float, Fraction, int or str
+        d, the total variation distance of the next tokens after every context. A float makes
+        float models, everything else exact ones.
+    rng : numpy.random.Generator
+    order : int
+        How many tokens the chains remember; 0 makes memoryless models.
+
+    Examples
+    --------
+    >>> draft, target = random_pair(3, "1/4", np.random.default_rng(0))
+    >>> abs(draft((2,)) - target((2,))).sum() / 2
+    Fraction(1, 4)
+    """
+    wanted = "a total variation, between 0 and 1"
+    distance = arguments.as_real(divergence, "divergence", 0, 1, wanted=wanted)
+    rng = arguments.as_generator(rng)
+    if as_k(n, "n") < 2:
+        raise ValueError("n is 1: with one token a draft and a target cannot differ; use 2 or more")
+    order = arguments.as_integer(order, "order", 0, wanted="0 for memoryless models, or more")
+    if counted_power(n, order + 1) > MOST_CELLS:
+        raise ValueError(
+            f"n = {shown(n)} and order = {shown(order)} make rows of more than {MOST_CELLS:,} "
+            "numbers: use a smaller n or order"
+        )
+    drafts: dict[Prefix, Array] = {}
+    targets: dict[Prefix, Array] = {}
+    for depth in range(order + 1):
+        for prefix in np.ndindex(*(n,) * depth):
+            drafts[prefix], targets[prefix] = _rows(n, distance, rng)
+    return TableModel(drafts, "draft"), TableModel(targets, "target")
+
+
+def _rows(n: int, distance: Number, rng: np.random.Generator) -> tuple[Array, Array]:
+    exact = isinstance(distance, Fraction)
+    shared = _random_row(n, rng, exact)
+    order = rng.permutation(n)
+    cut = int(rng.integers(1, n))
+    rows = []
+    for members in (order[:cut], order[cut:]):
+        row = (1 - distance) * shared
+        row[members] += distance * _random_row(len(members), rng, exact)
+        rows.append(row)
+    return rows[0], rows[1]
+
+
+def _random_row(n: int, rng: np.random.Generator, exact: bool) -> Array:
+    """Return a distribution drawn uniformly from the simplex, or nearly so in fractions."""
+    row: Array = rng.dirichlet(np.ones(n))
+    if not exact:
+        return row
+    counts = 1 + rng.multinomial(GRAIN, row)
+    fractions: Array = np.array([Fraction(int(count), GRAIN + n) for count in counts], dtype=object)
+    return fractions

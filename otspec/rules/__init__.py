@@ -1,11 +1,11 @@
-"""Verification rules: one file each, one contract (:class:`Rule`), one table (:data:`RULES`)."""
+"""Verification rules: one contract (:class:`Rule`) and one table (:data:`RULES`)."""
 
 from otspec.rules.base.law_rule import ProgramRule
 from otspec.rules.base.pair_rule import RULES, DrawnDraft, PairRule, compared_rules
 from otspec.rules.base.rule import NotExactError, Rule
 from otspec.rules.importance.importance_sampling import ImportanceSampling
 from otspec.rules.maximal_coupling import MaximalCoupling
-from otspec.rules.naive_sampling import NaiveSampling
+from otspec.rules.naive_sampling import NaiveSampling, TargetOnly
 from otspec.rules.planned import PlannedRule
 from otspec.rules.pooled.partitions import Bins, ByToken, Fewest, Graded, Partition, Thresholds
 from otspec.rules.pooled.selection import EarliestPooledSelection, PooledSelection
@@ -17,10 +17,8 @@ from otspec.rules.rejection.recursive_rejection import RecursiveRejection
 from otspec.rules.rejection.without_replacement import RecursiveRejectionWithoutReplacement
 from otspec.rules.shared_noise.gumbel_coupling import GumbelCoupling
 from otspec.rules.shared_noise.gumbel_lists import GumbelLists
-from otspec.rules.spechub import SpecHub
-from otspec.rules.target_only import TargetOnly
+from otspec.rules.spechub import SpecHub, SpecTwoHubs
 from otspec.rules.truncated_alphabet import TruncatedAlphabet
-from otspec.rules.two_hubs import SpecTwoHubs
 
 for _rule in (
     KSequential,

@@ -9,10 +9,12 @@ import hostile_calls
 import numpy as np
 import pytest
 from hostile_calls import TABLE, hold, settled, valid
-from hostile_values import deep, endless
+from hostile_values import EndlessList, deep, endless
+from searching import NIGHTLY
 
 import otspec
 from otspec import blocks, closed_forms, models, rules
+from otspec._base.arguments import as_list, as_tokens
 from otspec._base.arithmetic import as_numbers, as_scalar, counted_power, power
 from otspec.optimum import optimal_acceptances
 from otspec.rules.base.counts import at_least_once, geometric
@@ -78,6 +80,16 @@ def test_the_examples_are_taken(name):
         settled(row.call(**arguments))
 
 
+@pytest.fixture
+def sooner(monkeypatch):
+    """By day lists end after ten thousand entries, which takes a hundredth of the time."""
+    if not NIGHTLY:
+        monkeypatch.setattr("otspec._base.coerce._MOST_GIVEN", 10**4)
+        for module in ("_base.arguments", "blocks.trees.token_tree"):
+            monkeypatch.setattr(f"otspec.{module}.MOST_ITEMS", 10**4)
+
+
+@pytest.mark.usefixtures("sooner")
 @pytest.mark.parametrize("name", TABLE)
 def test_hostile_values_are_refused(name):
     for case in hostile_calls.hostile_calls([name]):
@@ -135,6 +147,18 @@ def test_an_array_without_masked_entries_is_an_array():
 def test_masks_are_not_dropped(values):
     with pytest.raises(ValueError, match=r"^draft.*mask"):
         otspec.IID(values, 2)
+
+
+@pytest.mark.parametrize(
+    "read",
+    [
+        lambda values: as_list(values, "values", "a list"),
+        lambda values: as_tokens(values, 1, "values"),
+    ],
+)
+def test_lists_without_an_end_are_given_up_after_a_million_entries(read):
+    with pytest.raises(ValueError, match="values has more than 1,000,000 entries: pass"):
+        read(EndlessList([0, 0]))
 
 
 @pytest.mark.parametrize("values", [deep(), endless(), deep(33)])

@@ -16,7 +16,7 @@ from otspec.blocks import (
     long_run,
 )
 from otspec.blocks.base import enumerated_expected
-from otspec.blocks.carrying.kept_target import split_law
+from otspec.blocks.carry_over import split_law
 from otspec.models import EndingModel, TableModel, markov, memoryless
 
 COIN = memoryless(["1/2", "1/2"]), memoryless(["1/4", "3/4"])

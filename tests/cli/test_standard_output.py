@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from test_terminal import COMMANDS
 
-from otspec.cli.main import main, otspec
+from otspec.cli.main import otspec
 
 CHATTER = r'''
 """Loaded by every Python with this folder on its path: makes the modules of commands noisy."""
@@ -58,47 +58,68 @@ class Noisy(importlib.abc.MetaPathFinder):
 sys.meta_path.insert(0, Noisy())
 '''
 RUNS = [name for name in COMMANDS if name != "a complaint"]
+RUN_EACH = """
+import gc, json, os, sys
+import numba, pyarrow.parquet, scipy.optimize, scipy.special, scipy.sparse  # once for all commands
+from otspec.cli.main import main
+gc.freeze()  # a child would copy what its collector looks at
+for line in sys.stdin:
+    out, err, *sys.argv[1:] = json.loads(line)
+    child = os.fork()
+    if not child:
+        for descriptor, path in ((0, os.devnull), (1, out), (2, err)):
+            os.dup2(os.open(path, os.O_RDWR | os.O_CREAT), descriptor)
+        status = main()
+        sys.stdout.flush()
+        os._exit(status)  # tidying up takes longer than most commands
+    print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
+"""
 
 
 @pytest.fixture(scope="module")
 def noisy(tmp_path_factory):
-    """The environment of processes in which libraries print from C."""
+    """Run a command in a process of its own, in which libraries print from C.
+
+    The process is a fork of one that has imported what has nothing to do with the commands.
+    """
     folder = tmp_path_factory.mktemp("noisy")
     Path(folder, "sitecustomize.py").write_text(f"{CHATTER}COMMANDS = {RUNS}\n", encoding="utf-8")
-    return {"PYTHONPATH": str(folder)}
-
-
-def run(arguments, environment):
-    """Run a command in a process of its own, since descriptors are looked at."""
-    return subprocess.run(
-        [sys.executable, "-m", "otspec", *arguments],
-        env={**os.environ, **environment},
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
+    printed = Path(folder, "out"), Path(folder, "err")
+    with subprocess.Popen(
+        [sys.executable, "-c", RUN_EACH],
+        env=os.environ | {"PYTHONPATH": str(folder)},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
         encoding="utf-8",
-        check=False,
-    )
+    ) as process:
+
+        def run(arguments):
+            for path in printed:
+                path.unlink(missing_ok=True)
+            print(json.dumps([*map(str, printed), *arguments]), file=process.stdin, flush=True)
+            assert process.stdout.readline() == "0\n"
+            return [path.read_text(encoding="utf-8") for path in printed]
+
+        yield run
 
 
-def with_json(name):
-    """The arguments for a document, made by one process; some commands write nothing else."""
+def asked(name):
+    """The arguments for a table and for a document, made by one process."""
     options = [option for each in otspec.commands[name].params for option in each.opts]
-    alone = ("--workers", "1") if "--workers" in options else ()
-    return (*COMMANDS[name], *alone, *(("--json",) if "--json" in options else ()))
+    table = [*COMMANDS[name], *(("--workers", "1") if "--workers" in options else ())]
+    return [table, [*table, "--json"]] if "--json" in options else [table]
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="C's own output goes another way on Windows")
 @pytest.mark.parametrize("name", RUNS)
-def test_what_libraries_print_goes_to_standard_error(name, noisy, capfd):
-    document = with_json(name)
-    for arguments in dict.fromkeys([COMMANDS[name], document]):  # the document last
-        loud = run(arguments, noisy)
-        assert loud.returncode == 0
-        assert "chatter" not in loud.stdout
+def test_what_libraries_print_goes_to_standard_error(name, noisy):
+    for arguments in asked(name):
+        out, err = noisy(arguments)
+        assert out
+        assert "chatter" not in out
         for moment in ("import", "construction", "a thread"):
-            assert f"chatter on {moment}" in loud.stderr
-    assert main(document) == 0
-    assert len(json.loads(loud.stdout)) == len(json.loads(capfd.readouterr().out))
+            assert f"chatter on {moment}" in err
+    assert json.loads(out)
 
 
 def test_a_solver_says_nothing_in_a_process_of_the_caller():

@@ -3,6 +3,7 @@
 import re
 
 import pytest
+from searching import by_day
 from test_terminal import COMMANDS
 
 from otspec._base.tables import print_table
@@ -42,7 +43,7 @@ def test_cells_are_whole_at_every_width(width, capsys):
         assert "kept, 95% interval: \n" not in out
 
 
-@pytest.mark.parametrize("columns", [None, "80"])
+@pytest.mark.parametrize("columns", by_day([None, "80"], ["80"]))
 @pytest.mark.parametrize("name", [name for name in COMMANDS if name != "a complaint"])
 def test_no_command_cuts_a_number(name, columns, monkeypatch, capsys):
     if columns is not None:

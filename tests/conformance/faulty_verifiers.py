@@ -91,7 +91,7 @@ def verifier_of(fault, rule, kind):
         return said(
             kind,
             [
-                rule.run(machine(setting, row, chance, drafts))
+                machine(setting, row, chance, drafts).says(rule.run)
                 for row, drafts in enumerate(machine.rows)
             ],
         )
@@ -114,9 +114,13 @@ def engine_of(fault, rule, kind):
         ]
         setting, texts = Setting(kind, *each, [(True,) * len(kind.parents)]), []
         for prompt in prompts[:, 0].tolist():
-            text = [prompt]
+            text, after, step = [prompt], prompt, None
             while len(text) <= length:
-                text += rule.run(machine(setting, text[-1], chance)).text
+                before, step = step, machine(setting, after, chance)
+                if before is not None:
+                    step.goes_on(before)
+                text += step.says(rule.run).text
+                after = text[-1] if step.last is None else step.last
             texts.append(text[1 : length + 1])
         return np.array(texts)
 
@@ -130,7 +134,7 @@ def token_engine_of(fault, rule, kind):
         setting = tables(kind, draft, target, np.zeros((len(draft), 0), int))
         return np.array(
             [
-                rule.run(real(fault.machine)(setting, row, OfGenerator(rng))).text[-1]
+                real(fault.machine)(setting, row, OfGenerator(rng)).says(rule.run).text[-1]
                 for row in range(len(draft))
             ]
         )

@@ -105,7 +105,7 @@ def test_a_shape_that_is_right_for_more_rows_is_a_finding():
     class Flat(Verifier):
         def __call__(self, draft, target, drafts, rng):
             token = super().__call__(draft, target, drafts, rng).token
-            return token[0] if len(token) == 1 else token
+            return np.append(token, token) if len(token) == 1 else token
 
     found = findings(check(Flat(), **QUICK))
     assert set(found) == {"one row in each call"}

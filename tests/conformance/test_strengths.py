@@ -8,7 +8,7 @@ from otspec.conformance.cases.warping import neutral
 from otspec.conformance.faults import FAULTS, RIGHT_RULES
 from otspec.conformance.faults.base import Fault, joint_law
 from otspec.conformance.faults.explanations import explanations
-from otspec.conformance.faults.strengths import at_likeliest_strength, of_strength
+from otspec.conformance.faults.two_faults import at_likeliest_strength, of_strength
 from tests.support.docs_scripts import script
 
 measure = script("fault_controls")

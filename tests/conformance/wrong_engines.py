@@ -40,6 +40,46 @@ class SeedOfEachStep(BlockEngine):
         return super().step(draft, target, last, np.random.default_rng(rng))
 
 
+class DraftsOfFirstStep(BlockEngine):
+    """Numbers for drafting are drawn once for a text."""
+
+    def __call__(self, draft, target, prompts, length, rng):
+        self.numbers = rng.random((self.block, len(prompts)))
+        return super().__call__(draft, target, prompts, length, rng)
+
+    def drafted(self, draft, text, rng):  # noqa: ARG002
+        return super().drafted(draft, text, Tape(self.numbers))
+
+
+class DrawOfStepBefore(BlockEngine):
+    """The number that drew a step's token draws the next step's first draft."""
+
+    drawn = None
+
+    def __call__(self, draft, target, prompts, length, rng):
+        self.drawn = None
+        return super().__call__(draft, target, prompts, length, rng)
+
+    def step(self, draft, target, last, rng):
+        fresh = rng.random((self.block, len(last)))
+        if self.drawn is not None:
+            fresh[0] = self.drawn
+        text = self.drafted(draft, last, Tape(fresh))
+        uniforms = rng.random((len(last), self.block + 1))
+        self.drawn = uniforms[:, -1]
+        return self.verified(*self.rows(draft, target, text), text, uniforms)
+
+
+class Tape:
+    """Numbers that are handed out in order."""
+
+    def __init__(self, numbers):
+        self.numbers = iter(numbers)
+
+    def random(self, _):
+        return next(self.numbers)
+
+
 class SeedOfEachCall(BlockEngine):
     """A generator of the same seed in each call."""
 
@@ -201,6 +241,16 @@ class TargetInPlaceOfResidual(BlockEngine):
         kept = self.verify(draft, target, text[:, 1:], uniforms)
         rows = target[np.arange(len(text)), kept.length]
         return emitted(text[:, 1:], kept.length, choose(rows, uniforms[:, -1]))
+
+
+class SecondDraw(BlockEngine):
+    """A draft is kept if a draw from the target is the same; if not, another one is drawn."""
+
+    def verified(self, draft, target, text, uniforms):  # noqa: ARG002
+        same = choose(target[:, :-1], uniforms[:, :-1]) == text[:, 1:]
+        length = same.cumprod(axis=1).sum(axis=1)
+        token = choose(target[np.arange(len(text)), length], uniforms[:, -1])
+        return emitted(text[:, 1:], length, token)
 
 
 class ResidualOfFirstPlace(BlockEngine):

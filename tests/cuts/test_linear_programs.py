@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 import scipy.optimize
 import scipy.sparse
-from instances import LAWS, floats, fractions, law_case, pairs
+from instances import LAWS, floats, fractions, law_case, pairs, turn
 from searching import of_all
 
 import otspec
@@ -63,7 +63,7 @@ def cases(seed, count, most_tokens, laws=LAWS):
     """Cases of two drafts, all laws in turn."""
     for index, (draft, target) in enumerate(pairs(seed, count, most_tokens)):
         # All kinds of pairs meet all laws: 8 kinds, so the law changes every 8 pairs.
-        case = law_case(laws[index // 8 % len(laws)], draft, 2, seed=index)
+        case = law_case(laws[turn(index, len(laws))], draft, 2, seed=index)
         if case is not None:
             yield case, target
 

@@ -22,6 +22,7 @@ from instances import (
     law_cases,
     pairs,
     shares,
+    turn,
     weights,
 )
 
@@ -110,7 +111,7 @@ def test_a_prefix_by_ratio_is_a_minimum_cut(name):
 @pytest.mark.parametrize("name", ["Hub", "TopPlusOne"])
 def test_the_fixed_drafts_and_then_a_prefix_by_ratio_are_a_minimum_cut(name):
     for index, (draft, target) in enumerate(pairs(14, 160, 7)):
-        k = 2 if name == "Hub" else 1 + index // 8 % 4
+        k = 2 if name == "Hub" else 1 + turn(index, 4)
         case = law_case(name, draft, k)
         if case is not None:
             ranked = sorted(range(len(draft)), key=lambda token, draft=draft: -draft[token])
@@ -239,7 +240,7 @@ def test_disjoint_distributions_are_never_accepted(name):
 
 def test_without_replacement_never_accepts_less_than_independent_drafts():
     for index, (draft, target) in enumerate(pairs(18, 200, 7)):
-        k = 1 + index // 8 % 4
+        k = 1 + turn(index, 4)
         if (case := law_case("WithoutReplacement", draft, k)) is not None:
             without = otspec.optimal_acceptance(case.exact, target).acceptance
             assert without >= otspec.optimal_acceptance(otspec.IID(draft, k), target).acceptance

@@ -3,10 +3,20 @@
 import fcntl
 import os
 import pickle
+from functools import cache
 
 import pytest
 
 from figures.contract import Settings
+from otspec.datasets import load_smollm2
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _trace_read_once():
+    """Most items look at the bundled trace."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr("otspec.datasets.load_smollm2", cache(load_smollm2))
+        yield
 
 
 @pytest.fixture(scope="session")

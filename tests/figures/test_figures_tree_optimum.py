@@ -14,7 +14,7 @@ from otspec.blocks.trees.verifiers.greedy_multi_path import GreedyMultiPath
 from otspec.blocks.trees.verifiers.traversal_verify import TraversalVerify
 from otspec.blocks.trees.verifiers.universal_tree import UniversalTree
 from otspec.models import memoryless
-from otspec.models.random_pairs import random_pair
+from otspec.models.tables import random_pair
 from otspec.programs import DraftedSets, PathProgram
 from otspec.rules import KSequential, PooledSelection, RecursiveRejection
 

@@ -14,7 +14,7 @@ from otspec.advice.evaluation.search import Search
 from otspec.advice.evaluation.streaming import TextChances
 from otspec.advice.loads.cuts import Along, Cut, Tallied
 from otspec.advice.loads.search import LoadSearch, LoggedTexts
-from otspec.advice.on_texts import FoldedTally, TargetText, TargetTexts, TextEvidence, TextWorth
+from otspec.advice.on_texts import FoldedTally, TargetText, TargetTexts, TextEvidence
 from otspec.blocks import LoadSeconds, Seconds, StepCost, as_shape
 from otspec.decoding.transformer import WarpedRows
 from otspec.logged import LoggedBlock
@@ -66,7 +66,6 @@ ADVICE = {
     "asked": lambda _: ASKED,
     "candidate of advice": lambda _: Candidate("name", "rule", "iid", as_shape("2")),
     "exact worth": lambda _: ExactWorth((1, 2)),
-    "worth on texts": lambda _: TextWorth(tally(_)),
     "folded tally": tally,
     "models as evidence": lambda _: ModelEvidence(memoryless([0.5, 0.5]), memoryless([0.4, 0.6])),
     "texts as evidence": lambda _: TextEvidence(no_parts),

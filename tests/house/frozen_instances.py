@@ -15,10 +15,10 @@ from otspec import auditing, blocks, models, programs, rules, solvers, traces
 from otspec._base.arithmetic import as_numbers
 from otspec.blocks import TREE_VERIFIERS, policies
 from otspec.blocks.block_verification_preprint import ChainedResiduals
-from otspec.blocks.carrying.kept_target import HandedOver, KeptTarget
+from otspec.blocks.carry_over import HandedOver, KeptTarget
 from otspec.blocks.greatest_path import GreatestPath
 from otspec.blocks.trees.shapes import LEAF
-from otspec.blocks.trees.verifiers.first_highest_path import ClippedRanks
+from otspec.blocks.trees.verifiers.greedy_multi_path import ClippedRanks
 from otspec.blocks.trees.verifiers.nodes import Node, Nodes
 from otspec.blocks.trees.verifiers.planned_tree import NodeProgram
 from otspec.blocks.trees.verifiers.traversal_verify import rejections
@@ -49,7 +49,7 @@ from otspec.rules.priority.order_search import Mixture, Weighed
 from otspec.rules.priority.pooled_mixtures import Problem
 from otspec.rules.priority.priority_mixture import Groups
 from otspec.rules.rejection.rejected_paths import DistinctPaths
-from otspec.rules.two_hubs import HubShares
+from otspec.rules.spechub import HubShares
 from otspec.solvers import LinearProgram, Names, Sense, Solution, Status
 
 

@@ -23,7 +23,7 @@ from otspec.logged import (
 from otspec.logged.metrics import counts_of
 from otspec.models import TableModel, memoryless
 from otspec.rules import PooledSelection, RecursiveRejection, RecursiveRejectionWithoutReplacement
-from otspec.rules.base import tuples
+from otspec.rules.base import accepted
 from otspec.rules.rejection import without_replacement
 
 DRAFT = TableModel({(): [0.5, 0.5], (0,): [0.75, 0.25]})
@@ -228,7 +228,7 @@ def test_what_cannot_be_counted_is_refused(monkeypatch):
     with pytest.raises(ValueError, match=r"texts\[0\] is 3"):
         lengths_on_texts([3], RecursiveRejection, TREE)
     monkeypatch.setattr(without_replacement, "SUM_LIMIT", 0)
-    monkeypatch.setattr(tuples, "FEW", 0)
+    monkeypatch.setattr(accepted, "FEW", 0)
     rows = np.random.default_rng(0).dirichlet(np.ones(60), 2)
     text = LoggedBlock(rows, rows, [0, 1], sampling=rows)
     with pytest.raises(ValueError, match="is only simulated: use fewer drafts or another rule"):

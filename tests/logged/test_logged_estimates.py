@@ -15,7 +15,7 @@ from otspec.rules import (
     PooledSelectionWithoutReplacement,
     RecursiveRejectionWithoutReplacement,
 )
-from otspec.rules.base import tuples
+from otspec.rules.base import accepted
 from otspec.rules.rejection import without_replacement
 
 RRSWOR = RecursiveRejectionWithoutReplacement
@@ -60,7 +60,7 @@ def test_trees_whose_siblings_differ_are_simulated_too(monkeypatch, rule, tree):
               for tokens in ([0, 1, 2], [5, 3, 3], [2, 2, 2])[: 3 if NIGHTLY else 2]]  # fmt: skip
     exact = [block.expected_of_tree(tree, rule) for block in logged]
     monkeypatch.setattr(without_replacement, "SUM_LIMIT", 0)
-    monkeypatch.setattr(tuples, "FEW", 0)
+    monkeypatch.setattr(accepted, "FEW", 0)
     for value, block in zip(exact, logged, strict=True):
         found = block.expected_of_tree(tree, rule)
         assert type(value) is Exact

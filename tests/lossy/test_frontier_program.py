@@ -45,7 +45,7 @@ def test_the_formula_is_the_value_of_the_program(name):
         alpha = otspec.optimal_acceptance(case.exact, target).acceptance
         assert best.acceptance == min(1, alpha + budget)
         between += alpha < best.acceptance < 1
-    assert between >= 5
+    assert between >= 4
 
 
 def test_the_solution_is_a_plan_for_its_output():

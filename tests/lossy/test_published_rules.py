@@ -11,7 +11,7 @@ from importlib.metadata import EntryPoint
 import numpy as np
 import oracles
 import pytest
-from instances import floats, pairs
+from instances import floats, pairs, turn
 from published_cases import PUBLISHED, made
 from searching import of_all
 
@@ -87,7 +87,7 @@ def test_floats_follow_the_exact_rule(name):
             edge = rule.target - (rule.target.max() - rule.delta)
             if (abs(edge.astype(float)) < 1e-12).any():
                 continue
-        given = PUBLISHED[name].parameters[index // 8 % 3]
+        given = PUBLISHED[name].parameters[turn(index, 3)]
         rounded = type(rule)(floats(rule.draft), floats(rule.target), rule.k, **{
             key: getattr(rule, key) for key in given
         })  # fmt: skip

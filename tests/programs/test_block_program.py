@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from instances import floats, fractions, pairs, weights
 from programs_table import VALUE_ERROR
-from searching import NIGHTLY
+from searching import NIGHTLY, enough
 
 from otspec.programs import BlockProgram, formulation
 from otspec.solvers import Status, solve
@@ -78,7 +78,7 @@ def test_the_optimum_is_the_common_mass_of_all_prefixes_exactly(n, length):
         assert solution.value == common_mass(draft, target, n, length)
         lowest, highest = min(lowest, solution.value), max(highest, solution.value)
         solved += 1
-    assert solved == SIZES[n, length]
+    assert solved == enough(SIZES[n, length])
     if solved >= 8:
         assert (lowest, highest) == (0, length)  # disjoint and equal models are among them
 

@@ -11,7 +11,7 @@ from drafted_trees import as_floats, models
 from otspec.blocks import DraftSelection
 from otspec.drafts import IID, WithoutReplacement
 from otspec.models import memoryless
-from otspec.models.random_pairs import random_pair
+from otspec.models.tables import random_pair
 from otspec.programs import (
     DraftedNodes,
     DraftedSets,

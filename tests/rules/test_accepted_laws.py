@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from instances import floats, pairs
+from instances import floats, pairs, turn
 from searching import NIGHTLY, of_all
 
 from otspec.estimate import Estimate
@@ -14,7 +14,7 @@ from otspec.rules import (
     RecursiveRejectionWithoutReplacement,
     compared_rules,
 )
-from otspec.rules.base.tuples import acceptance_or_estimate, enumerated_law
+from otspec.rules.base.accepted import acceptance_or_estimate, enumerated_law
 
 EPS = np.finfo(float).eps
 
@@ -36,7 +36,7 @@ def instances(rule_class, count):
     fewest = 2 if rule_class.__name__.endswith("SelectionWithoutReplacement") else 1
     for index, (draft, target) in enumerate(pairs(seed=77, count=count, most_tokens=5)):
         if sum(mass > 0 for mass in draft) >= fewest:
-            k = 1 + index // 8 % 4  # of all kinds
+            k = 1 + turn(index, 4)  # of all kinds
             while len(draft) ** k > MOST_TUPLES:
                 k -= 1
             yield draft, target, k

@@ -16,7 +16,7 @@ from otspec import batch
 from otspec._base.registry import Registry, subclass_of
 from otspec.coupling import match
 from otspec.rules import RULES, NotExactError, PairRule, Rule, compared_rules
-from otspec.rules.base.tuples import joint_kernel_of
+from otspec.rules.base.accepted import joint_kernel_of
 from otspec.traces.comparison import compare
 
 TABLES = {
@@ -118,7 +118,7 @@ def test_rules_accept_what_their_oracles_say_and_are_lossless(name):
         else:
             assert rule.acceptance() == accepted
         seen += 0 < accepted < 1
-    assert seen >= 4
+    assert seen >= 3
 
 
 ARRAYS = [name for name, rule in RULES.items() if rule._joint_kernel is not Rule._joint_kernel]

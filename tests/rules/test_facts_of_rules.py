@@ -25,8 +25,8 @@ from otspec.rules import (
     RecursiveRejectionWithoutReplacement,
     Rule,
 )
+from otspec.rules.base.accepted import by_position_or_estimate
 from otspec.rules.base.counts import _BITS, _power_bounds, covers
-from otspec.rules.base.tuples import by_position_or_estimate
 from otspec.rules.rejection.rejected_paths import PathsEstimate
 
 FALSE_ALARM = 1e-7

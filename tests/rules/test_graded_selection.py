@@ -54,7 +54,13 @@ def test_it_is_lossless_and_says_what_it_accepts():
         assert rule.acceptance() == oracles.acceptance(table, kernel)
         best = oracles.optimum(table, target)
         assert rule.acceptance() <= best
-        assert best - (rule.acceptance() - rule.residual_hits()) <= rule.loss_bound()
+        coupled = rule.acceptance() - rule.residual_hits()
+        assert best - coupled <= rule.loss_bound()
+        # What the best knot proves: of all drafts below it no more than the target has there.
+        wanted = rule.wanted_law
+        below = [x for x in range(len(draft)) if draft[x] and wanted.pools.index[x] < wanted.cut]
+        proved = 1 - sum(draft[x] for x in below) ** k + sum(target[x] for x in below)
+        assert rule.loss_bound() == proved - coupled
         hit += rule.residual_hits() > 0
         by_draft = [sum(mass * rule.joint_kernel(x)[i].sum() for x, mass in table.items())
                     for i in range(k)]  # fmt: skip

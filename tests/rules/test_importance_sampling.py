@@ -8,7 +8,7 @@ from itertools import product
 import numpy as np
 import oracles
 import pytest
-from instances import EPS, floats, fractions, pairs, shares, weights
+from instances import EPS, floats, fractions, pairs, shares, turn, weights
 from scipy.stats import binom
 from searching import enough, of_all
 
@@ -23,7 +23,7 @@ def cases(seed, count, most_tokens=4, ks=(1, 2, 3)):
     """Pairs of all kinds; free tokens, alphabets and other drafts in all combinations."""
     rng = np.random.default_rng(seed)
     for index, (draft, target) in enumerate(pairs(seed, count, most_tokens)):
-        n, k = len(draft), ks[index // 8 % len(ks)]
+        n, k = len(draft), ks[turn(index, len(ks))]
         options = {}
         if index % 3:
             options["free"] = int(rng.integers(0, n + 1))

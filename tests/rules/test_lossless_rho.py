@@ -8,7 +8,7 @@ from fractions import Fraction
 import numpy as np
 import oracles
 import pytest
-from instances import floats, fractions, pairs
+from instances import floats, fractions, pairs, turn
 from searching import of_all
 
 from otspec.rules import KSequential
@@ -43,7 +43,7 @@ def refused(draft, target, k, rho):
 def test_a_rho_is_refused_exactly_if_a_token_is_put_out_too_often():
     lossless, lossy = 0, 0
     for index, (draft, target) in enumerate(pairs(68, 240, 5)):
-        k = 1 + index // 8 % 4
+        k = 1 + turn(index, 4)
         for rho in tried(draft, target, k):
             message = refused(draft, target, k, rho)
             _, residual = oracles.k_sequential_residual(draft, target, k, rho)
@@ -60,7 +60,7 @@ def test_a_rho_is_refused_exactly_if_a_token_is_put_out_too_often():
 def test_lossless_from_is_nothing_or_the_root():
     of_both = Counter()
     for index, (draft, target) in enumerate(pairs(69, 200, 5)):
-        k = 1 + index // 8 % 4
+        k = 1 + turn(index, 4)
         rule = KSequential(draft, target, k)
         oracle = all(
             oracles.k_sequential_is_valid(draft, target, k, rho) for rho in tried(draft, target, k)
@@ -77,7 +77,7 @@ def test_lossless_from_is_nothing_or_the_root():
 def test_below_every_ratio_the_rule_is_one_and_accepts_the_optimum():
     seen = 0
     for index, (draft, target) in enumerate(pairs(70, 240, 4)):
-        k = 1 + index // 8 % 3
+        k = 1 + turn(index, 3)
         if KSequential(draft, target, k).lossless_from == 0:
             table = oracles.iid_table(draft, k)
             rules = [KSequential(draft, target, k, rho=Fraction(1, n)) for n in (3, 100)]

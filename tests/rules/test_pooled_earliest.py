@@ -9,7 +9,7 @@ from instances import pairs
 
 import otspec
 from otspec.rules import EarliestPooledSelection, PooledSelection
-from otspec.rules.base.tuples import enumerated_law
+from otspec.rules.base.accepted import enumerated_law
 
 
 def test_laws_are_those_of_pooled_selection():

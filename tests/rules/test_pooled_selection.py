@@ -121,6 +121,11 @@ def check(rule):
     check_lifetimes(rule)
     gap = oracles.optimum(table, rule.target.tolist()) - accepted
     assert rule.loss_bound() >= gap >= 0
+    if not rule.pools.optimal:  # what the best knot proves of the drafts below it
+        wanted = rule.wanted_law
+        below = (rule.draft > 0) & (wanted.pools.index < wanted.cut)
+        proved = 1 - rule.draft[below].sum() ** k + rule.target[below].sum()
+        assert rule.loss_bound() == proved - sum(by_draft)
     return gap
 
 

@@ -9,7 +9,7 @@ from itertools import islice, product
 
 import numpy as np
 import pytest
-from instances import EPS, HEAVY_DRAFTS, floats, fractions, pairs, shares
+from instances import EPS, HEAVY_DRAFTS, floats, fractions, pairs, shares, turn
 from scipy.stats import binom
 from searching import NIGHTLY, enough
 
@@ -125,7 +125,7 @@ def check_floats(draft, target, k, pools, exact_pair):
 @pytest.mark.parametrize("pools", POOLS)
 def test_floats_agree_with_exact_arithmetic(pools):
     for index, (draft, target) in enumerate(pairs(seed=230, count=160, most_tokens=4)):
-        k = 1 + index // 8 % 3
+        k = 1 + turn(index, 3)
         check_floats(floats(draft), floats(target), k, pools, (draft, target))
 
 
@@ -147,7 +147,10 @@ def hard_pairs():
 
 @pytest.mark.parametrize("pools", POOLS)
 def test_floats_of_very_different_sizes_agree_with_exact_arithmetic(pools):
-    for index, (draft, target) in enumerate(hard_pairs()):
+    found = list(hard_pairs())
+    if not NIGHTLY:  # every other one, in turn
+        found = found[POOLS.index(pools) % 2 :: 2]
+    for index, (draft, target) in enumerate(found):
         exact_pair = shares(draft), shares(target)
         check_floats(draft, target, 1 + index % 4, pools, exact_pair)
 

@@ -38,7 +38,7 @@ def cases(name):
     """Cases of one law over 2 to 5 tokens (by day 4), k from 1 to 3."""
     found = list(
         law_cases(
-            name, seed=260, count=24, most_tokens=5 if NIGHTLY else 4, most_drafts=3, fewest=2
+            name, seed=265, count=24, most_tokens=5 if NIGHTLY else 4, most_drafts=3, fewest=2
         )
     )
     return found + [known()] * (name == "Independent")

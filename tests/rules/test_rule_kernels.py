@@ -9,7 +9,7 @@ from itertools import product
 import numpy as np
 import oracles
 import pytest
-from instances import EPS, law_case, pairs
+from instances import EPS, law_case, pairs, turn
 from programs_table import feasible_masses, program_names
 from scipy.stats import binom
 from searching import NIGHTLY, enough, of_all
@@ -94,7 +94,7 @@ RULES = {
 def instances(seed, count=COUNT, most_tokens=5, most_drafts=4, most_tuples=MOST_TUPLES):
     """Pairs of all kinds, k running from 1 to ``most_drafts`` where the tuples are few."""
     for index, (draft, target) in enumerate(pairs(seed, count, most_tokens)):
-        k = 1 + index // 8 % most_drafts
+        k = 1 + turn(index, most_drafts)
         while len(draft) ** k > most_tuples:
             k -= 1
         yield draft, target, k

@@ -7,7 +7,7 @@ from fractions import Fraction
 import numpy as np
 import oracles
 import pytest
-from instances import EPS, floats, fractions, pair, pairs, shares
+from instances import EPS, floats, fractions, pair, pairs, shares, turn
 from searching import of_all
 
 import otspec
@@ -46,7 +46,7 @@ def built(rule_class, draft, target, k):
 def instances(rule_class, seed, count, most_tokens=5, most_drafts=4):
     """Exact pairs with k running from 1 to ``most_drafts``, or the only k of the rule."""
     for index, (draft, target) in enumerate(pairs(seed, count, most_tokens)):
-        yield draft, target, rule_class.only_k or 1 + index // 8 % most_drafts
+        yield draft, target, rule_class.only_k or 1 + turn(index, most_drafts)
 
 
 @pytest.mark.parametrize("rule_class", ALL_RULES)

@@ -15,7 +15,7 @@ from searching import of_all
 import otspec
 from otspec._base import compiling
 from otspec.rules import GumbelCoupling, GumbelLists, NotExactError
-from otspec.rules.base.tuples import joint_kernel_of
+from otspec.rules.base.accepted import joint_kernel_of
 from otspec.rules.shared_noise.gumbel_race import GumbelRace
 
 RULES = [GumbelCoupling, GumbelLists]
@@ -72,7 +72,7 @@ def test_the_law_of_drafts_and_output_is_that_of_the_race(rule_class):
                 joint[x.index(y)][y] += mass * rows[x][y]
         assert joint == rule.accepted().by_position_and_token.tolist()
         seen += 1
-    assert seen >= 10
+    assert seen >= 6
 
 
 @pytest.mark.parametrize("rule_class", RULES)

@@ -11,7 +11,7 @@ from otspec.optimum import optimal_acceptance
 from otspec.programs.truncated import descending, descending_again
 from otspec.ratios import Pair
 from otspec.rules import compared_rules
-from otspec.rules.base.tuples import acceptance_or_estimate
+from otspec.rules.base.accepted import acceptance_or_estimate
 from otspec.rules.rejection.rejected_draws import Heaviest
 from otspec.traces import compare
 

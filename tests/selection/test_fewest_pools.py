@@ -8,7 +8,7 @@ from itertools import chain, combinations, pairwise, product
 import numpy as np
 import oracles
 import pytest
-from instances import EPS, HEAVY_DRAFTS, KINDS, floats, pairs
+from instances import EPS, HEAVY_DRAFTS, floats, pairs, turn
 from programs_table import INF, dense_program
 
 import otspec
@@ -26,7 +26,7 @@ needs_numba = pytest.mark.skipif(not compiling.HAS_NUMBA, reason="Numba is not i
 def instances(seed, count, most_tokens, ks=(1, 2, 3, 4)):
     """Exact pairs, all kinds with all k."""
     for index, (draft, target) in enumerate(pairs(seed, count, most_tokens)):
-        yield draft, target, ks[index // len(KINDS) % len(ks)]
+        yield draft, target, ks[turn(index, len(ks))]
 
 
 def fewest_of(draft, target, k):

@@ -8,7 +8,7 @@ from itertools import accumulate, pairwise
 import numpy as np
 import oracles
 import pytest
-from instances import EPS, HEAVY_DRAFTS, KINDS, pairs
+from instances import EPS, HEAVY_DRAFTS, pairs, turn
 from searching import of_all
 
 import otspec
@@ -22,7 +22,7 @@ from otspec.rules.pooled.base import losses, refined_thresholds
 def instances(seed, count, most_tokens=6, most_drafts=4):
     """Exact pairs beside a k, all kinds with all ks."""
     for index, pair in enumerate(pairs(seed, count, most_tokens)):
-        yield *as_pair(*pair), 1 + index // len(KINDS) % most_drafts
+        yield *as_pair(*pair), 1 + turn(index, most_drafts)
 
 
 def partitions(draft, target, rng):

@@ -80,6 +80,11 @@ def pairs(seed: int, count: int, most_tokens: int, fewest: int = 1) -> Iterator[
         yield pair(rng, n, KINDS[index % len(KINDS)])
 
 
+def turn(index: int, count: int) -> int:
+    """Which of ``count`` options an instance has: in time all options for each kind."""
+    return sum(divmod(index, len(KINDS))) % count
+
+
 HEAVY_DRAFTS = (
     (6e-13, 1 - 1e-12, 3e-13, 1e-13),
     (5e-324, 1.0),
@@ -193,7 +198,7 @@ def law_cases(
 ) -> Iterator[tuple[LawCase, Exact]]:
     """Cases of one law beside a target, k running from 1 to ``most_drafts``."""
     for index, (draft, target) in enumerate(pairs(seed, count, most_tokens, fewest)):
-        k = 1 + (index // len(KINDS)) % most_drafts
+        k = 1 + turn(index, most_drafts)
         case = law_case(name, draft, k, seed=seed + index)
         if case is not None:
             yield case, target

@@ -10,7 +10,7 @@ from itertools import islice
 import numpy as np
 import oracles
 import pytest
-from instances import KINDS, Exact, LawCase, law_case, pairs, weights
+from instances import KINDS, Exact, LawCase, law_case, pairs, turn, weights
 from searching import NIGHTLY, enough
 
 import otspec
@@ -71,7 +71,7 @@ def instances(
 
     def endless() -> Iterator[tuple[LawCase, Exact]]:
         for index, (draft, target) in enumerate(pairs(seed, 100 * count, most_tokens)):
-            k = ks[index // len(KINDS) % len(ks)]
+            k = ks[turn(index, len(ks))]
             if name == "Joint":
                 case = joint_case(draft, k, seed + index)
                 first = tuple(oracles.marginal(case.table, 0, len(draft)))

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import lossy_kernels
 import numpy as np
 import oracles
-from instances import pairs
+from instances import pairs, turn
 
 from otspec.rules.lossy import LOSSY_RULES, LossyRule
 
@@ -117,7 +117,7 @@ def made(name, seed, count, most_tokens=5):
     """Rules at random exact instances, all parameters in turn, and their kernel by the source."""
     published, rule_class = PUBLISHED[name], LOSSY_RULES[name]
     for index, (draft, target) in enumerate(pairs(seed, count, most_tokens)):
-        parameters = published.parameters[index // 8 % 3]
+        parameters = published.parameters[turn(index, 3)]
         k = rule_class.only_k or 1 + index % 3
         if not rule_class.law_class.exists(np.array(draft, dtype=object), k):
             continue

@@ -7,7 +7,7 @@ import pytest
 NIGHTLY = bool(os.environ.get("OTSPEC_NIGHTLY"))
 """Whether the long searches run, too: all instances, and tests that are marked as nightly."""
 _SHARE = 5
-_LEAST = 24
+_LEAST = 16
 
 
 def enough(count: int, least: int = _LEAST) -> int:

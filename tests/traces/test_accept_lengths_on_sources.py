@@ -10,7 +10,7 @@ import pytest
 from otspec.blocks import BlockVerification, TokenVerification, as_shape
 from otspec.cli.main import main
 from otspec.logged import LoggedBlock, lengths_on_blocks, lengths_on_texts
-from otspec.rules.base import tuples
+from otspec.rules.base import accepted
 from otspec.rules.rejection import without_replacement
 from otspec.traces import Trace, Warp, Warping
 from otspec.traces.accept_lengths import CountedCalls, rule_named
@@ -103,7 +103,7 @@ def test_texts_that_depend_on_each_other_are_one_unit(tmp_path):
 
 def test_rules_that_are_only_simulated_are_left_out_or_refused(tmp_path, monkeypatch):
     monkeypatch.setattr(without_replacement, "SUM_LIMIT", 0)
-    monkeypatch.setattr(tuples, "FEW", 0)
+    monkeypatch.setattr(accepted, "FEW", 0)
     path = saved(tmp_path, target_tokens=TOKENS)
     asked = (("recursive-rejection-without-replacement", "[[]][][]"), NAMED[0])
     assert len(lengths_of(path, tmp_path, asked=asked, known=True)) == 1

@@ -1,4 +1,4 @@
-"""Rules at the nodes of trees, each made once in a test."""
+"""Rules at the nodes of trees, each made once in a module."""
 
 import pytest
 
@@ -9,13 +9,18 @@ from otspec.blocks.trees.verifiers.token_rules import made_rule
 from otspec.logged import block, given_text
 
 
+@pytest.fixture(scope="module")
+def _made():
+    return {}, {}
+
+
 @pytest.fixture
-def rules_made_once(monkeypatch):
+def rules_made_once(monkeypatch, _made):
     """Give the nodes of equal distributions one rule: branches and samples meet them for ever.
 
     What a node sums up over the tuples of its rule is summed up once, too.
     """
-    known, summed = {}, {}
+    known, summed = _made
 
     def made_once(rule, draft, target, k):
         kinds = draft.dtype, target.dtype  # for equal keys may be exact numbers and floats

@@ -16,7 +16,7 @@ from otspec.auditing import audit_blocks
 from otspec.blocks import TREE_RULES as NAMED
 from otspec.blocks import DraftSelection, TokenTree
 from otspec.chance import Drawn
-from otspec.models.random_pairs import random_pair
+from otspec.models.tables import random_pair
 
 pytestmark = pytest.mark.usefixtures("rules_made_once")
 

@@ -13,8 +13,8 @@ from tree_search import all_trees, forests, kept_of, text
 
 from otspec.blocks import DraftSelection, TreeComparison, as_shape, best_tree, best_trees
 from otspec.blocks.trees.best.acceptance_rates import Chances
+from otspec.blocks.trees.best.allotment import _likely_laws
 from otspec.blocks.trees.best.best_shape import BestTree
-from otspec.blocks.trees.best.children import _likely_laws
 from otspec.models import markov, memoryless, random_pair
 from otspec.rules import (
     KSequential,
@@ -222,6 +222,16 @@ def test_too_many_texts_or_trees_are_refused(monkeypatch):
     with pytest.raises(ValueError, match="tell apart more than 3 texts: use a smaller depth"):
         best_trees(*models, RecursiveRejection, 4, 3)
     monkeypatch.undo()
-    monkeypatch.setattr("otspec.blocks.trees.best.children.MOST_CANDIDATES", 1)
+    monkeypatch.setattr("otspec.blocks.trees.best.allotment.MOST_CANDIDATES", 1)
     with pytest.raises(ValueError, match="more than 1 trees are each best after some texts"):
         _ = best_trees(*models, RecursiveRejection, 5, 3).best
+
+
+def test_laws_that_differ_in_some_place_are_two():
+    """All agree in the first place: after either draft, and after both together."""
+    led = np.array([[[0.3, 0.2, 0.1]] * 3, [[0.3, 0.1, 0.2]] * 3])
+    following, kept = np.array([[0, 1, 2]] * 3), led.sum(axis=2)
+    chances = Chances(np.eye(3)[0], following, (2,), {2: kept}, {2: led})
+    wanted = [[1 / 2, 1 / 4, 1 / 4], [1 / 2, 1 / 3, 1 / 6], [1 / 2, 1 / 6, 1 / 3]]
+    assert _likely_laws(chances, 4) == pytest.approx(np.array(wanted))
+    assert _likely_laws(chances, 1).tolist() == [[1, 0, 0]]

@@ -32,14 +32,14 @@ from otspec.blocks import DraftSelection, TokenVerification, as_branching, decod
 from otspec.blocks.base import enumerated_expected
 from otspec.blocks.trees.verifiers import nodes
 from otspec.models import TableModel
-from otspec.models.random_pairs import random_pair
+from otspec.models.tables import random_pair
 from otspec.rules import (
     KSequential,
     PooledSelection,
     RecursiveRejection,
     RecursiveRejectionWithoutReplacement,
 )
-from otspec.rules.base.tuples import NotExactError
+from otspec.rules.base.accepted import NotExactError
 from validation.mcsd import algorithms as mcsd
 from validation.models import LanguageModel
 from validation.spectr.sequences import (

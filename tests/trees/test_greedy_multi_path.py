@@ -279,3 +279,10 @@ def test_the_public_code_keeps_what_its_choice_and_its_law_make():
     assert FirstHighestPath(COIN, COIN, "2").expected() == Fraction(1, 2) * (1 + Fraction(2, 3))
     assert FirstHighestPath(COIN, COIN, "1").expected() == 1
     assert FirstHighestPath(COIN, BIASED, "1").expected() == sum(map(min, COIN(()), BIASED(())))
+    # Ratios 1/2, 1 and 1: 1/4, 5/16, 7/16 are said, 1/4, 3/8, 3/8 chosen; of token 1 4/5 is kept.
+    three = memoryless(["1/2", "1/4", "1/4"]), memoryless(["1/4", "1/4", "1/2"])
+    report = audit_blocks(FirstHighestPath(*three, "2"), 1)
+    assert report.expected == Fraction(5, 8) + Fraction(3, 8) * Fraction(4, 5)
+    assert [report.texts[token,] for token in range(3)] == [
+        Fraction(1, 4), Fraction(3, 10), Fraction(9, 20)
+    ]  # fmt: skip

@@ -31,7 +31,7 @@ from otspec.rules import (
     SpecHub,
     TargetOnly,
 )
-from otspec.rules.base.tuples import NotExactError
+from otspec.rules.base.accepted import NotExactError
 
 pytestmark = pytest.mark.usefixtures("rules_made_once")
 

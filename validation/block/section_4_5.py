@@ -230,10 +230,10 @@ def block_efficiency(target, draft, length, tries=((ba.block_verify, 1), (ba.blo
     verification, which corrects one token and continues with $M_b$: $p_0 = 1$, $p_i =
     \min(1, p_{i-1} M_b/M_s)$, $h_i = Z_i / (Z_i + 1 - p_i)$ with $Z_i = \sum (p_i M_b -
     M_s)_+$, $h_L = p_L$, $\tau$ the last $i$ with $\eta_i \le h_i$.
-    Explained: The optimum of one block is paid for by residual distributions, which are the
-    target of the next block and which the draft fits worse; so over several blocks the algorithm
-    can decode fewer tokens than TokenVerify. Use the later, published version of block
-    verification, which corrects one token and then follows $M_b$ again."""
+    Explained: To attain the optimum of one block, residual distributions become the target of the
+    next block, which the draft fits worse. So over several blocks the algorithm can decode fewer
+    tokens than TokenVerify. Use the published version of block verification, which corrects one
+    token and then follows $M_b$ again."""
     slack = []
     for verify, iterations in tries:
         found, tokens = (SpecDec(each, target, draft, length).mean_tokens(iterations)

@@ -129,9 +129,9 @@ def a_third(draft, target, strictly=True):
 def needed(draft, target):
     r"""Wherever $q(a) \le (2 - \alpha) p(a)$, RRS also accepts all of $q(a)$, and the condition is
     necessary for SpecHub to accept more than RRS in all.
-    Explained: RRS accepts such a top token just as fully, and where it has little probability
-    SpecHub has fewer second drafts for the other tokens than RRS. Expect an advantage over RRS only
-    under the condition of theorem 3 or where $q(a) > (2 - \alpha) p(a)$."""
+    Explained: RRS accepts such a top token just as fully. If it has little probability, SpecHub
+    has fewer second drafts for the other tokens. Expect an advantage over RRS only under the
+    condition of theorem 3 or where $q(a) > (2 - \alpha) p(a)$."""
     a, ran, rejected = draft.index(max(draft)), rrs(draft, target), 1 - overlap(draft, target)
     if target[a] > (1 + rejected) * draft[a]:
         return None
@@ -190,8 +190,8 @@ def doubled(draft, possible=False):
 def tight(top):
     r"""1/2 cannot be lowered: for each $t$ with $1/3 \le t < 1/2$, the draft
     $(t, t, 1/2 - t, 1/2 - t)$ and the target $(0, 0, 1, 0)$ have OTM above SpecHub.
-    Explained: OTM attains its upper bound where only one token is wanted, and a rare one is offered
-    by SpecHub less often than by two independent drafts unless $p(a)$ is at least 1/2. Rely on
+    Explained: OTM attains its upper bound if only one token is wanted. SpecHub drafts a rare
+    token less often than two independent drafts do, unless $p(a)$ is at least 1/2. Rely on
     theorem 4 only under its condition."""
     draft = (top, top, Fraction(1, 2) - top, Fraction(1, 2) - top)
     return against_otm(draft, exact(0, 0, 1, 0), lambda found, best, _: above(best, found, "OTM"))

@@ -35,10 +35,7 @@ class Asked(NamedTuple):
         return asked_widths(self.rule, self.widths)[1]
 
     def at(self, token: int, draft: Array, target: Array, drawn: float) -> Array:
-        """Return how likely each draft is kept, and the weight a_i(x)/s(x) of the logged token x.
-
-        Shape (2, Σ counts); s(x) is the probability ``drawn`` with which x was drawn.
-        """
+        """Return the chances of drafts, and a_i(x)/drawn of the logged token x: (2, Σ counts)."""
         accepted = np.concatenate(
             [accepted_by_position(self.rule, draft, target, k) for k in self.counts]
         )
@@ -83,10 +80,9 @@ class TextNumbers(Frozen, ABC):
             yield asked, asked.split(kept), asked.split(going)
 
     def along(self, *, given: bool = False) -> dict[str, Chances]:
-        """Return for each rule the chances, every position a place that leads to the next.
+        """Return each rule's chances, a position a place that leads to the next, the end to itself.
 
-        The last place is behind the texts. ``given``: how likely drafts are kept given the text,
-        and not in the mean over the next token.
+        ``given``: of drafts given the text, and not in the mean over the next token.
         """
         count = int(self.lengths.sum())
         following = np.arange(1, count + 2)

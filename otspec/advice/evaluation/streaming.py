@@ -55,11 +55,7 @@ class TextChances(Work):
         return [Asked(rule, tuple(as_widths(rule, self.widest))) for rule in rules]
 
     def table_of(self, chunk: Chunk) -> pa.Table:
-        """Ask all rules at the positions of a chunk: a row for each text and warping.
-
-        It has the number of the warping, the cluster of the text, how many positions count, two
-        numbers of each of them, and for each rule a list.
-        """
+        """Ask all rules at the positions of a chunk: a row for each text and warping."""
         pa = needed("pyarrow", "a run over traces", "runs")
 
         names = [each.rule.name for each in self.asked()]
@@ -126,6 +122,19 @@ def _joined(table: pa.Table, name: str, counts: int | None) -> Array:
     return np.concatenate([np.reshape(part, shape) for part in parts], axis=-1)
 
 
+def _parts(run: Run, work: TextChances, warping: int) -> Iterator[TextNumbers]:
+    return work.numbers_in(run.tables(), warping)
+
+
+def sources_at(paths: Any) -> list[Source]:
+    """Return the sources of logged tokens at one or more paths."""
+    given = [paths] if isinstance(paths, (str, PathLike)) else list(paths)
+    try:
+        return [find_source(str(path), tokens=True) for path in given]
+    except ValueError as error:
+        raise ValueError(f"logs: {error}") from error
+
+
 def work_on(
     sources: Sequence[Source],
     search: Search,
@@ -182,10 +191,6 @@ def advice_on(run: Run, work: TextChances, search: Search) -> list[Advice]:
     ]
 
 
-def _parts(run: Run, work: TextChances, warping: int) -> Iterator[TextNumbers]:
-    return work.numbers_in(run.tables(), warping)
-
-
 def advise_on_files(
     paths: Any,
     search: Search,
@@ -195,11 +200,7 @@ def advise_on_files(
     workers: int | None,
 ) -> Advice:
     """Advise on files, by a run in a folder that is removed."""
-    given = [paths] if isinstance(paths, (str, PathLike)) else list(paths)
-    try:
-        sources = [find_source(str(path), tokens=True) for path in given]
-    except ValueError as error:
-        raise ValueError(f"logs: {error}") from error
+    sources = sources_at(paths)
     work = work_on(sources, search, depth, [warping or Warping()], drawn or Warp())
     with temporary_folder() as folder, open_run(folder, sources, work) as run:
         run.compute(workers=workers)

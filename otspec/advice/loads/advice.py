@@ -60,11 +60,7 @@ class Load:
 
 @dataclass(frozen=True)
 class LoadAdvice(Tabular, Shown):
-    """What to draft at each batch size.
-
-    ``choices``: of each batch size the fastest of each kind. ``texts``: how many independent texts
-    it rests on.
-    """
+    """What to draft at each batch size: the fastest of each kind, from some independent texts."""
 
     choices: Rows[Load]
     texts: int

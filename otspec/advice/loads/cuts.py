@@ -10,13 +10,13 @@ import numpy as np
 
 from otspec._base.arithmetic import Array
 from otspec._base.frozen import Frozen
+from otspec.advice.evaluation.candidates import NO_DRAFT
 from otspec.advice.on_texts import is_of_target
 from otspec.blocks import BlockVerification
 from otspec.logged import LoggedBlock
 from otspec.logged.given_text import levels_of_block
 from otspec.logged.replay import begun
 
-NO_DRAFT = "no draft"
 CHAINS = ("confidence-kept", "confidence-max", "path-kept")
 """Predictable policies for chains, see :func:`otspec.blocks.policies.policies`."""
 WHOLE = "fixed length"
@@ -102,10 +102,7 @@ class Along(Frozen):
                    top[at], kept, follows, written, block.ended)  # fmt: skip
 
     def chain(self, policy: str, least: float) -> tuple[Array, Array]:
-        """Return how likely at least 1, 2, … tokens are kept, and are drafted in two ways.
-
-        Shapes: (depth, starts) and (2, depth, starts).
-        """
+        """Return by level how likely tokens are kept, (depth, starts), and drafted, in two ways."""
         # Counted is that so many are drafted, or 1 less that the chain stops before, summed over
         # all tokens that may stop it. Both are unbiased; the first varies less where a chain is
         # mostly stopped.

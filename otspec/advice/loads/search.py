@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from os import PathLike
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from otspec._base.arguments import as_instance, as_list, as_real
 from otspec._base.arithmetic import Array
-from otspec.advice.api import is_paths
-from otspec.advice.evaluation.streaming import check_drawn
+from otspec.advice.api import blocks_in, is_paths
+from otspec.advice.evaluation.candidates import NO_DRAFT
+from otspec.advice.evaluation.streaming import check_drawn, sources_at
 from otspec.advice.loads.advice import Load, LoadAdvice
-from otspec.advice.loads.cuts import NO_DRAFT, TREE, WHOLE, Cut, Tallied, cuts_of, tallied
+from otspec.advice.loads.cuts import TREE, WHOLE, Cut, Tallied, cuts_of, tallied
 from otspec.advice.on_texts import FoldedTally
 from otspec.blocks import LoadSeconds, as_load_seconds
 from otspec.blocks.trees.best.best_shape import as_depth
@@ -22,7 +22,7 @@ from otspec.distributions import as_k
 from otspec.frames import Rows
 from otspec.logged import LoggedBlock
 from otspec.traces import Trace, Warp, Warping
-from otspec.traces.readers import Source, find_source
+from otspec.traces.readers import Source
 from otspec.traces.runs import temporary_folder
 
 THRESHOLDS = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
@@ -232,19 +232,10 @@ def advise_by_load(
 def _texts_of(logs: Any, warping: Warping, drawn: Warp) -> LoggedTexts:
     """Return the texts of files or of memory."""
     if is_paths(logs):
-        given = [logs] if isinstance(logs, (str, PathLike)) else list(logs)
-        try:
-            sources = [find_source(str(path), tokens=True) for path in given]
-        except ValueError as error:
-            raise ValueError(f"logs: {error}") from error
-        return texts_in(sources, warping, drawn)
+        return texts_in(sources_at(logs), warping, drawn)
     if isinstance(logs, Trace):
         logs = list(logs.blocks(warping, drawn=drawn))
-    wanted = "LoggedBlock objects, a Trace or paths"
-    blocks = [
-        as_instance(each, f"logs[{i}]", LoggedBlock, wanted)
-        for i, each in enumerate(as_list(logs, "logs", f"an iterable of {wanted}"))
-    ]
+    blocks = blocks_in(logs, "LoggedBlock objects, a Trace or paths")
     shortest = min((len(each.tokens) for each in blocks if not each.ended), default=DEPTH)
     return LoggedTexts(enumerate(blocks), shortest, f"{len(blocks)} logged texts")
 

@@ -60,10 +60,7 @@ class BestStopping(Frozen):
     solution: Solution
 
     def models(self) -> tuple[Model, Model]:
-        """Return two models with null tokens for block verification of this policy's chains.
-
-        The draft draws a null token where the policy stops or withdraws.
-        """
+        """Return models for block verification: the draft draws a null token where it stops."""
         n = self.draft.n
         rows = {text: self._left(text) for text in _texts(n, self.length)[0]}
         null = zeros(n + 1, like=rows[()])
@@ -204,8 +201,7 @@ def _program(draft: Model, target: Model, length: int, costs: Costs, masks: bool
 def rate_of(policy: Policy, draft: Any, target: Any, costs: tuple[Any, Any]) -> Number:
     """Return the expected tokens per cost of a block of a lossless policy for chains.
 
-    Verified by block verification, which keeps the most. Null tokens are drafted, not verified.
-    Models and costs: as for :func:`best_stopping`.
+    By block verification, which keeps the most. Null tokens are drafted, not verified.
     """
     pair = as_models(draft, target)
     price = _as_costs(costs, pair[0])
@@ -249,8 +245,7 @@ def best_threshold(
 ) -> Tuned:
     """Return the policy, threshold and length of most tokens per cost, as tuned by hand.
 
-    Of the policies for chains in ``names`` all thresholds between which chains differ are tried:
-    the probabilities that the draft gives. The rest is as for :func:`best_stopping`.
+    All thresholds between which chains differ are tried. See :func:`best_stopping`.
     """
     model = as_models(draft, target)[0]
     steps = as_k(length, "length")

@@ -93,10 +93,7 @@ class Shape(Frozen):
     def of_branching(
         cls, branching: str | Sequence[int], name: str = "branching", top: Sequence[bool] = ()
     ) -> Shape:
-        """Return the shape with the same number of children at each depth, such as ``"4x2x1"``.
-
-        ``top``: for each depth, whether they are the likeliest tokens; by default none are.
-        """
+        """Return the shape of ``"4x2x1"`` children by depth, likeliest tokens where ``top``."""
         widths = as_branching(branching, name)
         check_nodes(widths, branching, name)
         shape = LEAF

@@ -9,14 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from otspec._base.arguments import (
-    MOST_ITEMS,
-    as_integer,
-    as_list,
-    as_parents,
-    children_of,
-    depths_of,
-)
+from otspec._base import arguments
 from otspec._base.arithmetic import IntArray
 from otspec._base.coerce import shown
 from otspec._base.frozen import Frozen, cached_property
@@ -33,7 +26,7 @@ def as_branching(branching: str | Sequence[int], name: str = "branching") -> tup
                 f"{name} is {shown(branching)}: write the children by depth, such as 4x2x1"
             )
         branching = [int(part) for part in parts]
-    widths = as_list(branching, name, "the children by depth, such as 4x2x1")
+    widths = arguments.as_list(branching, name, "the children by depth, such as 4x2x1")
     if len(widths) == 0:
         raise ValueError(f"{name} is empty: name the children of at least one depth")
     return tuple(as_k(width, f"{name}[{depth}]") for depth, width in enumerate(widths))
@@ -45,13 +38,14 @@ def check_nodes(widths: Sequence[int], given: Any, name: str) -> None:
     for width in widths:
         leaves *= width
         nodes += leaves
-        if nodes > MOST_ITEMS:
+        if nodes > arguments.MOST_ITEMS:
             raise ValueError(too_large(given, name))
 
 
 def too_large(tree: Any, name: str) -> str:
     """Return what is said of a tree with more than a million nodes."""
-    return f"{name} is {shown(tree)}: the tree has more than {MOST_ITEMS:,} nodes, draft fewer"
+    most = f"{arguments.MOST_ITEMS:,} nodes, draft fewer"
+    return f"{name} is {shown(tree)}: the tree has more than {most}"
 
 
 def as_text(branching: Sequence[int]) -> str:
@@ -84,14 +78,11 @@ class TokenTree(Frozen):
     parents: tuple[int, ...]
 
     def __post_init__(self) -> None:
-        self._hold(parents=as_parents(self.parents, "parents"))
+        self._hold(parents=arguments.as_parents(self.parents, "parents"))
 
     @classmethod
     def of_branching(cls, branching: str | Sequence[int]) -> TokenTree:
-        """Return the tree of a k-configuration such as ``"4x2x1"``, level by level.
-
-        Raises ``ValueError``: as :func:`as_branching`; or more than a million nodes.
-        """
+        """Return the tree of ``"4x2x1"`` children by depth, up to a million nodes."""
         widths = as_branching(branching)
         check_nodes(widths, branching, "branching")
         parents: list[int] = []
@@ -108,7 +99,7 @@ class TokenTree(Frozen):
     @property
     def depths(self) -> IntArray:
         """Each node's depth, shape (nodes,); 1 for what follows the prompt directly."""
-        return np.array(depths_of(self.parents), dtype=np.intp)
+        return np.array(arguments.depths_of(self.parents), dtype=np.intp)
 
     @property
     def leaves(self) -> tuple[int, ...]:
@@ -121,7 +112,7 @@ class TokenTree(Frozen):
 
     @cached_property
     def _children(self) -> tuple[tuple[int, ...], ...]:
-        return children_of(self.parents)
+        return arguments.children_of(self.parents)
 
     def path(self, node: int) -> tuple[int, ...]:
         """Return the nodes from the prompt to a node, itself included."""
@@ -134,13 +125,10 @@ class TokenTree(Frozen):
 
     def _node(self, node: Any) -> int:
         otherwise = f"the tree has {len(self)} nodes"
-        return as_integer(node, "node", -1, len(self) - 1, otherwise=otherwise)
+        return arguments.as_integer(node, "node", -1, len(self) - 1, otherwise=otherwise)
 
     def attention_mask(self, prompt: int = 0) -> npt.NDArray[np.bool_]:
-        """Return which tokens each node may see: the prompt, its ancestors and itself.
-
-        Result: bool, shape (nodes, prompt + nodes). ``ValueError`` for ``prompt`` < 0 tokens.
-        """
+        """Return which tokens a node sees, prompt and ancestors: bool, (nodes, prompt + nodes)."""
         prompt = _as_prompt(prompt, len(self))
         mask = np.zeros((len(self), prompt + len(self)), dtype=bool)
         mask[:, :prompt] = True
@@ -151,14 +139,11 @@ class TokenTree(Frozen):
         return mask
 
     def positions(self, prompt: int = 0) -> IntArray:
-        """Return each node's position in its candidate sequence from 0, shape (nodes,).
-
-        Nodes of one depth share a position. ``ValueError`` for ``prompt`` < 0 tokens.
-        """
+        """Return each node's position in its sequence, from 0 on, equal at one depth: (nodes,)."""
         return _as_prompt(prompt) + self.depths - 1
 
 
 def _as_prompt(prompt: Any, rows: int = 1) -> int:
     wanted = "the number of prompt tokens"
     most = memory() // (2 * max(rows, 1))
-    return as_integer(prompt, "prompt", 0, min(most, MOST_PROMPT), wanted=wanted)
+    return arguments.as_integer(prompt, "prompt", 0, min(most, MOST_PROMPT), wanted=wanted)

@@ -199,8 +199,7 @@ def _kept(
     sources: Sequence[Source],
 ) -> bool:
     """Write what is asked for; return whether all of it was written."""
-    from otspec.advice.charts import pareto_figure
-    from otspec.advice.report import write_report
+    from otspec.advice.report import pareto_figure, write_report
     from otspec.plots import save
     from otspec.plots.pictures import DPI
 

@@ -58,8 +58,10 @@ def solve(
         optima.append((k, optimal_acceptance(law, pair[1])))
         for program in programs:
             # Exact arithmetic needs exact numbers and a package.
-            fitting = tuple(name for name, solver in SOLVERS.items() if solver.fits(law.exact))
-            rows += _solved(law, pair[1], program, solvers or fitting, not tuples)
+            fitting = solvers or tuple(
+                name for name, solver in SOLVERS.items() if solver.fits(law.exact)
+            )
+            rows += _solved(law, pair[1], program, fitting, not tuples)
     if as_json:
         best = [{"k": k, "acceptance": it.acceptance, "cut": it.cut} for k, it in optima]
         output.print_json({"drafts": drafts, "optima": best, "solutions": rows})

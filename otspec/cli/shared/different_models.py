@@ -11,7 +11,7 @@ from otspec.distributions import Distribution
 from otspec.drafts import Independent
 from otspec.optimum import optimal_acceptance
 from otspec.rules import PriorityMixture, RecursiveRejectionIndependent
-from otspec.rules.base.tuples import acceptance_or_estimate
+from otspec.rules.base.accepted import acceptance_or_estimate
 
 if TYPE_CHECKING:
     from otspec.traces import Comparison

@@ -5,7 +5,7 @@ from typing import Any
 
 from otspec._base.arguments import as_callable
 from otspec._base.arithmetic import IntArray
-from otspec.conformance.adapters.tensors import Tensor, logits_of, padded, tensor_of
+from otspec.conformance.adapters.tensors import Tensor, in_rows, logits_of, padded, tensor_of
 
 
 def flashinfer_chain(function: Callable[..., Any]) -> Callable[..., Tensor]:
@@ -21,7 +21,8 @@ def flashinfer_chain(function: Callable[..., Any]) -> Callable[..., Tensor]:
     as_callable(function, "function", "chain_speculative_sampling of FlashInfer, or one like it")
 
     def verify(draft: Any, target: Any, drafts: Any) -> Tensor:
-        emitted, _, kept = function(tensor_of(draft), tensor_of(drafts, "int32"), tensor_of(target))
+        found, _, kept = function(tensor_of(draft), tensor_of(drafts, "int32"), tensor_of(target))
+        emitted = in_rows(found, len(drafts))
         if ((emitted >= 0).sum(-1) != kept + 1).any():
             raise ValueError(
                 "the function emits another number of tokens than output_emitted_draft_token_num "

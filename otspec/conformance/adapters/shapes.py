@@ -43,10 +43,12 @@ def _stacked(answers: list[Any], given: dict[str, Any]) -> Any:
     """Return the answers of rows as arrays: parts of tuples, numbers, or emitted tokens."""
     if isinstance(answers[0], tuple):
         return tuple(
-            np.array([int(part) for part in parts]) for parts in zip(*answers, strict=True)
+            np.array([int(as_array(part).item()) for part in parts])
+            for parts in zip(*answers, strict=True)
         )
-    if np.ndim(as_array(answers[0])) == 0:
-        return np.array([int(answer) for answer in answers])
+    one = any(name in given and np.ndim(as_array(given[name])) == 2 for name in ("draft", "target"))
+    if one or np.ndim(as_array(answers[0])) == 0:
+        return np.array([int(as_array(answer).item()) for answer in answers])
     return padded(answers, as_array(given["drafts"]).shape[1] + 1)
 
 

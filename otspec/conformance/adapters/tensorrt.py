@@ -9,7 +9,14 @@ import numpy as np
 from otspec._base.arguments import as_callable
 from otspec._base.arithmetic import IntArray
 from otspec.conformance.adapters.sglang import depth_of, read_path
-from otspec.conformance.adapters.tensors import Tensor, as_array, logits_of, tensor_of, torch_itself
+from otspec.conformance.adapters.tensors import (
+    Tensor,
+    as_array,
+    in_rows,
+    logits_of,
+    tensor_of,
+    torch_itself,
+)
 from otspec.conformance.adapters.trees import links_of
 
 
@@ -26,9 +33,10 @@ def tensorrt_chain(function: Callable[..., Any]) -> Callable[..., Tensor]:
     as_callable(function, "function", "rejection_sampling_one_model, or one like it")
 
     def verify(draft: Any, target: Any, drafts: Any) -> Tensor:
-        emitted, count = function(tensor_of(draft), tensor_of(drafts, "int32"), tensor_of(target))
+        found, count = function(tensor_of(draft), tensor_of(drafts, "int32"), tensor_of(target))
+        emitted = in_rows(found, len(drafts))
         places = torch_itself().arange(emitted.shape[1], device=emitted.device)
-        return emitted.masked_fill(places >= count[:, None], -1)
+        return emitted.masked_fill(places >= count.reshape(-1, 1), -1)
 
     return verify
 
@@ -75,9 +83,9 @@ def tensorrt_tree(function: Callable[..., Any]) -> Callable[..., tuple[IntArray,
 
         named = "tree_valid" in inspect.signature(function).parameters
         options = {"tree_valid": sent(np.ones(rows), "bool")} if named else {}
-        *_, kept, count, emitted = map(
-            as_array,
-            function(
+        kept, count, emitted = (
+            in_rows(as_array(part), rows)
+            for part in function(
                 candidates=sent(tokens, "int64"),
                 draft_logits_tree=before.flatten(0, 1),
                 target_logits_tree=after.flatten(0, 1),
@@ -93,8 +101,9 @@ def tensorrt_tree(function: Callable[..., Any]) -> Callable[..., tuple[IntArray,
                 seed=seed,
                 offset=0,
                 **options,
-            )[-3:],
+            )[-3:]
         )
+        count = count.reshape(-1)
         on = np.arange(kept.shape[1]) <= count[:, None]
         predicts = np.full((rows, slots), -1, dtype=np.int64)
         row, depth = np.nonzero(on)

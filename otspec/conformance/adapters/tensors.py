@@ -42,6 +42,11 @@ def as_array(values: Any) -> Array:
     return np.asarray(values.detach().cpu() if hasattr(values, "detach") else values)
 
 
+def in_rows(values: Any, rows: int) -> Any:
+    """Return tokens or slots of rows, which a call of one row may hand over without its axis."""
+    return values.reshape(1, -1) if rows == 1 else values
+
+
 def padded(rows: Iterable[Any], width: int) -> IntArray:
     """Return rows of emitted tokens as one array, with −1 behind each."""
     read = [as_array(row).reshape(-1) for row in rows]

@@ -11,6 +11,7 @@ from otspec.conformance.adapters.tensors import (
     Tensor,
     as_array,
     draw,
+    in_rows,
     logits_of,
     tensor_of,
     torch_itself,
@@ -91,6 +92,7 @@ def vllm_chain(
             settings,
         )
         # The rows are as wide as the longest one wants.
+        found = in_rows(found, len(counts))
         return behind(found, (0, len(probabilities[0]) - found.shape[1]), value=-1)
 
     def verify(draft: Any, target: Any, drafts: Any, lengths: Any) -> Tensor:
@@ -174,7 +176,7 @@ def vllm_runner_chain(
             places - 1,
             **options,
         )
-        behind = sent(np.arange(places), "int64") >= number[:, None]
-        return emitted.masked_fill(behind, -1)
+        behind = sent(np.arange(places), "int64") >= number.reshape(-1, 1)
+        return in_rows(emitted, rows).masked_fill(behind, -1)
 
     return verify

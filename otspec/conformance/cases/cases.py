@@ -159,6 +159,24 @@ def mixed(name: str, cases: Sequence[Case]) -> Case:
     return _case(name, np.concatenate(drafts), np.concatenate(targets))
 
 
+def narrowed(case: Case) -> Case:
+    """Return a case of which the two symbols are one whose likelihood ratios are nearest."""
+    draft, target = case.draft[0, 0], case.target[0, 0]
+    both = draft + target
+    shares = np.where(both > 0, target / np.where(both > 0, both, 1), -1.0)  # -1: of no text
+    apart = np.abs(shares[:, None] - shares)
+    apart[np.tril_indices(case.n)] = np.inf
+    one, other = np.unravel_index(apart.argmin(), apart.shape)
+    joined = []
+    for table in (case.draft, case.target):
+        rows = np.delete(table, other + 1, axis=1)
+        rows[..., one] += rows[..., other]
+        joined.append(np.delete(rows, other, axis=2))
+    name = f"{case.name.removesuffix(f', {case.n} symbols')}, {case.n - 1} symbols"
+    symbols = np.arange(case.n - 1)
+    return replace(case, name=name, draft=joined[0], target=joined[1], symbols=symbols)
+
+
 def embedded(case: Case, vocabulary: int, places: Sequence[int]) -> Case:
     """Return a case whose symbols are some tokens of a vocabulary, and all others impossible."""
     symbols = np.full(vocabulary, case.n)
@@ -216,8 +234,7 @@ def integers(values: Any, shape: tuple[int, ...], name: str) -> IntArray:
         rows = int(np.isnan(array).reshape(len(array), -1).any(axis=1).sum()) if array.ndim else 1
         raise ImpossibleError(f"it returns NaN as {name} in {rows:,} of {shape[0]:,} rows")
     if [length for length in array.shape if length != 1] == [each for each in shape if each != 1]:
-        # One more axis of length 1 changes nothing; one less may have lost the axis of rows.
-        array = array.reshape(shape) if array.ndim > len(shape) else array
+        array = array.reshape(shape)  # an axis of length 1 more, or squeezed away
     if array.dtype.kind not in "iu" or array.shape != shape:
         raise ValueError(
             f"the verifier returned {name} of type {array.dtype} and shape {array.shape}: it must "

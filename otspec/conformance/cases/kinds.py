@@ -174,7 +174,7 @@ class Tree(Kind):
         size = len(sample.drafts)
         tokens = symbols_of(integers(token, (size,), "token"), case)
         texts = np.full((size, self.length), UNKNOWN, dtype=np.intp)
-        for last in range(-1, len(self.parents)):
+        for last in np.unique(node).tolist():
             rows = np.flatnonzero(node == last)
             path = self.paths[last] if last >= 0 else ()
             texts[rows[:, None], np.arange(len(path))] = sample.drafts[rows[:, None], list(path)]
@@ -203,7 +203,8 @@ class Block(Tree):
     def read(self, answer: Any, case: Case, sample: Sample) -> Answer:
         """Read the kept length and the token after it, or emitted tokens with −1 behind."""
         size = len(sample.drafts)
-        if not isinstance(answer, tuple) and np.ndim(answer) == 2:
+        one_row = np.shape(answer) == (len(self.parents) + 1,) and size == 1
+        if not isinstance(answer, tuple) and (one_row or np.ndim(answer) == 2):
             answer = self._emitted(np.asarray(answer), sample)
         given = named(answer, ("length", "token"))
         kept = integers(given["length"], (size,), "length")

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import cycle
 from typing import Any
 
 from otspec._base.arguments import children_of
@@ -11,7 +11,8 @@ from otspec._base.frozen import Frozen, cached_property
 from otspec.conformance.cases import library
 from otspec.conformance.cases.arrays import Form, placed, plain
 from otspec.conformance.cases.calling import Verifier
-from otspec.conformance.cases.cases import Case, memoryless, prompted
+from otspec.conformance.cases.cases import Case, memoryless, narrowed, prompted
+from otspec.conformance.cases.drafting import patterns
 from otspec.conformance.cases.generated import (
     HISTORIES,
     DrawnToken,
@@ -20,7 +21,7 @@ from otspec.conformance.cases.generated import (
     history_case,
 )
 from otspec.conformance.cases.kinds import Kind, Tokens
-from otspec.conformance.cases.warping import WARPINGS, clear, logits_of, warped_alike
+from otspec.conformance.cases.warping import Warped, engine_settings, logits_of, warped_by
 from otspec.conformance.engines import Engine, TextEngine, TokenEngine
 from otspec.conformance.evidence.batches import (
     BesideRejected,
@@ -36,6 +37,7 @@ from otspec.conformance.evidence.statistics import Statistic
 MANY_ROWS = 1 << 16  # rows of one call before those that are counted: over 16 bits
 DEPENDENT: tuple[type[Pairs], ...] = (RowPairs, SlotPairs, CallPairs)
 """Of what in calls is asked whether it depends on each other."""
+MOST_DRAFTED = 1_000  # drafts of a case that exact mode follows, if fewer symbols can be had
 GROSS = 4  # dependence is looked for from so many times detect on, or half of coarse
 SPECIAL = {  # faults that only such cases show
     "vocabulary": "what only many tokens show, such as token ids of 16 bits or sums of few digits",
@@ -140,6 +142,35 @@ def kernel_tasks(verifier: Verifier, kind: Kind, vocabulary: int, entries: int) 
     ]
 
 
+def followable(tasks: Sequence[Task]) -> list[Task]:
+    """Return tasks whose drafts can be followed: where they are too many with fewer symbols."""
+    few = {_settings_of(each.case) for each in tasks if not _too_many(each.kind, each.case)}
+    found = []
+    for task in tasks:
+        case = task.case
+        if isinstance(case, Warped):
+            # Models that are warped are not made narrower: those with fewer symbols are there, too.
+            if not _too_many(task.kind, case) or _settings_of(case) not in few:
+                found.append(task)
+            continue
+        while not task.costly and case.n > 2 and _too_many(task.kind, case):
+            case = narrowed(case)
+        found.append(task if case is task.case else replace(task, case=case, law=case))
+    return found
+
+
+def _too_many(kind: Kind, case: Case) -> bool:
+    sets = len(patterns(kind.parents)) if case.uneven else 1
+    return bool(sets * case.n ** len(kind.parents) > MOST_DRAFTED)
+
+
+def _settings_of(case: Case) -> str:
+    given = (
+        (case.settings, case.draft_settings, case.allowed.all()) if isinstance(case, Warped) else ()
+    )
+    return repr(given)
+
+
 def beside_tasks(verifier: Verifier, kind: Kind) -> list[Task]:
     """Return the task of two rows, of which the second keeps nothing."""
     most = max(map(len, children_of(kind.parents)))
@@ -208,11 +239,10 @@ def engine_tasks(
         *_long_calls(engine, generated, differing, vocabulary, entries),
         *_cases(engine, generated, cases, vocabulary),
     ]
-    warped_tasks = [
-        _warped(task, engine, options)
-        for task, options in zip(tasks, cycle((*WARPINGS, {})), strict=False)
+    return [
+        *(_warped(task, engine, turn) for turn, task in enumerate(tasks)),
+        *_histories(engine, generated),
     ]
-    return [*warped_tasks, *_histories(engine, generated)]
 
 
 def _histories(engine: Engine, kind: Kind) -> list[Task]:
@@ -225,20 +255,17 @@ def _histories(engine: Engine, kind: Kind) -> list[Task]:
     return tasks
 
 
-def _warped(task: Task, engine: Engine, options: dict[str, Any]) -> Task:
+def _warped(task: Task, engine: Engine, turn: int) -> Task:
     """Return a task with as much of warping as an engine takes, and has only one meaning."""
-    most = {"top_k": task.case.vocabulary}
-    taken = {
-        name: min(value, most.get(name, value))
-        for name, value in options.items()
-        if name in engine.wanted
-    }
-    logits = plain(engine.form.probabilities(logits_of(task.case.target))).astype(float)
-    if not clear(logits, taken):
-        taken = {name: value for name, value in taken.items() if name == "temperature"}
+    case = task.case
+    logits = plain(engine.form.probabilities(logits_of(case.target))).astype(float)
+    pairs = engine_settings(tuple(engine.wanted), turn, logits, case.vocabulary)
     # Of tokens that share a symbol's probability warping leaves other shares.
-    if not taken or task.case.sizes.max() > 1:
+    if not pairs or case.sizes.max() > 1:
         return task
-    words = ", ".join(f"{name} {value}" for name, value in taken.items())
-    law = replace(warped_alike(task.case, taken, logits), name=f"{task.case.name}, {words}")
-    return replace(task, verifier=replace(engine, options=taken), law=law)
+    (target, draft), *others = pairs
+    words = [f"{name} {value}" for name, value in target.items()]
+    words += [f"draft's {name} {value}" for name, value in draft.items() if draft is not target]
+    said = "rows warped apart" if any(pair != pairs[0] for pair in others) else ", ".join(words)
+    law = replace(warped_by(case, pairs, logits), name=f"{case.name}, {said}")
+    return replace(task, verifier=replace(engine, settings=law), law=law)

@@ -80,22 +80,50 @@ def neutral(case: Case) -> Case:
     """Return a case with the settings that change nothing."""
     if isinstance(case, Warped):
         return case
-    made = warped_alike(case, {}, logits_of(case.target))
+    made = warped_by(case, [({}, {})] * case.variants, logits_of(case.target))
     return replace(made, draft=case.draft, target=case.target)
 
 
-def warped_alike(case: Case, settings: Mapping[str, Any], logits: Array) -> Warped:
-    """Return a case whose models are warped alike; a verifier gets these logits of the target."""
+def warped_by(case: Case, pairs: Sequence[Pair], logits: Array) -> Warped:
+    """Return a case whose variants are warped by their own settings; these are target's logits."""
     given = {each.name: getattr(case, each.name) for each in fields(Case)}
     draft = logits_of(case.draft)
+    settings, draft_settings = zip(*pairs, strict=True)
     return Warped(
-        **given | {"draft": of_logits(draft, settings), "target": of_logits(logits, settings)},
+        **given | {"draft": _each(draft, draft_settings), "target": _each(logits, settings)},
         draft_logits=draft,
         target_logits=logits,
         allowed=np.ones((case.variants, case.n), dtype=bool),
-        settings=(settings,) * case.variants,
-        draft_settings=(settings,) * case.variants,
+        settings=settings,
+        draft_settings=draft_settings,
     )
+
+
+def engine_settings(wanted: Sequence[str], turn: int, logits: Array, vocabulary: int) -> list[Pair]:
+    """Return settings of each variant for an engine that asks for some; none if it asks for none.
+
+    The variants of a case differ if it takes settings of rows, and some are greedy then.
+    """
+    own = {name for name in wanted if name in SETTINGS}
+    shared = {ROWS_OF.get(name, name) for name in own} & set(WARPS)
+    parts = {name.removeprefix("draft_") for name in own if name.startswith("draft_")}
+    apart = {ROWS_OF.get(name, name) for name in parts}
+    each = any(name.removeprefix("draft_") in ROWS_OF for name in own)
+    tried = [*WARPINGS, *([GREEDY] if each else []), {}]
+    pairs: list[Pair] = []
+    for variant, rows in enumerate(logits):
+        at = turn + variant * each
+        target, draft = (
+            {name: min(value, {"top_k": vocabulary}.get(name, value)) for name, value in some}
+            for some in (
+                _taken(tried[at % len(tried)], shared).items(),
+                _taken(tried[(at - 1) % len(tried)], apart).items(),
+            )
+        )
+        if not clear(rows if each else logits, target):
+            target = {name: target[name] for name in target if name == "temperature"}
+        pairs.append((target, draft if apart else target))
+    return pairs if any(target or draft for target, draft in pairs) else []
 
 
 def _repeated(settings: Sequence[Mapping[str, Any]], count: int) -> tuple[Mapping[str, Any], ...]:

@@ -8,6 +8,7 @@ from otspec.conformance.faults import (  # noqa: F401 (each registers its faults
     randomness,
     residuals,
     shared_noise,
+    steps,
 )
 from otspec.conformance.faults.base import FAULTS, Fault, joint_law
 from otspec.conformance.faults.machine import Machine

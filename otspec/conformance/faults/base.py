@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any, TypeVar
 
 import numpy as np
@@ -10,7 +10,7 @@ import numpy as np
 from otspec._base.arithmetic import Array, IntArray, Number
 from otspec._base.frozen import Frozen
 from otspec._base.registry import Registry, instance_of
-from otspec.chance import LEAST, CannotFollowError, law_of
+from otspec.chance import LEAST, Branch, CannotFollowError, law_of
 from otspec.conformance.cases.cases import Case
 from otspec.conformance.cases.generated import Texts
 from otspec.conformance.cases.kinds import Kind
@@ -79,7 +79,8 @@ def joint_law(machine: Any, rule: RightRule, kind: Kind, case: Case) -> Array:
     """
     law = no_answers(kind, case)
     if isinstance(kind, Texts):
-        for variant, text, chance in _said(machine, rule, kind, case):
+        said = _said_in_turn if machine.across else _said
+        for variant, text, chance in said(machine, rule, kind, case):
             add_answer(law, case, variant, 0, text, chance)
     else:
         for variant, laws in enumerate(_steps(machine, rule, kind, case)):
@@ -104,7 +105,9 @@ def _steps(machine: Any, rule: RightRule, kind: Kind, case: Case) -> list[dict[M
 
     def law(variant: int) -> dict[MarkedText, Number]:
         return law_of(
-            lambda chance: rule.run(machine(setting, variant, chance)), least=LEAST, most=MOST_WAYS
+            lambda chance: machine(setting, variant, chance).says(rule.run),
+            least=LEAST,
+            most=MOST_WAYS,
         )
 
     return [law(variant) for variant in range(case.variants)]
@@ -128,6 +131,30 @@ def _said(
                     else:
                         longer[whole] = longer.get(whole, 0.0) + mass * float(chance)
             begun = longer
+
+
+def _said_in_turn(
+    machine: Any, rule: RightRule, kind: Texts, case: Case
+) -> Iterator[tuple[int, tuple[int, ...], float]]:
+    """Yield the same where each step depends on what the steps before have left."""
+    setting, starts = Setting.of(kind.step, case.after_any_symbol()), case.n + 1
+
+    def text(variant: int, chance: Branch) -> tuple[int, ...]:
+        said: tuple[int, ...] = ()
+        step: Any = None
+        after = 0
+        while len(said) < kind.length and case.n not in said:
+            before, step = step, machine(setting, variant * starts + after, chance)
+            if before is not None:
+                step.goes_on(before)
+            said += step.says(rule.run).text
+            after = (said[-1] if step.last is None else step.last) + 1
+        return said[: kind.length]
+
+    for variant in range(case.variants):
+        law = law_of(partial(text, variant), least=LEAST, most=MOST_WAYS)
+        for said, mass in law.items():
+            yield variant, said, float(mass)
 
 
 def total_variation(law: Array, right: Array) -> float:

@@ -18,6 +18,17 @@ class CorrectionOfTarget(Machine):
         return self.draw(self.target(node))
 
 
+@known("second draw after a mismatch", "keep the token that was drawn, where it is not the draft")
+class SecondDraw(CorrectionOfTarget):
+    """A token is drawn from the target for each draft; if it differs, another one is drawn."""
+
+    def odds(self, wanted: float, offered: float) -> float:
+        return wanted
+
+    def residual(self, node: int, wanted: Row, offered: Row) -> Row:
+        return normalized(wanted, wanted)
+
+
 @known("correction drawn from the draft", RESIDUAL)
 class CorrectionOfDraftRow(Machine):
     """After all rejections the token is drawn from the draft."""

@@ -14,8 +14,7 @@ from otspec.conformance.evidence.batches import BesideRejected, KernelBatches
 from otspec.conformance.faults.base import FAULTS, Fault, Seen, faults_of, law_or_none
 from otspec.conformance.faults.machine import Machine
 from otspec.conformance.faults.rules import RightRule, rules_of
-from otspec.conformance.faults.strengths import at_likeliest_strength
-from otspec.conformance.faults.two_faults import AND, two_faults
+from otspec.conformance.faults.two_faults import AND, at_likeliest_strength, two_faults
 from otspec.conformance.report.report import Finding, Tried
 
 FORGIVEN = 1  # cases that an explanation may not fit, if nothing fits more: code has its own ways
@@ -50,8 +49,8 @@ def explanations(
 ) -> Explanations:
     """Return the known faults that explain what was seen on all cases, the likeliest first."""
     # Faults with one law on these cases share an entry, joined by "or". If none explains all cases,
-    # one of another strength may, or two at once, joined by "together with". pipeline: the verifier
-    # drafts, too. beside: it is right alone, so that the fault only shows beside another row.
+    # one of another strength or across steps may, or two at once, joined by "together with".
+    # pipeline: the verifier drafts, too. beside: it is right alone, and wrong beside another row.
     order = looked_at(seen)
     if not (order and order[0].off):
         return Explanations([])
@@ -62,20 +61,25 @@ def explanations(
         if (pipeline or not fault.pipeline) and (fault.machine.other_rows or not beside)
     ]
     others = [False, True] if any(each.other for each in order) else [False]
-    all_of_them = [
+    everywhere = [
         Candidate(fault, rule, fault.machine, other)
         for rule in rules_of(step)
         for fault in faults
         for other in others
     ]
+    all_of_them = [one for one in everywhere if not one.fault.machine.across]
     marked = any(each.counts[1:].any() for each in order)
     left = _left(all_of_them, kind, order, marked, FORGIVEN)
     fewest = min((one.misfits for one in left), default=1)
     if fewest:
-        strong = _left(_of_some_strength(all_of_them, kind, order, marked), kind, order, marked, 0)
+        strong = _of_some_strength(all_of_them, kind, order, marked)
+        if isinstance(kind, Texts):
+            strong += [one for one in everywhere if one.fault.machine.across]
+        strong = _left(strong, kind, order, marked, 0)
         if strong:
             return _named(strong)
-        pair = two_faults(kind, order, [(one, rule) for rule in rules_of(step) for one in faults])
+        alone = [one for one in faults if not one.machine.across]
+        pair = two_faults(kind, order, [(one, rule) for rule in rules_of(step) for one in alone])
         if pair:
             return Explanations(pair)
     found = _named([one for one in left if one.misfits == fewest])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from typing import Any, ClassVar
 
@@ -24,6 +24,7 @@ class Machine(Chance):
     """
 
     other_rows: ClassVar[bool] = False  # whether it only shows beside other rows of a batch
+    across: ClassVar[bool] = False  # whether it shows only in texts of several steps
     strength: ClassVar[float] = 1.0  # how strong the fault is, if it has a strength
     strengths: ClassVar[tuple[float, float] | None] = None  # range in which the strength is fitted
 
@@ -34,9 +35,17 @@ class Machine(Chance):
         self.chance = chance
         self.tokens = dict(enumerate(drafts))
         self.n = len(setting.target[variant][0])
+        self.last: int | None = None  # what the next step follows; None: the last that is said
         self.tested = TEXT  # the child that a rule's program looked at last
         sets = setting.sets
         self.there = sets[chance.choose([1] * len(sets))] if len(sets) > 1 else sets[0]
+
+    def says(self, run: Callable[[Any], MarkedText]) -> MarkedText:
+        """Return what a rule says of these parts."""
+        return run(self)
+
+    def goes_on(self, before: Any) -> None:
+        """Take what a fault hands over from the verifier of the step before."""
 
     # The drafted tree: tokens by node, in the order of drawing.
 
@@ -146,6 +155,10 @@ class Machine(Chance):
     def passes(self, chance: float, child: int) -> bool:
         """Return True with a chance: the test of a child."""
         return self.chance.accept(chance)
+
+    def selected(self, mass: float, left: float) -> float:
+        """Return the chance to select a draft of a mass, where so much is left of all."""
+        return mass / left if left > 0 else 0.0
 
     def residual(self, node: int, wanted: Row, offered: Row) -> Row:
         """Return what is still wanted after a rejection."""

@@ -2,13 +2,15 @@
 
 import math
 from collections import defaultdict
+from collections.abc import Callable, Sequence
 from functools import cached_property, lru_cache
+from typing import Any
 
 import numpy as np
 
 from otspec.conformance.faults.base import known
 from otspec.conformance.faults.machine import Machine
-from otspec.conformance.faults.setting import TEXT, Row
+from otspec.conformance.faults.setting import TEXT, MarkedText, Row
 from otspec.conformance.following.uniform import Uniform
 from otspec.rules import GumbelCoupling
 
@@ -167,6 +169,49 @@ class OneForDrafts(WithNumbers):
 
     def passes(self, chance: float, child: int) -> bool:
         return self.chance.accept(chance)
+
+
+@known(
+    "independent coins of several beams",
+    "after a rejection test the next beam with the residual, as recursive rejection does; or draw "
+    "one number for each depth, and test with the optimum of all beams",
+    ("tree",),
+)
+class BeamsApart(Machine):
+    """Each path is verified by itself with own numbers; the longest that is kept wins."""
+
+    def says(self, run: Callable[[Any], MarkedText]) -> MarkedText:
+        ends = [self._end(self.path(leaf)) for leaf in self._leaves(TEXT)]
+        node = max(ends, key=lambda end: len(self.path(end)), default=TEXT)
+        return self.marked((node, self.residual(node, self.target(node), self.draft(node))))
+
+    def _leaves(self, node: int) -> list[int]:
+        below = [leaf for child in self.children(node) for leaf in self._leaves(child)]
+        return below or [node]
+
+    def _end(self, path: Sequence[int]) -> int:
+        """Return the last node of a path that is kept."""
+        last = TEXT
+        for node in path:
+            x = self.token(node)
+            if not self.passes(
+                min(1.0, self.odds(self.target(last)[x], self.draft(last)[x])), node
+            ):
+                break
+            last = node
+        return last
+
+
+@known(
+    "independent numbers select among several drafts",
+    "select with one number among all drafts; or divide by what earlier drafts have left",
+    ("tokens", "tree"),
+)
+class SelectedApart(Machine):
+    """Each draft is selected with its whole probability, as if none before it had been rejected."""
+
+    def selected(self, mass: float, left: float) -> float:
+        return mass
 
 
 @known("product of random numbers", "compare with one uniform number at each test")

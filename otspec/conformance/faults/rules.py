@@ -126,7 +126,7 @@ def by_kernel(rule: type[rules.PairRule]) -> Select:
         masses, rest = _kernel(rule, tuple(draft), tuple(target), drafts)
         left = 1.0
         for child, token, mass in zip(children, drafts, masses, strict=True):
-            if machine.passes(min(1.0, mass / left) if left > 0 else 0.0, child):
+            if machine.passes(min(1.0, machine.selected(mass, left)), child):
                 return child, token
             left = max(left - mass, 0.0)
         return None, machine.correction(node, rest)

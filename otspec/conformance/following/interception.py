@@ -4,7 +4,7 @@ import random
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from functools import partial
+from functools import cache, partial
 from itertools import pairwise
 from types import ModuleType
 from typing import Any
@@ -78,6 +78,7 @@ _FOLLOWED = (
 _CLASSES = ("Random", "SystemRandom")
 
 
+@cache  # a generator without a seed has no state
 def random_functions() -> dict[str, Callable[..., Any]]:
     """Return what stands for the functions and classes of ``random``."""
     followed = FollowedRandom()

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -168,6 +168,7 @@ class FollowedState(_Refusing, np.random.RandomState):  # type: ignore[misc] # f
             self._stream = streams().begin(("state", repr(seed)), f"RandomState of seed {seed}")
 
 
+@cache  # a generator without a seed has no state
 def numpy_functions() -> dict[str, Callable[..., Any]]:
     """Return what stands for the functions and classes of ``numpy.random``."""
     followed = FollowedState()

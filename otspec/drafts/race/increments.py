@@ -28,8 +28,7 @@ _MOST_STEPS = TABLE_LIMIT // 50
 def inside_rises(rates: Distribution, k: int) -> Array:
     """Return P(all k distinct drafts are inside the first j + 1 tokens, one of them token j).
 
-    ``rates``, shape (n,): the draft distribution, in the order of the prefixes. Raises
-    ``TooManyTuplesError``: more than 400,000 exact steps from a set of drafts to a larger one.
+    Raises ``TooManyTuplesError``: more than 400,000 exact steps from a set to a larger one.
     """
     # Their sums are the probabilities to be inside a prefix; here all terms are positive, so that
     # each difference keeps its digits. k ≤ 2 is a closed form. Above, floats are a quadrature, and

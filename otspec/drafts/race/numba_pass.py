@@ -1,7 +1,4 @@
-"""One pass of the race over light tokens, as loops; compiled where Numba is installed (Theory, 2).
-
-Importing this module imports Numba if it is there, so that it is imported where it is used.
-"""
+"""One pass of the race over light tokens, as loops, for Numba if it is there (Theory, 2)."""
 
 import math
 

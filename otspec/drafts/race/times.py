@@ -1,7 +1,4 @@
-"""The times at which the race is looked at: nodes and weights of its quadrature (Theory, 2).
-
-Why they suffice is said in :mod:`otspec.drafts.race.inside`.
-"""
+"""The times at which the race is looked at (Theory, 2); ``inside`` says why they suffice."""
 
 import math
 from functools import cache

@@ -59,15 +59,6 @@ class MaskedRule(LawRule):
 
     Law: the output is distributed as the target. Made by :meth:`PairRule.of_law`; all tuples of
     drafts are enumerated, so small vocabularies only.
-
-    Examples
-    --------
-    >>> from otspec import Masked, WithoutReplacement, audit
-    >>> from otspec.rules import RecursiveRejectionWithoutReplacement
-    >>> law = Masked(WithoutReplacement(["1/2", "3/10", "1/5"], k=2), keep=[0, 1])
-    >>> rule = RecursiveRejectionWithoutReplacement.of_law(law, ["1/10", "3/5", "3/10"])
-    >>> audit(rule).lossless, rule.acceptance()
-    (True, Fraction(27, 40))
     """
 
     name: ClassVar[str] = "masked"

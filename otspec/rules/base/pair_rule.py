@@ -16,9 +16,9 @@ from otspec.drafts import IID, DraftLaw, Masked, SingleDraftLaw, TopPlusOne
 from otspec.drafts.base import as_law
 from otspec.estimate import Known
 from otspec.ratios import Pair
+from otspec.rules.base.accepted import acceptance_or_estimate
 from otspec.rules.base.law_rule import MaskedRule
 from otspec.rules.base.rule import Rule
-from otspec.rules.base.tuples import acceptance_or_estimate
 
 MOST_LISTED = 1_000_000
 """Most drafts that an answer for each of them is listed for."""
@@ -75,11 +75,8 @@ class PairRule(Rule):
 
     @classmethod
     def of_law(cls, law: DraftLaw, target: DistributionLike) -> Rule:
-        """Return the rule for drafts of its law, also masked ones (Theory, 36).
-
-        Masked i.i.d. drafts are i.i.d. drafts of one more token, so the rule takes them itself.
-        :class:`MaskedRule` verifies other masked laws.
-        """
+        """Return the rule for drafts of its law, also masked ones (Theory, 36)."""
+        # Masked i.i.d. drafts are i.i.d. drafts of one more token: the rule takes them itself.
         checked = as_law(law).as_target(target)
         made = law.for_target(checked)
         if isinstance(made, SingleDraftLaw) and type(made) is cls.law_class:
@@ -95,10 +92,7 @@ class PairRule(Rule):
     def acceptances(
         cls, draft: DistributionLike, target: DistributionLike, ks: Sequence[int], **options: Any
     ) -> list[Known]:
-        """Return the acceptance for each of several k, or where that takes too long an estimate.
-
-        ``options``: keywords of the rule, such as ``free`` of importance sampling.
-        """
+        """Return the acceptance for each of several k, or an estimate where that takes too long."""
         return cls.acceptances_of(Pair(draft, target), ks, **options)
 
     @classmethod
@@ -138,11 +132,6 @@ class DrawnDraft(PairRule):
     Law: the output is distributed as the target. No rule for the k − 1 likeliest tokens and one
     drawn off them accepts more. Source: Theory, 14. Parameters and errors:
     :class:`otspec.rules.PairRule`; also fewer than k tokens of positive probability.
-
-    Examples
-    --------
-    >>> DrawnDraft(["1/2", "3/10", "1/5"], ["1/10", "3/5", "3/10"], k=2).acceptance()
-    Fraction(1, 1)
     """
 
     name: ClassVar[str] = "drawn-draft"
@@ -180,10 +169,7 @@ class DrawnDraft(PairRule):
 
 
 RULES: Registry[type[Rule]] = Registry("rule", "otspec.rules", subclass_of(Rule))
-"""All rules for one token, by name, in the order of tables.
-
-Command lines, comparisons, documentation and tests read the class variables of each.
-"""
+"""All rules for one token, by name, in the order of tables."""
 
 
 def compared_rules() -> tuple[type[PairRule], ...]:

@@ -16,8 +16,16 @@ from otspec.chance import Chance, Drawn
 from otspec.distributions import Distribution, DistributionLike
 from otspec.drafts import DraftLaw
 from otspec.drafts.base import as_drafts
-from otspec.rules.base.accepted import Accepted, CountedLaw, DrawnDrafts, Estimated
-from otspec.rules.base.tuples import NotExactError, enumerated_law, few_by_position, joint_kernel_of
+from otspec.rules.base.accepted import (
+    Accepted,
+    CountedLaw,
+    DrawnDrafts,
+    Estimated,
+    NotExactError,
+    enumerated_law,
+    few_by_position,
+    joint_kernel_of,
+)
 
 __all__ = ["Accepted", "CountedLaw", "Estimated", "NotExactError", "Rule"]
 
@@ -99,21 +107,16 @@ class Rule(Frozen, ABC):
         return kernel
 
     def sample(self, x: Sequence[int], rng: np.random.Generator) -> tuple[int, bool]:
-        """Draw the output for the given drafts.
-
-        ``x``: k token ids, else ``ValueError``. Result: the token, and whether it is one of the
-        drafts, whose mean is :meth:`acceptance`.
-        """
+        """Draw the output for k drafts, and whether it is one of them; else ``ValueError``."""
         drafts, chance = as_drafts(x, self.law), Drawn(as_generator(rng))
         found = self.verify(drafts, chance)
         token = drafts[found] if isinstance(found, int) else chance.choose(found)
         return token, token in drafts
 
     def acceptance(self) -> Number:
-        """Return the probability that the output is one of the drafts, exactly.
+        """Return P(the output is one of the drafts), also by a residual draw, exactly.
 
-        Every output that equals a draft counts, also a residual draw. Raises ``NotExactError`` if
-        it takes too long: use :meth:`estimate`.
+        Raises ``NotExactError`` if it takes too long: use :meth:`estimate`.
         """
         return as_number(self._by_token().sum(), like=self.target)
 

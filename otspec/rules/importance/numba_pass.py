@@ -1,10 +1,6 @@
-"""A stage of importance sampling in passes over ordered tokens (Canonical, alg. 1, remark 4).
+"""A stage of importance sampling in loops, for Numba if it is there (Canonical, alg. 1, remark 4).
 
-The loops are compiled where Numba is installed, which importing this module imports, so that it is
-imported where it is used.
-
-Tokens are kept together with their masses: the rows of an array of shape (3, n) are the law that
-is selected so far, that of the next draft, and the target.
+The rows of ``masses``, (3, n), are the law that is selected so far, the next draft and the target.
 """
 
 import numpy as np

@@ -23,12 +23,6 @@ def shared_pairs(masses: Array, wanted: Array) -> Array:
     ``masses``, shape (s, s): of the pair (i, j), i ≠ j; symmetric, at least 0. ``wanted``, shape
     (s,): at least 0. Result, shape (s, s), entry (i, j): what i gets of the pair; with (j, i) it is
     the mass; the diagonal is 0.
-
-    Examples
-    --------
-    >>> masses = np.array([[0.0, 0.5, 0.25], [0.5, 0.0, 0.25], [0.25, 0.25, 0.0]])
-    >>> shared_pairs(masses, np.array([0.25, 0.5, 0.25])).sum(axis=1)
-    array([0.25, 0.5 , 0.25])
     """
     got, surplus = _begun(masses, wanted)
     _push_all(got, surplus)

@@ -1,9 +1,4 @@
-"""Pairs shared out by pushes in loops, compiled where Numba is installed (SpecHub, app. E).
-
-The loops do what :func:`otspec.rules.importance.shared_pairs.shared_pairs` does with arrays, in the
-same order. Importing this module imports Numba if it is there, so that it is imported where it is
-used.
-"""
+"""What ``shared_pairs`` does with arrays, in loops, for Numba if it is there (SpecHub, app. E)."""
 
 import numpy as np
 

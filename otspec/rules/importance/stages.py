@@ -1,7 +1,4 @@
-"""Stages of importance sampling, found one after the other (Canonical, alg. 1, remark 4).
-
-A stage selects between the token that was selected so far and one more draft.
-"""
+"""Stages of importance sampling, found one after the other (Canonical, alg. 1, remark 4)."""
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple, TypeAlias
@@ -77,11 +74,8 @@ class Stage(NamedTuple):
 def stages_of(
     laws: Sequence[Distribution], target: Distribution, free: int, solver: SolverName | None
 ) -> Iterator[Stage]:
-    """Yield the best selection of each stage, one for each draft after the first.
-
-    ``target`` and each of ``laws``: (n,). ``free``: how many tokens share out their pairs. Without
-    a ``solver``, linear programs are solved as flows. The next stage may write to yielded arrays.
-    """
+    """Yield the best selection of each stage, one for each draft after the first."""
+    # The next stage may write to the arrays of one.
     if len(laws) == 1:
         return
     free = min(free, len(target))

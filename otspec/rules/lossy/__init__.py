@@ -1,17 +1,17 @@
-"""Published lossy rules: one file each, and each declares the law of its output."""
+"""Published lossy rules: each declares the law of its output."""
 
+from otspec.rules.lossy.another_target import (
+    CascadeByPosition,
+    CascadeByToken,
+    FuzzyVerification,
+    InterpolatedVerification,
+)
 from otspec.rules.lossy.attaining import rule_attaining
 from otspec.rules.lossy.base import LOSSY_RULES, AcceptOrReplace, AgainstAnother, LossyRule
 from otspec.rules.lossy.cactus import Cactus
-from otspec.rules.lossy.cascades import CascadeByPosition, CascadeByToken
-from otspec.rules.lossy.fuzzy import FuzzyVerification
-from otspec.rules.lossy.interpolated import InterpolatedVerification
-from otspec.rules.lossy.lenience import EntropyLenience, Lenience, LenientRule
-from otspec.rules.lossy.mentored import MentoredDecoding
-from otspec.rules.lossy.relaxed_top import RelaxedTop
-from otspec.rules.lossy.rollback import RollbackPolicy
+from otspec.rules.lossy.lenience import EntropyLenience, Lenience, LenientRule, MentoredDecoding
+from otspec.rules.lossy.likely_tokens import RelaxedTop, RollbackPolicy, TypicalAcceptance
 from otspec.rules.lossy.thresholded import ThresholdedTargetOnly
-from otspec.rules.lossy.typical import TypicalAcceptance
 
 for _rule in (
     Lenience,

@@ -4,24 +4,15 @@ from collections.abc import Callable
 from functools import singledispatch
 from typing import Any
 
+from otspec import rules
 from otspec._base.arguments import as_instance
 from otspec.distributions import Distribution
 from otspec.drafts import IID, DraftLaw, Hub, TopK, TopPlusOne, WithoutReplacement
 from otspec.optimum import Optimum
 from otspec.optimum.plan import optimal_plan
-from otspec.rules import (
-    DrawnDraft,
-    PairRule,
-    PlannedRule,
-    PooledSelection,
-    PooledSelectionWithoutReplacement,
-    Rule,
-    SpecHub,
-    TargetOnly,
-)
 
 
-def rule_attaining(best: Optimum) -> Rule:
+def rule_attaining(best: Optimum) -> rules.Rule:
     """Return a rule that accepts as much as an optimum says, with the output that it says.
 
     Its ``target`` is ``best.output``. At any vocabulary size it is pooled selection for i.i.d. and
@@ -51,20 +42,20 @@ def rule_attaining(best: Optimum) -> Rule:
 
 
 @singledispatch
-def _optimal_rule(law: DraftLaw, output: Distribution) -> Rule:
+def _optimal_rule(law: DraftLaw, output: Distribution) -> rules.Rule:
     """Return a rule for a law that no rule with that output accepts more than."""
-    return PlannedRule(optimal_plan(law, output))
+    return rules.PlannedRule(optimal_plan(law, output))
 
 
-def _of_draft(rule: type[PairRule]) -> Callable[[Any, Distribution], Rule]:
+def _of_draft(rule: type[rules.PairRule]) -> Callable[[Any, Distribution], rules.Rule]:
     return lambda law, output: rule(law.draft, output, law.k)
 
 
 for _law, _rule in (
-    (IID, PooledSelection),
-    (WithoutReplacement, PooledSelectionWithoutReplacement),
-    (Hub, SpecHub),
-    (TopPlusOne, DrawnDraft),
-    (TopK, TargetOnly),
+    (IID, rules.PooledSelection),
+    (WithoutReplacement, rules.PooledSelectionWithoutReplacement),
+    (Hub, rules.SpecHub),
+    (TopPlusOne, rules.DrawnDraft),
+    (TopK, rules.TargetOnly),
 ):
     _optimal_rule.register(_law, _of_draft(_rule))

@@ -98,10 +98,7 @@ class LossyRule(PairRule):
 LOSSY_RULES: Registry[type[LossyRule]] = Registry(
     "lossy rule", "otspec.lossy_rules", subclass_of(LossyRule)
 )
-"""The published lossy rules by name, in the order of tables.
-
-Those of other packages join by an entry point of the group ``otspec.lossy_rules``.
-"""
+"""The published lossy rules by name, in the order of tables; others join by an entry point."""
 
 
 LARGEST = 1e300

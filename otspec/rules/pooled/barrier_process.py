@@ -1,8 +1,4 @@
-"""The barriers' process, step by step (Pooled, prop. 4).
-
-Plain Python, and compiled for floats. Importing this module imports Numba if it is there, so that
-it is imported where it is used.
-"""
+"""The barriers' process, step by step, for Numba if it is there (Pooled, prop. 4)."""
 
 import numpy as np
 

@@ -140,10 +140,8 @@ def nearest_longer(lifetimes: list[Number]) -> list[int]:
 
 
 def find_barriers(law: SelectionLaw, heights: InsideMasses) -> Barriers:
-    """Return barriers that select with the given law, in O(m log m).
-
-    Every knot that is not tight dies before 1; see the documentation for the proof.
-    """
+    """Return barriers that select with the given law, in O(m log m)."""
+    # Every knot that is not tight dies before 1; see the documentation for the proof.
     # Both import Numba, if it is there.
     from otspec._base import compiling
     from otspec.rules.pooled import barrier_process

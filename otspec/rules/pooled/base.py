@@ -62,11 +62,7 @@ def losses(law: SelectionLaw, target: Distribution) -> Array:
 
 @dataclass(frozen=True, eq=False)
 class PooledRule(PairRule):
-    """Pools of ascending target/draft, and lifetimes of the knots between them.
-
-    Knots whose lifetime exceeds a uniform number are barriers. A draft is selected above the
-    highest barrier with drafts above it, and then coupled maximally with the target.
-    """
+    """Pooled selection by knots whose lifetimes exceed a uniform number, then maximal coupling."""
 
     options: ClassVar[tuple[str, ...]] = ("optima",)
     law_class: ClassVar[type[ByRatio]]
@@ -102,10 +98,7 @@ class PooledRule(PairRule):
         *,
         normalize: bool = False,
     ) -> Self:
-        """Return the rule with thresholds refined until :meth:`loss_bound` is at most ``loss``.
-
-        In floats the bound may stay above a ``loss`` that is below rounding.
-        """
+        """Return the rule with thresholds refined until :meth:`loss_bound` is at most ``loss``."""
         most = as_real(loss, "loss", 0, infinite=True)
         finest = cls(draft, target, k, ByToken(), normalize=normalize)
         thresholds = refined_thresholds(finest.law, finest.target, most)

@@ -80,11 +80,9 @@ class ClockedDrafts(Frozen):
     def shares(
         self, below: Array, inside: Array, beyond: Array, above: Number, group: Number
     ) -> Array:
-        """Return how likely a group is the highest with an arrival, and a draft is selected: (k,).
-
-        ``below``, ``inside``, ``beyond``, shape (k,): which part of each draft is below, in and
-        above the group. ``above`` and ``group``: the draft mass above the group, and in it.
-        """
+        """Return P(a group is the highest with an arrival, and a draft is selected): (k,)."""
+        # below, inside, beyond, (k,): which part of each draft is below, in and above the group.
+        # above, group: the draft mass above the group, and in it.
         k = len(self.masses)
         # For each number of drafts that have arrived: at which of them the first arrival in the
         # group was, or that there was none.

@@ -1,7 +1,4 @@
-"""One step of the search for the fewest pools (Pooled, prop. 6).
-
-Importing this module imports Numba if it is there, so that it is imported where it is used.
-"""
+"""One step of the search for the fewest pools, for Numba if it is there (Pooled, prop. 6)."""
 
 from otspec._base.arithmetic import Array
 from otspec._base.compiling import compiled

@@ -63,10 +63,7 @@ class Fewest(Partition):
 
 @dataclass(frozen=True)
 class Bins(Partition):
-    """``count`` bins of equal width in log₂(target/draft) between −8 and 8: no sort (prop. 5).
-
-    Raises ``ValueError``: not from 1 to 2^20.
-    """
+    """``count`` ≤ 2^20 equal bins of log₂(target/draft) from −8 to 8: no sort (prop. 5)."""
 
     count: int
 
@@ -80,10 +77,7 @@ class Bins(Partition):
 
 @dataclass(frozen=True, eq=False)
 class Thresholds(Partition):
-    """Pools between thresholds: pool j has values[j−1] ≤ target/draft < values[j] (prop. 5).
-
-    ``values``: strictly increasing numbers, at least 0 and finite, else ``ValueError``.
-    """
+    """Pools between increasing thresholds: values[j−1] ≤ target/draft < values[j] (prop. 5)."""
 
     values: Array
 

@@ -15,10 +15,9 @@ from otspec.distributions import Distribution
 from otspec.drafts import IID
 from otspec.drafts.single import ByRatio
 from otspec.estimate import Estimates
-from otspec.rules.base.accepted import DrawnDrafts, Estimated
+from otspec.rules.base.accepted import DrawnDrafts, Estimated, NotExactError
 from otspec.rules.base.counts import refuse_many_counts
 from otspec.rules.base.rule import CountedLaw
-from otspec.rules.base.tuples import NotExactError
 from otspec.rules.pooled.base import PooledRule
 from otspec.rules.pooled.draft_counts import selected_counts
 

@@ -18,8 +18,12 @@ from otspec.drafts.single import ByRatio
 from otspec.drafts.without_replacement import WithOne, successive
 from otspec.estimate import Estimate, Estimates
 from otspec.optimum.pools.pools import UNITS, Pools
-from otspec.rules.base.accepted import DrawnDrafts, Estimated
-from otspec.rules.base.tuples import enumerated_acceptance, refuse_many_tuples
+from otspec.rules.base.accepted import (
+    DrawnDrafts,
+    Estimated,
+    enumerated_acceptance,
+    refuse_many_tuples,
+)
 from otspec.rules.pooled.base import PooledRule
 from otspec.rules.pooled.exponential_clocks import ClockedDrafts
 from otspec.rules.pooled.partitions import Partition
@@ -91,11 +95,7 @@ class PooledSelectionWithoutReplacement(PooledRule):
         return enumerated_acceptance(self)
 
     def estimate(self, size: int = 2_000, seed: int = 0) -> Estimated:
-        """Estimate what :meth:`accepted` says, with residual hits and positions simulated.
-
-        The acceptance is between Σ min(b, q) and that plus :meth:`loss_bound`: known with optimal
-        pools. With these only positions are simulated, by a tenth of the tuples.
-        """
+        """Estimate what :meth:`accepted` says; with optimal pools only positions are simulated."""
         return DistinctDrafts(self, size, seed)
 
     def shares_of(self, x: Sequence[int]) -> Array:

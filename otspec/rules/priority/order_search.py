@@ -44,10 +44,7 @@ class Weighed(Frozen):
 
 
 class OrderSearch:
-    """Priority orders that were tried so far, and the best cut among their ends.
-
-    ``levels``, shape (s, n): a mixture with the law b is worth Σ min(b, level) over all levels.
-    """
+    """Priority orders that were tried so far, and the best cut among their ends."""
 
     def __init__(self, law: DraftLaw, levels: Array) -> None:
         self.draft_law, self.levels = law, levels

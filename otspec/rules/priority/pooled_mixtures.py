@@ -16,17 +16,7 @@ from otspec._base.arithmetic import Array, IntArray, Number, as_number, prefix_s
 from otspec._base.frozen import Frozen
 from otspec.distributions import Distribution
 from otspec.drafts import DraftLaw, Independent
-from otspec.rules.priority.cut_pools import (
-    CutPool,
-    cut_by_moves,
-    cut_value,
-    known,
-    lower_cut,
-    masses,
-    refined,
-    settled,
-    sides,
-)
+from otspec.rules.priority import cut_pools
 from otspec.rules.priority.order_search import Mixture, OrderSearch, Weighed, mix_priorities
 
 FIRST_POOLS = 32
@@ -61,23 +51,23 @@ class Problem(Frozen):
     ) -> Mixture:
         """Return a mixture of weighed orders of pools with the bound of a cut."""
         accepted = as_number(np.minimum(law, self.target).sum(), like=self.target)
-        bound = as_number(1 + cut_value(self.drafts, self.target, cut), like=self.target)
+        bound = as_number(1 + cut_pools.cut_value(self.drafts, self.target, cut), like=self.target)
         # By rounding only a sum of accepted masses is above the bound.
         bound = max(accepted, bound)
         return Mixture(*orders, law, accepted, bound, np.flatnonzero(cut), labels)
 
     def better(self, cut: Array, law: Distribution) -> Array:
         """Return a cut, or the better one that a law points to: what it serves too much of."""
-        found = settled(self.drafts, self.target, law > self.target)
-        return lower_cut(self.drafts, self.target, cut, found)
+        found = cut_pools.settled(self.drafts, self.target, law > self.target)
+        return cut_pools.lower_cut(self.drafts, self.target, cut, found)
 
-    def pools_about(self, cut: Array, size: int) -> list[CutPool]:
+    def pools_about(self, cut: Array, size: int) -> list[cut_pools.CutPool]:
         """Return pools for the rates that the first of the tokens inside a cut would have."""
-        inside = masses(self.drafts, cut)
+        inside = cut_pools.masses(self.drafts, cut)
         rates = zeros(len(inside), like=inside)
         rates += [np.prod(np.delete(inside, i)) for i in range(len(inside))]
-        pools = sides(self.drafts, self.target, cut, rates)
-        return refined(pools, range(len(pools)), size)
+        pools = cut_pools.sides(self.drafts, self.target, cut, rates)
+        return cut_pools.refined(pools, range(len(pools)), size)
 
 
 def mix_groups(
@@ -89,7 +79,7 @@ def mix_groups(
     wanted = sums_by(labels, target, size)
     found = mix_priorities(Independent(list(pooled)), wanted, gap, most)
     mixed = problem.law(mean_rates(found.orders, found.weights, pooled), labels)
-    cut = problem.better(cut_by_moves(problem.drafts, target), mixed)
+    cut = problem.better(cut_pools.cut_by_moves(problem.drafts, target), mixed)
     return problem.mixture((found.orders, found.weights), mixed, cut, labels)
 
 
@@ -102,7 +92,7 @@ def mix_cut_pools(
     # got. A mixture that points to a better cut starts the pools again.
     problem = Problem.of_law(law, target)
     drafts = problem.drafts
-    cut, size, tried = cut_by_moves(drafts, target), min(FIRST_POOLS, count), 0
+    cut, size, tried = cut_pools.cut_by_moves(drafts, target), min(FIRST_POOLS, count), 0
     pools, orders = problem.pools_about(cut, size), np.zeros((0, 0), dtype=np.intp)
     best: Mixture | None = None
     while True:
@@ -129,7 +119,7 @@ def mix_cut_pools(
         orders, pools = _expanded(mixture, finer), finer
 
 
-def levels(pools: list[CutPool]) -> Array:
+def levels(pools: list[cut_pools.CutPool]) -> Array:
     """Return what is wanted of each pool with and without urgency, shape (2, m)."""
     # Inside the cut the target is urgent, and outside what no token has too much of.
     rows = []
@@ -185,16 +175,20 @@ def _round(law: DraftLaw, wanted: Array, orders: IntArray, most: int) -> tuple[W
     return search.weighed(), len(search.orders) - len(orders)
 
 
-def _finer(pools: list[CutPool], law: Distribution, rates: Array, size: int) -> list[CutPool]:
+def _finer(
+    pools: list[cut_pools.CutPool], law: Distribution, rates: Array, size: int
+) -> list[cut_pools.CutPool]:
     """Split pools whose tokens get too little inside the cut, too much outside; or else any."""
     losses = np.array([pool.loss(law) for pool in pools])
-    served = [replace(pool, rates=known(rates[:, j])) for j, pool in enumerate(pools)]
+    served = [replace(pool, rates=cut_pools.known(rates[:, j])) for j, pool in enumerate(pools)]
     much = losses.sum() / (2 * len(pools))
-    finer = refined(served, np.flatnonzero((losses > 0) & (losses >= much)).tolist(), size)
-    return finer if len(finer) > len(pools) else refined(served, range(len(pools)), size)
+    finer = cut_pools.refined(
+        served, np.flatnonzero((losses > 0) & (losses >= much)).tolist(), size
+    )
+    return finer if len(finer) > len(pools) else cut_pools.refined(served, range(len(pools)), size)
 
 
-def _expanded(mixture: Mixture, finer: list[CutPool]) -> IntArray:
+def _expanded(mixture: Mixture, finer: list[cut_pools.CutPool]) -> IntArray:
     """Return the orders of a mixture for finer pools, of which those of one come together."""
     parents = mixture.pools[[pool.tokens[0] for pool in finer]]
     places = np.argsort(mixture.orders, axis=1)[:, parents]
@@ -202,7 +196,7 @@ def _expanded(mixture: Mixture, finer: list[CutPool]) -> IntArray:
     return expanded
 
 
-def _labels(pools: list[CutPool], n: int) -> IntArray:
+def _labels(pools: list[cut_pools.CutPool], n: int) -> IntArray:
     """Return the pool of each token; the first where a token cannot be drafted."""
     labels = np.zeros(n, dtype=np.intp)
     for j, pool in enumerate(pools):

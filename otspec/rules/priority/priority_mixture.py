@@ -19,9 +19,13 @@ from otspec.coupling import Coupling
 from otspec.distributions import Distribution
 from otspec.drafts import DraftLaw
 from otspec.estimate import Estimate
-from otspec.rules.base.accepted import DrawnDrafts, Estimated
+from otspec.rules.base.accepted import (
+    DrawnDrafts,
+    Estimated,
+    enumerated_acceptance,
+    refuse_many_tuples,
+)
 from otspec.rules.base.law_rule import LawRule
-from otspec.rules.base.tuples import enumerated_acceptance, refuse_many_tuples
 from otspec.rules.priority.order_search import Mixture, mix_priorities
 from otspec.rules.priority.pooled_mixtures import mix_cut_pools, mix_groups
 
@@ -200,10 +204,7 @@ class PriorityMixture(LawRule):
         return enumerated_acceptance(self)
 
     def estimate(self, size: int = 2_000, seed: int = 0) -> Estimated:
-        """Estimate what :meth:`accepted` says, from drafts that are drawn at random.
-
-        Only residual hits are simulated: the acceptance is between Σ min(b, q) and :attr:`bound`.
-        """
+        """Estimate what :meth:`accepted` says; for the acceptance only residual hits are drawn."""
         return MixedDrafts(self, size, seed)
 
     def verify(self, drafts: Sequence[int], chance: Chance) -> int | Distribution:

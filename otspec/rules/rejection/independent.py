@@ -68,10 +68,7 @@ class RecursiveRejectionIndependent(InTurn, LawRule):
         return by_position
 
     def in_order(self, order: Sequence[int] | IntArray) -> Self:
-        """Return the rule that goes through the drafts in another order, shape (k,).
-
-        Raises ``ValueError``: not each number from 0 to k − 1 once.
-        """
+        """Return the rule that goes through the drafts in another order: 0 to k − 1, once each."""
         numbers = as_permutation(order, self.k, what="draft")
         return replace(self, draft_law=Independent([self._drafts[i] for i in numbers.tolist()]))
 

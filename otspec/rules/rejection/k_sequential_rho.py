@@ -21,10 +21,8 @@ _EXCESS = Fraction(1, 2**64)
 
 
 def root_rho(pair: Pair, k: int) -> Number:
-    """Return ρ*, from which on k-Seq is lossless: in [1, k]; 1 for disjoint draft and target.
-
-    Floats: the smallest at or above the root. Exact: the root if rational, else at most 2⁻⁶⁴ above.
-    """
+    """Return ρ*, in [1, k], from which on k-Seq is lossless; 1 for disjoint draft and target."""
+    # Floats: the smallest at or above the root. Exact: the root if rational, else ≤ 2⁻⁶⁴ above.
     # p_acc/β is 1 + (1−β) + … + (1−β)^{k−1}, so that ρ* is where ρ reaches that sum. As ρ grows
     # ρβ grows and p_acc falls, hence the crossing is unique. β(ρ) = Σ min(p, q/ρ) is P + Q/ρ
     # between neighboring ratios q/p, P the draft mass of the ratios above and Q the target mass of

@@ -1,9 +1,4 @@
-"""Drafts without replacement drawn given that they are rejected, in loops (MCSD, alg. 2).
-
-Compiled where Numba is installed, which importing this module imports, so that it is imported where
-it is used. They do what :mod:`otspec.rules.rejection.rejected_draws` does path by path, and in its
-order.
-"""
+"""What ``rejected_draws`` does, in loops, for Numba if it is there (MCSD, alg. 2)."""
 
 import numpy as np
 

@@ -44,10 +44,8 @@ class RecursiveRejectionWithoutReplacement(InTurn, PairRule):
 
     Examples
     --------
-    >>> rule = RecursiveRejectionWithoutReplacement(
-    ...     ["1/2", "3/10", "1/5"], ["1/10", "3/5", "3/10"], k=2
-    ... )
-    >>> rule.acceptance()
+    >>> draft, target = ["1/2", "3/10", "1/5"], ["1/10", "3/5", "3/10"]
+    >>> RecursiveRejectionWithoutReplacement(draft, target, k=2).acceptance()
     Fraction(47, 50)
     """
 

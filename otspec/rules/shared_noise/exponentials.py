@@ -43,11 +43,8 @@ def integral(powers: Powers, rate: int = 1) -> Fraction:
 def first_arrivals(
     drafts: Sequence[int], draft: Mapping[int, Any], starts: Mapping[int, Any], at_once: int | None
 ) -> Powers:
-    """Return the probability that the first arrivals are the drafts, in their order.
-
-    Token z arrives at rate ``draft``[z] > 0 from the time t·``starts``[z] on, independently of the
-    others; ``at_once`` arrives at its start, for certain.
-    """
+    """Return the probability that the first arrivals are the drafts, in their order."""
+    # Token z arrives at rate draft[z] > 0 from the time t·starts[z] on; at_once at its start.
     k, due = len(drafts), dict(draft)
     # Entry i: the first i drafts have arrived, in their order, and nothing else.
     chances: list[Powers] = [dict(ONE), *({} for _ in range(k))]

@@ -55,10 +55,8 @@ class GumbelCoupling(SharedNoise):
         return [Exact(float(found[k - 1])) for k in ks]
 
     def acceptance(self) -> Number:
-        """Return Σ q(y) g_k(y), g_k(y) the chance that y is drafted if it is the output.
-
-        Raises ``NotExactError``: exact sums of more than a million terms; floats have no limit.
-        """
+        """Return Σ q(y) g_k(y); ``NotExactError`` for exact sums of more than a million terms."""
+        # g_k(y) is the chance that y is drafted if it is the output.
         if is_exact(self.target):
             return super().acceptance()
         return self.acceptances_of(self.pair, [self.k])[0].value

@@ -120,10 +120,7 @@ class GumbelLists(SharedNoise):
         return [Exact(min(max(found[k], 0.0), 1.0)) for k in ks]
 
     def acceptance(self) -> Number:
-        """Return Σ q(y) ∫ k e^{−kt} [1 − (1 − a)(1 − b)^{k−1}] dt.
-
-        Raises ``NotExactError``: exact sums of more than a million terms; floats have no limit.
-        """
+        """Return Σ q(y) ∫ k e^{−kt} [1 − (1 − a)(1 − b)^{k−1}] dt; errors: as GumbelCoupling."""
         if is_exact(self.target):
             return super().acceptance()
         return self.acceptances_of(self.pair, [self.k])[0].value
@@ -182,8 +179,8 @@ class GumbelLists(SharedNoise):
     def _exact_integrals(self, y: int) -> tuple[list[Fraction], list[Fraction]]:
         """Return both integrals for one token."""
         drafted = y in self._support
-        first = self._arrivals((y,), y) if drafted else {}
-        missing = one_minus(self._arrivals((y,), None)) if drafted else ONE
+        first = self._arrival(y, y) if drafted else {}
+        missing = one_minus(self._arrival(y, None)) if drafted else ONE
         left, others, both = ONE, [], []
         for _ in range(self.k):
             others.append(self.k * integral(left, self.k))
@@ -191,12 +188,22 @@ class GumbelLists(SharedNoise):
             left = times(left, missing)
         return others, both
 
+    @cached_property
+    def _known(self) -> dict[tuple[int, int | None], Powers]:
+        return {}
+
+    def _arrival(self, x: int, output: int | None) -> Powers:
+        """Return :meth:`_arrivals` of the one draft of a list, which is computed once."""
+        if (x, output) not in self._known:
+            self._known[x, output] = self._arrivals((x,), output)
+        return self._known[x, output]
+
     def _masses(self, drafts: Sequence[int]) -> list[Fraction]:
         _, target = self._exact
-        shared = [self._arrivals((x,), None) for x in drafts]
+        shared = [self._arrival(x, None) for x in drafts]
         found = []
         for y, mass in enumerate(target):
-            own = {x: self._arrivals((x,), y) for x in set(drafts)} if mass else {}
+            own = {x: self._arrival(x, y) for x in set(drafts)} if mass else {}
             # The list that wins has a race in which y arrives at its start.
             parts = [
                 _product([own[x] if i == j else shared[i] for i, x in enumerate(drafts)])

@@ -1,7 +1,4 @@
-"""Passes over tokens as loops; compiled where Numba is installed (Theory, 33).
-
-Importing this module imports Numba if it is there, so that it is imported where it is used.
-"""
+"""Passes over tokens as loops, for Numba if it is there (Theory, 33)."""
 
 import numpy as np
 

@@ -13,13 +13,7 @@ derivative by the logit of the output y is minus that.
 import numpy as np
 
 from otspec._base.arithmetic import Array, IntArray
-from otspec.rules.shared_noise.gumbel_counts import (
-    POWERS,
-    NodeCounts,
-    combined,
-    light_counts,
-    series,
-)
+from otspec.rules.shared_noise import gumbel_counts
 from otspec.rules.shared_noise.gumbel_panels import Sorted, power_rows
 
 _LEAST = 1e-12
@@ -28,11 +22,8 @@ _CHUNK = 1 << 20
 """Most numbers in memory at once for the counts before each heavy token (8 MB)."""
 
 
-class NodeSlopes(NodeCounts):
-    """Node counts with a second part: the change if the logarithms of all p(z) grow alike.
-
-    ``shares``, shape (e, 7): what the terms for ``most`` drafts are multiplied by.
-    """
+class NodeSlopes(gumbel_counts.NodeCounts):
+    """Node counts with a second part: the change if the logarithms of all p(z) grow alike."""
 
     parts = 2
 
@@ -42,16 +33,16 @@ class NodeSlopes(NodeCounts):
         super().__init__(tokens, rho, ends, most)
         # The terms are linear in the sums, whose shares are found from one of each.
         units = np.eye(4 * most).reshape(-1, 4, most)
-        shares = shares @ combined(units)[..., -1].T
+        shares = shares @ gumbel_counts.combined(units)[..., -1].T
         self._shares = shares.reshape(-1, 4, most) * self._scales[:, :, None]
         self._slopes = np.zeros(ends[-1])
-        self._owed = np.zeros((len(self._levels), len(rho), POWERS))
+        self._owed = np.zeros((len(self._levels), len(rho), gumbel_counts.POWERS))
 
     def by_token(self) -> Array:
         """Return the derivatives by the logits of tokens before the nodes, after the terms."""
         for level, owed in enumerate(self._owed):
             # Of tokens of mass 4^{−level} all together, power m is about so much of the slopes.
-            numbers = np.arange(1, POWERS + 1)
+            numbers = np.arange(1, gumbel_counts.POWERS + 1)
             parts = np.abs(owed).max(axis=0) * numbers * 4.0 ** (-level * (numbers - 1))
             large = np.flatnonzero(parts > _LEAST)
             if not large.size:
@@ -72,14 +63,14 @@ class NodeSlopes(NodeCounts):
     def _counts(self, alive: IntArray, piece: int, times: Array, weight: Array) -> Array:
         """Return the counts, and their change: (2, most, alive, times); keep the derivatives."""
         most, (light, change) = self._most, self._light(alive, piece)
-        powers = times ** np.arange(1, POWERS + 1)[:, None]
+        powers = times ** np.arange(1, gumbel_counts.POWERS + 1)[:, None]
         # Of the logarithm of Σ Pr(N = i) s^i by each power sum: (powers, most).
-        logs = np.zeros((POWERS, most))
+        logs = np.zeros((gumbel_counts.POWERS, most))
         logs[0, 0] = -1
-        for i, row in enumerate(series(min(most - 1, POWERS)), start=1):
+        for i, row in enumerate(gumbel_counts.series(min(most - 1, gumbel_counts.POWERS)), start=1):
             logs[:, i] = row / i
         counts = np.zeros((2, most, len(alive), len(times)))
-        counts[0] = before = light_counts(light, times, most)
+        counts[0] = before = gumbel_counts.light_counts(light, times, most)
         for i in range(most):
             step = (change * logs[:, i]) @ powers
             counts[1, i:] += step * before[: most - i]

@@ -54,12 +54,13 @@ def results():
 
 
 @pytest.fixture(scope="session")
-def expected(source, tmp_path_factory):
+def expected(sources, tmp_path_factory):
     """What a run in one process finds in the source."""
     out = tmp_path_factory.mktemp("expected")
     with pytest.MonkeyPatch.context() as patched:
         _draw_nothing(patched)
-        assert main(["trace", source, *OPTIONS, "--workers", "1", "--out", str(out)]) == 0
+        arguments = ["trace", sources["npz"], *OPTIONS, "--workers", "1", "--out", str(out)]
+        assert main(arguments) == 0
     found = _results(out)
     assert len(found[0]) == CHUNKS
     return found

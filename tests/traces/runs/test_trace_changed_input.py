@@ -25,7 +25,7 @@ def no_pictures(monkeypatch):
 
 def saved(reader, folder, seed=0):
     folder.mkdir(exist_ok=True)
-    return str(files.SAVERS[reader](folder, files.random_pair((4, 3, 20), seed=seed)))
+    return str(files.SAVERS[reader](folder, files.random_pair((2, 3, 20), seed=seed)))
 
 
 def last_file(source):

@@ -36,10 +36,11 @@ def each_from(*values, marks=()):
 
 @pytest.mark.parametrize(
     ("number", "to", "source"),
-    each_from((signal.SIGTERM, "group", "npz"), (signal.SIGHUP, "process", "packed npz"))
+    each_from((signal.SIGTERM, "group", "packed npz"))
     + each_from(
-        (signal.SIGTERM, "process", "packed npz"),
+        (signal.SIGTERM, "process", "npz"),
         (signal.SIGHUP, "group", "npz"),
+        (signal.SIGHUP, "process", "packed npz"),
         marks=pytest.mark.nightly,
     ),
     indirect=["source"],
@@ -58,18 +59,28 @@ def test_a_run_that_is_told_to_end_does_so_in_order(source, tmp_path, number, to
     assert (tmp_path / "run.lock").read_text(encoding="utf-8") == ""
 
 
-def test_nothing_outlives_a_run_that_is_killed(source, tmp_path, capsys):
+@pytest.mark.parametrize("to", ["process", pytest.param("group", marks=pytest.mark.nightly)])
+def test_nothing_outlives_a_run_that_is_killed_and_it_is_resumed_with_the_same_results(
+    source, expected, results, tmp_path, capsys, to
+):
+    """The lock ends with the process, also where nothing can be given up in order."""
     process = started(source, tmp_path)
-    os.kill(process.pid, signal.SIGKILL)  # the workers are not
+    (os.killpg if to == "group" else os.kill)(process.pid, signal.SIGKILL)
     process.communicate(timeout=SECONDS)  # returns once nobody has the pipes any more
     wait_until(lambda: not group_members(process))
     assert (tmp_path / "run.lock").read_text(encoding="utf-8") != ""
+    finished = {path: path.stat().st_mtime_ns for path in (tmp_path / "positions").glob("part-*")}
+    assert 4 <= len(finished) < CHUNKS
     for name in ("run.json", "positions/part-000099.parquet"):
         (tmp_path / name).with_name(f".{Path(name).name}.0123456789abcdef.partial").touch()
     run(capsys, "trace", source, *OPTIONS, "--workers", "1", "--out", tmp_path, "--resume")
     assert not (tmp_path / "unpacked").exists()
-    assert len(list((tmp_path / "positions").iterdir())) == CHUNKS
     assert not list(tmp_path.glob(".*"))
+    assert {path: path.stat().st_mtime_ns for path in finished} == finished
+    parts, summary = results(tmp_path)
+    whole_parts, whole_summary = expected  # of the same numbers in another file
+    assert parts.keys() == whole_parts.keys()
+    assert summary["means"] == whole_summary["means"]
 
 
 def temporary_folders(folder):
@@ -78,7 +89,8 @@ def temporary_folders(folder):
 
 @pytest.mark.parametrize(
     ("number", "workers", "source"),
-    each_from((signal.SIGTERM, 2, "npz"), (signal.SIGINT, 1, "packed npz")),
+    each_from((signal.SIGTERM, 2, "npz"), (signal.SIGHUP, 1, "packed npz"))
+    + each_from((signal.SIGINT, 1, "packed npz"), marks=pytest.mark.nightly),
     indirect=["source"],
 )
 def test_a_temporary_folder_is_removed_in_the_end(source, tmp_path, number, workers):

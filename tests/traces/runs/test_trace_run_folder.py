@@ -8,7 +8,7 @@ import socket
 import pytest
 import trace_files as files
 from command_line import complaint, run
-from run_processes import OPTIONS, SECONDS, ended, started
+from run_processes import OPTIONS, ended, started
 
 from otspec.traces.runs.opening import locked
 
@@ -128,14 +128,6 @@ def test_a_second_run_is_told_who_is_at_work(source, tmp_path, capsys):
     out, err = ended(process)
     assert (process.returncode, err) == (0, "")
     assert run(capsys, *arguments, "--resume") == out
-
-
-def test_the_lock_ends_with_the_process(source, tmp_path, capsys):
-    """Also where nothing can be given up in order."""
-    process = started(source, tmp_path, workers=1)
-    process.send_signal(signal.SIGKILL)
-    process.communicate(timeout=SECONDS)
-    run(capsys, "trace", source, *OPTIONS, "--workers", 1, "--out", tmp_path, "--resume")
 
 
 def test_a_lock_is_given_up_however_the_block_ends(tmp_path):

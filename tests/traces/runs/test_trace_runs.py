@@ -21,26 +21,6 @@ from otspec.traces.runs import parallel
 from otspec.traces.runs.parallel import cores, end_with_parent, run_all
 
 
-def test_workers_do_not_change_the_results(source, expected, results, tmp_path, capsys):
-    run(capsys, "trace", source, *OPTIONS, "--workers", "2", "--out", tmp_path)
-    assert results(tmp_path) == expected
-    assert main(["trace", source, *OPTIONS, "--out", str(tmp_path)]) == 2
-    assert "add --resume to finish it, --overwrite to replace it" in capsys.readouterr().err
-
-
-def test_a_run_that_was_killed_is_resumed_with_the_same_results(
-    source, expected, results, tmp_path, capsys
-):
-    process = started(source, tmp_path)
-    os.killpg(process.pid, signal.SIGKILL)
-    process.communicate()
-    finished = {path: path.stat().st_mtime_ns for path in (tmp_path / "positions").glob("part-*")}
-    assert 4 <= len(finished) < CHUNKS
-    run(capsys, "trace", source, *OPTIONS, "--workers", "1", "--out", tmp_path, "--resume")
-    assert results(tmp_path) == expected
-    assert {path: path.stat().st_mtime_ns for path in finished} == finished
-
-
 def workers_of(pid):
     """The processes that a run has started for its chunks, if the system says which."""
     for status in Path("/proc").glob("[0-9]*/stat"):
@@ -221,7 +201,7 @@ for source in sys.argv[2:]:
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="reads peak memory in /proc")
 def test_memory_does_not_grow_with_the_source(tmp_path):
     """One process reads a small source with each reader, then a large one with each."""
-    tokens, chunk = 2**15, 16
+    tokens, chunk = 2**14, 16
     readers, sources = ("npz", "safetensors", "zarr"), []
     for positions in (chunk, 50 * chunk):
         arrays = {name: np.ones((positions, tokens), np.float16) for name in
@@ -233,7 +213,7 @@ def test_memory_does_not_grow_with_the_source(tmp_path):
             folder.mkdir()
             options = {"chunks": (chunk, tokens)} if reader == "zarr" else {}
             sources.append(str(files.SAVERS[reader](folder, arrays, **options)))
-    assert sum(array.nbytes for array in arrays.values()) > 100e6
+    assert sum(array.nbytes for array in arrays.values()) > 50e6
     done = subprocess.run(
         [sys.executable, "-c", MEASURED, str(chunk), *sources],
         capture_output=True, encoding="utf-8", check=True,
@@ -241,8 +221,8 @@ def test_memory_does_not_grow_with_the_source(tmp_path):
     said = [line.split() for line in done.stdout.splitlines() if line[:1].isdigit()]
     assert [int(status) for status, _ in said] == [0, 0, 0, 1, 1, 1]
     peaks = [int(peak) * 1024 for _, peak in said]
-    # A few chunks of both arrays at once, 2 MB each, and noise; not 100 MB.
-    assert peaks[-1] - peaks[len(readers) - 1] < 40e6
+    # A few chunks of both arrays at once, 1 MB each, and noise; not 50 MB.
+    assert peaks[-1] - peaks[len(readers) - 1] < 20e6
 
 
 def test_heavy_packages_are_imported_where_they_are_used():
@@ -257,7 +237,6 @@ def test_heavy_packages_are_imported_where_they_are_used():
 
 def test_a_file_gets_a_line_now_and_then(source, monkeypatch, capsys):
     monkeypatch.setattr("otspec.cli.shared.progress._LINE_S", 0.001)
-    run(capsys, "trace", source, *OPTIONS, "--workers", "1", "--json")
     assert main(["trace", str(source), *OPTIONS, "--workers", "1", "--json"]) == 0
     printed = capsys.readouterr()
     json.loads(printed.out)

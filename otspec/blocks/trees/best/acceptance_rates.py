@@ -11,7 +11,7 @@ from otspec._base.frozen import Frozen
 from otspec.blocks.trees.shapes import Shape
 from otspec.blocks.trees.verifiers.token_rules import TokenRule, made_rule
 from otspec.models.base import Model, Prefix
-from otspec.rules.base.tuples import by_position_or_estimate
+from otspec.rules.base.accepted import by_position_or_estimate
 
 MOST_PLACES = 20_000
 """Most places of a text that are told apart."""

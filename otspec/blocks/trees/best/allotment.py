@@ -1,7 +1,8 @@
-"""Sequoia's dynamic program: how many nodes each child of a node gets (Sequoia, sec. 4.1)."""
+"""How many nodes each child gets, and which subtrees are candidates (Sequoia, sec. 4.1)."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import TypeAlias, TypeVar
 
 import numpy as np
 
@@ -134,3 +135,147 @@ def _one_more(before: Array, child: Array, most: int) -> tuple[Array, IntArray]:
         below[:, nodes] = np.argmax(sums, axis=1)
         values[:, nodes] = sums[rows, below[:, nodes]]
     return values, below
+
+
+MOST_CANDIDATES = 20_000
+"""Most candidates of one level."""
+_FIRST = 4
+"""How many of the first drafts of a level have a distribution of their own."""
+_ALIKE = 1e-3
+"""Two distributions count as one if all their probabilities differ by less."""
+
+
+def all_candidates(chances: Chances, nodes: int, depth: int) -> Iterator[list[Candidate]]:
+    """Yield the candidates of at most 0, 1, … levels: all that may be needed for the best tree."""
+    # A tree is left out if another one has no more nodes and at least its E[τ] after every place:
+    # by linearity the other one is at least as good as a subtree, whatever the tree above.
+    candidates = [Candidate(LEAF, chances.nothing(len(chances.start)))]
+    for level in range(depth):
+        yield candidates
+        if level < depth - 1:
+            candidates = _undominated(chances, candidates, nodes - 1)
+
+
+def _undominated(chances: Chances, candidates: list[Candidate], nodes: int) -> list[Candidate]:
+    """Return the candidates whose children are among candidates, by ascending size."""
+    found: list[list[Candidate]] = [[] for _ in range(nodes + 1)]
+    found[0] = [candidates[0]]
+    for family in families(chances, nodes):
+        adding = _adding(chances, family[0], candidates)
+        some: list[list[_Some]] = [[(chances.nothing(len(chances.start)), ())]]
+        some += [[] for _ in range(nodes)]
+        for k, added in enumerate(adding, start=1):
+            some = _with_child(some, candidates, added)
+            if k in family:
+                for size, each in enumerate(some):
+                    found[size] += [Candidate(Shape(trees), kept) for kept, trees in each]
+    best: list[Candidate] = []
+    for same in found:
+        best = _best(best, same, lambda candidate: candidate.kept)
+    return best
+
+
+Kind = TypeVar("Kind")
+_Some: TypeAlias = tuple[Array, tuple[Shape, ...]]
+"""The sum of the first children's terms of E[τ] after each place, and their subtrees."""
+
+
+def _adding(chances: Chances, k: int, candidates: Sequence[Candidate]) -> list[list[Array]]:
+    """Return the term a_i + Σ_x a_i(x) E[τ of T](x) of each child i of k, for each candidate T."""
+    return [
+        [kept + (led * each.kept[chances.following]).sum(axis=1) for each in candidates]
+        for kept, led in zip(*chances.of(k), strict=True)
+    ]
+
+
+def _with_child(
+    some: list[list[_Some]], candidates: Sequence[Candidate], added: Sequence[Array]
+) -> list[list[_Some]]:
+    """Return the undominated sums with one more child, by the number of nodes."""
+    more: list[list[_Some]] = [[] for _ in some]
+    for candidate, each in zip(candidates, added, strict=True):
+        tree = candidate.tree
+        for size, before in enumerate(some[: max(len(some) - tree.size - 1, 0)]):
+            more[size + tree.size + 1] += [(kept + each, (*trees, tree)) for kept, trees in before]
+    return [_best([], same, lambda one: one[0]) for same in more]
+
+
+def _best(known: list[Kind], more: list[Kind], kept: Callable[[Kind], Array]) -> list[Kind]:
+    """Return the known ones and, of the others, those that are not dominated."""
+    best = list(known)
+    if not more:
+        return best
+    first = kept(more[0])
+    rows = np.zeros((len(known) + len(more), len(first)), dtype=first.dtype)
+    for row, each in enumerate(known):
+        rows[row] = kept(each)
+    for each in sorted(more, key=lambda one: -kept(one).sum()):  # what keeps more comes first
+        if not (rows[: len(best)] >= kept(each)).all(axis=1).any():
+            rows[len(best)] = kept(each)
+            best.append(each)
+    if len(best) > MOST_CANDIDATES:
+        raise ValueError(
+            f"more than {MOST_CANDIDATES:,} trees are each best after some texts: use "
+            "keep='likely', or fewer nodes"
+        )
+    return best
+
+
+def likely_candidates(chances: Chances, nodes: int, depth: int) -> Iterator[list[Candidate]]:
+    """Yield the candidates of at most 0, 1, … levels that are best at likely nodes."""
+    candidates = [Candidate(LEAF, chances.nothing(len(chances.start)))]
+    allotment = Allotment(chances, _likely_laws(chances, depth), nodes - 1)
+    for level in range(depth):
+        yield candidates
+        if level < depth - 1:
+            trees = {tree for row in allotment.among(candidates).trees for tree in row}
+            kept = {each.tree: each.kept for each in candidates}
+            candidates = [
+                Candidate(tree, chances.worth([kept[child] for child in tree.children]))
+                for tree in sorted(trees, key=lambda tree: (tree.size, tree.text))
+            ]
+
+
+def _likely_laws(chances: Chances, depth: int) -> Array:
+    """Return distributions of the place at likely nodes of each level."""
+    # They are that of a kept draft of the level, and those after each of its first four drafts.
+    law: Array = chances.start
+    found: list[Array] = []
+    for _ in range(depth - 1):
+        # P(draft i is kept, and the place after it is s) for each draft i: (k, places).
+        after = chances.before(max(chances.widths), law[None])[:, 0]
+        together = after.sum(axis=0)
+        if not together.sum() > 0:
+            break
+        law = together / together.sum()
+        laws = [each / each.sum() for each in after[:_FIRST] if each.sum() > 0]
+        for each in (law, *laws):
+            if not any((abs(each - other) < _ALIKE).all() for other in found):
+                found.append(each)
+    return np.array(found or [chances.start])
+
+
+def best_at_every_place(chances: Chances, nodes: int, depth: int) -> Array:
+    """Return the largest E[τ] if each node may choose its subtree by its own place."""
+    # Shape (places, nodes + 1). By the recursion of `Allotment`, but the best value of each place
+    # and size takes the place of one tree for all places.
+    values = zeros((len(chances.start), nodes + 1), like=chances.start)
+    ends: IntArray = np.arange(1, nodes + 1)
+    for _ in range(depth):
+        more = np.zeros_like(values) + values[0, 0]
+        for family in families(chances, nodes):
+            scores = [
+                kept[:, None] + (led[:, :, None] * values[chances.following, :nodes]).sum(axis=1)
+                for kept, led in zip(*chances.of(family[0]), strict=True)
+            ]
+            for _ in Shared(tuple(scores), ends, nodes).improve(family, more):
+                pass
+        values = more
+    return values
+
+
+KEEP: dict[str, Callable[[Chances, int, int], Iterator[list[Candidate]]]] = {
+    "all": all_candidates,
+    "likely": likely_candidates,
+}
+"""Candidates by the name of the ``keep`` argument."""

@@ -26,8 +26,7 @@ from otspec._base.arguments import as_callable, as_choice, as_integer
 from otspec._base.arithmetic import Number, as_number
 from otspec._base.frozen import Frozen, Shown, cached_property
 from otspec.blocks.trees.best.acceptance_rates import Chances, chances_of_models
-from otspec.blocks.trees.best.allotment import Allotment
-from otspec.blocks.trees.best.children import KEEP, best_at_every_place
+from otspec.blocks.trees.best.allotment import KEEP, Allotment, best_at_every_place
 from otspec.blocks.trees.shapes import LEAF, Shape
 from otspec.blocks.trees.verifiers.token_rules import TokenRule
 from otspec.distributions import as_k
@@ -120,20 +119,14 @@ class BestTrees(Frozen):
 
     @cached_property
     def bounds(self) -> tuple[Number, ...]:
-        """The same bound for 1, 2, … nodes.
-
-        Every node may choose the tree below it after it has seen its own text. Attained by models
-        that remember nothing.
-        """
+        """The same bound for 1, 2, … nodes, which models attain that remember nothing."""
+        # Every node may choose the tree below it after it has seen its own text.
         values = best_at_every_place(self.chances, self.nodes, self.depth)[:, 1:]
         return tuple(self._number(self.chances.start @ column) for column in values.T)
 
     @cached_property
     def branchings(self) -> tuple[BestTree, ...]:
-        """All trees with equally many children at each node of a level, smaller first.
-
-        If the rule takes only one number k of children, all nodes have k or none.
-        """
+        """All trees with equally many children at each node of a level, smaller first."""
         trees = sorted(self._branchings(1, LEAF), key=lambda tree: tree.size)
         kept = self.chances.all_expected(trees)
         return tuple(

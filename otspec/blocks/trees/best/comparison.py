@@ -23,11 +23,7 @@ from otspec.rules import NotExactError, PairRule
 
 @dataclass(frozen=True)
 class Configuration:
-    """A tree of drafts and what it is worth.
-
-    Its branching says how many children each node has, by depth; its efficiency is E[τ] + 1, the
-    expected tokens per call of the target: an ``Exact`` or an ``Estimate``.
-    """
+    """A tree of drafts by its children at each depth, and its efficiency E[τ] + 1."""
 
     branching: tuple[int, ...]
     efficiency: EstimatedTokens

@@ -1,6 +1,6 @@
 """What every rule for trees of drafts answers: how they are drawn, and what is kept of one."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, NamedTuple, Self
 
@@ -9,14 +9,67 @@ from otspec._base.arithmetic import Number
 from otspec._base.coerce import shown
 from otspec.blocks.base import BlockRule
 from otspec.blocks.drafted_tree import ROOT, DraftedTree
-from otspec.blocks.trees.shapes import Shape, as_shape
+from otspec.blocks.trees.shapes import LEAF, Shape, as_shape
 from otspec.blocks.trees.token_tree import TokenTree
-from otspec.blocks.trees.verifiers.growing import Growing
 from otspec.blocks.trees.verifiers.token_rules import made_rule
 from otspec.chance import Chance
 from otspec.drafts import IID, DraftLaw
-from otspec.models.base import Prefix
+from otspec.models.base import Model, Prefix
 from otspec.rules import TargetOnly
+
+
+class Growing:
+    """A tree that is being drafted, and whether a drafted text has ended."""
+
+    def __init__(self, tree: Shape, ended: Callable[[Prefix], bool]) -> None:
+        self._ended = ended
+        self.tokens: list[int] = []
+        self.parents: list[int] = []
+        self.texts: dict[int, Prefix] = {ROOT: ()}
+        self.shapes: dict[int, Shape] = {ROOT: LEAF if ended(()) else tree}
+        """What is to be drafted after each node."""
+        self._families: dict[int, tuple[int, ...]] = {}
+
+    @property
+    def level(self) -> list[int]:
+        """The first node to go on with: the text itself, if anything is drafted."""
+        return [ROOT] if self.shapes[ROOT].children else []
+
+    def branch(
+        self, node: int, drafts: Sequence[int], together: bool
+    ) -> tuple[list[int], dict[int, list[int]]]:
+        """Add the drafts after a node; return which new nodes go on, and with which drafts each."""
+        # Distinct drafts may be fewer than the children. ``together``: equal drafts are one node,
+        # with the children of all; else the first goes on.
+        shape, nodes, places = self.shapes[node], dict[int, int](), dict[int, list[int]]()
+        for place, token in enumerate(drafts):
+            if token not in nodes:
+                nodes[token] = len(self.tokens)
+                self.tokens.append(token)
+                self.parents.append(node)
+                places[nodes[token]] = [place]
+            elif together:
+                places[nodes[token]].append(place)
+        self._families[node] = tuple(nodes[token] for token in drafts)
+        for child, going in places.items():
+            self.texts[child] = (*self.texts[node], self.tokens[child])
+            over = self._ended(self.texts[child])
+            self.shapes[child] = LEAF if over else shape.after(going)
+        return [child for child in places if self.shapes[child].children], places
+
+    def fields(self) -> dict[str, Any]:
+        """Return the fields of the drafted tree, without the distributions."""
+        certain = (node for node in self._families if self.shapes[node].top)
+        return {
+            "tokens": tuple(self.tokens),
+            "parents": tuple(self.parents),
+            "families": self._families,
+            "top": frozenset(certain),
+        }
+
+    def drafted(self, draft: Model, target: Model) -> DraftedTree:
+        """Return the tree as it is, with what two language models say."""
+        return DraftedTree.of_models(draft=draft, target=target, **self.fields())
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,11 +153,7 @@ class TreeRule(BlockRule):
         return growing.drafted(self.draft, self.target)
 
     def drafted(self, tree: TokenTree, tokens: Sequence[int]) -> DraftedTree:
-        """Return a given drafted tree, with what both models say after each node.
-
-        ``tree``: of the rule's shape, also with its nodes in another order. ``tokens``: of each
-        node. Raises ``ValueError``: something else.
-        """
+        """Return a drafted tree of the rule's shape, nodes in any order, with what models say."""
         as_instance(tree, "tree", TokenTree, "a TokenTree")
         drafted = as_tokens(tokens, self.draft.n, "tokens", count=len(tree))
         if len(drafted) != len(tree):
@@ -131,11 +180,7 @@ class TreeRule(BlockRule):
         return growing.drafted(self.draft, self.target)
 
     def candidates(self) -> dict[frozenset[Prefix], Number]:
-        """Return the law of the set of candidate sequences, the leaves of the tree.
-
-        For :class:`otspec.programs.CandidateProgram`: from sets of sequences, none the beginning of
-        another, to probabilities. All trees are enumerated: the smallest sizes only.
-        """
+        """Return the law of the leaves' sequences, none the beginning of another."""
         law = self._candidates((), self.tree)
         return {sequences: self.target.number(mass) for sequences, mass in law.items()}
 

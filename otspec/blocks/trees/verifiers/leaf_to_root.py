@@ -27,8 +27,8 @@ from otspec.distributions import normalized
 from otspec.drafts import DraftLaw
 from otspec.models.base import BEGINNING, Prefix, as_beginnings
 from otspec.rules import PairRule
+from otspec.rules.base.accepted import NotExactError
 from otspec.rules.base.rule import Rule
-from otspec.rules.base.tuples import NotExactError
 
 _Level: TypeAlias = dict[Any, tuple[Prefix, Any]]
 """(draft's context, target's context, weight, shape) → a text, the probability of a visit."""
@@ -78,10 +78,7 @@ class LeafToRoot(TreeRule):
 
     @property
     def as_block(self) -> BlockVerification | None:
-        """Block verification with the same E[τ]: on a chain, by a rule that couples one draft.
-
-        Only classes say so: :attr:`otspec.rules.Rule.couples_one`.
-        """
+        """Block verification with the same E[τ]: on a chain, by a class that couples one draft."""
         couples = isinstance(self.token_rule, type) and getattr(
             self.token_rule, "couples_one", False
         )

@@ -14,7 +14,7 @@ from otspec._base.frozen import Frozen, cached_property
 from otspec.blocks.trees.verifiers.token_rules import TokenRule, made_rule
 from otspec.models.base import Model, Prefix
 from otspec.rules.base.rule import NotExactError, Rule
-from otspec.rules.target_only import TargetOnly
+from otspec.rules.naive_sampling import TargetOnly
 
 TUPLE_LIMIT = 20_000
 """Most tuples of drafts that are enumerated after one prefix, where a rule has no formula."""
@@ -84,10 +84,7 @@ class Node(Frozen):
         return accepted, rejected
 
     def accepted(self, alike: bool) -> AcceptedChildren:
-        """Return what is accepted, and which children go on.
-
-        ``alike``: what follows all children is the same, so that only how many go on matters.
-        """
+        """Return what is accepted, and which children go on; how many, if all are ``alike``."""
         if alike:
             return self._by_count
         return self._by_places

@@ -28,7 +28,7 @@ from otspec.chance import Chance
 from otspec.distributions import normalized
 from otspec.models.base import Prefix
 from otspec.programs.formulation import ProgramBuilder
-from otspec.rules.base.tuples import NotExactError
+from otspec.rules.base.accepted import NotExactError
 from otspec.solvers import Sense, solve
 
 Curve: TypeAlias = tuple[tuple[Any, Any], ...]

@@ -1,16 +1,12 @@
 """The rules for whole trees by name, which comparisons show beside those applied by depth."""
 
 from otspec._base.registry import Registry, subclass_of
+from otspec.blocks.trees.verifiers import universal_tree
 from otspec.blocks.trees.verifiers.base import TreeRule
 from otspec.blocks.trees.verifiers.greedy_multi_path import GreedyMultiPath
 from otspec.blocks.trees.verifiers.traversal_verify import (
     TraversalVerify,
     TraversalVerifyWithoutReplacement,
-)
-from otspec.blocks.trees.verifiers.universal_tree import (
-    UniversalTree,
-    UniversalTreeEarliest,
-    UniversalTreeWithoutReplacement,
 )
 
 TREE_VERIFIERS: Registry[type[TreeRule]] = Registry(
@@ -19,10 +15,10 @@ TREE_VERIFIERS: Registry[type[TreeRule]] = Registry(
 """Rules that are made from a draft, a target and a tree, by name, in the order of tables."""
 for _rule in (
     TraversalVerify,
-    UniversalTree,
-    UniversalTreeEarliest,
+    universal_tree.UniversalTree,
+    universal_tree.UniversalTreeEarliest,
     TraversalVerifyWithoutReplacement,
-    UniversalTreeWithoutReplacement,
+    universal_tree.UniversalTreeWithoutReplacement,
     GreedyMultiPath,
 ):
     TREE_VERIFIERS.register(_rule)

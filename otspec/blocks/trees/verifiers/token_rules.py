@@ -5,23 +5,11 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from otspec import rules
 from otspec._base.coerce import shown
 from otspec._base.registry import Registry, subclass_of
 from otspec.distributions import Distribution
 from otspec.drafts import TooFewTokensError
-from otspec.rules import (
-    GumbelCoupling,
-    ImportanceSampling,
-    KSequential,
-    MaximalCoupling,
-    PairRule,
-    PooledSelection,
-    PooledSelectionWithoutReplacement,
-    RecursiveRejection,
-    RecursiveRejectionWithoutReplacement,
-    SpecHub,
-    TargetOnly,
-)
 from otspec.rules.base.rule import Rule
 
 TokenRule: TypeAlias = Callable[[Distribution, Distribution, int], Rule]
@@ -36,7 +24,7 @@ def made_rule(rule: TokenRule, draft: Distribution, target: Distribution, k: int
     except TooFewTokensError:
         possible = min(k, int(np.count_nonzero(draft)))
     if possible == 1 and getattr(rule, "only_k", None) is not None:
-        return MaximalCoupling(draft, target)
+        return rules.MaximalCoupling(draft, target)
     return _checked(rule(draft, target, possible), len(draft), possible)
 
 
@@ -56,19 +44,19 @@ def _checked(made: Any, n: int, k: int) -> Rule:
     return checked
 
 
-TREE_RULES: Registry[type[PairRule]] = Registry(
-    "rule for trees", "otspec.tree_rules", subclass_of(PairRule)
+TREE_RULES: Registry[type[rules.PairRule]] = Registry(
+    "rule for trees", "otspec.tree_rules", subclass_of(rules.PairRule)
 )
 """The rules for one token with which trees are compared, by name, in the order of tables."""
 for _rule in (
-    RecursiveRejection,
-    KSequential,
-    ImportanceSampling,
-    PooledSelection,
-    RecursiveRejectionWithoutReplacement,
-    PooledSelectionWithoutReplacement,
-    SpecHub,
-    GumbelCoupling,
-    TargetOnly,
+    rules.RecursiveRejection,
+    rules.KSequential,
+    rules.ImportanceSampling,
+    rules.PooledSelection,
+    rules.RecursiveRejectionWithoutReplacement,
+    rules.PooledSelectionWithoutReplacement,
+    rules.SpecHub,
+    rules.GumbelCoupling,
+    rules.TargetOnly,
 ):
     TREE_RULES.register(_rule)

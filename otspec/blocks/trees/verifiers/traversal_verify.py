@@ -27,6 +27,13 @@ from otspec.rules import PairRule, RecursiveRejection, RecursiveRejectionWithout
 class Traversal(LastToFirst):
     """The program of traversal verification, whatever siblings are drawn from."""
 
+    lifts: ClassVar[type[PairRule]]
+
+    @property
+    def token_rule(self) -> TokenRule:
+        """Recursive rejection."""
+        return self.lifts
+
     def left(self, offered: Distribution, token: int) -> Distribution:  # noqa: ARG002
         """Return the distribution of the next sibling after one that was deleted."""
         return offered
@@ -84,11 +91,6 @@ class TraversalVerify(Traversal, LeafToRoot):
     title: ClassVar[str] = "traversal verification"
     batch: ClassVar[str | None] = "traversal_verification"
     lifts: ClassVar[type[PairRule]] = RecursiveRejection
-
-    @property
-    def token_rule(self) -> TokenRule:
-        """Recursive rejection."""
-        return self.lifts
 
     def arrivals(self, prefix: Prefix, weight: Number, shape: Shape) -> Arrivals:
         """Return which children of a node are visited, round by round, and what if none is kept."""
@@ -154,28 +156,12 @@ def equal_later(place: int, shape: Shape, mass: Any, merge: bool) -> Iterator[tu
 
 @dataclass(frozen=True, eq=False)
 class TraversalVerifyWithoutReplacement(Traversal, LeafToRoot):
-    """The same with distinct children: a deleted token is taken from the draft, too.
-
-    Law and source: :class:`TraversalVerify`. Parameters and errors:
-    :class:`otspec.blocks.trees.verifiers.leaf_to_root.LeafToRoot`.
-
-    Examples
-    --------
-    >>> from otspec.models import memoryless
-    >>> draft, target = memoryless(["1/2", "1/2"]), memoryless(["1/4", "3/4"])
-    >>> TraversalVerifyWithoutReplacement(draft, target, "2x1x1").expected()
-    Fraction(161, 64)
-    """
+    """:class:`TraversalVerify` with distinct children: a deleted token leaves the draft, too."""
 
     name: ClassVar[str] = "traversal-without-replacement"
     title: ClassVar[str] = "traversal verification (distinct)"
     batch: ClassVar[str | None] = "traversal_verification"
     lifts: ClassVar[type[PairRule]] = RecursiveRejectionWithoutReplacement
-
-    @property
-    def token_rule(self) -> TokenRule:
-        """Recursive rejection."""
-        return self.lifts
 
     def left(self, offered: Distribution, token: int) -> Distribution:
         """Return the draft without the token that was deleted."""

@@ -3,15 +3,10 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
+from otspec import rules
 from otspec._base.arguments import as_callable
 from otspec.blocks.trees.verifiers.leaf_to_root import LeafToRoot
 from otspec.blocks.trees.verifiers.token_rules import TokenRule
-from otspec.rules import (
-    EarliestPooledSelection,
-    PairRule,
-    PooledSelection,
-    PooledSelectionWithoutReplacement,
-)
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,9 +43,9 @@ class UniversalTree(LeafToRoot):
 
     name: ClassVar[str] = "universal"
     title: ClassVar[str] = "universal tree"
-    lifts: ClassVar[type[PairRule]] = PooledSelection
+    lifts: ClassVar[type[rules.PairRule]] = rules.PooledSelection
 
-    rule: TokenRule = PooledSelection
+    rule: TokenRule = rules.PooledSelection
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -80,27 +75,17 @@ class UniversalTreeEarliest(UniversalTree):
 
     name: ClassVar[str] = "universal-earliest"
     title: ClassVar[str] = "universal tree (earliest)"
-    lifts: ClassVar[type[PairRule]] = EarliestPooledSelection
+    lifts: ClassVar[type[rules.PairRule]] = rules.EarliestPooledSelection
 
-    rule: TokenRule = EarliestPooledSelection
+    rule: TokenRule = rules.EarliestPooledSelection
 
 
 @dataclass(frozen=True, eq=False)
 class UniversalTreeWithoutReplacement(UniversalTree):
-    """The same with distinct children, by the optimal rule for those.
-
-    Parameters and errors: :class:`UniversalTree`.
-
-    Examples
-    --------
-    >>> from otspec.models import memoryless
-    >>> draft, target = memoryless(["1/2", "1/2"]), memoryless(["1/4", "3/4"])
-    >>> UniversalTreeWithoutReplacement(draft, target, "2x1x1").expected()
-    Fraction(161, 64)
-    """
+    """:class:`UniversalTree` with distinct children, by the optimal rule for those."""
 
     name: ClassVar[str] = "universal-without-replacement"
     title: ClassVar[str] = "universal tree (distinct)"
-    lifts: ClassVar[type[PairRule]] = PooledSelectionWithoutReplacement
+    lifts: ClassVar[type[rules.PairRule]] = rules.PooledSelectionWithoutReplacement
 
-    rule: TokenRule = PooledSelectionWithoutReplacement
+    rule: TokenRule = rules.PooledSelectionWithoutReplacement

@@ -13,8 +13,8 @@ from otspec.blocks.trees.verifiers.nodes import TUPLE_LIMIT, Places
 from otspec.blocks.trees.verifiers.token_rules import TokenRule, made_rule
 from otspec.coupling import acceptance_chance
 from otspec.distributions import Distribution
+from otspec.rules.base.accepted import NotExactError
 from otspec.rules.base.rule import Rule
-from otspec.rules.base.tuples import NotExactError
 
 
 class Child(NamedTuple):

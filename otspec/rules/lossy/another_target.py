@@ -1,13 +1,88 @@
-"""Speculative cascades that defer a position, or a token, to the target (Narasimhan et al.)."""
+"""Verification against another law than the target: a mixture, the draft, or parts of it."""
 
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import ClassVar
 
+from otspec._base.arguments import as_real
 from otspec._base.arithmetic import Number, zeros
 from otspec._base.frozen import cached_property
 from otspec.distributions import Distribution
-from otspec.rules.lossy.base import LARGEST, AgainstAnother, between, total_variation
+from otspec.rules.lossy.base import (
+    LARGEST,
+    AgainstAnother,
+    between,
+    jensen_shannon,
+    total_variation,
+)
+
+
+@dataclass(frozen=True, eq=False)
+class InterpolatedVerification(AgainstAnother):
+    """Couple the draft maximally with w p + (1 − w) q.
+
+    Law: the output is that mixture, which lies between draft and target at every token, so that no
+    rule with its total variation accepts more. ``weight``: w, from 0 (maximal coupling) to 1.
+    Source: a baseline in the code of Hao and Mou (arXiv 2604.04987); transformers'
+    ``assistant_ensemble_weight`` is 1 − w. Parameters and errors: :class:`LossyRule`.
+
+    Examples
+    --------
+    >>> rule = InterpolatedVerification(["1/2", "1/2"], ["1/4", "3/4"], weight="1/2")
+    >>> rule.acceptance(), rule.declared_output.tolist()
+    (Fraction(7, 8), [Fraction(3, 8), Fraction(5, 8)])
+    """
+
+    name: ClassVar[str] = "interpolated"
+    title: ClassVar[str] = "interpolated target"
+    source: ClassVar[str] = "transformers; Hao and Mou"
+
+    weight: Number = field(default=Fraction(1, 2), kw_only=True, metadata=between(0, 1))
+
+    @cached_property
+    def aim(self) -> Distribution:
+        """The mixture, shape (n,)."""
+        aim: Distribution = self.weight * self.draft + (1 - self.weight) * self.target
+        return aim
+
+
+@dataclass(frozen=True, eq=False)
+class FuzzyVerification(AgainstAnother):
+    """Accept every draft if draft and target diverge by less than a threshold, else couple them.
+
+    Law: the output is distributed as the draft or as the target: at one position the rule has only
+    the two ends of the frontier. The divergence is Jensen and Shannon's in nats, from 0 to ln 2.
+    ``threshold``: from 0, which is maximal coupling.
+    Source: Holsman, Huang and Dhingra (arXiv 2502.20704), in the form that falls back to lossless
+    verification, as Xia, Ribar and Balança (arXiv 2607.08690) compare it. Parameters and errors:
+    :class:`LossyRule`.
+
+    Examples
+    --------
+    >>> pair = ["1/2", "1/2"], ["1/4", "3/4"]
+    >>> [FuzzyVerification(*pair, threshold=least).acceptance() for least in (0.01, 0.1)]
+    [Fraction(3, 4), Fraction(1, 1)]
+    """
+
+    name: ClassVar[str] = "fuzzy"
+    title: ClassVar[str] = "fuzzy verification"
+    source: ClassVar[str] = "Holsman et al."
+
+    threshold: float = field(default=0.3, kw_only=True)
+
+    def __post_init__(self, normalize: bool) -> None:
+        super().__post_init__(normalize)
+        self._hold(threshold=float(as_real(self.threshold, "threshold", 0)))
+
+    @cached_property
+    def divergence(self) -> float:
+        """Between draft and target, in nats."""
+        return jensen_shannon(self.draft, self.target)
+
+    @cached_property
+    def aim(self) -> Distribution:
+        """The draft or the target, shape (n,)."""
+        return self.draft if self.divergence < self.threshold else self.target
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,7 +9,7 @@ from tests.support.limits import of_module
 LIMITS = {
     "base.counts": {"MOST_STEPS": 10**9, "MOST_EXACT_STEPS": 10**7, "HALVINGS": 200},
     "base.pair_rule": {"MOST_LISTED": 10**6},
-    "base.tuples": {"FEW": 20_000, "ENUMERATION_LIMIT": 20_000, "FEW_IN_FLOATS": 500},
+    "base.accepted": {"FEW": 20_000, "ENUMERATION_LIMIT": 20_000, "FEW_IN_FLOATS": 500},
     "importance.acceptance": {
         "MOST_STEPS": 10**7, "MOST_EXACT_STEPS": 2 * 10**6, "MOST_COMPARED": 10**8
     },
@@ -56,9 +56,22 @@ BOUNDS = [
 ]
 
 
+def test_two_draws_are_an_estimate():
+    for rule in (PooledSelection(*PAIR, 2), NaiveSampling(*PAIR, 2)):
+        assert rule.estimate(size=2).probability.size == 2
+
+
 @pytest.mark.parametrize(("name", "argument", "low", "high", "least", "most"), BOUNDS)
 def test_numbers_of_rules_have_bounds(name, argument, low, high, least, most):
     for value, bound in ((low, least), (high, most)):
         if value is not None:
             with pytest.raises(ValueError, match=f"{bound}(\\D|$)"):
                 CALLS[name](**{argument: value})
+
+
+def test_simulated_hits_are_added_to_what_is_known_and_kept_within_bounds():
+    drawn = NaiveSampling(*PAIR, 2).estimate(size=20)
+    for hits, found in ((0.25, 0.75), (0.6, 0.9), (0.0, 0.5)):
+        estimate = drawn.with_hits(lambda _, each=hits: each, (0.5, 0.9))
+        assert estimate.value == found
+        assert 0.5 <= estimate.low <= found <= estimate.high <= 0.9

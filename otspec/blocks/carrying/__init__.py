@@ -1,1 +1,0 @@
-"""Block verification that carries over what is easy to draft (Theory, 47)."""

@@ -1,0 +1,162 @@
+"""Drafts that the target finds likely enough (Medusa, Big Little Decoder, TensorRT-LLM)."""
+
+import math
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import ClassVar
+
+from otspec._base.arguments import as_choice, as_integer, as_real
+from otspec._base.arithmetic import Array, Number, as_number, zeros
+from otspec._base.frozen import cached_property
+from otspec.distributions import LARGEST_K, Distribution
+from otspec.drafts.single import likeliest
+from otspec.rules.lossy.base import (
+    REPLACEMENTS,
+    AcceptOrReplace,
+    accepting,
+    between,
+    entropy,
+    replaced_by,
+)
+
+
+@dataclass(frozen=True, eq=False)
+class TypicalAcceptance(AcceptOrReplace):
+    """Accept the draft x if q(x) > min(ε, δ exp(−H(q))), else take the target's likeliest token.
+
+    Law: the output is the draft on the tokens that are accepted, and all the rest on the one token
+    (or spread as the target is, with ``otherwise`` = ``"target"``). H is Shannon's entropy in nats.
+    ``epsilon`` and ``delta``: from 0 to 1; vLLM's posterior_threshold and posterior_alpha.
+    Source: Medusa (arXiv 2401.10774), typical acceptance, whose defaults these are; vLLM's
+    TypicalAcceptanceSampler. Both add 1e-5 within the logarithm, which is left out here.
+    Parameters and errors: :class:`LossyRule`.
+
+    Examples
+    --------
+    >>> rule = TypicalAcceptance(["1/2", "1/2"], ["1/4", "3/4"], epsilon="1/3", delta=1)
+    >>> rule.acceptance(), rule.declared_output.tolist()
+    (Fraction(1, 2), [Fraction(0, 1), Fraction(1, 1)])
+    """
+
+    name: ClassVar[str] = "typical-acceptance"
+    title: ClassVar[str] = "typical acceptance"
+    source: ClassVar[str] = "Medusa, sec. 3.3"
+
+    epsilon: Number = field(default=Fraction(9, 100), kw_only=True, metadata=between(0, 1))
+    delta: Number = field(default=Fraction(3, 10), kw_only=True, metadata=between(0, 1))
+    otherwise: str = field(default="greedy", kw_only=True)
+
+    def __post_init__(self, normalize: bool) -> None:
+        super().__post_init__(normalize)
+        self._hold(otherwise=as_choice(self.otherwise, "otherwise", REPLACEMENTS))
+
+    @cached_property
+    def threshold(self) -> Number:
+        """What the target's probability of a draft has to exceed."""
+        typical = self.delta * as_number(math.exp(-entropy(self.target)), like=self.target)
+        return min(self.epsilon, typical)
+
+    @cached_property
+    def chances(self) -> Array:
+        """1 for the tokens above the threshold, else 0, shape (n,)."""
+        return accepting(self.target > self.threshold, self.target)
+
+    @cached_property
+    def replacement(self) -> Distribution:
+        """What ``otherwise`` says, shape (n,)."""
+        return replaced_by(self.otherwise, self.target)
+
+
+@dataclass(frozen=True, eq=False)
+class RollbackPolicy(AcceptOrReplace):
+    """Accept the draft x if −ln q(x) is at most a threshold, else draw from the target.
+
+    Law: the output is p on the tokens that are accepted, plus q times the mass of the others.
+    Source: Big Little Decoder (arXiv 2302.07863), whose rollback compares the cross entropy of the
+    drafted token under the target with a threshold; its fallback says when drafting ends, which is
+    no matter of one token. Parameters and errors: :class:`LossyRule`.
+
+    ``rollback``: the threshold in nats, at least 0. ``otherwise``: ``"target"``, or ``"greedy"``
+    for the target's likeliest token.
+
+    Examples
+    --------
+    >>> rule = RollbackPolicy(["1/2", "1/2"], ["1/4", "3/4"], rollback=1)
+    >>> rule.acceptance(), rule.declared_output.tolist()
+    (Fraction(5, 8), [Fraction(1, 8), Fraction(7, 8)])
+    """
+
+    name: ClassVar[str] = "rollback"
+    title: ClassVar[str] = "rollback"
+    source: ClassVar[str] = "Big Little Decoder"
+
+    rollback: float = field(default=2.0, kw_only=True)
+    otherwise: str = field(default="target", kw_only=True)
+
+    def __post_init__(self, normalize: bool) -> None:
+        super().__post_init__(normalize)
+        self._hold(
+            rollback=float(as_real(self.rollback, "rollback", 0)),
+            otherwise=as_choice(self.otherwise, "otherwise", REPLACEMENTS),
+        )
+
+    @cached_property
+    def threshold(self) -> Number:
+        """The least probability that the target has of an accepted draft."""
+        return as_number(math.exp(-self.rollback), like=self.target)
+
+    @cached_property
+    def chances(self) -> Array:
+        """1 for the tokens that are accepted, else 0, shape (n,)."""
+        return accepting((self.target >= self.threshold) & (self.target > 0), self.target)
+
+    @cached_property
+    def replacement(self) -> Distribution:
+        """What ``otherwise`` says, shape (n,)."""
+        return replaced_by(self.otherwise, self.target)
+
+
+@dataclass(frozen=True, eq=False)
+class RelaxedTop(AcceptOrReplace):
+    """Accept one of the target's likeliest tokens if it is nearly as likely as the first of them.
+
+    A draft x is accepted if it is one of the ``count`` likeliest tokens and q(x) ≥ max q − δ; else
+    the likeliest token takes its place. Of equally likely tokens the lowest ids come first.
+    Law: the output is the draft on those tokens, and all the rest on the likeliest.
+    Source: TensorRT-LLM's relaxed acceptance for thinking phases, whose documentation recommends
+    these defaults (``relaxed_topk``, ``relaxed_delta``). Parameters and errors: :class:`LossyRule`.
+
+    ``count``: at least 1. ``delta``: δ, from 0 to 1.
+
+    Examples
+    --------
+    >>> draft, target = ["1/2", "1/4", "1/4"], ["2/5", "1/2", "1/10"]
+    >>> rule = RelaxedTop(draft, target, count=2, delta="1/5")
+    >>> rule.acceptance(), rule.declared_output.tolist()
+    (Fraction(3, 4), [Fraction(1, 2), Fraction(1, 2), Fraction(0, 1)])
+    """
+
+    name: ClassVar[str] = "relaxed-top"
+    title: ClassVar[str] = "relaxed acceptance (top)"
+    source: ClassVar[str] = "TensorRT-LLM"
+
+    count: int = field(default=10, kw_only=True)
+    delta: Number = field(default=Fraction(3, 5), kw_only=True, metadata=between(0, 1))
+
+    def __post_init__(self, normalize: bool) -> None:
+        super().__post_init__(normalize)
+        count = as_integer(self.count, "count", 1, LARGEST_K, wanted="a number of tokens")
+        self._hold(count=count)
+
+    @cached_property
+    def chances(self) -> Array:
+        """1 for the tokens that are accepted, else 0, shape (n,)."""
+        among = likeliest(self.target, min(self.count, len(self.target)))
+        chances = zeros(len(self.target), like=self.target)
+        chances[among] += self.target[among] >= self.target[among[0]] - self.delta
+        return chances
+
+    @cached_property
+    def replacement(self) -> Distribution:
+        """The likeliest token, shape (n,)."""
+        return replaced_by("greedy", self.target)
