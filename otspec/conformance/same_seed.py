@@ -129,8 +129,8 @@ class SameSeed(Frozen):
                 if not task.before:
                     seen.append(Seen(task.kind, task.case, rows, answer.texts))
                 first = _first(task.case, rows, answer.texts, wanted, off)
-                reason = f"{first}; {wrong:,} of {size:,} texts differ"
-                return _trial(name, texts, wrong), Finding(name, STATISTIC, reason)
+                differs = f"{first}; {wrong:,} of {size:,} texts differ"
+                return _trial(name, texts, wrong), Finding(name, STATISTIC, differs)
         return _trial(name, texts, 0), None
 
     def _calls(self, task: Task, rng: np.random.Generator) -> Iterator[Rows]:
