@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -21,8 +21,10 @@ class CandidateProgram(BlockCoupling):
     Maximizes the expected length of the longest beginning of the target's block that one of the
     candidates has. Variables π(S, y) ≥ 0 for sets S of candidates and blocks y. Its optimum bounds
     what any rule keeps of such drafts, also one that looks at whole blocks. It is
-    :class:`otspec.programs.BlockProgram` if every set is a single sequence. Source: SpecTr,
-    sec. 5 (optimal transport with membership cost) for blocks instead of tokens.
+    :class:`otspec.programs.BlockProgram` if every set is a single sequence. Source: SpecTr, sec. 5
+    (optimal transport with membership cost) for blocks instead of tokens. A ValueError refuses
+    probabilities that do not sum to 1 or are unlike the target's, and sets without sequences or
+    with longer ones.
 
     Parameters
     ----------
@@ -33,11 +35,6 @@ class CandidateProgram(BlockCoupling):
         Language model: prefix → distribution, in the arithmetic of the probabilities.
     length : int
         L
-
-    Raises
-    ------
-    ValueError
-        Probabilities that do not sum to 1 or are unlike the target's; longer sequences, or none.
     """
 
     name: ClassVar[str] = "candidate"
@@ -83,11 +80,5 @@ class CandidateProgram(BlockCoupling):
 
 def longest_beginning(sequences: Sequences, block: tuple[int, ...]) -> int:
     """Return how many tokens of a block one of the sequences begins with."""
-    return max(_common(sequence, block) for sequence in sequences)
-
-
-def _common(first: tuple[Any, ...], second: tuple[Any, ...]) -> int:
-    for depth, (one, other) in enumerate(zip(first, second, strict=False)):
-        if one != other:
-            return depth
-    return min(len(first), len(second))
+    beginnings = (block[:length] for length in range(len(block), -1, -1))
+    return next(len(text) for text in beginnings if any(s[: len(text)] == text for s in sequences))

@@ -131,11 +131,8 @@ class Size:
         counts = map(counted, (self.rows, self.columns, self.coefficients))
         parts = zip(counts, ("rows", "variables", "coefficients"), strict=True)
         listed = ", ".join(f"{count} {part}" for count, part in parts)
-        return (
-            f"{listed}, about {counted(self.bytes >> 30)} GiB"
-            if self.bytes >> 40
-            else (f"{listed}, about {self.bytes / 2**30:.2g} GiB")
-        )
+        gib = counted(self.bytes >> 30) if self.bytes >> 40 else f"{self.bytes / 2**30:.2g}"
+        return f"{listed}, about {gib} GiB"
 
 
 _BYTES_PER_COEFFICIENT = 120
@@ -147,7 +144,8 @@ _BYTES_PER_LINE = 100
 class Formulation(Frozen, ABC):
     """One way to write the optimal acceptance as a linear program.
 
-    A subclass says in class variables what it is, and :data:`PROGRAMS` registers it by its name.
+    A subclass says in class variables what it is, and :data:`PROGRAMS` registers it by its name. A
+    ValueError refuses what is no law, and an unusable target.
 
     Parameters
     ----------
@@ -156,11 +154,6 @@ class Formulation(Frozen, ABC):
         In the law's arithmetic.
     sets : bool
         One row per set of distinct drafts instead of one per tuple; same optimum, fewer rows.
-
-    Raises
-    ------
-    ValueError
-        No law, or an unusable target.
     """
 
     name: ClassVar[str]
@@ -202,35 +195,18 @@ class Formulation(Frozen, ABC):
         return self._size(min(tuples, rows), min(tuples * k, pairs))
 
     def build(self) -> LinearProgram:
-        """Build the linear program.
-
-        Raises
-        ------
-        ValueError
-            It would not fit in memory; the message has its size and what to use instead.
-        """
+        """Build the linear program; a ValueError says its size where it does not fit in memory."""
         check_size(self.name, self.size(), self._advice())
         model = ProgramBuilder(self.target)
         objective = self._state(model)
         return model.program(f"{self.name} ({self.source})", self.sense, objective)
 
     def solved(self, solver: SolverName | None) -> Solution:
-        """Build the linear program and solve it.
-
-        Parameters
-        ----------
-        solver : str or None
-            As for :func:`otspec.solvers.solve`; None leaves it to the program.
-
-        Raises
-        ------
-        ValueError
-            As :meth:`build`, or a program that was not solved.
-        """
+        """Build and :func:`otspec.solvers.solve` it, by default as the program likes."""
         return solve(self.build(), solver)
 
     def _advice(self) -> str:
-        if not self.sets:
+        if not (self.sets or self.in_tuples):
             return "use one row per draft set (sets=True)"
         return f"use {self.smaller}"
 

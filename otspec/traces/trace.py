@@ -36,7 +36,8 @@ class Trace(Frozen):
     Parameters
     ----------
     draft_logits, target_logits : ndarray of float, shape (..., n)
-        The last axis is the vocabulary; the others are positions, such as (block, position).
+        The last axis is the vocabulary; the others are positions, such as (block, position). Any
+        other shape or type is a ValueError.
     draft_tokens : ndarray of int, optional
         The drafted tokens, if they were logged: drawn from the draft at temperature 1.
     prompts : tuple of str
@@ -45,12 +46,6 @@ class Trace(Frozen):
         Drafted blocks of other texts, if these are positions that were sampled one by one.
     target_tokens : ndarray of int, optional
         The tokens of the texts themselves, drawn from the target.
-
-    Raises
-    ------
-    ValueError
-        Shapes that differ or have no position axis, no position, or entries that are no floats;
-        drafted blocks that are no trace.
     """
 
     draft_logits: Array
@@ -93,22 +88,17 @@ class Trace(Frozen):
     ) -> Iterator[tuple[tuple[int, ...], Distribution, Distribution]]:
         """Return position, draft and target distribution, one position at a time.
 
-        Both models are warped alike, unless something is given apart for the draft.
+        A ValueError refuses logits that are no distribution, with the position, and an option out
+        of range or beside ``warping``.
 
         Parameters
         ----------
         warping : Warping, optional
             What is done to each model, instead of the other options.
         temperature, top_k, top_p
-            As for :func:`otspec.traces.warp`.
+            As for :func:`otspec.traces.warp`, of both models.
         draft_temperature : float, optional
             Of the draft, whose other options are the target's.
-
-        Raises
-        ------
-        ValueError
-            Logits that are no distribution; the message names the position. An option out of
-            range, or beside ``warping``.
         """
         done = _warping(warping, temperature, top_k, top_p, draft_temperature)
         positions = np.ndindex(*self.shape[:-1])
@@ -134,7 +124,8 @@ class Trace(Frozen):
         Their tokens were drafted, or without any drafted ones are those of the target's own text.
         Where they were drawn in another way than they are looked at, a block holds the rows that
         they were drawn from as :attr:`otspec.logged.LoggedBlock.sampling`. Those of ``drafted``, if
-        there are any.
+        there are any. A ValueError refuses a trace without tokens, or not with one block of at most
+        as many tokens as positions for each text, and tokens that cannot be weighted like this.
 
         Parameters
         ----------
@@ -142,12 +133,6 @@ class Trace(Frozen):
             How both models are looked at.
         drawn : Warp
             How the tokens were drawn from the logits; by default at temperature 1.
-
-        Raises
-        ------
-        ValueError
-            No tokens were logged, or not one block of at most as many tokens as there are positions
-            for each text; or tokens that cannot be weighted like this.
         """
         as_instance(warping, "warping", Warping, "a Warping")
         as_instance(drawn, "drawn", Warp, "a Warp")
@@ -166,15 +151,8 @@ class Trace(Frozen):
     def texts(self, warping: Warping = AS_LOGGED) -> Iterator[LoggedBlock]:
         """Yield the texts of the target, for :func:`otspec.logged.replay`.
 
-        Parameters
-        ----------
-        warping : Warping
-            How both models are looked at; of the target also how the texts were drawn.
-
-        Raises
-        ------
-        ValueError
-            No ``target_tokens``, or not one text of at most as many tokens as there are positions.
+        ``warping`` says how both models are looked at, and how the target's texts were drawn. A
+        ValueError asks for ``target_tokens``: one text of at most as many tokens as positions each.
         """
         as_instance(warping, "warping", Warping, "a Warping")
         if self.target_tokens is None:
@@ -229,18 +207,15 @@ def _warping(
 def load_trace(path: str | PathLike[str]) -> Trace:
     """Read a trace from a file of named arrays, such as .npz or .safetensors.
 
+    Errors as of :func:`otspec.files.read_file`; also of a missing array, and logits of unusable
+    shape or type. The message names the file.
+
     Parameters
     ----------
     path : path
         With float arrays ``draft_logits`` and ``target_logits`` of one shape (..., n), and
         optionally ``draft_tokens``, ``target_tokens`` and ``prompts``. Arrays of the same names
         after ``block_`` are drafted blocks beside these positions.
-
-    Raises
-    ------
-    ValueError
-        As :func:`otspec.files.read_file`; a missing array; logits of unusable shape or
-        type. The message names the file.
     """
     endings = [ending for ending, reader in small_formats().items() if reader.named]
     if as_path(path).suffix not in endings:
@@ -262,11 +237,6 @@ def load_trace(path: str | PathLike[str]) -> Trace:
 def _trace(arrays: Mapping[str, Any], prefix: str, drafted: Trace | None = None) -> Trace:
     """Return the trace of the arrays whose names begin with a prefix."""
     draft, target = (arrays[prefix + name] for name in _ARRAYS)
-    return Trace(
-        draft,
-        target,
-        arrays.get(f"{prefix}draft_tokens"),
-        tuple(str(prompt) for prompt in np.ravel(arrays.get(f"{prefix}prompts", []))),
-        drafted,
-        arrays.get(f"{prefix}target_tokens"),
-    )
+    tokens, of_target = (arrays.get(f"{prefix}{side}_tokens") for side in SIDES)
+    prompts = tuple(map(str, np.ravel(arrays.get(f"{prefix}prompts", []))))
+    return Trace(draft, target, tokens, prompts, drafted, of_target)

@@ -256,3 +256,15 @@ def test_by_default_trees_have_up_to_eight_levels_and_children():
     assert max(choice.widest for choice in found.choices) <= 8
     alone = memoryless(["1"]), memoryless(["1"])
     assert max(choice.depth for choice in advise(alone, **costs, nodes=16).choices) == 8
+
+
+def test_each_choice_names_the_law_of_its_drafts():
+    rules = ["recursive-rejection", "recursive-rejection-without-replacement", "spechub"]
+    costs = {"draft_cost": 0.01, "target_cost": 1, "rules": rules, "total_variation": "1/20"}
+    found = advise(CHAIN, **costs, nodes=2, depth=1)
+    laws = {choice.rule: choice.drafts for choice in found.choices}
+    names = {title: rule.law_class.name for title, rule in BY_TITLE.items() if rule.name in rules}
+    assert laws == names | dict.fromkeys(CHAINS & laws.keys(), "iid") | {
+        "no draft": "", "lossy, 0.05 a token": "iid"
+    }  # fmt: skip
+    assert set(names.values()) == {"iid", "without-replacement", "hub"}

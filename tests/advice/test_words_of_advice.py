@@ -28,6 +28,7 @@ from otspec.advice.report import _drafted as drafted_words
 from otspec.advice.report import pareto_figure, write_report
 from otspec.blocks import as_shape
 from otspec.frames import Rows
+from otspec.plots.axes import UNNAMED
 
 TREE = Choice(
     "recursive rejection", "i.i.d.", "2x1", 4, 2, 2, 2.5, (2.25, 2.75), 12.5, 2.0, (1.75, 2.25)
@@ -274,6 +275,9 @@ def test_of_many_rules_those_with_the_fastest_choices_have_names():
     ax = draw_pareto(advice([*many, ALONE]))
     names = [text.get_text() for text in ax.get_legend().get_texts()]
     assert sorted(names[1:]) == ["3 other rules", *(f"rule {i}" for i in range(3, 8))]
+    marks = {line.get_label(): line for line in ax.get_lines()}
+    gray = {name for name, line in marks.items() if line.get_color() == UNNAMED["color"]}
+    assert gray & {ALONE.rule, *(one.rule for one in many)} == {"rule 0", "rule 1", "rule 2"}
     plt.close(ax.figure)
 
 

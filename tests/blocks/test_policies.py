@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterator
 from fractions import Fraction
@@ -15,6 +16,7 @@ from otspec import audit_blocks
 from otspec.auditing import audit_policy
 from otspec.blocks import BlockVerification, TokenVerification
 from otspec.blocks.policies import Policy, SequenceRace, by_match, policies
+from otspec.blocks.policies.shipped import less_than
 from otspec.chance import law_of
 from otspec.models import EndingModel, Model, markov, memoryless, random_pair
 
@@ -301,3 +303,12 @@ def test_what_is_no_policy_is_refused() -> None:
         Policy("none", "nothing", [], 1)
     with pytest.raises(ValueError, match="policy"):
         audit_policy(policies)
+
+
+@pytest.mark.parametrize("bound", [Fraction(1, 10), Fraction(1, 3), Fraction(1, 2**1080), 0.1, 0])
+def test_floats_and_fractions_are_compared_exactly_with_a_threshold(bound):
+    near = float(bound)
+    numbers = [near, math.nextafter(near, 1), math.nextafter(near, -1), Fraction(1, 10), 0, 0.5]
+    assert [less_than(bound)(number) for number in numbers] == [
+        Fraction(number) < Fraction(bound) for number in numbers
+    ]

@@ -6,6 +6,7 @@ import re
 import shutil
 import subprocess
 import sys
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -152,8 +153,9 @@ def test_what_is_no_report_is_refused(passed, wrong):
 
 def test_settings_are_what_is_no_default():
     given = {"verifier": 1, "shape": np.array([1]), "rule": settings_of, "dtype": "float32",
-             "reserved": {3}, "names": {"p": "draft"}, "kind": "tokens"}  # fmt: skip
+             "reserved": {3}, "names": {"p": "draft"}, "kind": "tokens",
+             "detect": Fraction(1, 4)}  # fmt: skip
     assert settings_of(check, given) == {
         "kind": "tokens", "shape": [1], "rule": "settings_of", "reserved": [3],
-        "names": {"p": "draft"},
+        "names": {"p": "draft"}, "detect": "1/4",
     }  # fmt: skip

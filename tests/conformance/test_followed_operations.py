@@ -109,6 +109,7 @@ OPERATIONS = {
     "sqrt in place": lambda u: inplace("sqrt_")(u) < 0.3,
     "sqrt of a clock": lambda u: (-u.log()).sqrt() < 0.7,
     "reciprocal": lambda u: u.reciprocal() < 3,
+    "reciprocal of a negative number": lambda u: (-u).reciprocal() < -2,
     "reciprocal of a clock": lambda u: (-u.log()).reciprocal() < 3,
     "reciprocal in place": lambda u: inplace("reciprocal_")(u) < 3,
     "floor": lambda u: (3 * u).floor() < 1.5,

@@ -153,3 +153,11 @@ def test_arrays_are_the_rows_along_the_drafts():
         [[0.5, 0.5], [0.75, 0.25], [0.75, 0.25]],
     ]
     assert Tokens(2).arrays(case, drafts)["target"].tolist() == [[0.75, 0.25]] * 2
+
+
+def test_kinds_by_default():
+    assert Block() == Block.of_length(2)
+    assert Block().parents == (-1, 0)
+    assert Tokens() == Tokens(3, "iid")
+    assert Tree() == Tree((-1, -1, 0, 0, 1), "iid")
+    assert (Tokens(2).length, Tokens(2).marks, Block().length, Block().marks) == (1, 3, 3, 3)

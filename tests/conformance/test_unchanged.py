@@ -79,6 +79,13 @@ def test_the_cases_of_settings_are_those_that_they_were(asked, wanted):
     assert digest(settings_cases(BLOCK, asked, uneven=True)) == wanted
 
 
+def test_whole_rows_of_distinct_drafts_have_settings_where_there_are_so_many():
+    for k, count in ((3, 2), (4, 1), (5, 0)):
+        cases = settings_cases(Tokens(k, "without-replacement"), ("temperatures",), uneven=False)
+        assert len(cases) == count
+        assert len(settings_cases(Tokens(k), ("temperatures",), uneven=False)) == 2
+
+
 def test_the_cases_of_texts_are_those_that_they_were():
     assert digest([text_cases(length, 4_099) for length in (1, 2, 3)]) == "16ed03abe25e"
     histories = [history_case(option) for option in HISTORIES]

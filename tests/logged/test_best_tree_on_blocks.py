@@ -118,6 +118,23 @@ def test_dynamic_trees_of_a_threshold_are_unbiased():
     assert found.expected == pytest.approx(sum(map(target.mass, grown)), rel=0.05)
 
 
+@pytest.mark.parametrize(
+    ("most", "threshold", "nodes", "kept"),
+    [
+        # The paths have 0.6, 0.4 and, behind the logged token, 0.42 and 0.18 over its 0.6.
+        (1, 0.42, 1.0, 0.5),
+        (3, 0.4, 1 + 1 / 0.6, 0.5 + 0.5 / 0.6 * 0.2),
+        (4, 0.18, 2 + 1 / 0.6, 1.0 + 0.5 / 0.6 * 0.2),
+        (6, 0, 2 + 2 / 0.6, 1.0 + 0.5 / 0.6),
+    ],
+)
+def test_a_threshold_is_the_least_with_so_few_nodes(most, threshold, nodes, kept):
+    block = LoggedBlock([[0.6, 0.4], [0.7, 0.3]], [[0.5, 0.5], [0.2, 0.8]], (0, 0))
+    found = dynamic_tree_on_blocks([block], most, 2)
+    assert found.threshold == pytest.approx(threshold, rel=1e-12, abs=1e-25)
+    assert (found.nodes, found.expected) == pytest.approx((nodes, kept))
+
+
 def test_bad_blocks_are_refused():
     block = LoggedBlock([[0.5, 0.5]], [[0.5, 0.5]], (0,))
 

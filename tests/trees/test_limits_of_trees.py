@@ -69,3 +69,17 @@ def test_numbers_of_trees_have_bounds(name, argument, low, high, least, most):
         if value is not None:
             with pytest.raises(ValueError, match=f"must be {bound}(\\D|$)"):
                 CALLS[name](**{argument: value})
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ("batch,tokens,seconds\n1,1,1\n1,8,1.2\n16,1,2\n16,8,5\n", 1.2 + 7 / 15 * 3.8),
+        ("tokens,seconds\n1,1\n64,64\n", 64.0),
+    ],
+)
+def test_costs_of_a_file_have_two_or_three_columns(tmp_path, text, wanted):
+    """Between 1.2 and 5 seconds at 8 of 1 to 16 rows; or those of 64 tokens of all rows."""
+    (tmp_path / "costs.csv").write_text(text, encoding="utf-8")
+    costs = as_load_seconds(str(tmp_path / "costs.csv"))
+    assert costs(8, 8) == pytest.approx(wanted)

@@ -113,7 +113,7 @@ def read_distribution(
             f"{name} has shape {numbers.shape}: name one row, as in FILE.npy:0 or FILE.npz:KEY:0,3"
         )
     if logits:
-        from otspec.traces.warping import warp
+        from otspec.traces.readers.logged_numbers import warp
 
         return warp(numbers, temperature=temperature, name=name)
     _suggest_logits(numbers, name, normalize)

@@ -14,8 +14,7 @@ from typing import Any
 
 from numpy.polynomial import Polynomial
 
-from otspec._base.arithmetic import Number
-from otspec._base.extended_numbers import exponential
+from otspec._base.arithmetic import Number, exponential
 from otspec.chance import Branch
 
 _SAME = 1e-6

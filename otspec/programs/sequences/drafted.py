@@ -19,8 +19,7 @@ from otspec.models.base import LanguageModel, Model, Prefix
 
 Levels: TypeAlias = tuple[Array, ...]
 """Entry ℓ, shape (n**ℓ,), has a number for each text of ℓ tokens, from the empty text on."""
-Marks: TypeAlias = tuple[npt.NDArray[np.bool_], ...]
-"""The same of truth values: some of the texts."""
+Marks: TypeAlias = tuple[npt.NDArray[np.bool_], ...]  # the same of truth values: some of the texts
 
 
 def text_masses(model: LanguageModel, length: int, name: str) -> Levels:
@@ -99,8 +98,7 @@ def added_up(levels: Levels, n: int) -> Levels:
     return tuple(sums)
 
 
-Sequences: TypeAlias = frozenset[Prefix]
-"""The different candidate sequences that were drafted."""
+Sequences: TypeAlias = frozenset[Prefix]  # the different candidate sequences that were drafted
 
 
 class Drafted(Frozen, ABC):
@@ -129,6 +127,9 @@ class Drafted(Frozen, ABC):
 class DraftedSets(Drafted):
     """The law of drafted sets of sequences, each set with its probability.
 
+    A ValueError refuses probabilities that do not sum to 1, and sets of anything else than token
+    ids.
+
     Parameters
     ----------
     candidates : mapping
@@ -136,11 +137,6 @@ class DraftedSets(Drafted):
         :meth:`otspec.blocks.DraftSelection.candidates` returns.
     n : int
         The size of the alphabet.
-
-    Raises
-    ------
-    ValueError
-        Probabilities that do not sum to 1, or sets of anything else than token ids.
     """
 
     candidates: Mapping[Sequences, Number]

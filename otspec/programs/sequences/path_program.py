@@ -23,8 +23,6 @@ from otspec._base.digits import plain
 from otspec._base.frozen import Frozen, cached_property
 from otspec.models.base import Prefix
 from otspec.programs.formulation import Size, check_size
-from otspec.programs.prices import PriceBound
-from otspec.programs.sequences.corrections import CORRECTIONS
 from otspec.programs.sequences.drafted import (
     DraftedSets,
     Levels,
@@ -34,7 +32,8 @@ from otspec.programs.sequences.drafted import (
     summed_below,
     text_masses,
 )
-from otspec.programs.sequences.kept_texts import KeptTexts
+from otspec.programs.sequences.kept_texts import CORRECTIONS, KeptTexts
+from otspec.programs.sequences.text_program import PriceBound
 from otspec.solvers import SOLVERS, LinearProgram, Sense, Solution, SolverName, solve
 from otspec.solvers.base import SOLVER_TOLERANCE
 
@@ -111,13 +110,7 @@ class PathPlan(Frozen):
         return tuple(stops)
 
     def kept(self, sequences: Sequences) -> dict[Prefix, Number]:
-        """Return the law of what is kept given the drafted set.
-
-        Raises
-        ------
-        ValueError
-            A set that is never drafted.
-        """
+        """Return the law of what is kept given a drafted set; a ValueError if it never is one."""
         drafted = self.drafted
         number = drafted.numbers.get(sequences)
         if number is None:
@@ -136,12 +129,7 @@ class PathPlan(Frozen):
     def check(self) -> None:
         """Check from what each drafted set keeps that the plan is one, and its expectation.
 
-        Raises
-        ------
-        ValueError
-            A law that is none, more kept of a text than the target allows, or another expected
-            length; at all in exact arithmetic, in floats by more than ten times the solvers'
-            tolerance.
+        Else a ValueError: exactly, or in floats up to ten times the solvers' tolerance.
         """
         slack = 0.0 if is_exact(self.selected) else 10 * SOLVER_TOLERANCE
         drafted = self.drafted
@@ -187,8 +175,7 @@ def _passed(drafted: DraftedSets, selected: Array) -> Levels:
     return summed_below(tuple(ends), drafted.n)
 
 
-CHOSEN = 1e-11
-"""The smallest mass of a float solution that counts as more than rounding."""
+CHOSEN = 1e-11  # the smallest mass of a float solution that counts as more than rounding
 
 
 @dataclass(frozen=True, eq=False)
@@ -210,13 +197,7 @@ class PathProgram(KeptTexts):
         return Size(sets + 2 * self.texts, sequences + self.texts, below + 3 * self.texts)
 
     def build(self) -> LinearProgram:
-        """Build the linear program.
-
-        Raises
-        ------
-        ValueError
-            It would not fit in memory; the message names its size.
-        """
+        """Build the linear program; a ValueError names its size where it does not fit in memory."""
         check_size("path", self.size(), "use shorter blocks, fewer drafts or fewer tokens")
         pairs = np.arange(len(self.drafted.pairs[0]), dtype=np.intp)
         return self._stated(pairs, pairs[:0])
@@ -261,15 +242,7 @@ class PathProgram(KeptTexts):
         select one sequence only are then sure; what is left is small and is solved exactly, and
         its prices prove the optimum, or name variables that are missing.
 
-        Parameters
-        ----------
-        solver : {"highs", "cvxpy", "rational"}, optional
-            By default "rational" for exact data, else "highs".
-
-        Raises
-        ------
-        ValueError
-            As :func:`otspec.solvers.solve`.
+        ``solver`` and errors: as of :func:`otspec.solvers.solve`.
         """
         program = self.build()
         exactly = program.exact and (solver is None or SOLVERS[solver].exact)

@@ -12,12 +12,13 @@ from otspec.traces.printable import printable
 from otspec.traces.readers.logged_numbers import DRAFTED, KINDS, SIDES
 from otspec.traces.readers.source import Source
 
-_MOST = 8
-"""Arrays that a message names."""
+_MOST = 8  # arrays that a message names
 
 
 def find_source(text: str, kind: str | None = None, *, tokens: bool = False) -> Source:
     """Find the arrays that the text names.
+
+    Errors as of :func:`locate_arrays` and :class:`Source`; also of missing arrays.
 
     Parameters
     ----------
@@ -35,11 +36,6 @@ def find_source(text: str, kind: str | None = None, *, tokens: bool = False) -> 
         the two arrays have none beside them, all three by names that begin with ``block_``. Those
         of a third file or name count as drawn from the draft, unless the name begins with
         ``target``; ``dataclasses.replace(source, sampled="target")`` says that it was the target.
-
-    Raises
-    ------
-    ValueError
-        As :func:`locate_arrays` and :class:`Source`; or missing arrays.
     """
     for ending in (name for name, form in trace_formats().items() if not form.named):
         if f"{ending}+" in text or text.endswith(ending):
@@ -205,24 +201,11 @@ def _of_files(text: str, ending: str, kind: str, tokens: bool) -> Source:
 
 
 def locate_arrays(path: Path) -> dict[str, StoredArray]:
-    """Find the arrays of a file or folder by their headers.
+    """Find the arrays of a file or folder by their headers, in a format of ``trace_formats()``.
 
-    Parameters
-    ----------
-    path : path
-        Of a format in :func:`otspec.files.trace_formats`, by its ending.
-
-    Returns
-    -------
-    dict of str to StoredArray
-        The name is empty in a format without names. What cannot be read as an array is left out,
-        unless its name is one of a trace.
-
-    Raises
-    ------
-    ValueError
-        No such file, an unknown ending, a malformed file; or arrays of objects, which are never
-        unpickled. The message names the file.
+    The name is empty in a format without names. What cannot be read as an array is left out, unless
+    its name is one of a trace. A ValueError names a file that is missing, malformed or of an
+    unknown ending, or holds arrays of objects, which are never unpickled.
     """
     form = format_of(path, trace_formats(), "a trace is")
     path = path.resolve()

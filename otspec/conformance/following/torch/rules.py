@@ -1,7 +1,7 @@
 """What calls of PyTorch do to random numbers among the elements: moved, compared, ranked."""
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,7 +12,7 @@ from otspec.conformance.following.symbols import RandomNumber
 from otspec.conformance.following.torch.ledger import Ledger, objects
 
 
-@dataclass(frozen=True)
+@dataclass  # one is made for each call of PyTorch: frozen ones take longer
 class Call:
     """A call of a function or method of PyTorch."""
 
@@ -28,10 +28,7 @@ class Call:
 
     def concerns(self, ledger: Ledger) -> bool:
         """Whether a random number is among the arguments."""
-        return any(
-            ledger.holds(leaf) if is_tensor(leaf) else isinstance(leaf, RandomNumber)
-            for leaf in self.leaves()
-        )
+        return _concerned((self.args, *self.kwargs.values()), ledger)
 
     def settled(self, ledger: Ledger) -> bool:
         """Draw the tokens among the arguments; return whether there are plain numbers only."""
@@ -169,6 +166,26 @@ def _each(function: Callable[..., Any], operands: list[Array], plain: Array) -> 
 def is_tensor(value: Any) -> bool:
     """Whether something is a tensor."""
     return hasattr(value, "untyped_storage")
+
+
+def _concerned(values: Iterable[Any], ledger: Ledger) -> bool:
+    """Return whether a random number is among some values, or in what is in them."""
+    for value in values:
+        if isinstance(value, _NO_NUMBERS):
+            continue
+        inside = value if isinstance(value, (tuple, list)) else None
+        if isinstance(value, np.ndarray) and value.dtype == object:
+            inside = value.ravel().tolist()
+        if inside is None:
+            found = ledger.holds(value) if is_tensor(value) else isinstance(value, RandomNumber)
+        else:
+            found = _concerned(inside, ledger)
+        if found:
+            return True
+    return False
+
+
+_NO_NUMBERS = (int, float, str, type(None))
 
 
 def _leaves(value: Any) -> Iterator[Any]:

@@ -157,17 +157,18 @@ def torch_mode(streams: TorchStreams) -> Any:
 
 def called(ledger: Ledger, call: Call) -> Any:
     """Do one call of PyTorch, inside a mode that is closed meanwhile."""
-    if call.name in DRAWS:
+    name = call.name
+    if name in DRAWS:
         options = dict(call.kwargs)
         with ledger.streams.of(options.pop("generator", None)):
-            return getattr(Draws(ledger), call.name)(*call.args, **options)
-    if call.name in REFUSED:
-        raise ledger.chance.refused(f"it draws with torch's {call.name}")
+            return getattr(Draws(ledger), name)(*call.args, **options)
+    if name in REFUSED:
+        raise ledger.chance.refused(f"it draws with torch's {name}")
     if not call.concerns(ledger):
         return call.function(*call.args, **call.kwargs)
-    rule = RULES.get(call.name)
+    rule = RULES.get(name)
     if rule is not None:
         return rule(ledger, call)
     if not call.settled(ledger):
-        raise ledger.chance.refused(f"it passes a random number to torch's {call.name}")
+        raise ledger.chance.refused(f"it passes a random number to torch's {name}")
     return call.function(*call.args, **call.kwargs)
