@@ -114,8 +114,9 @@ class Case(Frozen):
             target=np.concatenate([self.target, target]),
         )
 
+    @cached_property
     def after_any_symbol(self) -> Case:
-        """Return the case with n + 1 pairs for each: at the beginning, and after each symbol."""
+        """The case with n + 1 pairs for each: at the beginning, and after each symbol."""
         return replace(self, draft=begun(self.draft), target=begun(self.target))
 
     def texts(self, length: int) -> Array:

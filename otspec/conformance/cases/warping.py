@@ -54,8 +54,9 @@ class Warped(Case):
             "twice": _each(logits_of(self.target), self.settings),
         }
 
+    @cached_property
     def after_any_symbol(self) -> Case:
-        """Return the case whose pairs begin where texts of this one have got to."""
+        """The case whose pairs begin where texts of this one have got to."""
         count = self.n + 1
         return replace(
             self,
